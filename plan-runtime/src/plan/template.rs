@@ -1,0 +1,121 @@
+use super::{Reference, Source};
+use crate::resolve::{ResolveError, Scope};
+use crate::shape::Tagging;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A JSON value with references in it.
+#[derive(Clone, Debug)]
+pub enum Template {
+    /// `null`; what `None` is.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A string.
+    String(Cow<'static, str>),
+    /// An array.
+    List(Cow<'static, [Template]>),
+    /// An object: a struct literal or a `json!` object.
+    Object(Cow<'static, [Entry]>),
+    /// A value of a nested type, which is marked with its variant if the type is an enum. The content is one template.
+    Tagged(Tag, Cow<'static, [Template]>),
+    /// A value out of an output or an input.
+    Reference(Reference),
+    /// A string with values in it: `format!`.
+    Text(Cow<'static, [Part]>),
+    /// A Rust expression over outputs and inputs.
+    Computed(Computed),
+}
+
+/// A number of a template, with its exact value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer that is not negative.
+    Unsigned(u64),
+    /// A negative integer.
+    Signed(i64),
+    /// A finite number with a fraction or an exponent.
+    Float(f64),
+}
+
+/// A member of a [`Template::Object`].
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Where the value stands.
+    pub key: Key,
+    /// The value.
+    pub value: Template,
+}
+
+/// Where a member of an object stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Under this name.
+    Name(Cow<'static, str>),
+    /// The value is an object, whose members are members of this one.
+    Flattened,
+    /// The value stands for the whole object (`#[serde(transparent)]`).
+    Inner,
+}
+
+/// How a nested literal says which variant of an enum it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// The type is no enum.
+    None,
+    /// The type is an enum, and this is the variant's name in JSON.
+    Variant(Tagging, &'static str),
+}
+
+/// A part of a [`Template::Text`].
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// Text as it is.
+    Literal(Cow<'static, str>),
+    /// A value, written as Rust's `format!` writes it.
+    Value {
+        /// The value.
+        value: Template,
+        /// What stands after the colon in `{:>8}`; empty for `{}`.
+        spec: Cow<'static, str>,
+        /// Writes the value; where it is `None`, JSON's own text is used.
+        show: Option<&'static (dyn Show + Sync)>,
+    },
+}
+
+/// A Rust expression over outputs and inputs.
+#[derive(Clone, Debug)]
+pub struct Computed {
+    /// What the expression mentions, in ascending order.
+    pub reads: Cow<'static, [Source]>,
+    /// The expression as its author wrote it.
+    pub written: Cow<'static, str>,
+    /// The expression; `None` in a plan that was read from JSON.
+    pub compute: Option<&'static (dyn Compute + Sync)>,
+}
+
+/// A Rust expression, with its type erased. Not for users: `plan!` makes them.
+#[doc(hidden)]
+pub trait Compute {
+    fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError>;
+}
+
+/// A `format!` placeholder, with its argument's type erased. Not for users: `plan!` makes them.
+#[doc(hidden)]
+pub trait Show {
+    fn show(&self, value: &Value, out: &mut String) -> Result<(), ResolveError>;
+}
+
+impl std::fmt::Debug for dyn Compute + Sync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Compute")
+    }
+}
+
+impl std::fmt::Debug for dyn Show + Sync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Show")
+    }
+}

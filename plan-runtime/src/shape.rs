@@ -1,0 +1,97 @@
+//! How a Rust type looks in JSON: the names that serde gives to its fields.
+//!
+//! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
+//! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
+
+use serde_json::Value;
+
+/// A type that says how it looks in JSON.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how it looks in JSON",
+    label = "this refers to a field of `{Self}`",
+    note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`"
+)]
+pub trait Shape {
+    /// The parts of the type, under their Rust names and their names in JSON.
+    const SHAPE: TypeShape;
+}
+
+/// What [`Shape`] says of a type.
+#[derive(Clone, Copy, Debug)]
+pub enum TypeShape {
+    /// Nothing that a reference could name is known of the inside of the type.
+    Opaque,
+    /// A struct or a tuple.
+    Struct(&'static [Field]),
+    /// An enum. References cannot lead into it; literals of it can hold references.
+    Enum(Tagging, &'static [Variant]),
+}
+
+/// A field of a struct, a tuple or an enum's variant.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The Rust name without `r#`; the position (`"0"`) in tuples and tuple structs.
+    pub ident: &'static str,
+    /// Where the field stands when the type is serialised, which is what a reference reads.
+    pub output: Place,
+    /// Where the field stands when the type is deserialised, which is what an argument writes.
+    pub argument: Place,
+    /// Whether deserialising fails when the field is not there.
+    pub required: bool,
+    /// What a reader takes when serialising left the field out.
+    pub omitted: Omitted,
+    /// Whether functions of the author's own (`with`, `serialize_with`) decide how the value looks, so that no path leads into it.
+    pub opaque: bool,
+}
+
+/// Where a field stands in the JSON of its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A member of an object.
+    Key(&'static str),
+    /// An element of an array.
+    Index(usize),
+    /// Its own fields stand among its parent's (`#[serde(flatten)]`).
+    Flattened,
+    /// It stands for the whole type (a newtype struct, `#[serde(transparent)]`).
+    Inner,
+    /// It is nowhere, because of this attribute, as written: `#[serde(skip)]`.
+    LeftOut(&'static str),
+}
+
+/// What stands for a field that `skip_serializing_if` left out.
+#[derive(Clone, Copy, Debug)]
+pub enum Omitted {
+    /// Serialising never leaves it out, or nothing stands for it.
+    Never,
+    /// It is an `Option`, and it was `None`.
+    Null,
+    /// It has a `#[serde(default)]`, and this is its JSON.
+    Default(fn() -> Value),
+}
+
+/// How serde tells the variants of an enum apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tagging {
+    /// `{"Variant": content}`, serde's default.
+    External,
+    /// `{"tag": "Variant", …content}`.
+    Internal(&'static str),
+    /// `{"tag": "Variant", "content": content}`.
+    Adjacent(&'static str, &'static str),
+    /// `content` alone.
+    Untagged,
+}
+
+/// A variant of an enum, as it is deserialised.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// The Rust name without `r#`.
+    pub ident: &'static str,
+    /// Its name in JSON, or the attribute that says that it cannot be deserialised.
+    pub argument: std::result::Result<&'static str, &'static str>,
+    /// Whether the variant is `#[serde(untagged)]` inside a tagged enum.
+    pub untagged: bool,
+    /// Its fields: a newtype variant has one with [`Place::Inner`].
+    pub fields: &'static [Field],
+}
