@@ -1,0 +1,154 @@
+//! What a plan says, with the author's own tokens.
+
+use proc_macro2::{Span, TokenStream};
+use syn::{Attribute, Expr, Ident, Lit, LitInt, LitStr, Member, Path, Token, Type, Visibility, token};
+
+/// All that stands in one `plan!`.
+pub(crate) struct Plan {
+    /// The path of the runtime crate, if `#![plan(crate = …)]` names it.
+    pub(crate) krate: Option<Path>,
+    /// `None` in the expression form.
+    pub(crate) head: Option<Head>,
+    pub(crate) steps: Vec<Step>,
+    /// The final expression.
+    pub(crate) tail: Option<Tail>,
+}
+
+/// What stands before the braces in the item form.
+pub(crate) struct Head {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) output: Option<Type>,
+}
+
+pub(crate) struct Input {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) name: Ident,
+    pub(crate) ty: Type,
+}
+
+pub(crate) struct Step {
+    pub(crate) intent: String,
+    pub(crate) after: Vec<Ident>,
+    pub(crate) name: Ident,
+    /// A step with a type is a computed value.
+    pub(crate) ty: Option<Type>,
+    pub(crate) body: Body,
+}
+
+pub(crate) enum Body {
+    /// A call of a tool.
+    Call(Literal),
+    /// A computed value, whose type is `Step::ty`.
+    Compute(Value),
+    /// What could not be read, and was reported; the tool's path if that much is known.
+    Broken(Option<Path>),
+}
+
+pub(crate) struct Tail {
+    pub(crate) value: Value,
+    pub(crate) tokens: TokenStream,
+}
+
+/// The value of an argument, of a part of one, or of the plan.
+pub(crate) enum Value {
+    Scalar(Scalar),
+    None(Ident),
+    Some(Ident, Box<Value>),
+    List(token::Bracket, Vec<Value>),
+    Tuple(token::Paren, Vec<Value>),
+    Literal(Literal),
+    Json(Span, Json),
+    Format(Format),
+    Reference(Reference),
+    Computed(Computed),
+    /// What could not be read, or refers to something unknown; reported already.
+    Broken(Span),
+}
+
+/// A Rust literal, with its sign.
+pub(crate) struct Scalar {
+    pub(crate) minus: Option<Token![-]>,
+    pub(crate) lit: Lit,
+}
+
+/// `Type { … }`, `path::Variant { … }`, `path::Variant(…)`.
+pub(crate) struct Literal {
+    pub(crate) path: Path,
+    pub(crate) fields: Fields,
+}
+
+pub(crate) enum Fields {
+    /// With the `..` that leaves out the remaining fields.
+    Named(token::Brace, Vec<Field>, Option<Token![..]>),
+    Unnamed(token::Paren, Vec<Value>),
+    /// The path alone: a unit struct.
+    Unit,
+}
+
+pub(crate) struct Field {
+    pub(crate) name: Ident,
+    /// Whether it was written as `sender`, short for `sender: sender`.
+    pub(crate) shorthand: bool,
+    pub(crate) value: Value,
+}
+
+/// What stands in `json!(…)`.
+pub(crate) enum Json {
+    Null,
+    Value(Box<Value>),
+    List(Vec<Json>),
+    Object(Vec<(LitStr, Json)>),
+}
+
+/// `format!("…", …)` whose placeholders this crate understands.
+pub(crate) struct Format {
+    pub(crate) template: LitStr,
+    pub(crate) parts: Vec<FormatPart>,
+    /// What the placeholders show; several may show the same.
+    pub(crate) args: Vec<Value>,
+    pub(crate) bang: Token![!],
+}
+
+pub(crate) enum FormatPart {
+    Text(String),
+    /// The place of the argument, and what stands after the colon.
+    Placeholder { arg: usize, spec: String },
+}
+
+/// A path from a step or an input: `inbox.data[0].thread_id`.
+pub(crate) struct Reference {
+    pub(crate) root: Ident,
+    pub(crate) hops: Vec<Hop>,
+    /// The span of the last token.
+    pub(crate) end: Span,
+}
+
+pub(crate) enum Hop {
+    /// `.thread_id`, `.0`
+    Field(Token![.], Member),
+    /// `[0]`
+    Index(token::Bracket, LitInt),
+    /// `["key"]`
+    Key(token::Bracket, LitStr),
+    /// `[..]`
+    Each(token::Bracket),
+    /// `?`
+    Optional(Token![?]),
+    /// `.get(0)`, `.get("key")`
+    Get(Token![.], Ident, Lit),
+    /// `.pointer("/a/0")`, with the tokens unescaped
+    Pointer(Token![.], Ident, LitStr, Vec<String>),
+}
+
+/// Any other Rust expression.
+pub(crate) struct Computed {
+    /// As the author wrote it.
+    pub(crate) written: TokenStream,
+    /// With its uses of steps and inputs dereferenced.
+    pub(crate) expr: Expr,
+    /// The steps and inputs that it mentions, in order of first mention.
+    pub(crate) names: Vec<Ident>,
+}

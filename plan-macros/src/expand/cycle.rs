@@ -1,0 +1,46 @@
+use crate::ast::Plan;
+use crate::graph::Cycle;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+
+/// A compile-time evaluation that goes the same way round and then gives up: rustc shows where each of its calls stands,
+/// which is where the plan says that one step waits for the next.
+pub(super) fn error(plan: &Plan, cycle: &Cycle) -> TokenStream {
+    let names: Vec<String> = cycle.iter().map(|(step, _)| plan.steps[*step].name.unraw().to_string()).collect();
+    let first = &names[0];
+    let message = match &names[..] {
+        [only] => format!("the step `{only}` waits for itself: {only} → {only}"),
+        _ => format!("these steps wait for each other: {} → {first}", names.join(" → ")),
+    };
+    let functions = cycle.iter().enumerate().map(|(index, (step, edge))| {
+        let name = function(&plan.steps[*step].name);
+        let at = edge.span();
+        let body = match cycle.get(index + 1) {
+            Some((next, _)) => {
+                let mut next = function(&plan.steps[*next].name);
+                next.set_span(at);
+                quote_spanned!(at=> #next())
+            }
+            None => quote_spanned!(at=> ::core::panic!("{}", #message)),
+        };
+        quote!(const fn #name() { #body })
+    });
+    let start = {
+        let name = &plan.steps[cycle[0].0].name;
+        let mut start = function(name);
+        start.set_span(name.span());
+        let at = name.span();
+        quote_spanned!(at=> #start())
+    };
+    quote! {
+        const _: () = {
+            #(#functions)*
+            #start
+        };
+    }
+}
+
+fn function(step: &Ident) -> Ident {
+    step.clone()
+}

@@ -1,0 +1,309 @@
+use super::value::{Builder, fits, it};
+use super::{Context, cycle, slice, step, text};
+use crate::ast::{Body, Head, Input, Plan, Step, Value};
+use crate::graph::Graph;
+use crate::names::{Names, Source};
+use crate::parse::{docs, path_text};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use std::collections::BTreeSet;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Attribute, Type};
+
+/// Expands a plan; `errors` are the mistakes that were found in it.
+pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, errors: &TokenStream) -> TokenStream {
+    let cx = Context { plan, names, graph };
+    match &plan.head {
+        Some(head) => {
+            let definition = definition(head, &cx);
+            let inside = item(head, &cx);
+            let krate = cx.krate();
+            quote! {
+                #errors
+                #definition
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
+                const _: () = {
+                    use #krate::__private as __plan;
+                    #inside
+                };
+            }
+        }
+        None => {
+            let inside = inline(&cx);
+            let krate = cx.krate();
+            quote!({
+                use #krate::__private as __plan;
+                #errors
+                #inside
+            })
+        }
+    }
+}
+
+/// The struct of the item form.
+fn definition(head: &Head, cx: &Context<'_>) -> TokenStream {
+    let Head { attrs, vis, name, inputs, .. } = head;
+    let krate = cx.krate();
+    let serde = format!("{}::__private::serde", path_text_of(&krate));
+    let fields = inputs.iter().map(|Input { attrs, name, ty }| {
+        let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
+        let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
+        quote!(#(#attrs)* #allow #vis #name: #ty)
+    });
+    quote! {
+        #(#attrs)*
+        #[derive(#krate::__private::serde::Serialize, #krate::__private::serde::Deserialize, #krate::Shape)]
+        #[serde(crate = #serde)]
+        #[shape(crate = #krate)]
+        #vis struct #name { #(#fields),* }
+    }
+}
+
+fn path_text_of(path: &TokenStream) -> String {
+    path.to_string().replace(' ', "")
+}
+
+/// What both forms have: types, steps, the plan, cycles, and what rustc should warn of.
+fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStream {
+    let plan = cx.plan;
+    let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
+    let input_types = inputs.iter().enumerate().map(|(index, input)| {
+        let name = Context::type_of(Source::Input(index), Span::call_site());
+        let ty = &input.ty;
+        quote!(type #name = #ty;)
+    });
+    let step_types = plan.steps.iter().enumerate().map(|(index, step)| step::types(index, step));
+    let constants = plan.steps.iter().enumerate().map(|(index, step)| step::constant(index, step, cx));
+    let cycles = cx.graph.cycles();
+    let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
+    let name = plan.head.as_ref().map_or_else(|| "plan".to_owned(), |head| snake_case(&head.name.unraw().to_string()));
+    let description = plan.head.as_ref().map(|head| docs(&head.attrs)).unwrap_or_default();
+    let (name, description, output_type) = (text(&name), text(&description), text(output_type));
+    let input_data: Vec<TokenStream> = inputs.iter().map(input_data).collect();
+    let input_data = slice(&input_data);
+    let steps: Vec<TokenStream> = (0..plan.steps.len()).map(|index| step::name(index).to_token_stream()).collect();
+    let steps = slice(&steps);
+    let unused = unused(cx);
+    quote! {
+        #(#[allow(dead_code)] #input_types)*
+        #(#[allow(dead_code)] #step_types)*
+        #(#constants)*
+        #(#cycles)*
+        const __PLAN_OUTPUT: __plan::Template = { #output };
+        static __PLAN: __plan::Plan = __plan::Plan {
+            name: #name,
+            description: #description,
+            inputs: #input_data,
+            steps: #steps,
+            output: __plan::Output { type_name: #output_type, value: __PLAN_OUTPUT },
+        };
+        #unused
+    }
+}
+
+fn input_data(input: &Input) -> TokenStream {
+    let name = text(&input.name.unraw().to_string());
+    let ty = &input.ty;
+    let description = text(&docs(&input.attrs));
+    quote! {
+        __plan::Input {
+            name: #name,
+            type_name: __plan::Cow::Borrowed(::core::stringify!(#ty)),
+            description: #description,
+        }
+    }
+}
+
+/// The item form: the plan is a tool.
+fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
+    let Head { name, vis, output, .. } = head;
+    let unit: Type = syn::parse_quote!(());
+    let ty = output.as_ref().unwrap_or(&unit);
+    let mut builder = Builder::new(cx);
+    let value = match &cx.plan.tail {
+        Some(tail) => {
+            let expanded = builder.value(&tail.value);
+            let (check, data) = (expanded.check, expanded.data);
+            let at = ty.span();
+            let bindings = builder.bindings();
+            quote_spanned!(at=> #bindings let _ = || -> #ty { #check }; #data)
+        }
+        None => quote!(__plan::Template::Null),
+    };
+    let shared = shared(cx, value, &path_text_of(&quote!(#ty)));
+    let steps = steps(&quote!(#name), cx);
+    let tool_name = snake_case(&name.unraw().to_string());
+    let description = docs(&head.attrs);
+    let kept = kept(cx);
+    let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
+        let name = &input.name;
+        if kept.contains(&Source::Input(index)) {
+            quote!(__plan::Held::value(self.#name, true)?)
+        } else {
+            quote!(__plan::Held::of(&self.#name)?)
+        }
+    });
+    let plan_doc = format!("The plan of [`{name}`] as data.");
+    let run_doc = format!("Runs [`{name}`] on an application that has its tools.");
+    quote! {
+        #shared
+        #steps
+        impl #name {
+            #[doc = #plan_doc]
+            #[allow(dead_code)]
+            #vis const PLAN: &'static __plan::Plan = &__PLAN;
+
+            #[doc = #run_doc]
+            #[allow(dead_code)]
+            #vis fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, #ty>
+            where
+                __App: ?::core::marker::Sized + ::core::marker::Sync,
+                Self: __plan::Steps<__App>,
+            {
+                let __inputs = (|| ::core::result::Result::Ok(::std::vec![#(#inputs),*]))();
+                __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::Steps<__App>>::start)
+            }
+        }
+        impl __plan::Tool for #name {
+            type Output = #ty;
+            const NAME: &'static ::core::primitive::str = #tool_name;
+            const DESCRIPTION: &'static ::core::primitive::str = #description;
+        }
+        impl<__App> __plan::Call<__App> for #name
+        where
+            __App: ?::core::marker::Sized + ::core::marker::Sync,
+            Self: __plan::Steps<__App>,
+        {
+            async fn call(self, __app: &__App) -> __plan::Result<#ty> {
+                ::core::result::Result::Ok(self.run(__app).await?)
+            }
+        }
+    }
+}
+
+/// The expression form: a value that can be run.
+fn inline(cx: &Context<'_>) -> TokenStream {
+    let mut builder = Builder::new(cx);
+    let (output, witness) = match &cx.plan.tail {
+        Some(tail) => {
+            let mut builder = Builder::new(cx);
+            let (value, data) = output_of(&tail.value, &mut builder);
+            let bindings = builder.bindings();
+            (quote!(#bindings let _ = __plan::witness(&|| #value); #data), (bindings, value))
+        }
+        None => (quote!(__plan::Template::Null), (builder.bindings(), quote!(()))),
+    };
+    builder.bindings = TokenStream::new();
+    let shared = shared(cx, output, "");
+    let steps = steps(&quote!(__PlanSteps), cx);
+    let (bindings, value) = witness;
+    quote! {
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        struct __PlanSteps;
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        const _: () = { };
+        #shared
+        #steps
+        #bindings
+        __plan::Inline::<__PlanSteps, _>::new(&__PLAN, __plan::witness(&|| #value))
+    }
+}
+
+/// The output of the expression form, whose type is found, not said.
+fn output_of(value: &Value, builder: &mut Builder<'_>) -> (TokenStream, TokenStream) {
+    let expanded = builder.value(value);
+    let check = match value {
+        Value::Format(_) => quote!(<__plan::String as __plan::FromText>::formatted()),
+        Value::Json(..) => quote!(__plan::any::<__plan::serde_json::Value>()),
+        Value::Reference(reference) => {
+            let given = it(&last_bound(builder), reference.root.span(), reference.end);
+            quote!(__plan::Given::given(#given))
+        }
+        Value::Literal(_) => {
+            let name = last_bound(builder);
+            quote!(#name.value())
+        }
+        _ => expanded.check,
+    };
+    let _ = fits;
+    (check, expanded.data)
+}
+
+fn last_bound(builder: &Builder<'_>) -> proc_macro2::Ident {
+    builder.outermost()
+}
+
+/// How each step is started.
+fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
+    let kept = kept(cx);
+    let starts = cx.plan.steps.iter().enumerate().map(|(index, one)| step::start(index, one, kept.contains(&Source::Step(index))));
+    let mut seen = BTreeSet::new();
+    let bounds = cx.plan.steps.iter().filter_map(step::bound).filter(|(text, _)| seen.insert(text.clone())).map(|(_, bound)| bound);
+    quote! {
+        #[doc(hidden)]
+        impl<__App> __plan::Steps<__App> for #ty
+        where
+            __App: ?::core::marker::Sized + ::core::marker::Sync,
+            #(#bounds,)*
+        {
+            fn start<'__app>(__step: ::core::primitive::usize, __request: __plan::Request<'_>, __app: &'__app __App) -> __plan::Started<'__app> {
+                match __step {
+                    #(#starts)*
+                    _ => __request.unknown(),
+                }
+            }
+        }
+    }
+}
+
+/// What computed values mention: its Rust value is kept beside the JSON.
+fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
+    let mut kept = BTreeSet::new();
+    crate::graph::visit(cx.plan, &mut |value| {
+        if let Value::Computed(computed) = value {
+            kept.extend(computed.names.iter().filter_map(|name| cx.names.get(name)));
+        }
+    });
+    kept
+}
+
+/// Lets rustc warn of inputs and computed steps that nothing uses.
+fn unused(cx: &Context<'_>) -> TokenStream {
+    let used: BTreeSet<Source> = cx.plan.mentions().iter().filter_map(|name| cx.names.get(name)).collect();
+    let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
+    let inputs = inputs.iter().enumerate().filter(|(index, _)| !used.contains(&Source::Input(*index))).map(|(_, input)| {
+        (&input.name, allows(&input.attrs))
+    });
+    let is_computed = |step: &Step| matches!(step.body, Body::Compute(_));
+    let steps = cx.plan.steps.iter().enumerate();
+    let steps = steps.filter(|(index, step)| is_computed(step) && !used.contains(&Source::Step(*index))).map(|(_, step)| (&step.name, Vec::new()));
+    let names: Vec<TokenStream> = inputs
+        .chain(steps)
+        .filter(|(name, _)| !name.unraw().to_string().starts_with('_'))
+        .map(|(name, attrs)| quote!(#(#attrs)* let #name = ();))
+        .collect();
+    if names.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        #[allow(dead_code, clippy::let_unit_value)]
+        fn __plan_unused() { #(#names)* }
+    }
+}
+
+fn allows(attrs: &[Attribute]) -> Vec<Attribute> {
+    attrs.iter().filter(|attr| ["allow", "expect", "cfg"].iter().any(|name| attr.path().is_ident(name))).cloned().collect()
+}
+
+/// `ReplyToLatest` → `reply_to_latest`
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (index, char) in name.char_indices() {
+        if index > 0 && char.is_uppercase() {
+            snake.push('_');
+        }
+        snake.extend(char.to_lowercase());
+    }
+    snake
+}

@@ -1,0 +1,69 @@
+//! From a checked plan to Rust: the plan as a `static`, the checks that only rustc can make, and what runs it.
+
+mod cycle;
+mod format;
+mod item;
+mod reference;
+mod step;
+mod value;
+
+use crate::ast::Plan;
+use crate::graph::Graph;
+use crate::names::{Names, Source};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::Path;
+
+pub(crate) use item::expand;
+
+/// What every part of the expansion needs to know.
+struct Context<'a> {
+    plan: &'a Plan,
+    names: &'a Names,
+    graph: &'a Graph,
+}
+
+impl Context<'_> {
+    /// The path of the runtime crate.
+    fn krate(&self) -> TokenStream {
+        match &self.plan.krate {
+            Some(path) => quote!(#path),
+            None => quote!(::plan_runtime),
+        }
+    }
+
+    /// The name of the type that a step or an input gives.
+    fn type_of(source: Source, span: Span) -> Ident {
+        match source {
+            Source::Step(index) => format_ident!("__PlanStep{index}", span = span),
+            Source::Input(index) => format_ident!("__PlanInput{index}", span = span),
+        }
+    }
+
+    fn source(source: Source) -> TokenStream {
+        match source {
+            Source::Step(index) => quote!(__plan::Source::Step(#index)),
+            Source::Input(index) => quote!(__plan::Source::Input(#index)),
+        }
+    }
+}
+
+/// A name of the macro's own, which no name of the author's can meet.
+fn local(prefix: &str, index: usize) -> Ident {
+    Ident::new(&format!("__{prefix}{index}"), Span::mixed_site())
+}
+
+/// A borrowed slice.
+fn slice(elements: &[TokenStream]) -> TokenStream {
+    quote!(__plan::Cow::Borrowed(&[#(#elements),*]))
+}
+
+/// A borrowed text.
+fn text(text: &str) -> TokenStream {
+    quote!(__plan::Cow::Borrowed(#text))
+}
+
+/// The last name of a path.
+fn last_name(path: &Path) -> String {
+    path.segments.last().map(|last| syn::ext::IdentExt::unraw(&last.ident).to_string()).unwrap_or_default()
+}

@@ -1,0 +1,106 @@
+use super::value::Builder;
+use super::{Context, slice, text};
+use crate::ast::{Body, Literal, Step};
+use crate::names::Source;
+use crate::parse::path_text;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+/// The name of the `const` that holds a step.
+pub(super) fn name(index: usize) -> Ident {
+    format_ident!("__PLAN_STEP_{index}")
+}
+
+/// The type aliases of a step: what it gives, and its tool.
+pub(super) fn types(index: usize, step: &Step) -> TokenStream {
+    let output = Context::type_of(Source::Step(index), Span::call_site());
+    match (&step.body, &step.ty) {
+        (_, Some(ty)) => quote!(type #output = #ty;),
+        (Body::Call(Literal { path, .. }) | Body::Broken(Some(path)), None) => {
+            quote!(type #output = <#path as __plan::IsTool>::Output;)
+        }
+        _ => quote!(type #output = __plan::Unknown;),
+    }
+}
+
+/// The step as data, with the checks of its arguments.
+pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
+    let mut builder = Builder::new(cx);
+    let (check, tool, args) = match &step.body {
+        Body::Call(literal) => call(literal, &mut builder),
+        Body::Compute(value) => {
+            let ty = &step.ty;
+            let expanded = builder.value(value);
+            let check = expanded.check;
+            let at = ty.span();
+            let check = quote_spanned!(at=> let _ = || -> #ty { #check };);
+            (check, quote!(::core::option::Option::None), expanded.data)
+        }
+        Body::Broken(_) => (quote!(), quote!(::core::option::Option::None), quote!(__plan::Template::Null)),
+    };
+    let bindings = builder.bindings();
+    let id = text(&step.name.unraw().to_string());
+    let intent = text(&step.intent);
+    let after: Vec<TokenStream> = {
+        let mut after: Vec<usize> = step.after.iter().filter_map(|name| match cx.names.get(name) {
+            Some(Source::Step(index)) => Some(index),
+            _ => None,
+        }).collect();
+        after.sort_unstable();
+        after.dedup();
+        after.into_iter().map(|index| quote!(#index)).collect()
+    };
+    let after = slice(&after);
+    let needs: Vec<TokenStream> = cx.graph.needs(index).into_iter().map(|index| quote!(#index)).collect();
+    let needs = slice(&needs);
+    let name = name(index);
+    quote! {
+        const #name: __plan::Step = {
+            #bindings
+            #check
+            __plan::Step { id: #id, intent: #intent, tool: #tool, args: #args, after: #after, needs: #needs }
+        };
+    }
+}
+
+fn call(literal: &Literal, builder: &mut Builder<'_>) -> (TokenStream, TokenStream, TokenStream) {
+    let path = &literal.path;
+    let name = builder.fresh("l");
+    let (check, fields, checks) = builder.fields(literal, &name);
+    let itself = quote!(<#path as __plan::IsTool>::Itself);
+    let check = quote! {
+        let _ = || #check;
+        #checks
+    };
+    // The arguments are bound first of all: what is behind them asks them for names.
+    builder.bindings = {
+        let bindings = &builder.bindings;
+        quote!(let #name = __plan::arguments::<#itself>(); #bindings)
+    };
+    let tool = quote! {
+        ::core::option::Option::Some(__plan::ToolInfo {
+            name: __plan::Cow::Borrowed(<#itself as __plan::Tool>::NAME),
+            description: __plan::Cow::Borrowed(<#itself as __plan::Tool>::DESCRIPTION),
+        })
+    };
+    (check, tool, fields)
+}
+
+/// What starts the step.
+pub(super) fn start(index: usize, step: &Step, keep: bool) -> TokenStream {
+    match (&step.body, &step.ty) {
+        (Body::Call(Literal { path, .. }), None) => quote!(#index => __request.call::<#path, __App>(__app, #keep),),
+        (Body::Compute(_), Some(ty)) => quote!(#index => __request.compute::<#ty>(#keep),),
+        _ => quote!(),
+    }
+}
+
+/// The bound that the step asks of an application.
+pub(super) fn bound(step: &Step) -> Option<(String, TokenStream)> {
+    match (&step.body, &step.ty) {
+        (Body::Call(Literal { path, .. }), None) => Some((path_text(path), quote!(#path: __plan::Call<__App>))),
+        _ => None,
+    }
+}

@@ -1,0 +1,341 @@
+use super::reference::{self, path};
+use super::{Context, last_name, local, slice, text};
+use crate::ast::{Computed, Fields, Json, Literal, Reference, Scalar, Value};
+use crate::names::Source;
+use proc_macro2::{Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::BTreeMap;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Lit, Path};
+
+/// The body of one `const`: what a step's arguments, or the plan's output, become.
+pub(super) struct Builder<'a> {
+    pub(super) cx: &'a Context<'a>,
+    /// The bindings so far: cursors, literals, slots.
+    pub(super) bindings: TokenStream,
+    /// The roots that the body uses, each with the name that first mentions it.
+    pub(super) roots: BTreeMap<Source, Ident>,
+    count: usize,
+}
+
+/// A value, expanded.
+pub(super) struct Expanded {
+    /// An expression that stands where the value stands, in code that is only type-checked.
+    pub(super) check: TokenStream,
+    /// The value as data.
+    pub(super) data: TokenStream,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(cx: &'a Context<'a>) -> Self {
+        Self { cx, bindings: TokenStream::new(), roots: BTreeMap::new(), count: 0 }
+    }
+
+    pub(super) fn fresh(&mut self, prefix: &str) -> Ident {
+        self.count += 1;
+        local(prefix, self.count - 1)
+    }
+
+    /// All bindings, with those of the roots first.
+    pub(super) fn bindings(&self) -> TokenStream {
+        let roots = self.roots.iter().map(|(source, name)| {
+            let ty = Context::type_of(*source, Span::mixed_site());
+            quote!(let #name = __plan::root::<#ty>();)
+        });
+        let bindings = &self.bindings;
+        quote!(#(#roots)* #bindings)
+    }
+
+    /// Expands a value that stands where rustc knows which type it needs.
+    pub(super) fn value(&mut self, value: &Value) -> Expanded {
+        match value {
+            Value::Scalar(scalar) => Expanded { check: self::scalar(scalar), data: scalar_data(scalar) },
+            Value::None(none) => {
+                let at = none.span();
+                Expanded {
+                    check: quote_spanned!(at=> ::core::option::Option::None),
+                    data: quote!(__plan::Template::Null),
+                }
+            }
+            Value::Some(some, value) => {
+                let at = some.span();
+                let Expanded { check, data } = self.value(value);
+                Expanded { check: quote_spanned!(at=> ::core::option::Option::Some(#check)), data }
+            }
+            Value::List(bracket, values) => {
+                let values: Vec<Expanded> = values.iter().map(|value| self.value(value)).collect();
+                let (check, data) = unzip(values);
+                let (start, end) = (bracket.span.open(), bracket.span.close());
+                let list = path(&["List", "list"], start, end);
+                let mut elements = Group::new(proc_macro2::Delimiter::Bracket, quote!(#(#check),*));
+                elements.set_span(bracket.span.join());
+                let data = slice(&data);
+                Expanded {
+                    check: quote_spanned!(end=> #list(#elements)),
+                    data: quote!(__plan::Template::List(#data)),
+                }
+            }
+            Value::Tuple(paren, values) => {
+                let at = paren.span.join();
+                let values: Vec<Expanded> = values.iter().map(|value| self.value(value)).collect();
+                let (check, data) = unzip(values);
+                let elements = slice(&data);
+                let data = if data.is_empty() {
+                    quote!(__plan::Template::Null)
+                } else {
+                    quote!(__plan::Template::List(#elements))
+                };
+                Expanded { check: quote_spanned!(at=> (#(#check,)*)), data }
+            }
+            Value::Literal(literal) => {
+                let (name, data) = self.literal(literal);
+                let (start, end) = ends(&literal.path);
+                Expanded { check: fits(it(&name, start, end), start, end), data }
+            }
+            Value::Json(at, json) => {
+                let data = self.json(json);
+                let untyped = quote_spanned!(*at=> __plan::untyped());
+                Expanded { check: fits(untyped, *at, *at), data }
+            }
+            Value::Format(format) => self.format(format),
+            Value::Reference(reference) => {
+                let (name, data) = self.reference(reference);
+                let (start, end) = (reference.root.span(), reference.end);
+                Expanded { check: fits(it(&name, start, end), start, end), data }
+            }
+            Value::Computed(computed) => {
+                let (name, data) = self.computed(computed);
+                Expanded { check: quote!(#name.value()), data }
+            }
+            Value::Broken(_) => Expanded { check: quote!(__plan::any()), data: quote!(__plan::Template::Null) },
+        }
+    }
+
+    /// Expands a value that stands where any JSON can stand.
+    pub(super) fn untyped(&mut self, value: &Value) -> TokenStream {
+        match value {
+            Value::Some(_, value) => self.untyped(value),
+            Value::List(_, values) | Value::Tuple(_, values) => {
+                let values: Vec<TokenStream> = values.iter().map(|value| self.untyped(value)).collect();
+                let values = slice(&values);
+                quote!(__plan::Template::List(#values))
+            }
+            other => self.value(other).data,
+        }
+    }
+
+    fn json(&mut self, json: &Json) -> TokenStream {
+        match json {
+            Json::Null => quote!(__plan::Template::Null),
+            Json::Value(value) => self.untyped(value),
+            Json::List(elements) => {
+                let elements: Vec<TokenStream> = elements.iter().map(|element| self.json(element)).collect();
+                let elements = slice(&elements);
+                quote!(__plan::Template::List(#elements))
+            }
+            Json::Object(members) => {
+                let members = members.iter().map(|(key, member)| {
+                    let key = text(&key.value());
+                    let value = self.json(member);
+                    quote!(__plan::Entry { key: __plan::Key::Name(#key), value: #value })
+                });
+                let members = slice(&members.collect::<Vec<_>>());
+                quote!(__plan::Template::Object(#members))
+            }
+        }
+    }
+
+    /// Binds a reference's cursor.
+    pub(super) fn reference(&mut self, reference: &Reference) -> (Ident, TokenStream) {
+        if let Some(source) = self.cx.names.get(&reference.root) {
+            self.roots.entry(source).or_insert_with(|| reference.root.clone());
+        }
+        let name = self.fresh("r");
+        let expanded = reference::expand(reference, &name, self.cx);
+        self.bindings.extend(expanded.binding);
+        let data = expanded.data;
+        (name, quote!(__plan::Template::Reference(#data)))
+    }
+
+    /// Binds a computed value's slot.
+    pub(super) fn computed(&mut self, computed: &Computed) -> (Ident, TokenStream) {
+        let expr = &computed.expr;
+        self.compute(computed, quote!(#expr))
+    }
+
+    /// Binds a slot that `expr`, which mentions the names of `computed`, fills.
+    pub(super) fn compute(&mut self, computed: &Computed, expr: TokenStream) -> (Ident, TokenStream) {
+        let name = self.fresh("k");
+        self.bindings.extend(quote!(let #name = __plan::slot();));
+        let mut sources: Vec<(Source, &Ident)> =
+            computed.names.iter().filter_map(|name| Some((self.cx.names.get(name)?, name))).collect();
+        sources.sort_by_key(|(source, _)| *source);
+        let scope = local("scope", 0);
+        let parameter = if sources.is_empty() { quote!(_) } else { quote!(#scope) };
+        let locals = sources.iter().map(|(source, name)| {
+            let ty = Context::type_of(*source, Span::mixed_site());
+            let source = Context::source(*source);
+            quote!(let #name: &#ty = #scope.value_of::<#ty>(#source)?;)
+        });
+        let reads: Vec<TokenStream> = sources.iter().map(|(source, _)| Context::source(*source)).collect();
+        let reads = slice(&reads);
+        let written = &computed.written;
+        let data = quote! {
+            __plan::Template::Computed(__plan::Computed {
+                reads: #reads,
+                written: __plan::Cow::Borrowed(::core::stringify!(#written)),
+                compute: ::core::option::Option::Some(&#name.with(|#parameter| { #(#locals)* ::core::result::Result::Ok(#expr) })),
+            })
+        };
+        (name, data)
+    }
+
+    /// Binds a nested literal.
+    fn literal(&mut self, literal: &Literal) -> (Ident, TokenStream) {
+        let name = self.fresh("l");
+        let (check, fields, checks) = self.fields(literal, &name);
+        let (start, end) = ends(&literal.path);
+        let value = Ident::new("__v", start);
+        let make = path(&["Shaped", "literal"], start, end);
+        self.bindings.extend(quote_spanned! {end=>
+            let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
+            #checks
+        });
+        let variant = last_name(&literal.path);
+        let data = quote_spanned! {end=>
+            __plan::Template::Tagged(#name.tag(#variant), __plan::Cow::Borrowed(&[#fields]))
+        };
+        (name, data)
+    }
+
+    /// The literal with its values as only rustc reads it, its fields as data under the names that `name` looks up, and the checks of them.
+    pub(super) fn fields(&mut self, literal: &Literal, name: &Ident) -> (TokenStream, TokenStream, TokenStream) {
+        let variant = last_name(&literal.path);
+        let path = &literal.path;
+        match &literal.fields {
+            Fields::Unit => (quote!(#path), quote!(__plan::Template::Null), TokenStream::new()),
+            Fields::Named(brace, fields, rest) => {
+                let mut given = Vec::new();
+                let mut members = Vec::new();
+                let mut checks = TokenStream::new();
+                let mut inits = TokenStream::new();
+                for field in fields {
+                    let ident = &field.name;
+                    let at = ident.span();
+                    let text = ident.unraw().to_string();
+                    let Expanded { check, data } = self.value(&field.value);
+                    inits.extend(quote_spanned!(at=> #ident: #check,));
+                    members.push(quote_spanned! {at=>
+                        __plan::Entry { key: #name.key(#variant, #text), value: #data }
+                    });
+                    given.push(text);
+                }
+                if let Some(rest) = rest {
+                    let at = rest.spans[0];
+                    inits.extend(quote_spanned!(at=> #rest __plan::any()));
+                    checks = quote_spanned!(at=> #name.rest(&[#(#given),*]););
+                }
+                let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
+                group.set_span(brace.span.join());
+                let members = slice(&members);
+                (quote!(#path #group), quote!(__plan::Template::Object(#members)), checks)
+            }
+            Fields::Unnamed(paren, values) => {
+                let at = paren.span.join();
+                let checks = (0..values.len()).map(|index| {
+                    let ident = index.to_string();
+                    quote_spanned!(at=> #name.element(#variant, #ident);)
+                });
+                let checks = quote!(#(#checks)*);
+                let values: Vec<Expanded> = values.iter().map(|value| self.value(value)).collect();
+                let single = values.len() == 1;
+                let (check, data) = unzip(values);
+                let mut group = Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#(#check),*));
+                group.set_span(at);
+                let elements = slice(&data);
+                let data = match &data[..] {
+                    [only] if single => only.clone(),
+                    _ => quote!(__plan::Template::List(#elements)),
+                };
+                (quote!(#path #group), data, checks)
+            }
+        }
+    }
+}
+
+/// Calls what hands a bound name over, from the one place to the other.
+pub(super) fn it(name: &Ident, start: Span, end: Span) -> TokenStream {
+    let mut name = name.clone();
+    // The binding has the hygiene of the macro; only its place is the author's.
+    name.set_span(name.span().located_at(start));
+    let call = Ident::new("it", end);
+    quote_spanned!(end=> #name.#call())
+}
+
+/// Checks that something fits where it stands.
+pub(super) fn fits(it: TokenStream, start: Span, end: Span) -> TokenStream {
+    let present = path(&["NotAbsent", "present"], start, end);
+    let fit = path(&["Fits", "fit"], start, end);
+    quote_spanned!(end=> #fit(#present(#it)))
+}
+
+/// The first and the last place of a path.
+pub(super) fn ends(path: &Path) -> (Span, Span) {
+    let mut spans = path.to_token_stream().into_iter().map(|tree| tree.span());
+    let start = spans.next().unwrap_or_else(|| path.span());
+    (start, spans.last().unwrap_or(start))
+}
+
+fn unzip(values: Vec<Expanded>) -> (Vec<TokenStream>, Vec<TokenStream>) {
+    values.into_iter().map(|Expanded { check, data }| (check, data)).unzip()
+}
+
+fn scalar(scalar: &Scalar) -> TokenStream {
+    let Scalar { minus, lit } = scalar;
+    let at = lit.span();
+    let start = minus.map_or(at, |minus| minus.span);
+    match lit {
+        Lit::Str(_) => {
+            let from = path(&["FromText", "from_text"], at, at);
+            quote_spanned!(at=> #from(#lit))
+        }
+        _ => {
+            let from = path(&["FromLiteral", "from_literal"], start, at);
+            quote_spanned!(at=> #from(#minus #lit))
+        }
+    }
+}
+
+fn scalar_data(scalar: &Scalar) -> TokenStream {
+    let negative = scalar.minus.is_some();
+    match &scalar.lit {
+        Lit::Str(string) => {
+            let string = text(&string.value());
+            quote!(__plan::Template::String(#string))
+        }
+        Lit::Char(char) => {
+            let string = text(&char.value().to_string());
+            quote!(__plan::Template::String(#string))
+        }
+        Lit::Bool(bool) => quote!(__plan::Template::Bool(#bool)),
+        Lit::Byte(byte) => {
+            let byte = u64::from(byte.value());
+            quote!(__plan::Template::Number(__plan::Number::Unsigned(#byte)))
+        }
+        Lit::Int(int) if negative && int.base10_digits() != "0" => {
+            let value: i64 = format!("-{}", int.base10_digits()).parse().unwrap_or_default();
+            quote!(__plan::Template::Number(__plan::Number::Signed(#value)))
+        }
+        Lit::Int(int) => {
+            let value: u64 = int.base10_digits().parse().unwrap_or_default();
+            quote!(__plan::Template::Number(__plan::Number::Unsigned(#value)))
+        }
+        Lit::Float(float) => {
+            let value: f64 = float.base10_digits().parse().unwrap_or_default();
+            let value = if negative { -value } else { value };
+            quote!(__plan::Template::Number(__plan::Number::Float(#value)))
+        }
+        _ => quote!(__plan::Template::Null),
+    }
+}

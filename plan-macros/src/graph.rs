@@ -1,0 +1,122 @@
+//! What waits for what.
+
+use crate::ast::{Body, Fields, Json, Plan, Step, Value};
+use crate::names::{Names, Source};
+use petgraph::algo::{astar, kosaraju_scc};
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::BTreeSet;
+use syn::Ident;
+
+/// The dependencies of a plan's steps.
+pub(crate) struct Graph {
+    /// For each step, those that must end first, each with the name where the plan says so.
+    edges: Vec<Vec<(usize, Ident)>>,
+}
+
+/// A way from a step back to itself: each step's place, and the name by which it waits for the next.
+pub(crate) type Cycle = Vec<(usize, Ident)>;
+
+impl Graph {
+    pub(crate) fn new(plan: &Plan, names: &Names) -> Self {
+        let edges = plan.steps.iter().map(|step| {
+            let mut mentions: Vec<Ident> = mentions(step);
+            mentions.extend(step.after.iter().cloned());
+            let edges = mentions.into_iter().filter_map(|name| match names.get(&name) {
+                Some(Source::Step(index)) => Some((index, name)),
+                _ => None,
+            });
+            edges.collect()
+        });
+        Self { edges: edges.collect() }
+    }
+
+    /// The steps that must end before this one, in ascending order.
+    pub(crate) fn needs(&self, step: usize) -> BTreeSet<usize> {
+        self.edges[step].iter().map(|(index, _)| *index).collect()
+    }
+
+    /// A shortest cycle for each set of steps that wait for each other.
+    pub(crate) fn cycles(&self) -> Vec<Cycle> {
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = self.edges.iter().map(|_| graph.add_node(())).collect();
+        for (from, edges) in self.edges.iter().enumerate() {
+            for (to, _) in edges {
+                graph.update_edge(nodes[from], nodes[*to], ());
+            }
+        }
+        let mut cycles: Vec<Cycle> = kosaraju_scc(&graph).into_iter().filter_map(|set| self.cycle_in(&graph, &set)).collect();
+        cycles.sort_by_key(|cycle| cycle.first().map(|(step, _)| *step));
+        cycles
+    }
+
+    fn cycle_in(&self, graph: &DiGraph<(), ()>, set: &[NodeIndex]) -> Option<Cycle> {
+        let ways = set.iter().filter_map(|&start| {
+            let back = graph.neighbors(start).filter_map(|next| astar(graph, next, |node| node == start, |_| 1, |_| 0));
+            let (length, way) = back.min_by_key(|(length, _)| *length)?;
+            Some((length, start, way))
+        });
+        let (_, start, way) = ways.min_by_key(|(length, start, _)| (*length, *start))?;
+        let mut from = start.index();
+        let mut cycle = Cycle::new();
+        for to in way {
+            let (_, name) = self.edges[from].iter().find(|(index, _)| *index == to.index())?;
+            cycle.push((from, name.clone()));
+            from = to.index();
+        }
+        Some(cycle)
+    }
+}
+
+/// The names that the arguments of a step mention.
+fn mentions(step: &Step) -> Vec<Ident> {
+    let mut names = Vec::new();
+    match &step.body {
+        Body::Call(literal) => of_fields(&literal.fields, &mut names),
+        Body::Compute(value) => of_value(value, &mut names),
+        Body::Broken(_) => {}
+    }
+    names
+}
+
+fn of_fields(fields: &Fields, names: &mut Vec<Ident>) {
+    match fields {
+        Fields::Named(_, fields, _) => fields.iter().for_each(|field| of_value(&field.value, names)),
+        Fields::Unnamed(_, values) => values.iter().for_each(|value| of_value(value, names)),
+        Fields::Unit => {}
+    }
+}
+
+/// The names that a value mentions.
+pub(crate) fn of_value(value: &Value, names: &mut Vec<Ident>) {
+    match value {
+        Value::Scalar(_) | Value::None(_) | Value::Broken(_) => {}
+        Value::Some(_, value) => of_value(value, names),
+        Value::List(_, values) | Value::Tuple(_, values) => values.iter().for_each(|value| of_value(value, names)),
+        Value::Literal(literal) => of_fields(&literal.fields, names),
+        Value::Json(_, json) => of_json(json, names),
+        Value::Format(format) => format.args.iter().for_each(|value| of_value(value, names)),
+        Value::Reference(reference) => names.push(reference.root.clone()),
+        Value::Computed(computed) => names.extend(computed.names.iter().cloned()),
+    }
+}
+
+fn of_json(json: &Json, names: &mut Vec<Ident>) {
+    match json {
+        Json::Null => {}
+        Json::Value(value) => of_value(value, names),
+        Json::List(elements) => elements.iter().for_each(|element| of_json(element, names)),
+        Json::Object(members) => members.iter().for_each(|(_, member)| of_json(member, names)),
+    }
+}
+
+impl Plan {
+    /// All names that steps and the final expression mention.
+    pub(crate) fn mentions(&self) -> Vec<Ident> {
+        let mut names: Vec<Ident> = self.steps.iter().flat_map(mentions).collect();
+        names.extend(self.steps.iter().flat_map(|step| step.after.iter().cloned()));
+        if let Some(tail) = &self.tail {
+            of_value(&tail.value, &mut names);
+        }
+        names
+    }
+}

@@ -1,0 +1,188 @@
+//! Which names a plan has, and whether each that it uses is one of them.
+
+use crate::ast::{Body, Fields, Json, Plan, Step, Value};
+use crate::computed;
+use crate::report::Report;
+use std::collections::HashMap;
+use syn::Ident;
+use syn::ext::IdentExt;
+
+/// What a name in a value stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// The step at this place.
+    Step(usize),
+    /// The input at this place.
+    Input(usize),
+}
+
+/// The names of a plan.
+pub(crate) struct Names {
+    sources: HashMap<String, Source>,
+    /// How a local value would come in as an input, for the help.
+    inputs_help: String,
+}
+
+impl Names {
+    /// Finds the names of a plan, and reports those that stand twice.
+    pub(crate) fn new(plan: &Plan, report: &mut Report) -> Self {
+        let mut sources = HashMap::new();
+        let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
+        for (index, input) in inputs.iter().enumerate() {
+            let text = input.name.unraw().to_string();
+            check_name(&input.name, "input", report);
+            if sources.insert(text.clone(), Source::Input(index)).is_some() {
+                report.error(&input.name, format!("the plan has more than one input named `{text}`"));
+            }
+        }
+        for (index, step) in plan.steps.iter().enumerate() {
+            let text = step.name.unraw().to_string();
+            check_name(&step.name, "step", report);
+            match sources.get(&text) {
+                Some(Source::Step(_)) => report.error(
+                    &step.name,
+                    format!("the plan has more than one step named `{text}`\nhelp: give this one a name of its own"),
+                ),
+                Some(Source::Input(_)) => report.error(
+                    &step.name,
+                    format!("`{text}` is an input of the plan already\nhelp: give the step a name of its own"),
+                ),
+                None => {
+                    sources.insert(text, Source::Step(index));
+                }
+            }
+        }
+        let inputs_help = match &plan.head {
+            Some(head) => format!("what comes from outside comes in as an input: `{}(", head.name),
+            None => "what comes from outside comes in as an input, which a named plan has: `plan! { Name(".to_owned(),
+        };
+        Self { sources, inputs_help }
+    }
+
+    pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
+        self.sources.get(&name.unraw().to_string()).copied()
+    }
+
+    /// What to say of a name that is none of the plan's.
+    pub(crate) fn unknown(&self, name: &Ident) -> String {
+        let text = name.unraw().to_string();
+        let mut known: Vec<&str> = self.sources.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        let help = match similar(&text, known) {
+            Some(known) => {
+                let kind = match self.sources.get(known) {
+                    Some(Source::Input(_)) => "an input",
+                    _ => "a step",
+                };
+                format!("help: {kind} with a similar name exists: `{known}`")
+            }
+            None => format!("help: a plan is static, so it sees no local variables; {}{text}: …)`", self.inputs_help),
+        };
+        format!("no step or input is named `{text}`\n{help}")
+    }
+}
+
+fn check_name(name: &Ident, kind: &str, report: &mut Report) {
+    let text = name.unraw().to_string();
+    if text == "_" {
+        report.error(name, format!("the {kind} needs a name"));
+    } else if matches!(text.as_str(), "self" | "Self" | "super" | "crate") {
+        report.error(name, format!("`{text}` cannot be the name of a {kind}"));
+    } else if text.starts_with(char::is_uppercase) {
+        report.error(name, format!("the name of a {kind} starts with a lower-case letter: names in upper case are Rust's own in a plan"));
+    }
+}
+
+/// The one of `known` that was probably meant.
+pub(crate) fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = name.chars().count().max(3) / 3;
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Replaces all values that refer to unknown names by [`Value::Broken`], and finds the names in computed ones.
+pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
+    for step in &mut plan.steps {
+        let Step { after, body, name, .. } = step;
+        after.retain(|after| match names.get(after) {
+            Some(Source::Step(_)) => true,
+            Some(Source::Input(_)) => {
+                report.error(after, format!("`{after}` is an input, which is there from the start; `#[after(…)]` names steps"));
+                false
+            }
+            None => {
+                report.error(after, after_unknown(names, after, name));
+                false
+            }
+        });
+        match body {
+            Body::Call(literal) => resolve_fields(&mut literal.fields, names, report),
+            Body::Compute(value) => resolve_value(value, names, report),
+            Body::Broken(_) => {}
+        }
+    }
+    if let Some(tail) = &mut plan.tail {
+        resolve_value(&mut tail.value, names, report);
+    }
+}
+
+fn after_unknown(names: &Names, after: &Ident, step: &Ident) -> String {
+    let text = after.unraw().to_string();
+    let step = step.unraw().to_string();
+    let known = names.sources.iter().filter(|(name, source)| matches!(source, Source::Step(_)) && **name != step);
+    let mut known: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
+    known.sort_unstable();
+    match similar(&text, known) {
+        Some(known) => format!("no step is named `{text}`\nhelp: a step with a similar name exists: `{known}`"),
+        None => format!("no step is named `{text}`"),
+    }
+}
+
+fn resolve_fields(fields: &mut Fields, names: &Names, report: &mut Report) {
+    match fields {
+        Fields::Named(_, fields, _) => {
+            for field in fields {
+                resolve_value(&mut field.value, names, report);
+            }
+        }
+        Fields::Unnamed(_, values) => values.iter_mut().for_each(|value| resolve_value(value, names, report)),
+        Fields::Unit => {}
+    }
+}
+
+fn resolve_value(value: &mut Value, names: &Names, report: &mut Report) {
+    match value {
+        Value::Scalar(_) | Value::None(_) | Value::Broken(_) => {}
+        Value::Some(_, value) => resolve_value(value, names, report),
+        Value::List(_, values) | Value::Tuple(_, values) => {
+            values.iter_mut().for_each(|value| resolve_value(value, names, report));
+        }
+        Value::Literal(literal) => resolve_fields(&mut literal.fields, names, report),
+        Value::Json(_, json) => resolve_json(json, names, report),
+        Value::Format(format) => format.args.iter_mut().for_each(|value| resolve_value(value, names, report)),
+        Value::Reference(reference) => {
+            if names.get(&reference.root).is_none() {
+                report.error(&reference.root, names.unknown(&reference.root));
+                *value = Value::Broken(reference.root.span());
+            }
+        }
+        Value::Computed(computed) => {
+            if !computed::analyse(computed, names, report) {
+                *value = Value::Broken(proc_macro2::Span::call_site());
+            }
+        }
+    }
+}
+
+fn resolve_json(json: &mut Json, names: &Names, report: &mut Report) {
+    match json {
+        Json::Null => {}
+        Json::Value(value) => resolve_value(value, names, report),
+        Json::List(elements) => elements.iter_mut().for_each(|element| resolve_json(element, names, report)),
+        Json::Object(members) => members.iter_mut().for_each(|(_, member)| resolve_json(member, names, report)),
+    }
+}

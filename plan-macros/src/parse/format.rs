@@ -1,0 +1,111 @@
+use super::value;
+use crate::ast::{Format, FormatPart, Reference, Value};
+use crate::report::Report;
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{Ident, LitStr, Macro, Token};
+
+/// Reads `format!("…", …)`. `None` makes it a computed value, in which rustc reads it: where the text is no literal, where
+/// arguments are missing or unused, and for widths and precisions that are arguments themselves.
+pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
+    let end = call.delimiter.span().close();
+    let mut inner = Report::new();
+    let parser = |input: ParseStream<'_>| {
+        let template: LitStr = input.parse()?;
+        let mut args = Vec::new();
+        while !input.is_empty() {
+            input.parse::<Token![,]>()?;
+            if input.is_empty() {
+                break;
+            }
+            let name = if input.peek(Ident::peek_any) && input.peek2(Token![=]) && !input.peek2(Token![==]) {
+                let name = input.call(Ident::parse_any)?;
+                input.parse::<Token![=]>()?;
+                Some(name)
+            } else {
+                None
+            };
+            args.push((name, value::value(input, end, &mut inner)));
+        }
+        Ok((template, args))
+    };
+    let (template, args) = parser.parse2(call.tokens.clone()).ok()?;
+    let mut args: Vec<(Option<String>, Value)> =
+        args.into_iter().map(|(name, value)| (name.map(|name| name.unraw().to_string()), value)).collect();
+    let explicit = args.len();
+    let parts = parts(&template, &mut args)?;
+    let is_used = |arg: usize| parts.iter().any(|part| matches!(part, FormatPart::Placeholder { arg: used, .. } if *used == arg));
+    if !(0..explicit).all(is_used) {
+        return None;
+    }
+    report.extend(inner);
+    let args = args.into_iter().map(|(_, value)| value).collect();
+    Some(Value::Format(Format { template, parts, args, bang: call.bang_token }))
+}
+
+/// The parts of a format string; names that stand in it become arguments.
+fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<Vec<FormatPart>> {
+    let text = template.value();
+    let positional = args.iter().take_while(|(name, _)| name.is_none()).count();
+    let mut parts = Vec::new();
+    let mut literal = String::new();
+    let mut next = 0;
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '{' if chars.next_if_eq(&'{').is_some() => literal.push('{'),
+            '}' if chars.next_if_eq(&'}').is_some() => literal.push('}'),
+            '}' => return None,
+            '{' => {
+                let mut inside = String::new();
+                loop {
+                    match chars.next()? {
+                        '}' => break,
+                        // A fill character can be anything, a brace too; rustc knows.
+                        '{' => return None,
+                        other => inside.push(other),
+                    }
+                }
+                if !literal.is_empty() {
+                    parts.push(FormatPart::Text(std::mem::take(&mut literal)));
+                }
+                let (name, spec) = inside.split_once(':').unwrap_or((&inside, ""));
+                if spec.contains(['$', '*']) {
+                    return None;
+                }
+                let arg = match name.trim() {
+                    "" => {
+                        next += 1;
+                        (next <= positional).then_some(next - 1)?
+                    }
+                    index if index.starts_with(|c: char| c.is_ascii_digit()) => {
+                        index.parse().ok().filter(|index| *index < positional)?
+                    }
+                    name => named(name, args, template.span())?,
+                };
+                parts.push(FormatPart::Placeholder { arg, spec: spec.trim_end().to_owned() });
+            }
+            other => literal.push(other),
+        }
+    }
+    if !literal.is_empty() || parts.is_empty() {
+        parts.push(FormatPart::Text(literal));
+    }
+    Some(parts)
+}
+
+/// The argument of this name: a named one, or a name that is captured from around.
+fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Option<usize> {
+    if let Some(found) = args.iter().position(|(known, _)| known.as_deref() == Some(name)) {
+        return Some(found);
+    }
+    let mut root: Ident = syn::parse_str(name).or_else(|_| syn::parse_str(&format!("r#{name}"))).ok()?;
+    root.set_span(span);
+    if !super::reference::is_source_name(&root) {
+        return None;
+    }
+    args.push((Some(name.to_owned()), Value::Reference(Reference { root, hops: Vec::new(), end: span })));
+    Some(args.len() - 1)
+}

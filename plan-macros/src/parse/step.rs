@@ -1,0 +1,277 @@
+use super::tokens::Tokens;
+use super::value;
+use crate::ast::{Body, Fields, Literal, Step, Tail, Value};
+use crate::names::similar;
+use crate::report::Report;
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Meta, Path, Token, Type};
+
+/// The attributes that a step can have.
+const ATTRIBUTES: &[&str] = &["after"];
+
+/// All up to a semicolon, or up to where the next step begins.
+pub(super) struct Statement {
+    attrs: TokenStream,
+    pub(super) tokens: Tokens,
+    semicolon: bool,
+    end: Span,
+}
+
+pub(super) fn statement(tokens: &mut Tokens) -> Statement {
+    let attrs = tokens.attributes();
+    let mut taken = TokenStream::new();
+    let mut semicolon = false;
+    while !tokens.is_empty() {
+        if tokens.peek_punct(0).is_some_and(|punct| punct.as_char() == ';') {
+            semicolon = true;
+            break;
+        }
+        if !taken.is_empty() && starts_step(tokens) {
+            break;
+        }
+        taken.extend(tokens.next());
+    }
+    let end = tokens.last();
+    if semicolon {
+        tokens.next();
+    }
+    Statement { attrs, tokens: Tokens::new(taken), semicolon, end }
+}
+
+/// Whether `step name =` or `step name:` stands here, perhaps behind attributes.
+fn starts_step(tokens: &Tokens) -> bool {
+    let mut at = 0;
+    while tokens.peek_punct(at).is_some_and(|punct| punct.as_char() == '#')
+        && tokens.peek_group(at + 1, Delimiter::Bracket).is_some()
+    {
+        at += 2;
+    }
+    tokens.peek_ident(at).is_some_and(|ident| ident == "step")
+        && tokens.peek_ident(at + 1).is_some()
+        && tokens.peek_punct(at + 2).is_some_and(|punct| matches!(punct.as_char(), '=' | ':'))
+}
+
+/// Whether the statement is meant as a step: `step …`, and what is easily written instead of it.
+pub(super) fn is_step(tokens: &Tokens) -> bool {
+    let Some(first) = tokens.peek_ident(0) else { return false };
+    let assigns = |ahead: usize| tokens.peek_punct(ahead).is_some_and(|punct| is_single(tokens, ahead, punct.as_char(), "=:"));
+    if first == "step" && (tokens.peek_ident(1).is_some() || assigns(1)) || first == "let" {
+        return true;
+    }
+    assigns(1)
+}
+
+/// Whether the punctuation is one of `chars` and no part of `==`, `=>` or `::`.
+fn is_single(tokens: &Tokens, ahead: usize, char: char, chars: &str) -> bool {
+    let joined = tokens.peek_punct(ahead + 1).is_some_and(|next| matches!(next.as_char(), '=' | '>' | ':'))
+        && tokens.peek_punct(ahead).is_some_and(|punct| punct.spacing() == proc_macro2::Spacing::Joint);
+    chars.contains(char) && !joined
+}
+
+/// Reads `step name = …`, `step name: Type = …`.
+pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
+    let Statement { attrs, mut tokens, semicolon, end } = statement;
+    let (intent, after) = attributes(attrs, report);
+    let keyword = tokens.next()?;
+    let name = if keyword.to_string() == "step" && tokens.peek_ident(0).is_some() {
+        tokens.next()
+    } else if keyword.to_string() == "let" {
+        if tokens.peek_ident(0).is_some_and(|ident| ident == "mut") {
+            tokens.next();
+        }
+        report.error(&keyword, "a plan consists of steps: write `step` instead of `let`");
+        tokens.next()
+    } else if keyword.to_string() == "step" {
+        report.error(&keyword, "expected the name of the step: `step name = Tool { … };`");
+        return None;
+    } else {
+        report.error(&keyword, format!("a step starts with `step`: `step {keyword} = …;`"));
+        Some(keyword)
+    };
+    let Some(TokenTree::Ident(name)) = name else {
+        report.error_at(end, "expected the name of the step: `step name = Tool { … };`");
+        return None;
+    };
+    let colon = tokens.eat_punct(':');
+    let ty = if colon { ty(&mut tokens, &name, report) } else { None };
+    if !tokens.eat_punct('=') {
+        report.error_at(tokens.last(), format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"));
+        return Some(Step { intent, after, name, ty, body: Body::Broken(None) });
+    }
+    let equals = tokens.last();
+    if !semicolon {
+        report.error_at(end, "expected `;` behind this: a step ends with a semicolon");
+    }
+    let rest = tokens.rest();
+    let body = match (colon, rest.is_empty()) {
+        (_, true) => {
+            report.error_at(equals, format!("expected what the step does: `step {name} = Tool {{ … }};`"));
+            Body::Broken(None)
+        }
+        (true, false) => Body::Compute(value::all(rest, end, report)),
+        (false, false) => call(rest, end, &name, report),
+    };
+    let body = if colon && ty.is_none() { Body::Broken(None) } else { body };
+    Some(Step { intent, after, name, ty, body })
+}
+
+/// The type behind the colon: all up to `=`.
+fn ty(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Option<Type> {
+    let colon = tokens.last();
+    let mut taken = TokenStream::new();
+    let mut angles = 0_usize;
+    while let Some(tree) = tokens.peek(0) {
+        if let TokenTree::Punct(punct) = tree {
+            match punct.as_char() {
+                '<' => angles += 1,
+                '>' => angles = angles.saturating_sub(1),
+                '=' if angles == 0 => break,
+                _ => {}
+            }
+        }
+        taken.extend(tokens.next());
+    }
+    if taken.is_empty() {
+        report.error_at(colon, format!("expected the type of the computed step: `step {name}: Type = …;`"));
+        return None;
+    }
+    syn::parse2(taken).map_err(|error| report.push(error)).ok()
+}
+
+/// What a step without a type does: it calls a tool.
+fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
+    let tokens = rest.clone();
+    match value::all(rest, end, report) {
+        Value::Literal(literal) => match literal.fields {
+            Fields::Named(..) | Fields::Unit => Body::Call(literal),
+            Fields::Unnamed(..) => {
+                report.error(
+                    &literal.path,
+                    format!(
+                        "a tool is called with named arguments: `{} {{ … }}`\n\
+                         help: if this is a value and no tool, say its type: `step {name}: Type = …;`",
+                        path_text(&literal.path)
+                    ),
+                );
+                Body::Broken(None)
+            }
+        },
+        Value::Broken(_) => Body::Broken(tool_path(tokens)),
+        Value::Computed(computed) if is_unit(&computed.expr) => {
+            let path = if let syn::Expr::Path(path) = computed.expr { path.path } else { return Body::Broken(None) };
+            Body::Call(Literal { path, fields: Fields::Unit })
+        }
+        Value::Computed(_) if tokens.clone().into_iter().next().is_some_and(|tree| tree.to_string() == "if") => {
+            report.error_at(tokens.span(), "a step cannot be conditional yet: use a computed step, `step name: Type = if … { … } else { … };`");
+            Body::Broken(None)
+        }
+        _ => {
+            report.error(
+                &name,
+                format!("a computed step says its type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
+            );
+            Body::Broken(None)
+        }
+    }
+}
+
+/// Whether the expression is a path that names a type: `Refresh`, `tools::Refresh`.
+fn is_unit(expr: &syn::Expr) -> bool {
+    matches!(expr, syn::Expr::Path(path) if path.qself.is_none() && path.path.segments.last().is_some_and(|last| {
+        let name = last.ident.unraw().to_string();
+        name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+    }))
+}
+
+/// The path at the start of a tool call that could not be read.
+fn tool_path(tokens: TokenStream) -> Option<Path> {
+    let parser = |input: ParseStream<'_>| {
+        let path = input.call(Path::parse_mod_style)?;
+        let braced = input.peek(syn::token::Brace);
+        input.parse::<TokenStream>()?;
+        Ok(braced.then_some(path))
+    };
+    parser.parse2(tokens).ok().flatten()
+}
+
+/// The doc comment and `#[after(…)]`.
+fn attributes(stream: TokenStream, report: &mut Report) -> (String, Vec<Ident>) {
+    let attrs = match Attribute::parse_outer.parse2(stream) {
+        Ok(attrs) => attrs,
+        Err(error) => {
+            report.push(error);
+            return (String::new(), Vec::new());
+        }
+    };
+    let mut after = Vec::new();
+    for attr in &attrs {
+        if attr.path().is_ident("doc") {
+            continue;
+        }
+        if attr.path().is_ident("after") {
+            let names = match &attr.meta {
+                Meta::List(list) if !list.tokens.is_empty() => list.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated),
+                _ => {
+                    report.error(&attr.meta, "`#[after(…)]` names the steps that must end first: `#[after(first, second)]`");
+                    continue;
+                }
+            };
+            match names {
+                Ok(names) => after.extend(names),
+                Err(_) => report.error(&attr.meta, "`#[after(…)]` takes names of steps, separated by commas: `#[after(first, second)]`"),
+            }
+            continue;
+        }
+        let written = path_text(attr.path());
+        let help = match similar(&written, ATTRIBUTES.iter().copied()) {
+            Some(known) => format!("help: an attribute with a similar name exists: `#[{known}(…)]`"),
+            None => "help: a step can have `#[after(…)]` and a doc comment".to_owned(),
+        };
+        report.error(attr.path(), format!("a step has no attribute `{written}`\n{help}"));
+    }
+    (docs(&attrs), after)
+}
+
+/// The text of doc comments.
+pub(crate) fn docs(attrs: &[Attribute]) -> String {
+    let lines = attrs.iter().filter_map(|attr| match &attr.meta {
+        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    });
+    lines.flat_map(|text| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Reads the final expression.
+pub(super) fn tail(statement: Statement, report: &mut Report) -> Option<Tail> {
+    let Statement { attrs, mut tokens, semicolon, end } = statement;
+    let tokens = tokens.rest();
+    if !attrs.is_empty() {
+        report.error(attrs, "only steps have attributes and doc comments; expected `step name = …;` behind this");
+    }
+    if tokens.is_empty() {
+        return None;
+    }
+    if semicolon {
+        let one = tokens.clone().into_iter().count() == 1;
+        let help = if one { "help: remove the `;` to make this the plan's output".to_owned() } else {
+            format!("help: a step is `step name = {};`", tokens.to_token_stream())
+        };
+        report.error(&tokens, format!("a plan consists of steps, and of a last expression without `;` that is its output\n{help}"));
+        return None;
+    }
+    let value = value::all(tokens.clone(), end, report);
+    Some(Tail { value, tokens: quote!(#tokens) })
+}
+
+/// A path without spaces.
+pub(crate) fn path_text(path: &Path) -> String {
+    path.to_token_stream().to_string().replace(' ', "")
+}

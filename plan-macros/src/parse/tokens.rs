@@ -1,0 +1,79 @@
+use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream, TokenTree};
+use std::collections::VecDeque;
+
+/// A queue of token trees with the few looks ahead that finding the ends of statements needs.
+#[derive(Clone)]
+pub(super) struct Tokens {
+    queue: VecDeque<TokenTree>,
+    last: Span,
+}
+
+impl Tokens {
+    pub(super) fn new(stream: TokenStream) -> Self {
+        Self { queue: stream.into_iter().collect(), last: Span::call_site() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(super) fn peek(&self, ahead: usize) -> Option<&TokenTree> {
+        self.queue.get(ahead)
+    }
+
+    pub(super) fn next(&mut self) -> Option<TokenTree> {
+        let next = self.queue.pop_front()?;
+        self.last = next.span();
+        Some(next)
+    }
+
+    /// The span of the token that was taken last.
+    pub(super) fn last(&self) -> Span {
+        self.last
+    }
+
+    pub(super) fn rest(&mut self) -> TokenStream {
+        self.queue.drain(..).collect()
+    }
+
+    pub(super) fn peek_ident(&self, ahead: usize) -> Option<&Ident> {
+        match self.peek(ahead) {
+            Some(TokenTree::Ident(ident)) => Some(ident),
+            _ => None,
+        }
+    }
+
+    pub(super) fn peek_punct(&self, ahead: usize) -> Option<&Punct> {
+        match self.peek(ahead) {
+            Some(TokenTree::Punct(punct)) => Some(punct),
+            _ => None,
+        }
+    }
+
+    pub(super) fn peek_group(&self, ahead: usize, delimiter: Delimiter) -> Option<&Group> {
+        match self.peek(ahead) {
+            Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
+            _ => None,
+        }
+    }
+
+    pub(super) fn eat_punct(&mut self, char: char) -> bool {
+        let found = self.peek_punct(0).is_some_and(|punct| punct.as_char() == char);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// Takes the attributes that stand here: the tokens of each, `#` and brackets.
+    pub(super) fn attributes(&mut self) -> TokenStream {
+        let mut attributes = TokenStream::new();
+        while self.peek_punct(0).is_some_and(|punct| punct.as_char() == '#')
+            && self.peek_group(1, Delimiter::Bracket).is_some()
+        {
+            attributes.extend(self.next());
+            attributes.extend(self.next());
+        }
+        attributes
+    }
+}

@@ -1,0 +1,394 @@
+use super::{format, json, reference};
+use crate::ast::{Computed, Field, Fields, Literal, Scalar, Value};
+use crate::report::Report;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
+use syn::parse::{ParseBuffer, ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprLit, Ident, Lit, Macro, Path, Token, UnOp, braced, bracketed, parenthesized, token};
+
+/// Reads a value that is all of `tokens`; `end` is where the reader expects more if there is none.
+pub(super) fn all(tokens: TokenStream, end: Span, report: &mut Report) -> Value {
+    let span = tokens.span();
+    let parser = |input: ParseStream<'_>| {
+        let value = value(input, end, report);
+        if !input.is_empty() && !matches!(value, Value::Broken(_)) {
+            report.error(input.parse::<TokenStream>()?, "expected `;` before this");
+            return Ok(value);
+        }
+        input.parse::<TokenStream>()?;
+        Ok(value)
+    };
+    parser.parse2(tokens).unwrap_or(Value::Broken(span))
+}
+
+/// Reads a value up to a comma or the end. What cannot be read is reported and skipped.
+pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> Value {
+    let start = input.fork();
+    let literal = structural(input, report);
+    if let Some(value) = literal {
+        return value;
+    }
+    let fork = input.fork();
+    match fork.parse::<Expr>() {
+        Ok(expr) if at_end(&fork) => {
+            input.advance_to(&fork);
+            classify(expr, report)
+        }
+        Ok(expr) => {
+            let span = expr.span();
+            let at = fork.span();
+            report.error_at(at, format!("expected `,` or the end of the value, found `{}`", first_token(&fork)));
+            skip(input);
+            Value::Broken(span)
+        }
+        Err(error) => {
+            let span = start.span();
+            let skipped = skip(input);
+            broken(skipped, error, end, report);
+            Value::Broken(span)
+        }
+    }
+}
+
+/// Says why tokens are no value.
+fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report) {
+    let last = tokens.clone().into_iter().last();
+    match last {
+        None => report.error_at(end, "expected a value behind this"),
+        Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
+            report.error_at(dot.span(), "expected the name of a field behind the `.`");
+        }
+        Some(last) if is_unexpected_end(&error) => {
+            report.error_at(last.span(), "the value ends too early: expected more behind this");
+        }
+        Some(_) => report.push(error),
+    }
+}
+
+fn is_unexpected_end(error: &syn::Error) -> bool {
+    error.to_string().starts_with("unexpected end of input")
+}
+
+/// Takes all up to the next comma that is not inside brackets.
+fn skip(input: ParseStream<'_>) -> TokenStream {
+    let mut skipped = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        match input.parse::<TokenTree>() {
+            Ok(tree) => skipped.extend([tree]),
+            Err(_) => break,
+        }
+    }
+    skipped
+}
+
+fn at_end(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![,])
+}
+
+fn first_token(input: ParseStream<'_>) -> String {
+    input.fork().parse::<TokenTree>().map(|tree| tree.to_string()).unwrap_or_default()
+}
+
+/// What has values inside it is read piece by piece, so that a mistake stays in its piece.
+fn structural(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
+    if input.peek(token::Bracket) {
+        return list(input, report);
+    }
+    if input.peek(token::Paren) {
+        return parens(input, report);
+    }
+    if input.peek(Ident) && input.peek2(Token![!]) {
+        return call_of_macro(input, report);
+    }
+    if input.peek(Ident::peek_any) || input.peek(Token![::]) {
+        return literal(input, report);
+    }
+    None
+}
+
+/// `[a, b]`; `[a; n]` and `[a, b].len()` are expressions.
+fn list(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
+    let fork = input.fork();
+    let (bracket, content) = in_brackets(&fork).ok()?;
+    if !at_end(&fork) || is_repeat(&content) {
+        return None;
+    }
+    let values = separated(&content, bracket.span.close(), report);
+    input.advance_to(&fork);
+    Some(Value::List(bracket, values))
+}
+
+fn in_brackets<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
+    let content;
+    Ok((bracketed!(content in input), content))
+}
+
+fn in_parens<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Paren, ParseBuffer<'a>)> {
+    let content;
+    Ok((parenthesized!(content in input), content))
+}
+
+fn in_braces<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Brace, ParseBuffer<'a>)> {
+    let content;
+    Ok((braced!(content in input), content))
+}
+
+/// Takes what a group still holds, so that `syn` does not report it as well.
+fn drain(content: ParseStream<'_>) -> TokenStream {
+    content.parse().unwrap_or_default()
+}
+
+fn is_repeat(content: ParseStream<'_>) -> bool {
+    let trees: Vec<TokenTree> = content.fork().parse::<TokenStream>().map(|s| s.into_iter().collect()).unwrap_or_default();
+    trees.iter().any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';'))
+}
+
+/// `(a, b)` is a tuple, `(a)` is `a`.
+fn parens(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
+    let fork = input.fork();
+    let (paren, content) = in_parens(&fork).ok()?;
+    if !at_end(&fork) {
+        return None;
+    }
+    let has_comma = content.fork().parse::<TokenStream>().is_ok_and(|stream| {
+        stream.into_iter().any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ','))
+    });
+    if !has_comma && !content.is_empty() {
+        // Only what has a form of its own is looked for inside: `(a + b)` stays an expression with its parentheses.
+        let value = value(&content, paren.span.close(), report);
+        input.advance_to(&fork);
+        return Some(value);
+    }
+    let values = separated(&content, paren.span.close(), report);
+    input.advance_to(&fork);
+    Some(Value::Tuple(paren, values))
+}
+
+/// Values with commas between them.
+fn separated(content: ParseStream<'_>, end: Span, report: &mut Report) -> Vec<Value> {
+    let mut values = Vec::new();
+    while !content.is_empty() {
+        if let Ok(comma) = content.parse::<Token![,]>() {
+            report.error(comma, "expected a value before this comma");
+            continue;
+        }
+        values.push(value(content, end, report));
+        if content.parse::<Token![,]>().is_err() {
+            break;
+        }
+    }
+    drain(content);
+    values
+}
+
+/// `json!(…)` and `format!(…)`.
+fn call_of_macro(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
+    let fork = input.fork();
+    let call: Macro = fork.parse().ok()?;
+    if !at_end(&fork) {
+        return None;
+    }
+    let name = call.path.get_ident()?;
+    let value = if name == "json" {
+        json::parse(&call, report)?
+    } else if name == "format" {
+        format::parse(&call, report)?
+    } else {
+        return None;
+    };
+    input.advance_to(&fork);
+    Some(value)
+}
+
+/// `Type { … }`, `path::Variant(…)`, `Some(…)`.
+fn literal(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
+    let fork = input.fork();
+    let expr = fork.call(path).ok()?;
+    let last = expr.segments.last()?.ident.unraw().to_string();
+    if !last.starts_with(char::is_uppercase) {
+        return None;
+    }
+    if fork.peek(token::Brace) {
+        let (brace, content) = in_braces(&fork).ok()?;
+        if !at_end(&fork) {
+            return None;
+        }
+        let (fields, rest) = named(&content, brace.span.close(), report);
+        input.advance_to(&fork);
+        return Some(Value::Literal(Literal { path: expr, fields: Fields::Named(brace, fields, rest) }));
+    }
+    if fork.peek(token::Paren) && last.contains(char::is_lowercase) {
+        let (paren, content) = in_parens(&fork).ok()?;
+        if !at_end(&fork) {
+            return None;
+        }
+        if expr.is_ident("Some") {
+            let some = expr.get_ident().cloned()?;
+            let inner = value(&content, paren.span.close(), report);
+            let _ = content.parse::<Token![,]>();
+            let extra = drain(&content);
+            if !extra.is_empty() {
+                report.error(extra, "`Some(…)` takes one value");
+            }
+            input.advance_to(&fork);
+            return Some(Value::Some(some, Box::new(inner)));
+        }
+        // Without references and texts in it, the call is plain Rust and asks nothing of its type.
+        if !needs_template(&content.fork()) {
+            return None;
+        }
+        let values = separated(&content, paren.span.close(), report);
+        input.advance_to(&fork);
+        return Some(Value::Literal(Literal { path: expr, fields: Fields::Unnamed(paren, values) }));
+    }
+    None
+}
+
+fn path(input: ParseStream<'_>) -> syn::Result<Path> {
+    match input.parse::<syn::ExprPath>()? {
+        syn::ExprPath { qself: None, path, attrs } if attrs.is_empty() => Ok(path),
+        other => Err(syn::Error::new_spanned(other, "expected a path")),
+    }
+}
+
+/// Whether a lower-case name that is no path, or a string, stands in the arguments.
+fn needs_template(content: ParseStream<'_>) -> bool {
+    let mut report = Report::new();
+    let values = separated(content, Span::call_site(), &mut report);
+    fn any(value: &Value) -> bool {
+        match value {
+            Value::Scalar(Scalar { lit: Lit::Str(_), .. }) | Value::Reference(_) | Value::Broken(_) | Value::Format(_) | Value::Json(..) | Value::Literal(_) => true,
+            Value::Some(_, value) => any(value),
+            Value::List(_, values) | Value::Tuple(_, values) => values.iter().any(any),
+            Value::Scalar(_) | Value::None(_) | Value::Computed(_) => false,
+        }
+    }
+    values.iter().any(any)
+}
+
+/// `name: value, shorthand, ..`
+fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field>, Option<Token![..]>) {
+    let mut fields: Vec<Field> = Vec::new();
+    let mut rest = None;
+    while !content.is_empty() {
+        if content.peek(Token![..]) {
+            rest = content.parse().ok();
+            let base = skip(content);
+            if !base.is_empty() {
+                report.error(base, "`..` stands alone here: it leaves out the remaining arguments, which then take their defaults");
+            }
+            if !content.is_empty() {
+                let _ = content.parse::<Token![,]>();
+                let behind = drain(content);
+                if !behind.is_empty() {
+                    report.error(behind, "`..` stands behind all arguments");
+                }
+            }
+            break;
+        }
+        if let Ok(comma) = content.parse::<Token![,]>() {
+            report.error(comma, "expected an argument before this comma: `name: value`");
+            continue;
+        }
+        match field(content, end, report) {
+            Ok(field) => {
+                if fields.iter().any(|earlier| earlier.name == field.name) {
+                    report.error(&field.name, format!("the argument `{}` is given more than once", field.name));
+                } else {
+                    fields.push(field);
+                }
+            }
+            Err(error) => {
+                let skipped = skip(content);
+                broken(skipped, error, end, report);
+            }
+        }
+        if !content.is_empty() && content.parse::<Token![,]>().is_err() {
+            let skipped = skip(content);
+            report.error(skipped, "expected `,` before this");
+            let _ = content.parse::<Token![,]>();
+        }
+    }
+    (fields, rest)
+}
+
+fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Result<Field> {
+    if content.peek(Token![#]) {
+        return Err(content.error("arguments have no attributes"));
+    }
+    if !content.peek(Ident::peek_any) {
+        return Err(content.error("expected the name of an argument: `name: value`"));
+    }
+    let name = content.call(Ident::parse_any)?;
+    if content.peek(Token![:]) && !content.peek(Token![::]) {
+        let colon: Token![:] = content.parse()?;
+        let end = if content.is_empty() { end } else { colon.span() };
+        if at_end(content) {
+            report.error_at(name.span(), format!("expected a value for `{name}`: `{name}: value`"));
+            let span = name.span();
+            return Ok(Field { name, shorthand: false, value: Value::Broken(span) });
+        }
+        let value = value(content, end, report);
+        return Ok(Field { name, shorthand: false, value });
+    }
+    if !at_end(content) {
+        if content.peek(Token![=]) {
+            return Err(content.error(format!("an argument is written with a colon: `{name}: value`")));
+        }
+        return Err(content.error(format!("expected `:` and the value of `{name}`")));
+    }
+    let value = Value::Reference(crate::ast::Reference { root: name.clone(), hops: Vec::new(), end: name.span() });
+    Ok(Field { name, shorthand: true, value })
+}
+
+/// What an expression is in a plan.
+fn classify(expr: Expr, report: &mut Report) -> Value {
+    match expr {
+        Expr::Lit(ExprLit { lit, .. }) => scalar(None, lit),
+        Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
+            (UnOp::Neg(minus), Expr::Lit(ExprLit { lit: lit @ (Lit::Int(_) | Lit::Float(_)), .. })) => {
+                scalar(Some(*minus), lit.clone())
+            }
+            _ => computed(Expr::Unary(unary)),
+        },
+        Expr::Group(group) => classify(*group.expr, report),
+        Expr::Path(path) if path.path.is_ident("None") => match path.path.get_ident() {
+            Some(none) => Value::None(none.clone()),
+            None => computed(Expr::Path(path)),
+        },
+        expr => match reference::parse(&expr, report) {
+            reference::Parsed::Reference(reference) => Value::Reference(reference),
+            reference::Parsed::Broken(span) => Value::Broken(span),
+            reference::Parsed::Other => computed(expr),
+        },
+    }
+}
+
+/// Literals whose JSON is known become part of the template; the others (byte strings, huge integers) are computed.
+fn scalar(minus: Option<Token![-]>, lit: Lit) -> Value {
+    let known = match &lit {
+        Lit::Str(_) | Lit::Char(_) | Lit::Bool(_) | Lit::Byte(_) => true,
+        Lit::Int(int) => match minus {
+            None => int.base10_parse::<u64>().is_ok(),
+            Some(_) => int.base10_digits().parse::<u64>().is_ok_and(|n| n <= 1 << 63),
+        },
+        Lit::Float(float) => float.base10_parse::<f64>().is_ok_and(f64::is_finite) && float.suffix() != "f32",
+        _ => false,
+    };
+    if known {
+        return Value::Scalar(Scalar { minus, lit });
+    }
+    let expr: TokenStream = quote!(#minus #lit);
+    match syn::parse2(expr) {
+        Ok(expr) => computed(expr),
+        Err(_) => Value::Broken(lit.span()),
+    }
+}
+
+/// Any expression; its names are found in the next stage.
+pub(super) fn computed(expr: Expr) -> Value {
+    Value::Computed(Computed { written: expr.to_token_stream(), expr, names: Vec::new() })
+}

@@ -1,0 +1,321 @@
+//! References, as types: each part of `inbox.data[0].id` becomes a call over the author's own tokens, in closures that are never
+//! called, so that rustc checks it. What a chain of them leaves behind is a [`Cursor`] whose type says what the reference gives.
+
+use crate::{Shape, Tool};
+use serde_json::Value;
+use std::collections::{BTreeSet, BinaryHeap, HashSet, LinkedList, VecDeque};
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A place in an output: its type `T`, whether it may be absent (`P`), the lists around it that `[..]` opened (`W`), and the
+/// types whose fields led to it (`H`), the last one first.
+pub struct Cursor<T, P, W, H>(PhantomData<fn() -> (T, P, W, H)>);
+
+impl<T, P, W, H> Clone for Cursor<T, P, W, H> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, P, W, H> Copy for Cursor<T, P, W, H> {}
+
+/// Says that a value is always there.
+pub struct Always;
+/// Says that a value may be absent.
+pub struct Maybe;
+
+/// `Always` or `Maybe`.
+pub trait Presence {
+    /// The type of an element that is a `T` if it is there.
+    type Element<T>;
+}
+
+impl Presence for Always {
+    type Element<T> = T;
+}
+
+impl Presence for Maybe {
+    type Element<T> = Option<T>;
+}
+
+/// No list around.
+pub struct One;
+/// Inside each element of a list, which itself is there as `P` says, inside `W`.
+pub struct Every<P, W>(PhantomData<(P, W)>);
+
+/// What the lists around a place make of it.
+pub trait Around {
+    /// The type of the whole.
+    type Type<T, P: Presence>;
+    /// Whether the whole may be absent.
+    type Whole<P: Presence>: Presence;
+}
+
+impl Around for One {
+    type Type<T, P: Presence> = T;
+    type Whole<P: Presence> = P;
+}
+
+impl<P: Presence, W: Around> Around for Every<P, W> {
+    type Type<T, Q: Presence> = W::Type<Vec<Q::Element<T>>, P>;
+    type Whole<Q: Presence> = W::Whole<P>;
+}
+
+/// No field so far.
+pub struct Root;
+/// A field of `T`, behind those of `H`.
+pub struct Link<T, H>(PhantomData<fn() -> (T, H)>);
+
+/// The start of a reference.
+#[must_use]
+pub const fn root<T>() -> Cursor<T, Always, One, Root> {
+    Cursor(PhantomData)
+}
+
+/// The place that the chain in the closure leads to.
+pub const fn typed<T, P, W, H, F>(_: &F) -> Cursor<W::Type<T, P>, W::Whole<P>, One, H>
+where
+    F: Fn() -> Cursor<T, P, W, H>,
+    P: Presence,
+    W: Around,
+{
+    Cursor(PhantomData)
+}
+
+impl<T, P, W, H> Cursor<T, P, W, H> {
+    /// `[0]`, `["key"]`
+    pub fn index<U>(self, _: fn(&T) -> &U) -> Cursor<U, P, W, H> {
+        Cursor(PhantomData)
+    }
+
+    /// `.get(0)`
+    pub fn get<U>(self, _: fn(&T) -> Option<&U>) -> Cursor<Option<U>, P, W, H> {
+        Cursor(PhantomData)
+    }
+
+    /// `.pointer("/a")`
+    pub fn pointer<U>(self, _: fn(&T) -> Option<&U>) -> Cursor<U, P, W, H> {
+        Cursor(PhantomData)
+    }
+}
+
+impl<T, P, W, F, H> Cursor<T, P, W, Link<F, H>> {
+    /// The place with one field less.
+    #[must_use]
+    pub const fn back(self) -> Cursor<T, P, W, H> {
+        Cursor(PhantomData)
+    }
+
+    /// The segment of the last field.
+    #[must_use]
+    #[track_caller]
+    pub const fn key(self, ident: &'static str, last: bool) -> crate::plan::Segment
+    where
+        F: Shape,
+    {
+        super::segment::output(F::SHAPE, ident, last)
+    }
+}
+
+/// Something that is there.
+pub struct There<T, P, W, H>(Cursor<T, P, W, H>);
+/// Something that may not be there.
+pub struct Perhaps<T, P, W, H>(PhantomData<fn() -> (T, P, W, H)>);
+
+impl<T, P, W, H> Cursor<Option<T>, P, W, H> {
+    /// An `Option` cannot be looked into.
+    pub fn kind(self) -> Perhaps<T, P, W, H> {
+        Perhaps(PhantomData)
+    }
+}
+
+/// Whether something can be looked into; the inherent method of `Option` goes first.
+pub trait Kind<T, P, W, H> {
+    /// Anything but an `Option` can.
+    fn kind(self) -> There<T, P, W, H>;
+}
+
+impl<T, P, W, H> Kind<T, P, W, H> for Cursor<T, P, W, H> {
+    fn kind(self) -> There<T, P, W, H> {
+        There(self)
+    }
+}
+
+#[diagnostic::on_unimplemented(
+    message = "this value may be absent: it is an `Option<{T}>`",
+    label = "write `?` before this",
+    note = "`?` leads into a value that may be absent, and makes the whole reference optional: `inbox.next?.id` fits an argument that is an `Option`"
+)]
+pub trait Present<T> {
+    type Cursor;
+    fn present(self) -> Self::Cursor;
+}
+
+impl<T, P, W, H> Present<T> for There<T, P, W, H> {
+    type Cursor = Cursor<T, P, W, H>;
+    fn present(self) -> Self::Cursor {
+        self.0
+    }
+}
+
+/// Where a type is unknown because of an earlier mistake, a second candidate keeps the compiler from deciding, and so from complaining again.
+pub struct Unknown;
+
+#[diagnostic::do_not_recommend]
+impl<P, W, H> Present<Unknown> for Perhaps<Unknown, P, W, H> {
+    type Cursor = Cursor<Unknown, P, W, H>;
+    fn present(self) -> Self::Cursor {
+        unreachable()
+    }
+}
+
+/// What stands in functions that only the compiler reads.
+pub(super) fn unreachable() -> ! {
+    unreachable!("this code is only type-checked")
+}
+
+/// A type with fields, in a reference or a literal.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how it looks in JSON",
+    label = "this needs the JSON names of the fields of `{Self}`",
+    note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`"
+)]
+pub trait Shaped: Sized {
+    /// The type itself.
+    type Itself: Shape;
+
+    /// `.field`
+    fn field<U, P, W, H>(_: Cursor<Self, P, W, H>, _: fn(&Self) -> &U) -> Cursor<U, P, W, Link<Self::Itself, H>> {
+        Cursor(PhantomData)
+    }
+
+    /// `Type { … }`
+    fn literal(_: Self) -> super::literal::Literal<Self, Self::Itself> {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Shape> Shaped for T {
+    type Itself = T;
+}
+
+/// The type behind `step name =`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "a step calls a tool",
+    note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` makes of an `async fn`: of `fetch_emails` it makes `FetchEmails`",
+    note = "if this is a value and no call, say its type: `step name: Type = …;`"
+)]
+pub trait IsTool {
+    /// The type itself.
+    type Itself: Tool<Output = Self::Output>;
+    /// What the tool gives back.
+    type Output;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Tool> IsTool for T {
+    type Itself = T;
+    type Output = T::Output;
+}
+
+/// What `?` can stand behind.
+#[diagnostic::on_unimplemented(
+    message = "`?` stands behind a value that may be absent, and `{Self}` is always there",
+    label = "this is not an `Option`",
+    note = "leave the `?` out; it is for an `Option`, for `.get(…)`, and for values of type `serde_json::Value`"
+)]
+pub trait OrAbsent: Sized {
+    /// What is there if it is there.
+    type Inner;
+    /// What `?` means to the segment before it.
+    type Asked: Asked;
+
+    /// `?`
+    fn or_absent<P, W, H>(_: Cursor<Self, P, W, H>) -> Cursor<Self::Inner, Maybe, W, Link<Self::Asked, H>> {
+        Cursor(PhantomData)
+    }
+}
+
+/// What `?` means to the segment before it.
+pub trait Asked {
+    /// Whether it may lead to nothing.
+    const UNTYPED: bool;
+}
+
+/// `?` behind an `Option`.
+pub struct Typed;
+/// `?` behind a `serde_json::Value`.
+pub struct Untyped;
+
+impl Asked for Typed {
+    const UNTYPED: bool = false;
+}
+
+impl Asked for Untyped {
+    const UNTYPED: bool = true;
+}
+
+impl<T> OrAbsent for Option<T> {
+    type Inner = T;
+    type Asked = Typed;
+}
+
+impl OrAbsent for Value {
+    type Inner = Value;
+    type Asked = Untyped;
+}
+
+impl<T, P, W, F, H> Cursor<T, P, W, Link<F, H>> {
+    /// The segment of `?`.
+    #[must_use]
+    pub const fn optional(self) -> crate::plan::Segment
+    where
+        F: Asked,
+    {
+        crate::plan::Segment::Optional(F::UNTYPED)
+    }
+}
+
+/// What `[..]` can stand behind.
+#[diagnostic::on_unimplemented(
+    message = "`[..]` takes every element of a list, and `{Self}` is no list",
+    label = "this is not a list",
+    note = "lists are `Vec`, arrays, sets and what else serde writes as a JSON array, and values of type `serde_json::Value`"
+)]
+pub trait Elements: Sized {
+    /// An element.
+    type Item;
+
+    /// `[..]`
+    fn each<P, W, H>(_: Cursor<Self, P, W, H>) -> Cursor<Self::Item, Always, Every<P, W>, H> {
+        Cursor(PhantomData)
+    }
+}
+
+macro_rules! elements {
+    ($($(#[$attr:meta])* [$($generics:tt)*] $list:ty;)*) => {$(
+        impl<T, $($generics)*> Elements for $list {
+            type Item = T;
+        }
+    )*};
+}
+
+elements! {
+    [] Vec<T>;
+    [] VecDeque<T>;
+    [] LinkedList<T>;
+    [] BTreeSet<T>;
+    [] BinaryHeap<T>;
+    [S] HashSet<T, S>;
+    [const N: usize] [T; N];
+    [] Box<[T]>;
+    [] Rc<[T]>;
+    [] Arc<[T]>;
+}
+
+impl Elements for Value {
+    type Item = Value;
+}

@@ -1,0 +1,126 @@
+//! Struct literals and computed values.
+
+use super::cursor::unreachable;
+use super::segment;
+use crate::plan::{Compute, Key, Tag};
+use crate::resolve::{ResolveError, Scope};
+use crate::{Shape, Tool};
+use serde::Serialize;
+use serde_json::Value;
+use std::marker::PhantomData;
+
+/// A literal of type `T`, whose fields are those of `S`: the same type, or unknown because of an earlier mistake.
+pub struct Literal<T, S>(PhantomData<fn() -> (T, S)>);
+
+impl<T, S> Clone for Literal<T, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, S> Copy for Literal<T, S> {}
+
+/// The literal that the closure makes.
+pub const fn literal<T, S, F: Fn() -> Literal<T, S>>(_: &F) -> Literal<T, S> {
+    Literal(PhantomData)
+}
+
+/// The arguments of a tool.
+#[must_use]
+pub const fn arguments<T: Tool>() -> Literal<T, T> {
+    Literal(PhantomData)
+}
+
+impl<T, S> Literal<T, S> {
+    /// The literal as a value of an argument.
+    pub fn it(self) -> super::argument::Plain<T> {
+        unreachable()
+    }
+
+    /// The literal as the value of the plan.
+    pub fn value(self) -> T {
+        unreachable()
+    }
+
+    /// Where a field stands.
+    #[must_use]
+    #[track_caller]
+    pub const fn key(self, variant: &'static str, ident: &'static str) -> Key
+    where
+        S: Shape,
+    {
+        segment::argument(S::SHAPE, variant, ident)
+    }
+
+    /// Checks a field of a tuple literal.
+    #[track_caller]
+    pub const fn element(self, variant: &'static str, ident: &'static str)
+    where
+        S: Shape,
+    {
+        segment::element(S::SHAPE, variant, ident);
+    }
+
+    /// Checks what `..` leaves out.
+    #[track_caller]
+    pub const fn rest(self, given: &[&str])
+    where
+        S: Shape,
+    {
+        segment::rest(S::SHAPE, given);
+    }
+
+    /// Which variant it is.
+    #[must_use]
+    #[track_caller]
+    pub const fn tag(self, variant: &'static str) -> Tag
+    where
+        S: Shape,
+    {
+        segment::tag(S::SHAPE, variant)
+    }
+}
+
+/// The place of a computed value, which gives it its type.
+pub struct Slot<F>(PhantomData<fn() -> F>);
+
+impl<F> Clone for Slot<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Slot<F> {}
+
+/// A place for a computed value.
+#[must_use]
+pub const fn slot<F>() -> Slot<F> {
+    Slot(PhantomData)
+}
+
+impl<F> Slot<F> {
+    /// The place itself, among the other arguments.
+    pub fn value(self) -> F {
+        unreachable()
+    }
+
+    /// The computed value that fills the place.
+    #[must_use]
+    pub const fn with(self, compute: fn(&Scope<'_>) -> Result<F, ResolveError>) -> Filled<F> {
+        Filled(compute)
+    }
+}
+
+/// A computed value.
+pub struct Filled<F>(fn(&Scope<'_>) -> Result<F, ResolveError>);
+
+impl<F: Serialize> Compute for Filled<F> {
+    fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
+        crate::resolve::encode(&(self.0)(scope)?)
+    }
+}
+
+/// The type of what the closure makes.
+pub const fn witness<T, F: Fn() -> T>(_: &F) -> PhantomData<fn() -> T> {
+    PhantomData
+}

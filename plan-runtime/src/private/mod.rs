@@ -1,0 +1,20 @@
+//! What generated code uses. Nothing here is for users, and any of it may change at any time.
+
+mod argument;
+mod cursor;
+mod literal;
+mod segment;
+
+pub use argument::{Fits, FromLiteral, FromText, It, List, NotAbsent, Shown, any, show, shown, untyped};
+pub use cursor::{Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, root, typed};
+pub use literal::{Literal, Slot, arguments, literal, slot, witness};
+
+pub use crate::plan::{
+    Absent, Computed, Entry, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source, Step, Tag, Template, ToolInfo,
+};
+pub use crate::resolve::{Held, Scope};
+pub use crate::{Call, Error, Result, Shape, Tool};
+pub use serde;
+pub use serde_json;
+pub use std::borrow::Cow;
+pub use std::format;

@@ -1,0 +1,178 @@
+//! The JSON side of a field, looked up at compile time.
+
+use crate::plan::{Absent, Key, Segment, Tag};
+use crate::shape::{Field, Omitted, Place, TypeShape, Variant};
+use std::borrow::Cow;
+
+/// The segment that a field of an output becomes; `last` says that the reference ends there.
+#[track_caller]
+pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) -> Segment {
+    let field = match shape {
+        TypeShape::Struct(fields) => find(fields, ident),
+        TypeShape::Opaque | TypeShape::Enum(..) => None,
+    };
+    let Some(field) = field else {
+        fail(&["`", ident, "` is not part of how its type looks in JSON, so a reference cannot lead there"])
+    };
+    if field.opaque && !last {
+        fail(&["the value of `", ident, "` is written by a function of its own (`#[serde(with)]`), so what is inside it is not known"])
+    }
+    let absent = match field.omitted {
+        Omitted::Never => Absent::Error,
+        Omitted::Null => Absent::Null,
+        Omitted::Default(default) => Absent::Default(default),
+    };
+    match field.output {
+        Place::Key(name) => Segment::Key(Cow::Borrowed(name), absent),
+        Place::Index(index) => Segment::Index(index, absent),
+        Place::Inner => Segment::Same,
+        Place::Flattened if last => fail(&[
+            "`",
+            ident,
+            "` is flattened (`#[serde(flatten)]`), so in JSON it is no value of its own\nhelp: refer to one of its fields",
+        ]),
+        Place::Flattened => Segment::Same,
+        Place::LeftOut(attribute) => {
+            fail(&["`", ident, "` is not part of the output: `", attribute, "` leaves it out when the output is written as JSON"])
+        }
+    }
+}
+
+/// Where a field of a literal stands; `variant` is the last name of the literal's path.
+#[track_caller]
+pub(super) const fn argument(shape: TypeShape, variant: &'static str, ident: &'static str) -> Key {
+    match place(shape, variant, ident) {
+        Place::Key(name) => Key::Name(Cow::Borrowed(name)),
+        Place::Flattened => Key::Flattened,
+        Place::Inner => Key::Inner,
+        Place::Index(_) => fail(&["`", ident, "` is an element of a tuple: write the value as `", variant, "(…)`"]),
+        Place::LeftOut(attribute) => {
+            fail(&["`", ident, "` would be lost: `", attribute, "` leaves it out when the value is read from JSON"])
+        }
+    }
+}
+
+/// Checks that the field at a place of a tuple literal is read from JSON.
+#[track_caller]
+pub(super) const fn element(shape: TypeShape, variant: &'static str, ident: &'static str) {
+    if let Place::LeftOut(attribute) = place(shape, variant, ident) {
+        fail(&["field `", ident, "` would be lost: `", attribute, "` leaves it out when the value is read from JSON"])
+    }
+}
+
+/// Checks that all fields but these can be left out.
+#[track_caller]
+pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
+    let TypeShape::Struct(fields) = shape else { return };
+    let mut i = 0;
+    while i < fields.len() {
+        let field = fields[i];
+        let mut named = false;
+        let mut j = 0;
+        while j < given.len() {
+            named = named || equal(given[j], field.ident);
+            j += 1;
+        }
+        let read = !matches!(field.argument, Place::LeftOut(_));
+        if field.required && read && !named {
+            fail(&[
+                "`..` leaves `",
+                field.ident,
+                "` out, which is required\nhelp: give it a value, or make it optional to serde: an `Option`, or `#[serde(default)]`",
+            ])
+        }
+        i += 1;
+    }
+}
+
+/// How a nested literal says which variant it is.
+#[track_caller]
+pub(super) const fn tag(shape: TypeShape, variant: &'static str) -> Tag {
+    let TypeShape::Enum(tagging, variants) = shape else { return Tag::None };
+    let Some(found) = find_variant(variants, variant) else { return Tag::None };
+    match found.argument {
+        Ok(_) if found.untagged => Tag::Variant(crate::shape::Tagging::Untagged, found.ident),
+        Ok(name) => Tag::Variant(tagging, name),
+        Err(attribute) => {
+            fail(&["`", variant, "` cannot be read from JSON: `", attribute, "` leaves the variant out"])
+        }
+    }
+}
+
+#[track_caller]
+const fn place(shape: TypeShape, variant: &'static str, ident: &'static str) -> Place {
+    let fields = match shape {
+        TypeShape::Struct(fields) => fields,
+        TypeShape::Enum(_, variants) => match find_variant(variants, variant) {
+            Some(variant) => variant.fields,
+            None => &[],
+        },
+        TypeShape::Opaque => &[],
+    };
+    match find(fields, ident) {
+        Some(field) => field.argument,
+        None => fail(&["`", ident, "` is not part of how its type looks in JSON"]),
+    }
+}
+
+const fn find(fields: &'static [Field], ident: &str) -> Option<Field> {
+    let mut i = 0;
+    while i < fields.len() {
+        if equal(fields[i].ident, ident) {
+            return Some(fields[i]);
+        }
+        i += 1;
+    }
+    None
+}
+
+const fn find_variant(variants: &'static [Variant], ident: &str) -> Option<Variant> {
+    let mut i = 0;
+    while i < variants.len() {
+        if equal(variants[i].ident, ident) {
+            return Some(variants[i]);
+        }
+        i += 1;
+    }
+    None
+}
+
+const fn equal(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// Ends the compile-time evaluation with a message made of these pieces.
+#[track_caller]
+const fn fail(pieces: &[&str]) -> ! {
+    let mut buffer = [0_u8; 512];
+    let mut length = 0;
+    let mut i = 0;
+    while i < pieces.len() {
+        let piece = pieces[i].as_bytes();
+        if length + piece.len() > buffer.len() {
+            break;
+        }
+        let mut j = 0;
+        while j < piece.len() {
+            buffer[length] = piece[j];
+            length += 1;
+            j += 1;
+        }
+        i += 1;
+    }
+    match std::str::from_utf8(buffer.split_at(length).0) {
+        Ok(message) => panic!("{}", message),
+        Err(_) => panic!("a reference cannot be looked up"),
+    }
+}
