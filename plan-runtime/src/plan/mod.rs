@@ -1,10 +1,16 @@
 //! A plan as data: what `plan!` expands to, and what JSON plans are read into.
 
+mod graph;
 mod reference;
 mod template;
+mod uses;
 
 pub use reference::{Absent, Reference, Segment, Source};
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
+
+pub use uses::Use;
+pub(crate) use reference::index;
+pub(crate) use uses::push_key;
 
 use std::borrow::Cow;
 
