@@ -85,7 +85,10 @@ impl Plan {
     /// The steps that a step waits for; none where there is no such step.
     pub fn dependencies(&self, id: &str) -> Vec<&Step> {
         self.step(id).map_or_else(Vec::new, |step| {
-            step.needs.iter().filter_map(|&i| self.steps.get(i)).collect()
+            step.needs
+                .iter()
+                .filter_map(|&i| self.steps.get(i))
+                .collect()
         })
     }
 

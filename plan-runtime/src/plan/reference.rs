@@ -146,3 +146,18 @@ impl std::fmt::Display for Reference {
         f.write_str(&self.written)
     }
 }
+
+/// A reference as its author would write it, for one that was given without.
+pub(super) fn written(name: &str, path: &[Segment]) -> String {
+    let mut text = name.to_owned();
+    for segment in path {
+        match segment {
+            Segment::Key(key, _) => super::push_key(&mut text, key),
+            Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
+            Segment::Each => text.push_str("[..]"),
+            Segment::Optional(_) => text.push('?'),
+            Segment::Same | Segment::Or(_) => {}
+        }
+    }
+    text
+}

@@ -6,8 +6,8 @@ use super::walk::{behind_each, tokens};
 use crate::plan::{Segment, Template};
 use serde::Deserialize as _;
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
-    VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
 };
 use serde_json::{Map, Value};
 
@@ -30,8 +30,16 @@ pub(super) struct TemplateItems<'a> {
 }
 
 impl<'a> TemplateItems<'a> {
-    pub(super) fn visit<V: Visitor<'a>>(at: At<'a>, items: &'a [Template], visitor: V) -> Result<V::Value, ResolveError> {
-        let mut access = Self { at, items: items.iter(), index: 0 };
+    pub(super) fn visit<V: Visitor<'a>>(
+        at: At<'a>,
+        items: &'a [Template],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let mut access = Self {
+            at,
+            items: items.iter(),
+            index: 0,
+        };
         let value = visitor.visit_seq(&mut access)?;
         all_read(value, access.index, access.items.len(), "list")
     }
@@ -40,8 +48,13 @@ impl<'a> TemplateItems<'a> {
 impl<'a> SeqAccess<'a> for TemplateItems<'a> {
     type Error = ResolveError;
 
-    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, ResolveError> {
-        let Some(item) = self.items.next() else { return Ok(None) };
+    fn next_element_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some(item) = self.items.next() else {
+            return Ok(None);
+        };
         let index = self.index;
         self.index += 1;
         seeded(seed, self.at.part(Node::Template(item)))
@@ -62,8 +75,16 @@ pub(super) struct ValueItems<'a> {
 }
 
 impl<'a> ValueItems<'a> {
-    pub(super) fn visit<V: Visitor<'a>>(at: At<'a>, items: &'a [Value], visitor: V) -> Result<V::Value, ResolveError> {
-        let mut access = Self { at, items: items.iter(), index: 0 };
+    pub(super) fn visit<V: Visitor<'a>>(
+        at: At<'a>,
+        items: &'a [Value],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let mut access = Self {
+            at,
+            items: items.iter(),
+            index: 0,
+        };
         let value = visitor.visit_seq(&mut access)?;
         all_read(value, access.index, access.items.len(), "list")
     }
@@ -73,8 +94,13 @@ impl<'a> SeqAccess<'a> for ValueItems<'a> {
     type Error = ResolveError;
 
     #[inline]
-    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, ResolveError> {
-        let Some(item) = self.items.next() else { return Ok(None) };
+    fn next_element_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some(item) = self.items.next() else {
+            return Ok(None);
+        };
         let index = self.index;
         self.index += 1;
         seeded(seed, self.at.part(Node::Value(item)))
@@ -108,7 +134,9 @@ impl<'a> EachItems<'a> {
             path,
             rest,
         };
-        let value = visitor.visit_seq(&mut access).map_err(|e| access.complete(e))?;
+        let value = visitor
+            .visit_seq(&mut access)
+            .map_err(|e| access.complete(e))?;
         all_read(value, access.index, access.items.len(), "list")
     }
 
@@ -126,14 +154,24 @@ impl<'a> EachItems<'a> {
 impl<'a> SeqAccess<'a> for EachItems<'a> {
     type Error = ResolveError;
 
-    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, ResolveError> {
-        let Some(item) = self.items.next() else { return Ok(None) };
+    fn next_element_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some(item) = self.items.next() else {
+            return Ok(None);
+        };
         let index = self.index;
         self.index += 1;
-        let node = along(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
+        let node =
+            along(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
         let leads_on = !matches!(node, Node::Each { .. });
         seeded(seed, self.at.part(node)).map(Some).map_err(|e| {
-            let e = if leads_on { e.behind(tokens(self.rest).rev()) } else { e };
+            let e = if leads_on {
+                e.behind(tokens(self.rest).rev())
+            } else {
+                e
+            };
             behind_each(e, index, self.path, self.rest)
         })
     }
@@ -156,7 +194,11 @@ impl<'a> ValueMembers<'a> {
         members: &'a Map<String, Value>,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        let mut access = Self { at, members: members.iter(), value: None };
+        let mut access = Self {
+            at,
+            members: members.iter(),
+            value: None,
+        };
         let value = visitor.visit_map(&mut access)?;
         let left = access.members.len();
         all_read(value, members.len() - left, left, "map")
@@ -167,8 +209,13 @@ impl<'a> MapAccess<'a> for ValueMembers<'a> {
     type Error = ResolveError;
 
     #[inline]
-    fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, ResolveError> {
-        let Some((key, value)) = self.members.next() else { return Ok(None) };
+    fn next_key_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some((key, value)) = self.members.next() else {
+            return Ok(None);
+        };
         self.value = Some((key, value));
         seed.deserialize(KeyOrText::Borrowed(key))
             .map(Some)
@@ -176,11 +223,15 @@ impl<'a> MapAccess<'a> for ValueMembers<'a> {
     }
 
     #[inline]
-    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, ResolveError> {
+    fn next_value_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<S::Value, ResolveError> {
         let Some((key, value)) = self.value.take() else {
             return Err(ResolveError::custom("a value was asked for before its key"));
         };
-        seeded(seed, self.at.part(Node::Value(value))).map_err(|e| e.inside_value(Place::Key(key.to_owned())))
+        seeded(seed, self.at.part(Node::Value(value)))
+            .map_err(|e| e.inside_value(Place::Key(key.to_owned())))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -253,7 +304,11 @@ impl<'a> Deserializer<'a> for KeyOrText<'a> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'a>>(self, _: &'static str, visitor: V) -> Result<V::Value, ResolveError> {
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -284,7 +339,10 @@ impl<'a> EnumAccess<'a> for Variant<'a> {
     type Error = ResolveError;
     type Variant = Content<'a>;
 
-    fn variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<(S::Value, Content<'a>), ResolveError> {
+    fn variant_seed<S: DeserializeSeed<'a>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Content<'a>), ResolveError> {
         Ok((seed.deserialize(self.name)?, Content(self.content)))
     }
 }
@@ -299,9 +357,14 @@ impl<'a> Content<'a> {
         read: impl FnOnce(At<'a>) -> Result<T, ResolveError>,
     ) -> Result<T, ResolveError> {
         match self.0 {
-            None => Err(ResolveError::invalid_type(Unexpected::UnitVariant, &expected)),
+            None => Err(ResolveError::invalid_type(
+                Unexpected::UnitVariant,
+                &expected,
+            )),
             Some((at, None)) => read(at),
-            Some((at, Some(key))) => read(at).map_err(|e| e.inside_value(Place::Key(key.to_owned()))),
+            Some((at, Some(key))) => {
+                read(at).map_err(|e| e.inside_value(Place::Key(key.to_owned())))
+            }
         }
     }
 }
@@ -316,11 +379,18 @@ impl<'a> VariantAccess<'a> for Content<'a> {
         }
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<S::Value, ResolveError> {
+    fn newtype_variant_seed<S: DeserializeSeed<'a>>(
+        self,
+        seed: S,
+    ) -> Result<S::Value, ResolveError> {
         self.read("newtype variant", |at| seeded(seed, at))
     }
 
-    fn tuple_variant<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, ResolveError> {
+    fn tuple_variant<V: Visitor<'a>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
         self.read("tuple variant", |at| at.deserialize_tuple(length, visitor))
     }
 
@@ -329,6 +399,8 @@ impl<'a> VariantAccess<'a> for Content<'a> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        self.read("struct variant", |at| at.deserialize_struct("", fields, visitor))
+        self.read("struct variant", |at| {
+            at.deserialize_struct("", fields, visitor)
+        })
     }
 }

@@ -72,7 +72,12 @@ pub(crate) fn similar<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> 
     names
         .filter(|name| name.len() <= LONGEST)
         .take(1000)
-        .map(|name| (strsim::normalized_damerau_levenshtein(&meant, &plain(name)), name))
+        .map(|name| {
+            (
+                strsim::normalized_damerau_levenshtein(&meant, &plain(name)),
+                name,
+            )
+        })
         .filter(|(likeness, _)| *likeness >= 0.65)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)

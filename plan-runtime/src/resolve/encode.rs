@@ -56,7 +56,9 @@ impl Encoder {
         if self.depth >= DEEPEST {
             return Err(ResolveError::of(What::TooDeep));
         }
-        Ok(Self { depth: self.depth + 1 })
+        Ok(Self {
+            depth: self.depth + 1,
+        })
     }
 
     fn list(self, length: usize) -> Result<List, ResolveError> {
@@ -105,13 +107,19 @@ impl Serializer for Encoder {
     }
 
     fn serialize_i128(self, value: i128) -> Result<Value, ResolveError> {
-        Json.serialize_i128(value)
-            .map_err(|_| refused(format!("is {value}, which is beyond the integers of 64 bits")))
+        Json.serialize_i128(value).map_err(|_| {
+            refused(format!(
+                "is {value}, which is beyond the integers of 64 bits"
+            ))
+        })
     }
 
     fn serialize_u128(self, value: u128) -> Result<Value, ResolveError> {
-        Json.serialize_u128(value)
-            .map_err(|_| refused(format!("is {value}, which is beyond the integers of 64 bits")))
+        Json.serialize_u128(value).map_err(|_| {
+            refused(format!(
+                "is {value}, which is beyond the integers of 64 bits"
+            ))
+        })
     }
 
     fn serialize_f32(self, value: f32) -> Result<Value, ResolveError> {
@@ -140,11 +148,20 @@ impl Serializer for Encoder {
         Ok(Value::Null)
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<Value, ResolveError> {
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<Value, ResolveError> {
         Ok(Value::String(variant.to_owned()))
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<Value, ResolveError> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<Value, ResolveError> {
         value.serialize(self)
     }
 
@@ -181,7 +198,10 @@ impl Serializer for Encoder {
         length: usize,
     ) -> Result<List, ResolveError> {
         let list = self.deeper()?.list(length)?;
-        Ok(List { variant: Some(variant), ..list })
+        Ok(List {
+            variant: Some(variant),
+            ..list
+        })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Object, ResolveError> {
@@ -207,7 +227,10 @@ impl Serializer for Encoder {
         _: usize,
     ) -> Result<Object, ResolveError> {
         let object = self.deeper()?.object()?;
-        Ok(Object { variant: Some(variant), ..object })
+        Ok(Object {
+            variant: Some(variant),
+            ..object
+        })
     }
 
     fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<Value, ResolveError> {
@@ -289,7 +312,11 @@ struct Object {
 
 impl Object {
     #[inline]
-    fn insert<T: Serialize + ?Sized>(&mut self, key: String, value: &T) -> Result<(), ResolveError> {
+    fn insert<T: Serialize + ?Sized>(
+        &mut self,
+        key: String,
+        value: &T,
+    ) -> Result<(), ResolveError> {
         let error = match value.serialize(self.inside) {
             Ok(value) => {
                 // Both are looked at before either is lost.
@@ -301,7 +328,10 @@ impl Object {
             }
             Err(error) => error,
         };
-        Err(in_variant(error.inside_value(Place::Key(key)), self.variant))
+        Err(in_variant(
+            error.inside_value(Place::Key(key)),
+            self.variant,
+        ))
     }
 
     fn finish(self) -> Value {
@@ -314,7 +344,9 @@ impl ser::SerializeMap for Object {
     type Error = ResolveError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), ResolveError> {
-        let key = key.serialize(MemberName).map_err(|e| in_variant(e, self.variant))?;
+        let key = key
+            .serialize(MemberName)
+            .map_err(|e| in_variant(e, self.variant))?;
         self.key = Some(key);
         Ok(())
     }
@@ -335,7 +367,11 @@ impl ser::SerializeStructVariant for Object {
     type Ok = Value;
     type Error = ResolveError;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), ResolveError> {
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), ResolveError> {
         self.insert(key.to_owned(), value)
     }
 
@@ -354,7 +390,11 @@ impl ser::SerializeStruct for Struct {
     type Error = ResolveError;
 
     #[inline]
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), ResolveError> {
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), ResolveError> {
         match self {
             Self::Object(object) => object.insert(key.to_owned(), value),
             Self::Json(inner) => inner
@@ -377,7 +417,9 @@ struct MemberName;
 type Never = ser::Impossible<String, ResolveError>;
 
 fn no_name(what: &str) -> ResolveError {
-    refused(format!("has {what} for a key of a map, but JSON's keys are strings"))
+    refused(format!(
+        "has {what} for a key of a map, but JSON's keys are strings"
+    ))
 }
 
 macro_rules! names {
@@ -433,11 +475,20 @@ impl Serializer for MemberName {
         Err(no_name(&format!("the struct `{name}`")))
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<String, ResolveError> {
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<String, ResolveError> {
         Ok(variant.to_owned())
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<String, ResolveError> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<String, ResolveError> {
         value.serialize(self)
     }
 
@@ -463,7 +514,13 @@ impl Serializer for MemberName {
         Err(no_name(&format!("the struct `{name}`")))
     }
 
-    fn serialize_tuple_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Never, ResolveError> {
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Never, ResolveError> {
         Err(no_name(&format!("the variant `{variant}`")))
     }
 
@@ -475,7 +532,13 @@ impl Serializer for MemberName {
         Err(no_name(&format!("the struct `{name}`")))
     }
 
-    fn serialize_struct_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Never, ResolveError> {
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Never, ResolveError> {
         Err(no_name(&format!("the variant `{variant}`")))
     }
 

@@ -57,9 +57,13 @@ pub(super) enum Place {
 
 pub(super) enum What {
     /// An object lacks the member. The texts say what it has.
-    NoMember { known: String },
+    NoMember {
+        known: String,
+    },
     /// A list is too short.
-    NoElement { length: usize },
+    NoElement {
+        length: usize,
+    },
     /// What was found has no parts, or none under such a name.
     NoInside,
     /// `[..]` on something that is no list.
@@ -67,7 +71,10 @@ pub(super) enum What {
     /// A flattened value that is no object.
     NoObject,
     /// What was found does not fit; `expected` is serde's word for what does.
-    Type { message: String, expected: Option<String> },
+    Type {
+        message: String,
+        expected: Option<String>,
+    },
     /// A member that deserialising needs is not there.
     Needed(String),
     NoOutput,
@@ -196,8 +203,12 @@ impl ResolveError {
     /// The error was in the value of this reference; the tokens of the pointer are complete.
     pub(super) fn referred(mut self, reference: &Reference, source: Option<&str>) -> Self {
         if self.0.reference.is_none() {
-            self.0.reference = Some(reference.written.to_string());
-            self.0.source = Some(source.unwrap_or(&reference.written).to_owned());
+            let source = source.unwrap_or(&reference.written);
+            self.0.source = Some(source.to_owned());
+            self.0.reference = Some(match reference.written.as_ref() {
+                "" => source.to_owned(),
+                written => written.to_owned(),
+            });
         }
         self
     }
@@ -314,23 +325,38 @@ impl ResolveError {
             What::NoMember { known } => {
                 let token = self.0.pointer.len().checked_sub(1 + reached.count());
                 let name = token.map_or("", |i| &self.0.pointer[i]);
-                write!(f, "`{source}` has no `{}`{at}; {known}", describe::short(name))
+                write!(
+                    f,
+                    "`{source}` has no `{}`{at}; {known}",
+                    describe::short(name)
+                )
             }
             What::NoElement { length } => {
                 let elements = describe::counted(*length, "element");
                 write!(f, "`{source}` has {elements}{at}, so `{next}` is not there")
             }
             What::NoInside => {
-                write!(f, "`{source}` is {found}{at}, so `{next}` cannot be looked up in it")
+                write!(
+                    f,
+                    "`{source}` is {found}{at}, so `{next}` cannot be looked up in it"
+                )
             }
             What::NoList => {
-                write!(f, "`{source}` is {found}{at}, not a list, so `[..]` has no elements to read")
+                write!(
+                    f,
+                    "`{source}` is {found}{at}, not a list, so `[..]` has no elements to read"
+                )
             }
             What::NoObject => {
-                write!(f, "{found} is flattened into the argument, but only an object can be")
+                write!(
+                    f,
+                    "{found} is flattened into the argument, but only an object can be"
+                )
             }
             What::NoOutput => write!(f, "`{source}` has no output to read"),
-            What::NotExecutable => f.write_str("the plan was read from JSON, so there is no code that computes this"),
+            What::NotExecutable => {
+                f.write_str("the plan was read from JSON, so there is no code that computes this")
+            }
             What::Encode(message) => match self.prefix(0).as_str() {
                 "" => write!(f, "the value {message}"),
                 pointer => write!(f, "`{pointer}` {message}"),
@@ -362,7 +388,13 @@ impl fmt::Display for ResolveError {
             (What::Needed(_), Some(argument)) if !from_elsewhere => {
                 return write!(f, "argument `{argument}` is missing");
             }
-            (What::Type { expected: Some(expected), .. }, _) if from_elsewhere && self.0.found.is_some() => {
+            (
+                What::Type {
+                    expected: Some(expected),
+                    ..
+                },
+                _,
+            ) if from_elsewhere && self.0.found.is_some() => {
                 match &argument {
                     Some(argument) => write!(f, "argument `{argument}` takes {expected}, but ")?,
                     None => write!(f, "this takes {expected}, but ")?,
@@ -378,7 +410,12 @@ impl fmt::Display for ResolveError {
             (_, None) => {}
         }
         self.write_what(f)?;
-        match (&self.0.what, &self.0.found, &self.0.reference, &self.0.computed) {
+        match (
+            &self.0.what,
+            &self.0.found,
+            &self.0.reference,
+            &self.0.computed,
+        ) {
             (What::Type { .. } | What::Other(_) | What::Needed(_), Some(found), Some(_), _) => {
                 f.write_str("; ")?;
                 self.write_subject(f)?;
@@ -387,7 +424,9 @@ impl fmt::Display for ResolveError {
             (_, _, Some(reference), _) if Some(reference) != self.0.source.as_ref() => {
                 write!(f, " (reference `{}`)", describe::short(reference))
             }
-            (_, _, None, Some(computed)) => write!(f, " (in the computed `{}`)", describe::short(computed)),
+            (_, _, None, Some(computed)) => {
+                write!(f, " (in the computed `{}`)", describe::short(computed))
+            }
             _ => Ok(()),
         }
     }
@@ -409,14 +448,20 @@ impl serde::de::Error for ResolveError {
         Self::new(message.to_string())
     }
 
-    fn invalid_type(unexpected: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
+    fn invalid_type(
+        unexpected: serde::de::Unexpected<'_>,
+        expected: &dyn serde::de::Expected,
+    ) -> Self {
         Self::of(What::Type {
             message: format!("invalid type: {unexpected}, expected {expected}"),
             expected: Some(expected.to_string()),
         })
     }
 
-    fn invalid_value(unexpected: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
+    fn invalid_value(
+        unexpected: serde::de::Unexpected<'_>,
+        expected: &dyn serde::de::Expected,
+    ) -> Self {
         Self::of(What::Type {
             message: format!("invalid value: {unexpected}, expected {expected}"),
             expected: Some(expected.to_string()),

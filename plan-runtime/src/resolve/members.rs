@@ -30,7 +30,11 @@ enum Layer<'a> {
 type Member<'a> = (KeyOrText<'a>, At<'a>, Option<&'a Template>);
 
 impl<'a> Members<'a> {
-    pub(super) fn visit<V: Visitor<'a>>(at: At<'a>, template: &'a Template, visitor: V) -> Result<V::Value, ResolveError> {
+    pub(super) fn visit<V: Visitor<'a>>(
+        at: At<'a>,
+        template: &'a Template,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
         visitor.visit_map(Self::of(at, template)?)
     }
 
@@ -56,10 +60,20 @@ impl<'a> Members<'a> {
         loop {
             match &mut self.top {
                 Layer::Entries(entries) => match entries.next() {
-                    Some(Entry { key: Key::Name(name), value }) => {
-                        return Ok(Some((KeyOrText::Borrowed(name), self.at.part(Node::Template(value)), None)));
+                    Some(Entry {
+                        key: Key::Name(name),
+                        value,
+                    }) => {
+                        return Ok(Some((
+                            KeyOrText::Borrowed(name),
+                            self.at.part(Node::Template(value)),
+                            None,
+                        )));
                     }
-                    Some(Entry { key: Key::Flattened | Key::Inner, value }) => {
+                    Some(Entry {
+                        key: Key::Flattened | Key::Inner,
+                        value,
+                    }) => {
                         self.add(value)?;
                         continue;
                     }
@@ -73,13 +87,21 @@ impl<'a> Members<'a> {
                 Layer::Output(members, origin) => {
                     if let Some((key, value)) = members.next() {
                         let origin = *origin;
-                        return Ok(Some((KeyOrText::Borrowed(key), self.at.part(Node::Value(value)), origin)));
+                        return Ok(Some((
+                            KeyOrText::Borrowed(key),
+                            self.at.part(Node::Value(value)),
+                            origin,
+                        )));
                     }
                 }
                 Layer::Made(members, origin) => {
                     if let Some((key, value)) = members.next() {
                         let origin = *origin;
-                        return Ok(Some((KeyOrText::Owned(key), self.at.part(Node::Made(value)), origin)));
+                        return Ok(Some((
+                            KeyOrText::Owned(key),
+                            self.at.part(Node::Made(value)),
+                            origin,
+                        )));
                     }
                 }
             }
@@ -97,7 +119,10 @@ impl<'a> Members<'a> {
         let at = self.at.part(Node::Template(template)).settle()?;
         let origin = at.origin;
         match at.node {
-            Node::Absent | Node::Value(Value::Null) | Node::Made(Value::Null) | Node::Template(Template::Null) => {}
+            Node::Absent
+            | Node::Value(Value::Null)
+            | Node::Made(Value::Null)
+            | Node::Template(Template::Null) => {}
             Node::Template(Template::Object(entries)) => self.push(Layer::Entries(entries.iter())),
             Node::Template(Template::Tagged(Tag::Variant(tagging, name), content)) => {
                 let content = content.first();
@@ -123,7 +148,9 @@ impl<'a> Members<'a> {
                 }
             }
             Node::Value(Value::Object(members)) => self.push(Layer::Output(members.iter(), origin)),
-            Node::Made(Value::Object(members)) => self.push(Layer::Made(members.into_iter(), origin)),
+            Node::Made(Value::Object(members)) => {
+                self.push(Layer::Made(members.into_iter(), origin))
+            }
             node => return Err(self.no_object(&node, origin)),
         }
         Ok(())
@@ -144,7 +171,9 @@ impl<'a> Members<'a> {
             Node::Made(value) => what(value),
             Node::Text(text) => what(&Value::String(text.clone())),
             Node::Each { items, .. } => what(&Value::Array(items.to_vec())),
-            Node::Template(template) => match <Value as serde::Deserialize>::deserialize(self.at.part(Node::Template(template))) {
+            Node::Template(template) => match <Value as serde::Deserialize>::deserialize(
+                self.at.part(Node::Template(template)),
+            ) {
                 Ok(value) => what(&value),
                 Err(error) => error,
             },
@@ -158,8 +187,13 @@ impl<'a> MapAccess<'a> for Members<'a> {
     type Error = ResolveError;
 
     #[inline]
-    fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, ResolveError> {
-        let Some((key, at, origin)) = self.advance()? else { return Ok(None) };
+    fn next_key_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some((key, at, origin)) = self.advance()? else {
+            return Ok(None);
+        };
         match (key, origin) {
             (KeyOrText::Borrowed(key), None) => {
                 self.pending_plain = Some((key, at));
@@ -173,7 +207,10 @@ impl<'a> MapAccess<'a> for Members<'a> {
     }
 
     #[inline]
-    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, ResolveError> {
+    fn next_value_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<S::Value, ResolveError> {
         if let Some((key, at)) = self.pending_plain.take() {
             return seeded(seed, at).map_err(|e| e.inside(Place::Key(key.to_owned())));
         }
@@ -181,6 +218,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
             return Err(ResolveError::custom("a value was asked for before its key"));
         };
         let scope = self.at.scope;
-        seeded(seed, at).map_err(|e| At::complete(e.inside_value(Place::Key(key)), origin, scope, false))
+        seeded(seed, at)
+            .map_err(|e| At::complete(e.inside_value(Place::Key(key)), origin, scope, false))
     }
 }

@@ -56,6 +56,9 @@ use serde::de::DeserializeOwned;
 /// # Errors
 ///
 /// Where a pointer leads to nothing, or to something that does not fit; see [`ResolveError`].
-pub fn resolve<T: DeserializeOwned>(template: &Template, scope: &Scope<'_>) -> Result<T, ResolveError> {
+pub fn resolve<T: DeserializeOwned>(
+    template: &Template,
+    scope: &Scope<'_>,
+) -> Result<T, ResolveError> {
     T::deserialize(node::At::new(template, scope))
 }

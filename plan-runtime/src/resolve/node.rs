@@ -78,13 +78,20 @@ impl<'a> At<'a> {
         while let Node::Template(template) = self.node {
             self.node = match template {
                 Template::Object(entries) => match &entries[..] {
-                    [Entry { key: Key::Inner, value }] => Node::Template(value),
+                    [
+                        Entry {
+                            key: Key::Inner,
+                            value,
+                        },
+                    ] => Node::Template(value),
                     _ => break,
                 },
-                Template::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => match content.first() {
-                    Some(content) => Node::Template(content),
-                    None => Node::Template(&Template::Null),
-                },
+                Template::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => {
+                    match content.first() {
+                        Some(content) => Node::Template(content),
+                        None => Node::Template(&Template::Null),
+                    }
+                }
                 Template::Reference(reference) => {
                     let node = follow_reference(reference, self.scope);
                     self.origin = Some(template);
@@ -113,7 +120,12 @@ impl<'a> At<'a> {
 
     /// Completes an error of this node's own content with where it is from.
     #[cold]
-    pub(super) fn complete(error: ResolveError, origin: Option<&'a Template>, scope: &Scope<'_>, each: bool) -> ResolveError {
+    pub(super) fn complete(
+        error: ResolveError,
+        origin: Option<&'a Template>,
+        scope: &Scope<'_>,
+        each: bool,
+    ) -> ResolveError {
         match origin {
             Some(Template::Reference(reference)) => {
                 let error = if each {
@@ -143,13 +155,17 @@ impl<'a> At<'a> {
             Node::Name(name) => visitor.visit_borrowed_str(name),
             Node::Made(value) => {
                 let found = value.clone_if_small();
-                let Node::Made(value) = self.node else { unreachable!("matched above") };
+                let Node::Made(value) = self.node else {
+                    unreachable!("matched above")
+                };
                 value
                     .deserialize_any(visitor)
                     .map_err(|e| found.blame(ResolveError::from_json(&e)))
             }
             Node::Text(_) => {
-                let Node::Text(text) = self.node else { unreachable!("matched above") };
+                let Node::Text(text) = self.node else {
+                    unreachable!("matched above")
+                };
                 visitor.visit_string(text)
             }
             Node::Each { .. } => EachItems::visit(self, visitor),
@@ -158,7 +174,11 @@ impl<'a> At<'a> {
     }
 
     #[inline]
-    fn value<V: Visitor<'a>>(&self, value: &'a Value, visitor: V) -> Result<V::Value, ResolveError> {
+    fn value<V: Visitor<'a>>(
+        &self,
+        value: &'a Value,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
         match value {
             Value::Array(items) => ValueItems::visit(self.deeper()?, items, visitor),
             Value::Object(members) => ValueMembers::visit(self.deeper()?, members, visitor),
@@ -169,7 +189,11 @@ impl<'a> At<'a> {
         .map_err(|e| e.found(value))
     }
 
-    fn template<V: Visitor<'a>>(&self, template: &'a Template, visitor: V) -> Result<V::Value, ResolveError> {
+    fn template<V: Visitor<'a>>(
+        &self,
+        template: &'a Template,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
         match template {
             Template::Null => visitor.visit_unit(),
             Template::Bool(value) => visitor.visit_bool(*value),
@@ -179,10 +203,14 @@ impl<'a> At<'a> {
             Template::String(value) => visitor.visit_borrowed_str(value),
             Template::List(items) => TemplateItems::visit(self.deeper()?, items, visitor),
             // A variant without content is a string, as serde_json writes it.
-            Template::Tagged(Tag::Variant(Tagging::External, name), content) if content.is_empty() => {
+            Template::Tagged(Tag::Variant(Tagging::External, name), content)
+                if content.is_empty() =>
+            {
                 visitor.visit_borrowed_str(name)
             }
-            Template::Object(_) | Template::Tagged(..) => Members::visit(self.deeper()?, template, visitor),
+            Template::Object(_) | Template::Tagged(..) => {
+                Members::visit(self.deeper()?, template, visitor)
+            }
             Template::Reference(_) | Template::Text(_) | Template::Computed(_) => {
                 Err(ResolveError::custom("a template was not settled"))
             }
@@ -206,13 +234,19 @@ impl<'a> At<'a> {
     fn is_nothing(&self) -> bool {
         matches!(
             self.node,
-            Node::Absent | Node::Value(Value::Null) | Node::Made(Value::Null) | Node::Template(Template::Null)
+            Node::Absent
+                | Node::Value(Value::Null)
+                | Node::Made(Value::Null)
+                | Node::Template(Template::Null)
         )
     }
 }
 
 #[inline]
-fn follow_reference<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Result<Node<'a>, ResolveError> {
+fn follow_reference<'a>(
+    reference: &'a Reference,
+    scope: &Scope<'a>,
+) -> Result<Node<'a>, ResolveError> {
     let Some(value) = scope.json_of(reference.source) else {
         return Err(ResolveError::of(What::NoOutput));
     };
@@ -326,7 +360,11 @@ impl<'a> Deserializer<'a> for At<'a> {
         }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'a>>(self, _: &'static str, visitor: V) -> Result<V::Value, ResolveError> {
+    fn deserialize_unit_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
         self.deserialize_unit(visitor)
     }
 
@@ -363,7 +401,12 @@ impl<'a> Deserializer<'a> for At<'a> {
 }
 
 fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, ResolveError> {
-    let unit = |name: KeyOrText<'a>, visitor: V| visitor.visit_enum(Variant { name, content: None });
+    let unit = |name: KeyOrText<'a>, visitor: V| {
+        visitor.visit_enum(Variant {
+            name,
+            content: None,
+        })
+    };
     match &at.node {
         Node::Value(value) => match value {
             Value::String(name) => unit(KeyOrText::Borrowed(name), visitor),
@@ -372,7 +415,10 @@ fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, R
                     name: KeyOrText::Borrowed(name),
                     content: Some((at.deeper()?.part(Node::Value(value)), Some(name))),
                 }),
-                _ => Err(ResolveError::invalid_value(Unexpected::Map, &"map with a single key")),
+                _ => Err(ResolveError::invalid_value(
+                    Unexpected::Map,
+                    &"map with a single key",
+                )),
             },
             _ => Err(unsuitable(value)),
         }
@@ -388,14 +434,23 @@ fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, R
                 Some(content) => Some((at.deeper()?.part(Node::Template(content)), None)),
                 None => None,
             };
-            visitor.visit_enum(Variant { name: KeyOrText::Borrowed(name), content })
+            visitor.visit_enum(Variant {
+                name: KeyOrText::Borrowed(name),
+                content,
+            })
         }
         Node::Template(template @ (Template::Object(_) | Template::Tagged(..))) => {
             let mut members = Members::of(at.deeper()?, template)?;
             let only = members.next()?;
             match (only, members.next()?) {
-                (Some((name, content)), None) => visitor.visit_enum(Variant { name, content: Some((content, None)) }),
-                _ => Err(ResolveError::invalid_value(Unexpected::Map, &"map with a single key")),
+                (Some((name, content)), None) => visitor.visit_enum(Variant {
+                    name,
+                    content: Some((content, None)),
+                }),
+                _ => Err(ResolveError::invalid_value(
+                    Unexpected::Map,
+                    &"map with a single key",
+                )),
             }
         }
         Node::Made(_) => match at.node {
@@ -404,11 +459,18 @@ fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, R
                 .map_err(|e| ResolveError::from_json(&e)),
             _ => unreachable!("matched above"),
         },
-        Node::Absent => Err(ResolveError::invalid_type(Unexpected::Unit, &"string or map").found_absent()),
-        Node::Each { .. } => Err(ResolveError::invalid_type(Unexpected::Seq, &"string or map")),
+        Node::Absent => {
+            Err(ResolveError::invalid_type(Unexpected::Unit, &"string or map").found_absent())
+        }
+        Node::Each { .. } => Err(ResolveError::invalid_type(
+            Unexpected::Seq,
+            &"string or map",
+        )),
         Node::Template(template) => Err(match template {
             Template::Null => ResolveError::invalid_type(Unexpected::Unit, &"string or map"),
-            Template::Bool(value) => ResolveError::invalid_type(Unexpected::Bool(*value), &"string or map"),
+            Template::Bool(value) => {
+                ResolveError::invalid_type(Unexpected::Bool(*value), &"string or map")
+            }
             Template::List(_) => ResolveError::invalid_type(Unexpected::Seq, &"string or map"),
             _ => ResolveError::invalid_type(Unexpected::Other("number"), &"string or map"),
         }),
@@ -429,6 +491,9 @@ fn unsuitable(value: &Value) -> ResolveError {
 
 /// Deserialises `node` with a seed.
 #[inline]
-pub(super) fn seeded<'a, S: DeserializeSeed<'a>>(seed: S, at: At<'a>) -> Result<S::Value, ResolveError> {
+pub(super) fn seeded<'a, S: DeserializeSeed<'a>>(
+    seed: S,
+    at: At<'a>,
+) -> Result<S::Value, ResolveError> {
     seed.deserialize(at)
 }

@@ -1,5 +1,5 @@
-use super::node::{At, Node};
 use super::error::What;
+use super::node::{At, Node};
 use super::{ResolveError, describe, encode};
 use crate::plan::{Plan, Source};
 use serde::{Serialize, de::DeserializeOwned};
@@ -27,7 +27,10 @@ impl Held {
     /// # Errors
     ///
     /// Where JSON cannot hold the value; see [`encode`].
-    pub fn value<T: Serialize + Send + 'static>(value: T, keep: bool) -> Result<Self, ResolveError> {
+    pub fn value<T: Serialize + Send + 'static>(
+        value: T,
+        keep: bool,
+    ) -> Result<Self, ResolveError> {
         let held = Self::of(&value)?;
         if keep {
             let _ = held.typed.set(Box::new(value) as Box<dyn Any + Send>);
@@ -111,7 +114,10 @@ impl<'a> Scope<'a> {
     /// # Errors
     ///
     /// Where there is no output, where it does not deserialise, and where it is kept as a value of another type.
-    pub fn value_of<T: DeserializeOwned + Send + 'static>(&self, source: Source) -> Result<&'a T, ResolveError> {
+    pub fn value_of<T: DeserializeOwned + Send + 'static>(
+        &self,
+        source: Source,
+    ) -> Result<&'a T, ResolveError> {
         let name = || self.plan.name_of(source).unwrap_or("?");
         let Some(held) = self.held(source) else {
             return Err(ResolveError::of(What::NoOutput).from_source(name()));

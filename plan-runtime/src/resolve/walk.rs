@@ -44,7 +44,8 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
             continue;
         }
         // Nothing is there. That may be allowed, but only where something could have been.
-        let stop = matches!(absent, Absent::Stop) || matches!(after(tail), Some(Segment::Optional(true)));
+        let stop =
+            matches!(absent, Absent::Stop) || matches!(after(tail), Some(Segment::Optional(true)));
         match at {
             Value::Null if stop => return Ok(Led::Nowhere),
             Value::Array(items) => {
@@ -53,7 +54,10 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
                 {
                     return Err(failed(What::NoInside, at, path, rest));
                 }
-                if matches!(absent, Absent::Error) && !stop && !matches!(after(tail), Some(Segment::Or(_))) {
+                if matches!(absent, Absent::Error)
+                    && !stop
+                    && !matches!(after(tail), Some(Segment::Or(_)))
+                {
                     let length = items.len();
                     return Err(failed(What::NoElement { length }, at, path, rest));
                 }
@@ -72,7 +76,10 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
             (Absent::Default(default), ..) => return from_default(default(), tail),
             (_, Some(Segment::Or(default)), _) => return from_default((**default).clone(), tail),
             (_, _, Value::Object(members)) => {
-                let name = segment.token().map(|t| t.decoded().into_owned()).unwrap_or_default();
+                let name = segment
+                    .token()
+                    .map(|t| t.decoded().into_owned())
+                    .unwrap_or_default();
                 let known = describe::known(members, &name);
                 return Err(failed(What::NoMember { known }, at, path, rest));
             }
@@ -84,7 +91,8 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
 
 /// The next segment that is there in JSON too.
 fn after(tail: &[Segment]) -> Option<&Segment> {
-    tail.iter().find(|segment| !matches!(segment, Segment::Same))
+    tail.iter()
+        .find(|segment| !matches!(segment, Segment::Same))
 }
 
 #[inline]
@@ -170,7 +178,12 @@ pub(super) fn follow(value: &Value, path: &[Segment]) -> Result<Option<Value>, R
 
 /// Completes the error of an element: `path` led to its list, `rest` on from it.
 #[cold]
-pub(super) fn behind_each(error: ResolveError, index: usize, path: &[Segment], rest: &[Segment]) -> ResolveError {
+pub(super) fn behind_each(
+    error: ResolveError,
+    index: usize,
+    path: &[Segment],
+    rest: &[Segment],
+) -> ResolveError {
     let list = &path[..path.len() - rest.len()];
     let list = &list[..list.len().saturating_sub(1)];
     error
