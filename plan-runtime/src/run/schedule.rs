@@ -33,6 +33,9 @@ pub(super) struct Schedule<'x> {
     clock: Clock,
 }
 
+/// After so many, steps that never wait let others on their thread have a turn.
+const STARTS_PER_POLL: usize = 512;
+
 /// How far a step has come.
 #[derive(Clone, Default)]
 struct Progress {
@@ -82,9 +85,16 @@ impl<'x> Schedule<'x> {
         cx: &mut Context<'_>,
         start: &mut dyn FnMut(usize, Request<'_>) -> Started<'x>,
     ) -> Poll<()> {
+        let mut started = 0;
         loop {
             while self.running.len() < self.options.concurrency {
                 let Some(step) = self.next_ready() else { break };
+                if started == STARTS_PER_POLL {
+                    self.ready.push(Reverse(step));
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                started += 1;
                 self.start(step, start);
             }
             match self.running.poll_next_unpin(cx) {
