@@ -34,8 +34,8 @@ use std::task::{Context, Poll, ready};
 
 /// A run of a plan on an application: a future of the plan's output.
 ///
-/// A plan's `run` gives it. Nothing happens before it is polled. It can be sent to another thread where the application
-/// is `Sync`, and it borrows the application no longer than it lives.
+/// A plan's `run` gives it. Nothing happens before it is polled. It is `Send` where the application is `Sync`, and it
+/// borrows the application no longer than it lives.
 ///
 /// The methods that configure a run are for the time before it is first polled; later they change nothing.
 #[must_use = "a run does nothing unless it is awaited"]
@@ -152,7 +152,6 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
 }
 
 /// A run that gives a [`Report`] beside its result. [`Run::with_report`] makes it.
-#[derive(Debug)]
 #[must_use = "a run does nothing unless it is awaited"]
 pub struct WithReport<'a, App: ?Sized, O> {
     run: Run<'a, App, O>,
@@ -166,5 +165,11 @@ impl<App: ?Sized, O: DeserializeOwned> Future for WithReport<'_, App, O> {
         let result = ready!(self.run.poll_run(cx, Some(&mut report)));
         let report = report.expect("a run that ends has a report");
         Poll::Ready((result, report))
+    }
+}
+
+impl<App: ?Sized, O> fmt::Debug for WithReport<'_, App, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WithReport").field(&self.run).finish()
     }
 }

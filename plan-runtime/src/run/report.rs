@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime};
 ///
 /// ```text
 /// plan `reply_to_latest`: 3 steps in 12.4 ms: 1 completed, 1 failed, 1 blocked
-///   draft  write_draft   completed   0.1 ms  +  3.0 ms
-///   inbox  fetch_emails  failed      0.1 ms  + 12.2 ms  mailbox is locked
-///   sent   reply_email   blocked                        by `inbox`
+///   draft  write_draft   completed  0.1 ms +  3.0 ms
+///   inbox  fetch_emails  failed     0.1 ms + 12.2 ms  mailbox is locked
+///   sent   reply_email   blocked                      by `inbox`
 /// ```
 ///
 /// A step's times are when it started, counted from the run's start, and how long it took.
@@ -155,6 +155,14 @@ impl StepReport {
     /// How the step ended.
     pub fn status(&self) -> &Status {
         &self.status
+    }
+
+    /// Why the step failed, if it did.
+    pub fn error(&self) -> Option<&StepError> {
+        match &self.status {
+            Status::Failed(error) => Some(error),
+            _ => None,
+        }
     }
 
     /// When the step started, counted from the run's start; `None` if it did not.

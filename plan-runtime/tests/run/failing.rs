@@ -157,4 +157,12 @@ fn a_report_is_a_table() {
     assert_eq!(column(lines[1], "+"), column(lines[2], "+"));
     assert_eq!(column(lines[2], "no b"), column(lines[3], "by"));
     assert_eq!(column(lines[3], "blocked"), column(lines[4], "skipped"));
+
+    let b = report.step("b").unwrap();
+    assert_eq!((b.id(), b.tool()), ("b", Some("work")));
+    assert_eq!(b.error().unwrap().to_string(), "no b today");
+    assert!(b.started() >= report.step("first").unwrap().ended());
+    assert!(b.ended().unwrap() <= report.duration());
+    assert!(report.step("third").unwrap().started().is_none());
+    assert!(report.step("fourth").is_none());
 }
