@@ -1,4 +1,4 @@
-use crate::plan::{Part, Plan, Source, Template};
+use crate::plan::{Plan, Source, Template};
 
 /// What a run asks of a plan's graph, in a few flat lists.
 pub(super) struct Graph {
@@ -31,13 +31,11 @@ impl Graph {
 
         let mut reads = Lists::new(steps.len());
         let mut readers = vec![0; steps.len()];
-        let mut found = Vec::new();
-        for template in steps.iter().map(|step| &step.args) {
-            steps_in(template, &mut found);
-            reads.push(&found);
+        for step in steps.iter() {
+            reads.push(steps_in(&step.args));
         }
-        steps_in(&plan.output.value, &mut found);
-        for read in reads.items.iter().chain(&found) {
+        let output = steps_in(&plan.output.value).collect::<Vec<_>>();
+        for read in reads.items.iter().chain(&output) {
             if let Some(count) = readers.get_mut(*read) {
                 *count += 1;
             }
@@ -68,59 +66,23 @@ fn acyclic(plan: &Plan, waits: &[usize], dependents: &Lists) -> Result<(), Strin
     if taken == waits.len() {
         return Ok(());
     }
-    // Every step that is left needs another that is left, so going from need to need comes round.
-    let left = |step: &usize| waits[*step] > 0;
-    let mut way: Vec<usize> = (0..waits.len()).find(left).into_iter().collect();
-    let mut place = vec![None; waits.len()];
-    while let Some(&last) = way.last() {
-        if let Some(first) = place[last].replace(way.len() - 1) {
-            way.drain(..first);
-            break;
-        }
-        way.extend(plan.steps[last].needs.iter().find(|need| left(need)));
-    }
+    let way = plan.cycle().unwrap_or_default();
+    let way = way.iter().chain(way.first());
     let way: Vec<_> = way
-        .iter()
         .map(|step| format!("`{}`", plan.steps[*step].id))
         .collect();
     Err(format!("steps wait for each other: {}", way.join(" → ")))
 }
 
 /// The steps that a template reads, each once.
-fn steps_in(template: &Template, found: &mut Vec<usize>) {
-    fn walk(template: &Template, found: &mut Vec<usize>) {
-        match template {
-            Template::Null | Template::Bool(_) | Template::Number(_) | Template::String(_) => {}
-            Template::List(items) | Template::Tagged(_, items) => {
-                items.iter().for_each(|item| walk(item, found));
-            }
-            Template::Object(entries) => {
-                entries.iter().for_each(|entry| walk(&entry.value, found));
-            }
-            Template::Reference(reference) => found.extend(step(reference.source)),
-            Template::Text(parts) => {
-                for part in parts.iter() {
-                    if let Part::Value { value, .. } = part {
-                        walk(value, found);
-                    }
-                }
-            }
-            Template::Computed(computed) => {
-                found.extend(computed.reads.iter().copied().filter_map(step));
-            }
-        }
-    }
-    found.clear();
-    walk(template, found);
-    found.sort_unstable();
-    found.dedup();
-}
-
-fn step(source: Source) -> Option<usize> {
-    match source {
-        Source::Step(step) => Some(step),
-        Source::Input(_) => None,
-    }
+fn steps_in(template: &Template) -> impl Iterator<Item = usize> {
+    template
+        .reads()
+        .into_iter()
+        .filter_map(|source| match source {
+            Source::Step(step) => Some(step),
+            Source::Input(_) => None,
+        })
 }
 
 /// A list for each step, end to end in one allocation.
@@ -137,8 +99,8 @@ impl Lists {
         }
     }
 
-    fn push(&mut self, list: &[usize]) {
-        self.items.extend_from_slice(list);
+    fn push(&mut self, list: impl Iterator<Item = usize>) {
+        self.items.extend(list);
         self.ends.push(self.items.len());
     }
 

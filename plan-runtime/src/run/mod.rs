@@ -12,7 +12,6 @@ mod graph;
 mod options;
 mod report;
 mod schedule;
-mod stand_in;
 pub(crate) mod start;
 
 pub use error::{Failure, RunError, StepError};

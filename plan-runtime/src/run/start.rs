@@ -1,8 +1,7 @@
 use super::StepError;
-use super::stand_in::{held, resolve};
 use crate::Call;
 use crate::plan::Step;
-use crate::resolve::Scope;
+use crate::resolve::{Held, Scope, resolve};
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +10,7 @@ use std::pin::Pin;
 pub type StepFuture<'x> = Pin<Box<dyn Future<Output = StepResult> + Send + 'x>>;
 
 /// How a step ends.
-pub type StepResult = Result<crate::resolve::Held, StepError>;
+pub type StepResult = Result<Held, StepError>;
 
 /// How generated code starts the step at a place of [`Plan::steps`](crate::Plan::steps).
 pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
@@ -60,7 +59,7 @@ impl<'s> Request<'s> {
         let output = tool.call(app);
         Started::Running(Box::pin(async move {
             let output = output.await.map_err(StepError::tool)?;
-            held(output, keep).map_err(StepError::output)
+            Held::value(output, keep).map_err(StepError::output)
         }))
     }
 
@@ -72,7 +71,7 @@ impl<'s> Request<'s> {
         Started::Ended(
             resolve::<T>(&self.step.args, &self.scope)
                 .map_err(StepError::arguments)
-                .and_then(|value| held(value, keep).map_err(StepError::output)),
+                .and_then(|value| Held::value(value, keep).map_err(StepError::output)),
         )
     }
 

@@ -145,5 +145,10 @@ proptest! {
         prop_assert!(lab.most() <= case.bound);
         prop_assert_eq!(result.is_ok(), report.totals().failed == 0);
         prop_assert_eq!(lab.running().len(), 0);
+        if let Err(error) = result && let [failure] = error.failures() {
+            let foretold = plan.blocked_by(failure.step());
+            let foretold: Vec<&str> = foretold.iter().map(|step| &*step.id).collect();
+            prop_assert_eq!(failure.blocked().collect::<Vec<_>>(), foretold);
+        }
     }
 }
