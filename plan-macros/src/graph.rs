@@ -70,53 +70,69 @@ impl Graph {
 /// The names that the arguments of a step mention.
 fn mentions(step: &Step) -> Vec<Ident> {
     let mut names = Vec::new();
-    match &step.body {
-        Body::Call(literal) => of_fields(&literal.fields, &mut names),
-        Body::Compute(value) => of_value(value, &mut names),
-        Body::Broken(_) => {}
-    }
+    of_body(&step.body, &mut |value| mention(value, &mut names));
     names
 }
 
-fn of_fields(fields: &Fields, names: &mut Vec<Ident>) {
+/// The names that a value mentions itself, not in the values inside it.
+fn mention(value: &Value, names: &mut Vec<Ident>) {
+    match value {
+        Value::Reference(reference) => names.push(reference.root.clone()),
+        Value::Computed(computed) => names.extend(computed.names.iter().cloned()),
+        _ => {}
+    }
+}
+
+fn of_body(body: &Body, visit: &mut dyn FnMut(&Value)) {
+    match body {
+        Body::Call(literal) => of_fields(&literal.fields, visit),
+        Body::Compute(value) => of_value(value, visit),
+        Body::Broken(_) => {}
+    }
+}
+
+fn of_fields(fields: &Fields, visit: &mut dyn FnMut(&Value)) {
     match fields {
-        Fields::Named(_, fields, _) => fields.iter().for_each(|field| of_value(&field.value, names)),
-        Fields::Unnamed(_, values) => values.iter().for_each(|value| of_value(value, names)),
+        Fields::Named(_, fields, _) => fields.iter().for_each(|field| of_value(&field.value, visit)),
+        Fields::Unnamed(_, values) => values.iter().for_each(|value| of_value(value, visit)),
         Fields::Unit => {}
     }
 }
 
-/// The names that a value mentions.
-pub(crate) fn of_value(value: &Value, names: &mut Vec<Ident>) {
+fn of_value(value: &Value, visit: &mut dyn FnMut(&Value)) {
+    visit(value);
     match value {
-        Value::Scalar(_) | Value::None(_) | Value::Broken(_) => {}
-        Value::Some(_, value) => of_value(value, names),
-        Value::List(_, values) | Value::Tuple(_, values) => values.iter().for_each(|value| of_value(value, names)),
-        Value::Literal(literal) => of_fields(&literal.fields, names),
-        Value::Json(_, json) => of_json(json, names),
-        Value::Format(format) => format.args.iter().for_each(|value| of_value(value, names)),
-        Value::Reference(reference) => names.push(reference.root.clone()),
-        Value::Computed(computed) => names.extend(computed.names.iter().cloned()),
+        Value::Scalar(_) | Value::None(_) | Value::Broken(_) | Value::Reference(_) | Value::Computed(_) => {}
+        Value::Some(_, value) => of_value(value, visit),
+        Value::List(_, values) | Value::Tuple(_, values) => values.iter().for_each(|value| of_value(value, visit)),
+        Value::Literal(literal) => of_fields(&literal.fields, visit),
+        Value::Json(_, json) => of_json(json, visit),
+        Value::Format(format) => format.args.iter().for_each(|value| of_value(value, visit)),
     }
 }
 
-fn of_json(json: &Json, names: &mut Vec<Ident>) {
+fn of_json(json: &Json, visit: &mut dyn FnMut(&Value)) {
     match json {
         Json::Null => {}
-        Json::Value(value) => of_value(value, names),
-        Json::List(elements) => elements.iter().for_each(|element| of_json(element, names)),
-        Json::Object(members) => members.iter().for_each(|(_, member)| of_json(member, names)),
+        Json::Value(value) => of_value(value, visit),
+        Json::List(elements) => elements.iter().for_each(|element| of_json(element, visit)),
+        Json::Object(members) => members.iter().for_each(|(_, member)| of_json(member, visit)),
     }
 }
 
 impl Plan {
-    /// All names that steps and the final expression mention.
-    pub(crate) fn mentions(&self) -> Vec<Ident> {
-        let mut names: Vec<Ident> = self.steps.iter().flat_map(mentions).collect();
-        names.extend(self.steps.iter().flat_map(|step| step.after.iter().cloned()));
+    /// Visits every value of the plan, those inside others too.
+    pub(crate) fn visit_values(&self, visit: &mut dyn FnMut(&Value)) {
+        self.steps.iter().for_each(|step| of_body(&step.body, visit));
         if let Some(tail) = &self.tail {
-            of_value(&tail.value, &mut names);
+            of_value(&tail.value, visit);
         }
+    }
+
+    /// All names that the plan mentions.
+    pub(crate) fn mentions(&self) -> Vec<Ident> {
+        let mut names: Vec<Ident> = self.steps.iter().flat_map(|step| step.after.iter().cloned()).collect();
+        self.visit_values(&mut |value| mention(value, &mut names));
         names
     }
 }

@@ -1,29 +1,248 @@
+use crate::run::RunError;
+use std::error::Error as StdError;
+use std::fmt;
+
 /// What a tool returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a tool failed. Any [`std::error::Error`] converts into it with `?`; it is transient (worth another try) unless said otherwise.
+type Boxed = Box<dyn StdError + Send + Sync>;
+
+/// Why a tool failed.
+///
+/// Any [`std::error::Error`] converts into it with `?`. An error is *transient* (another try may succeed) unless it is
+/// marked as *permanent*. The error of a plan that ran as a step of another is transient if every failure in it is.
+///
+/// `{}` writes the error alone, `{:#}` writes it with the errors that caused it on one line.
+///
+/// As `anyhow::Error`, it does not implement [`std::error::Error`] itself, but converts into a box of it.
+///
+/// ```
+/// use plan_runtime::{Error, Result, ResultExt};
+///
+/// fn port(text: &str) -> Result<u16> {
+///     if text.is_empty() {
+///         return Err(Error::msg("the service has not written its port yet"));
+///     }
+///     text.parse().permanent()
+/// }
+///
+/// assert!(port("").unwrap_err().is_transient());
+/// assert!(port("http").unwrap_err().is_permanent());
+/// ```
 pub struct Error {
-    source: Box<dyn std::error::Error + Send + Sync>,
+    error: Boxed,
     permanent: bool,
 }
 
-impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
-    fn from(error: E) -> Self {
+impl Error {
+    /// A transient error out of any error, a text, or what else converts into a boxed error (`anyhow::Error`, say).
+    ///
+    /// ```
+    /// # use plan_runtime::Error;
+    /// let error = Error::new(std::fmt::Error);
+    /// assert!(error.is_transient());
+    /// ```
+    pub fn new(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        let error = error.into();
+        let permanent = error
+            .downcast_ref::<RunError>()
+            .is_some_and(RunError::is_permanent);
+        Self { error, permanent }
+    }
+
+    /// A transient error that is a message.
+    ///
+    /// ```
+    /// # use plan_runtime::Error;
+    /// assert_eq!(Error::msg("mailbox is locked").to_string(), "mailbox is locked");
+    /// ```
+    pub fn msg(message: impl fmt::Display) -> Self {
+        Self::new(message.to_string())
+    }
+
+    /// A permanent error, of what [`Error::new`] takes: another try would not help.
+    ///
+    /// ```
+    /// # use plan_runtime::Error;
+    /// assert!(Error::permanent("there is no such mailbox").is_permanent());
+    /// ```
+    pub fn permanent(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::new(error).into_permanent()
+    }
+
+    /// Marks the error as permanent: another try would not help.
+    #[must_use]
+    pub fn into_permanent(mut self) -> Self {
+        self.permanent = true;
+        self
+    }
+
+    /// Says what was tried when the error came up. The error becomes the [source](Self::source), and stays transient or permanent.
+    ///
+    /// ```
+    /// # use plan_runtime::Error;
+    /// let error = Error::msg("connection refused").context("fetching the inbox");
+    /// assert_eq!(error.to_string(), "fetching the inbox");
+    /// assert_eq!(format!("{error:#}"), "fetching the inbox: connection refused");
+    /// ```
+    #[must_use]
+    pub fn context(self, message: impl fmt::Display) -> Self {
         Self {
-            source: Box::new(error),
-            permanent: false,
+            error: Box::new(Context {
+                message: message.to_string(),
+                source: self.error,
+            }),
+            permanent: self.permanent,
+        }
+    }
+
+    /// Whether another try may succeed.
+    pub fn is_transient(&self) -> bool {
+        !self.permanent
+    }
+
+    /// Whether another try would not help.
+    pub fn is_permanent(&self) -> bool {
+        self.permanent
+    }
+
+    /// What caused the error.
+    pub fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.error.source()
+    }
+
+    /// The error, and what caused it, and what caused that.
+    pub fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+        chain(&*self.error)
+    }
+
+    /// The first error of type `E` among the error and its causes.
+    ///
+    /// ```
+    /// # use plan_runtime::Error;
+    /// let error = Error::new("x".parse::<u8>().unwrap_err()).context("reading the age");
+    /// assert!(error.downcast_ref::<std::num::ParseIntError>().is_some());
+    /// ```
+    pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
+        self.chain().find_map(|error| error.downcast_ref())
+    }
+
+    pub(crate) fn as_std(&self) -> &(dyn StdError + 'static) {
+        &*self.error
+    }
+}
+
+impl<E: StdError + Send + Sync + 'static> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::new(error)
+    }
+}
+
+impl From<Error> for Box<dyn StdError + Send + Sync> {
+    fn from(error: Error) -> Self {
+        error.error
+    }
+}
+
+impl From<Error> for Box<dyn StdError> {
+    fn from(error: Error) -> Self {
+        error.error
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            write_chain(self.as_std(), f)
+        } else {
+            fmt::Display::fmt(&self.error, f)
         }
     }
 }
 
-impl std::fmt::Debug for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.source, self.permanent)
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return f
+                .debug_struct("Error")
+                .field("error", &self.error)
+                .field("permanent", &self.permanent)
+                .finish();
+        }
+        write!(f, "{}", self.error)?;
+        if self.permanent {
+            f.write_str(" (permanent)")?;
+        }
+        if self.source().is_some() {
+            f.write_str("\n\nCaused by:")?;
+            for cause in self.chain().skip(1) {
+                write!(f, "\n    {cause}")?;
+            }
+        }
+        Ok(())
     }
 }
 
 /// Marks the error of a result as permanent.
 pub trait ResultExt<T> {
     /// Another try would not help.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, ResultExt};
+    /// fn age(text: &str) -> Result<u8> {
+    ///     Ok(text.parse::<u8>().permanent()?)
+    /// }
+    /// assert!(age("old").unwrap_err().is_permanent());
+    /// ```
     fn permanent(self) -> Result<T>;
+}
+
+impl<T, E: Into<Error>> ResultExt<T> for Result<T, E> {
+    fn permanent(self) -> Result<T> {
+        self.map_err(|error| error.into().into_permanent())
+    }
+}
+
+#[derive(Debug)]
+struct Context {
+    message: String,
+    source: Boxed,
+}
+
+impl fmt::Display for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for Context {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&*self.source)
+    }
+}
+
+fn chain<'e>(
+    error: &'e (dyn StdError + 'static),
+) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error| (**error).source())
+}
+
+/// Writes an error and its causes on one line. A cause whose text its effect already holds is not said again.
+pub(crate) fn write_chain(
+    error: &(dyn StdError + 'static),
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let mut said = String::new();
+    for error in chain(error) {
+        let text = error.to_string();
+        if said.is_empty() {
+            f.write_str(&text)?;
+        } else if said.contains(&text) {
+            continue;
+        } else {
+            write!(f, ": {text}")?;
+        }
+        said = text;
+    }
+    Ok(())
 }

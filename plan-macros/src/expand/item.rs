@@ -1,9 +1,10 @@
-use super::value::{Builder, fits, it};
+use super::value::Builder;
 use super::{Context, cycle, slice, step, text};
 use crate::ast::{Body, Head, Input, Plan, Step, Value};
 use crate::graph::Graph;
 use crate::names::{Names, Source};
-use crate::parse::{docs, path_text};
+use crate::parse::docs;
+use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
@@ -11,8 +12,9 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Type};
 
-/// Expands a plan; `errors` are the mistakes that were found in it.
-pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, errors: &TokenStream) -> TokenStream {
+/// Expands a plan, with the mistakes that were found in it.
+pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) -> TokenStream {
+    let errors = report.into_compile_errors();
     let cx = Context { plan, names, graph };
     match &plan.head {
         Some(head) => {
@@ -175,8 +177,8 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
             __App: ?::core::marker::Sized + ::core::marker::Sync,
             Self: __plan::Steps<__App>,
         {
-            async fn call(self, __app: &__App) -> __plan::Result<#ty> {
-                ::core::result::Result::Ok(self.run(__app).await?)
+            fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
+                __plan::called(self.run(__app))
             }
         }
     }
@@ -184,54 +186,23 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
 
 /// The expression form: a value that can be run.
 fn inline(cx: &Context<'_>) -> TokenStream {
+    // The output's type is not said, so the chain of references stands twice: in the data, and where its type is taken from.
     let mut builder = Builder::new(cx);
-    let (output, witness) = match &cx.plan.tail {
-        Some(tail) => {
-            let mut builder = Builder::new(cx);
-            let (value, data) = output_of(&tail.value, &mut builder);
-            let bindings = builder.bindings();
-            (quote!(#bindings let _ = __plan::witness(&|| #value); #data), (bindings, value))
-        }
-        None => (quote!(__plan::Template::Null), (builder.bindings(), quote!(()))),
+    let (value, data) = match &cx.plan.tail {
+        Some(tail) => builder.inferred(&tail.value),
+        None => (quote!(()), quote!(__plan::Template::Null)),
     };
-    builder.bindings = TokenStream::new();
-    let shared = shared(cx, output, "");
+    let bindings = builder.bindings();
+    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), "");
     let steps = steps(&quote!(__PlanSteps), cx);
-    let (bindings, value) = witness;
     quote! {
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
         struct __PlanSteps;
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        const _: () = { };
         #shared
         #steps
         #bindings
         __plan::Inline::<__PlanSteps, _>::new(&__PLAN, __plan::witness(&|| #value))
     }
-}
-
-/// The output of the expression form, whose type is found, not said.
-fn output_of(value: &Value, builder: &mut Builder<'_>) -> (TokenStream, TokenStream) {
-    let expanded = builder.value(value);
-    let check = match value {
-        Value::Format(_) => quote!(<__plan::String as __plan::FromText>::formatted()),
-        Value::Json(..) => quote!(__plan::any::<__plan::serde_json::Value>()),
-        Value::Reference(reference) => {
-            let given = it(&last_bound(builder), reference.root.span(), reference.end);
-            quote!(__plan::Given::given(#given))
-        }
-        Value::Literal(_) => {
-            let name = last_bound(builder);
-            quote!(#name.value())
-        }
-        _ => expanded.check,
-    };
-    let _ = fits;
-    (check, expanded.data)
-}
-
-fn last_bound(builder: &Builder<'_>) -> proc_macro2::Ident {
-    builder.outermost()
 }
 
 /// How each step is started.
@@ -260,7 +231,7 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
 /// What computed values mention: its Rust value is kept beside the JSON.
 fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut kept = BTreeSet::new();
-    crate::graph::visit(cx.plan, &mut |value| {
+    cx.plan.visit_values(&mut |value| {
         if let Value::Computed(computed) = value {
             kept.extend(computed.names.iter().filter_map(|name| cx.names.get(name)));
         }

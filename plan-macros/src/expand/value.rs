@@ -112,6 +112,51 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Expands a value that gives its place its type: an expression of that type, and the value as data.
+    pub(super) fn inferred(&mut self, value: &Value) -> (TokenStream, TokenStream) {
+        match value {
+            Value::Reference(reference) => {
+                let (name, data) = self.reference(reference);
+                let (start, end) = (reference.root.span(), reference.end);
+                let given = path(&["Given", "given"], start, end);
+                let it = it(&name, start, end);
+                (quote_spanned!(end=> #given(#it)), data)
+            }
+            Value::Literal(literal) => {
+                let (name, data) = self.literal(literal);
+                (quote!(#name.value()), data)
+            }
+            Value::Scalar(scalar) if !matches!(scalar.lit, Lit::Str(_)) => {
+                let (minus, lit) = (&scalar.minus, &scalar.lit);
+                (quote!(#minus #lit), scalar_data(scalar))
+            }
+            Value::Scalar(_) | Value::Format(_) => {
+                let data = self.value(value).data;
+                (quote!(__plan::any::<__plan::String>()), data)
+            }
+            Value::Json(_, json) => (quote!(__plan::any::<__plan::serde_json::Value>()), self.json(json)),
+            Value::Some(some, value) => {
+                let (check, data) = self.inferred(value);
+                let at = some.span();
+                (quote_spanned!(at=> ::core::option::Option::Some(#check)), data)
+            }
+            Value::List(_, values) => {
+                let (check, data): (Vec<_>, Vec<_>) = values.iter().map(|value| self.inferred(value)).unzip();
+                let data = slice(&data);
+                (quote!(__plan::vec![#(#check),*]), quote!(__plan::Template::List(#data)))
+            }
+            Value::Tuple(_, values) if !values.is_empty() => {
+                let (check, data): (Vec<_>, Vec<_>) = values.iter().map(|value| self.inferred(value)).unzip();
+                let data = slice(&data);
+                (quote!((#(#check,)*)), quote!(__plan::Template::List(#data)))
+            }
+            Value::None(_) | Value::Tuple(..) | Value::Computed(_) | Value::Broken(_) => {
+                let Expanded { check, data } = self.value(value);
+                (check, data)
+            }
+        }
+    }
+
     /// Expands a value that stands where any JSON can stand.
     pub(super) fn untyped(&mut self, value: &Value) -> TokenStream {
         match value {

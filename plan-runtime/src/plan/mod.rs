@@ -1,14 +1,63 @@
 //! A plan as data: what `plan!` expands to, and what JSON plans are read into.
 
+mod display;
+mod graph;
+mod raw;
+mod read;
 mod reference;
 mod template;
+mod uses;
+mod write;
 
 pub use reference::{Absent, Reference, Segment, Source};
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
+pub(crate) use reference::index;
+pub use uses::Use;
+pub(crate) use uses::{is_word, push_key};
+pub use write::InPlan;
+
 use std::borrow::Cow;
 
 /// A plan: named inputs, steps that call tools, and an output.
+///
+/// `plan!` makes one as a `static`; one can be read from JSON as well. [`Display`](std::fmt::Display) prints it for
+/// people. [`Serialize`](serde::Serialize) writes its canonical JSON, in which names stand for what they name and
+/// pointers are [RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)'s:
+///
+/// | template | JSON |
+/// |---|---|
+/// | null, `bool`, number, string, list | as it is |
+/// | an object | `{"object": {"name": template}}` |
+/// | an object into which others are flattened | `{"merge": [template]}` |
+/// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
+/// | a projection, or a reference through what may be absent | the same with `"path"` in place of `"pointer"` |
+/// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
+/// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
+///
+/// A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is.
+///
+/// ```
+/// use plan_runtime::plan::Plan;
+///
+/// let json = r#"{"name":"reply","inputs":[{"name":"text","type":"String"}],"steps":[
+///     {"id":"sent","intent":"Send it.","tool":{"name":"send"},"arguments":{"object":
+///         {"body":{"reference":{"input":"text","pointer":""}}}}}
+/// ],"output":{"type":"Receipt","value":{"reference":{"step":"sent","pointer":""}}}}"#;
+/// let plan: Plan = serde_json::from_str(json)?;
+/// assert_eq!(plan.step("sent").unwrap().references()[0].place, "body");
+/// assert_eq!(serde_json::from_str::<Plan>(&serde_json::to_string(&plan)?)?, plan);
+/// assert_eq!(plan.to_string(), "\
+/// plan reply -> Receipt
+///   input text: String
+///
+///   step sent = send  // Send it.
+///     body: text
+///
+///   output sent
+/// ");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The plan's name as a tool, in snake case.

@@ -1,7 +1,28 @@
+use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::borrow::Cow;
 
 /// A value out of a step's output or out of an input.
+///
+/// In JSON its way is a [JSON Pointer](https://datatracker.ietf.org/doc/html/rfc6901), or, where it leads into every
+/// element of a list, one pointer to the list and one more from each element on.
+///
+/// ```
+/// use plan_runtime::plan::{Absent, Reference, Segment, Source};
+///
+/// static SUBJECTS: Reference = Reference {
+///     source: Source::Step(0),
+///     path: std::borrow::Cow::Borrowed(&[
+///         Segment::Key(std::borrow::Cow::Borrowed("data"), Absent::Error),
+///         Segment::Each,
+///         Segment::Key(std::borrow::Cow::Borrowed("a/b"), Absent::Error),
+///     ]),
+///     written: std::borrow::Cow::Borrowed("inbox.data[..].a_b"),
+/// };
+/// assert_eq!(SUBJECTS.pointer().as_str(), "/data");
+/// let pointers = SUBJECTS.pointers();
+/// assert_eq!(pointers.iter().map(|p| p.as_str()).collect::<Vec<_>>(), ["/data", "/a~1b"]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Reference {
     /// Whose value.
@@ -26,7 +47,7 @@ pub enum Source {
 pub enum Segment {
     /// A reference token of RFC 6901, unescaped: a member of an object, or, where it is a number, an element of an array.
     Key(Cow<'static, str>, Absent),
-    /// An element of an array.
+    /// An element of an array. On an object it is the member under that number.
     Index(usize, Absent),
     /// Every element of an array: what follows is read from each, and the result is a list.
     Each,
@@ -35,6 +56,8 @@ pub enum Segment {
     Optional(bool),
     /// A step in Rust that is none in JSON: the field of a newtype struct, a flattened field.
     Same,
+    /// Where the segment before leads to nothing, this value stands: what [`Absent::Default`] is in a plan that was read from JSON.
+    Or(Box<Value>),
 }
 
 /// What a segment means when there is nothing at it.
@@ -48,4 +71,93 @@ pub enum Absent {
     Stop,
     /// Serialising left a default out, which is this.
     Default(fn() -> Value),
+}
+
+impl Reference {
+    /// The way as one JSON Pointer; of a projection (`inbox.data[..].id`), the way to the list.
+    pub fn pointer(&self) -> PointerBuf {
+        let end = self.path.iter().position(|s| matches!(s, Segment::Each));
+        PointerBuf::from_tokens(
+            self.path[..end.unwrap_or(self.path.len())]
+                .iter()
+                .filter_map(Segment::token),
+        )
+    }
+
+    /// The way as JSON Pointers: one, and for each `[..]` one more, from the elements on.
+    pub fn pointers(&self) -> Vec<PointerBuf> {
+        self.path
+            .split(|segment| matches!(segment, Segment::Each))
+            .map(|part| PointerBuf::from_tokens(part.iter().filter_map(Segment::token)))
+            .collect()
+    }
+
+    /// Whether the reference reads from every element of a list (`[..]`).
+    pub fn is_projection(&self) -> bool {
+        self.path.iter().any(|s| matches!(s, Segment::Each))
+    }
+
+    /// Whether there may be nothing at the end of the way (`?`).
+    pub fn is_optional(&self) -> bool {
+        self.path.iter().any(|segment| {
+            matches!(
+                segment,
+                Segment::Optional(_)
+                    | Segment::Key(_, Absent::Stop)
+                    | Segment::Index(_, Absent::Stop)
+            )
+        })
+    }
+}
+
+impl Segment {
+    /// The reference token of the segment, unescaped; `None` where the segment is no part of a pointer.
+    pub fn token(&self) -> Option<Token<'_>> {
+        match self {
+            Self::Key(key, _) => Some(Token::new(key.as_ref())),
+            Self::Index(index, _) => Some(Token::from(*index)),
+            Self::Each | Self::Optional(_) | Self::Same | Self::Or(_) => None,
+        }
+    }
+
+    /// The segment of a reference token: an index where it is one by the rules of RFC 6901, else a key.
+    pub(crate) fn of_token(token: String, absent: Absent) -> Self {
+        match index(&token) {
+            Some(index) => Self::Index(index, absent),
+            None => Self::Key(token.into(), absent),
+        }
+    }
+}
+
+/// The array index that a reference token is: decimal digits without leading zeros.
+pub(crate) fn index(token: &str) -> Option<usize> {
+    // `Index::from_str` builds an error for every key that is none, so the common case is sorted out first.
+    if !token.as_bytes().first()?.is_ascii_digit() {
+        return None;
+    }
+    match token.parse() {
+        Ok(Index::Num(index)) => Some(index),
+        _ => None,
+    }
+}
+
+impl std::fmt::Display for Reference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+/// A reference as its author would write it, for one that was given without.
+pub(super) fn written(name: &str, path: &[Segment]) -> String {
+    let mut text = name.to_owned();
+    for segment in path {
+        match segment {
+            Segment::Key(key, _) => super::push_key(&mut text, key),
+            Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
+            Segment::Each => text.push_str("[..]"),
+            Segment::Optional(_) => text.push('?'),
+            Segment::Same | Segment::Or(_) => {}
+        }
+    }
+    text
 }

@@ -53,6 +53,35 @@ impl<T, H> It<T> for Cursor<T, Always, One, H> {
     }
 }
 
+/// What a reference gives as the output of a plan whose type is not said.
+pub trait Given {
+    /// Its type.
+    type Value;
+    /// The value.
+    fn given(self) -> Self::Value;
+}
+
+impl<T> Given for Plain<T> {
+    type Value = T;
+    fn given(self) -> T {
+        unreachable()
+    }
+}
+
+impl<T> Given for Opt<T> {
+    type Value = Option<T>;
+    fn given(self) -> Option<T> {
+        unreachable()
+    }
+}
+
+impl Given for Untyped {
+    type Value = Value;
+    fn given(self) -> Value {
+        unreachable()
+    }
+}
+
 /// What `json!` gives.
 #[must_use]
 pub fn untyped() -> Untyped {
@@ -285,7 +314,7 @@ pub struct Placeholder<T>(fn(&T) -> String);
 
 impl<T: DeserializeOwned> Show for Placeholder<T> {
     fn show(&self, value: &Value, out: &mut String) -> Result<(), ResolveError> {
-        let value = T::deserialize(value).map_err(|error| ResolveError::new(error.to_string()))?;
+        let value = T::deserialize(value).map_err(ResolveError::from_serde)?;
         out.push_str(&(self.0)(&value));
         Ok(())
     }

@@ -3,18 +3,27 @@
 mod argument;
 mod cursor;
 mod literal;
+mod run;
 mod segment;
 
-pub use argument::{Fits, FromLiteral, FromText, It, List, NotAbsent, Shown, any, show, shown, untyped};
-pub use cursor::{Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, root, typed};
+pub use argument::{
+    Fits, FromLiteral, FromText, Given, It, List, NotAbsent, Shown, any, show, shown, untyped,
+};
+pub use cursor::{
+    Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, root, typed,
+};
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
+pub use run::{Inline, Request, StartFn, Started, StepFuture, StepResult, Steps, called};
 
 pub use crate::plan::{
-    Absent, Computed, Entry, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source, Step, Tag, Template, ToolInfo,
+    Absent, Computed, Entry, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source,
+    Step, Tag, Template, ToolInfo,
 };
-pub use crate::resolve::{Held, Scope};
-pub use crate::{Call, Error, Result, Shape, Tool};
+pub use crate::resolve::{Held, ResolveError, Scope};
+pub use crate::{Call, Error, Result, Run, Shape, Tool};
 pub use serde;
 pub use serde_json;
 pub use std::borrow::Cow;
 pub use std::format;
+pub use std::string::String;
+pub use std::vec;

@@ -1,18 +1,495 @@
-/// Why a template could not be resolved.
-#[derive(Debug)]
-pub struct ResolveError {
-    message: String,
+use super::describe;
+use crate::plan::{Reference, push_key};
+use jsonptr::PointerBuf;
+use serde_json::Value;
+use std::fmt;
+
+/// Why a template could not be resolved, or a value not be held as JSON.
+///
+/// It says which argument, which reference, how far the pointer led, and what was there instead:
+///
+/// ```
+/// use plan_runtime::plan::{Plan, Source};
+/// use plan_runtime::resolve::{Held, Scope, resolve};
+///
+/// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
+///     {"id": "inbox", "tool": {"name": "fetch"}},
+///     {"id": "sent", "tool": {"name": "reply"}, "arguments": {"object": {"to":
+///         {"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}}}}
+/// ]}"#)?;
+/// let outputs = [Some(Held::json(serde_json::json!({"data": []}))), None];
+/// let scope = Scope::new(&plan, &[], &outputs);
+/// let error = resolve::<serde_json::Value>(&plan.steps[1].args, &scope).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "argument `to`: `inbox` has 0 elements at `/data`, so `/data/0` is not there (reference `inbox.data[0]`)"
+/// );
+/// assert_eq!(error.reached().unwrap().as_str(), "/data");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub struct ResolveError(Box<Inner>);
+
+struct Inner {
+    what: What,
+    /// Innermost first, as errors come up from within.
+    argument: Vec<Place>,
+    /// Reference tokens, unescaped, innermost first.
+    pointer: Vec<String>,
+    /// How many tokens of the pointer lead to nothing.
+    beyond: usize,
+    source: Option<String>,
+    reference: Option<String>,
+    computed: Option<String>,
+    found: Option<Found>,
+}
+
+/// What was there in place of what was needed.
+struct Found {
+    text: String,
+    kind: JsonKind,
+}
+
+/// A part of the way to an argument.
+pub(super) enum Place {
+    Key(String),
+    Index(usize),
+}
+
+pub(super) enum What {
+    /// An object lacks the member. The texts say what it has.
+    NoMember {
+        known: String,
+    },
+    /// A list is too short.
+    NoElement {
+        length: usize,
+    },
+    /// What was found has no parts, or none under such a name.
+    NoInside,
+    /// `[..]` on something that is no list.
+    NoList,
+    /// A flattened value that is no object.
+    NoObject,
+    /// What was found does not fit; `expected` is serde's word for what does.
+    Type {
+        message: String,
+        expected: Option<String>,
+    },
+    /// A member that deserialising needs is not there.
+    Needed(String),
+    NoOutput,
+    NotExecutable,
+    /// The value at the pointer cannot be held as JSON.
+    Encode(String),
+    TooDeep,
+    Other(String),
+}
+
+/// What is wrong, without where and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The pointer of a reference leads to nothing.
+    Missing,
+    /// The pointer leads on from a value that has no parts, or not such parts.
+    NotInside,
+    /// An optional reference is absent, and its argument is required.
+    Absent,
+    /// A value does not fit its argument.
+    Type,
+    /// A required argument is not given.
+    MissingArgument,
+    /// A step that is referred to has no output, or an input no value.
+    NoOutput,
+    /// A computed value of a plan that was read from JSON has no code.
+    NotExecutable,
+    /// A value cannot be held as JSON (NaN, a map key that is no string, an integer beyond 64 bits …).
+    NotJson,
+    /// A value or a template is nested too deep.
+    TooDeep,
+    /// Something else, such as an error of a `Deserialize` implementation.
+    Other,
+}
+
+/// A kind of JSON value, as found where something else was needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum JsonKind {
+    Absent,
+    Null,
+    Bool,
+    Number,
+    String,
+    List,
+    Object,
 }
 
 impl ResolveError {
-    pub(crate) fn new(message: String) -> Self {
-        Self { message }
+    /// An error with a message of one's own.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::of(What::Other(message.into()))
+    }
+
+    pub(super) fn of(what: What) -> Self {
+        Self(Box::new(Inner {
+            what,
+            argument: Vec::new(),
+            pointer: Vec::new(),
+            beyond: 0,
+            source: None,
+            reference: None,
+            computed: None,
+            found: None,
+        }))
+    }
+
+    /// The way from `value` along `tokens` ended before `tokens[reached]`.
+    pub(super) fn on_the_way(
+        what: What,
+        value: &Value,
+        tokens: impl DoubleEndedIterator<Item = String> + ExactSizeIterator,
+        reached: usize,
+    ) -> Self {
+        let mut error = Self::of(what).found(value);
+        error.0.beyond = tokens.len() - reached;
+        error.0.pointer = tokens.rev().collect();
+        error
+    }
+
+    /// What was there; the first call, which is the innermost, counts.
+    pub(super) fn found(mut self, value: &Value) -> Self {
+        if self.0.found.is_none() && self.0.reference.is_none() {
+            self.0.found = Some(Found {
+                text: describe::value(value),
+                kind: describe::kind(value),
+            });
+        }
+        self
+    }
+
+    pub(super) fn found_absent(mut self) -> Self {
+        self.0.found.get_or_insert_with(|| Found {
+            text: "absent".into(),
+            kind: JsonKind::Absent,
+        });
+        self
+    }
+
+    /// The error was inside this part of the argument.
+    pub(super) fn inside(mut self, place: Place) -> Self {
+        self.0.argument.push(place);
+        self
+    }
+
+    /// The error was inside this part of a value that a reference leads to.
+    pub(super) fn inside_value(mut self, place: Place) -> Self {
+        if self.0.reference.is_none() {
+            self.0.pointer.push(match &place {
+                Place::Key(key) => key.clone(),
+                Place::Index(index) => index.to_string(),
+            });
+        }
+        self.inside(place)
+    }
+
+    /// The error was behind these tokens of the reference, which are given last to first.
+    pub(super) fn behind(mut self, tokens: impl Iterator<Item = String>) -> Self {
+        if self.0.reference.is_none() {
+            self.0.pointer.extend(tokens);
+        }
+        self
+    }
+
+    /// The error was in the value of this reference; the tokens of the pointer are complete.
+    pub(super) fn referred(mut self, reference: &Reference, source: Option<&str>) -> Self {
+        if self.0.reference.is_none() {
+            let source = source.unwrap_or(&reference.written);
+            self.0.source = Some(source.to_owned());
+            self.0.reference = Some(match reference.written.as_ref() {
+                "" => source.to_owned(),
+                written => written.to_owned(),
+            });
+        }
+        self
+    }
+
+    /// The error was in this value, which was read as a whole, so its places are no argument's.
+    pub(super) fn read_whole(mut self, name: &str) -> Self {
+        self.0.argument.clear();
+        self.0.source = Some(name.to_owned());
+        self.0.reference = Some(name.to_owned());
+        self
+    }
+
+    /// Whether it is known where in a value the error was.
+    pub(super) fn is_placed(&self) -> bool {
+        !self.0.argument.is_empty() || !self.0.pointer.is_empty()
+    }
+
+    pub(super) fn from_source(mut self, name: &str) -> Self {
+        self.0.source.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    pub(super) fn computed(mut self, written: &str) -> Self {
+        self.0.computed.get_or_insert_with(|| written.to_owned());
+        self
+    }
+
+    /// What is wrong, without where and why.
+    pub fn kind(&self) -> ErrorKind {
+        match &self.0.what {
+            What::NoMember { .. } | What::NoElement { .. } => ErrorKind::Missing,
+            What::NoInside | What::NoList | What::NoObject => ErrorKind::NotInside,
+            What::Type { .. } if self.found_kind() == Some(JsonKind::Absent) => ErrorKind::Absent,
+            What::Type { .. } => ErrorKind::Type,
+            What::Needed(_) if self.0.reference.is_none() => ErrorKind::MissingArgument,
+            What::Needed(_) => ErrorKind::Type,
+            What::NoOutput => ErrorKind::NoOutput,
+            What::NotExecutable => ErrorKind::NotExecutable,
+            What::Encode(_) => ErrorKind::NotJson,
+            What::TooDeep => ErrorKind::TooDeep,
+            What::Other(_) => ErrorKind::Other,
+        }
+    }
+
+    /// Which argument, as its author would say it (`filters.sender`, `tags[2]`); `None` for the arguments as a whole.
+    pub fn argument(&self) -> Option<String> {
+        let mut path = String::new();
+        for place in self.0.argument.iter().rev() {
+            match place {
+                Place::Key(key) => push_key(&mut path, key),
+                Place::Index(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        if let (What::Needed(field), None) = (&self.0.what, &self.0.reference) {
+            push_key(&mut path, field);
+        }
+        (!path.is_empty()).then_some(path)
+    }
+
+    /// The reference, as its author wrote it.
+    pub fn reference(&self) -> Option<&str> {
+        self.0.reference.as_deref()
+    }
+
+    /// The step or input that was read.
+    pub fn source_name(&self) -> Option<&str> {
+        self.0.source.as_deref()
+    }
+
+    /// The pointer into the output: where the value is that does not fit, or where something should have been.
+    /// For a value that cannot be held as JSON, where in it.
+    pub fn pointer(&self) -> Option<PointerBuf> {
+        self.has_pointer()
+            .then(|| PointerBuf::from_tokens(self.0.pointer.iter().rev().map(String::as_str)))
+    }
+
+    /// How far the pointer led.
+    pub fn reached(&self) -> Option<PointerBuf> {
+        self.has_pointer().then(|| self.prefix(0))
+    }
+
+    /// What kind of value was found there.
+    pub fn found_kind(&self) -> Option<JsonKind> {
+        self.0.found.as_ref().map(|found| found.kind)
+    }
+
+    /// What was found there, shortened.
+    pub fn found_text(&self) -> Option<&str> {
+        self.0.found.as_ref().map(|found| found.text.as_str())
+    }
+
+    fn has_pointer(&self) -> bool {
+        self.0.reference.is_some() || matches!(self.0.what, What::Encode(_) | What::TooDeep)
+    }
+
+    /// The pointer as far as it led, and `more` tokens.
+    fn prefix(&self, more: usize) -> PointerBuf {
+        let end = self.0.pointer.len() - self.0.beyond + more;
+        let tokens = self.0.pointer.iter().rev().take(end);
+        PointerBuf::from_tokens(tokens.map(String::as_str))
+    }
+
+    fn write_what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = self.0.source.as_deref().unwrap_or("the value");
+        let found = self.found_text().unwrap_or("something else");
+        let reached = self.prefix(0);
+        // `inbox` is … at `/data`: the root needs no "at".
+        let at = match reached.as_str() {
+            "" => String::new(),
+            pointer => format!(" at `{pointer}`"),
+        };
+        let next = self.prefix(self.0.beyond.min(1));
+        match &self.0.what {
+            What::NoMember { known } => {
+                let token = self.0.pointer.len().checked_sub(1 + reached.count());
+                let name = token.map_or("", |i| &self.0.pointer[i]);
+                write!(
+                    f,
+                    "`{source}` has no `{}`{at}; {known}",
+                    describe::short(name)
+                )
+            }
+            What::NoElement { length } => {
+                let elements = describe::counted(*length, "element");
+                write!(f, "`{source}` has {elements}{at}, so `{next}` is not there")
+            }
+            What::NoInside => {
+                write!(
+                    f,
+                    "`{source}` is {found}{at}, so `{next}` cannot be looked up in it"
+                )
+            }
+            What::NoList => {
+                write!(
+                    f,
+                    "`{source}` is {found}{at}, not a list, so `[..]` has no elements to read"
+                )
+            }
+            What::NoObject => {
+                write!(
+                    f,
+                    "{found} is flattened into the argument, but only an object can be"
+                )
+            }
+            What::NoOutput => write!(f, "`{source}` has no output to read"),
+            What::NotExecutable => {
+                f.write_str("the plan was read from JSON, so there is no code that computes this")
+            }
+            What::Encode(message) => match self.prefix(0).as_str() {
+                "" => write!(f, "the value {message}"),
+                pointer => write!(f, "`{pointer}` {message}"),
+            },
+            What::TooDeep => f.write_str("the value is nested too deep"),
+            What::Type { message, .. } | What::Other(message) => f.write_str(message),
+            What::Needed(field) => write!(f, "missing field `{field}`"),
+        }
+    }
+
+    /// Where a value that does not fit came from, as the subject of "is …".
+    fn write_subject(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.0.reference, &self.0.computed) {
+            (Some(reference), _) => match self.prefix(0).as_str() {
+                "" => write!(f, "`{reference}`"),
+                pointer => write!(f, "`{reference}` ({pointer})"),
+            },
+            (None, Some(computed)) => write!(f, "the computed `{computed}`"),
+            (None, None) => f.write_str("the value"),
+        }
     }
 }
 
-impl std::fmt::Display for ResolveError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
+impl fmt::Display for ResolveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let argument = self.argument();
+        let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
+        match (&self.0.what, &argument) {
+            (What::Needed(_), Some(argument)) if !from_elsewhere => {
+                return write!(f, "argument `{argument}` is missing");
+            }
+            (
+                What::Type {
+                    expected: Some(expected),
+                    ..
+                },
+                _,
+            ) if from_elsewhere && self.0.found.is_some() => {
+                match &argument {
+                    Some(argument) => write!(f, "argument `{argument}` takes {expected}, but ")?,
+                    None => write!(f, "this takes {expected}, but ")?,
+                }
+                self.write_subject(f)?;
+                write!(f, " is {}", self.found_text().unwrap_or_default())?;
+                if self.found_kind() == Some(JsonKind::Absent) {
+                    f.write_str("; make the argument optional, or say what stands in its place with `unwrap_or`")?;
+                }
+                return Ok(());
+            }
+            (_, Some(argument)) => write!(f, "argument `{argument}`: ")?,
+            (_, None) => {}
+        }
+        self.write_what(f)?;
+        match (
+            &self.0.what,
+            &self.0.found,
+            &self.0.reference,
+            &self.0.computed,
+        ) {
+            (What::Type { .. } | What::Other(_) | What::Needed(_), Some(found), Some(_), _) => {
+                f.write_str("; ")?;
+                self.write_subject(f)?;
+                write!(f, " is {}", found.text)
+            }
+            (_, _, Some(reference), _) if Some(reference) != self.0.source.as_ref() => {
+                write!(f, " (reference `{}`)", describe::short(reference))
+            }
+            (_, _, None, Some(computed)) => {
+                write!(f, " (in the computed `{}`)", describe::short(computed))
+            }
+            _ => Ok(()),
+        }
     }
 }
+
+impl fmt::Debug for ResolveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResolveError")
+            .field("kind", &self.kind())
+            .field("message", &self.to_string())
+            .finish()
+    }
+}
+
 impl std::error::Error for ResolveError {}
+
+impl serde::de::Error for ResolveError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+
+    fn invalid_type(
+        unexpected: serde::de::Unexpected<'_>,
+        expected: &dyn serde::de::Expected,
+    ) -> Self {
+        Self::of(What::Type {
+            message: format!("invalid type: {unexpected}, expected {expected}"),
+            expected: Some(expected.to_string()),
+        })
+    }
+
+    fn invalid_value(
+        unexpected: serde::de::Unexpected<'_>,
+        expected: &dyn serde::de::Expected,
+    ) -> Self {
+        Self::of(What::Type {
+            message: format!("invalid value: {unexpected}, expected {expected}"),
+            expected: Some(expected.to_string()),
+        })
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::of(What::Needed(field.to_owned()))
+    }
+}
+
+impl serde::ser::Error for ResolveError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+}
+
+impl ResolveError {
+    /// What serde_json's own deserialiser of a value says, which is text alone.
+    pub(super) fn from_json(error: &serde_json::Error) -> Self {
+        let message = error.to_string();
+        let typed = message.starts_with("invalid type: ") || message.starts_with("invalid value: ");
+        match message.rsplit_once(", expected ") {
+            Some((_, expected)) if typed => {
+                let expected = Some(expected.to_owned());
+                Self::of(What::Type { message, expected })
+            }
+            _ => Self::new(message),
+        }
+    }
+}

@@ -1,12 +1,64 @@
 //! From outputs to arguments: a step's arguments are deserialised straight from its template and the outputs.
+//!
+//! At a reference, the deserialiser walks the output along the reference's pointer
+//! ([RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)) and goes on in the value that is there. So a tool's
+//! argument struct is built out of earlier outputs with no JSON text and no [`Value`](serde_json::Value) in between,
+//! and whatever text an output holds is never read as anything but text.
 
+mod access;
+pub(crate) mod describe;
+mod encode;
 mod error;
+mod members;
+mod node;
 mod scope;
+mod text;
+mod walk;
 
-pub use error::ResolveError;
+pub use encode::encode;
+pub use error::{ErrorKind, JsonKind, ResolveError};
 pub use scope::{Held, Scope};
 
-/// Stand-in.
-pub fn encode<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, ResolveError> {
-    serde_json::to_value(value).map_err(|e| ResolveError::new(e.to_string()))
+use crate::plan::Template;
+use serde::de::DeserializeOwned;
+
+/// Reads a value out of a template and what it refers to.
+///
+/// ```
+/// use plan_runtime::plan::Plan;
+/// use plan_runtime::resolve::{Held, Scope, resolve};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Reply {
+///     to: String,
+///     subject: String,
+///     cc: Option<String>,
+/// }
+///
+/// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
+///     {"id": "mail", "tool": {"name": "fetch"}},
+///     {"id": "sent", "tool": {"name": "reply"}, "arguments": {"object": {
+///         "to": {"reference": {"step": "mail", "pointer": "/from/0"}},
+///         "subject": {"text": ["Re: ", {"value": {"reference": {"step": "mail", "pointer": "/subject"}}}]},
+///         "cc": null
+///     }}}
+/// ]}"#)?;
+/// let mail = serde_json::json!({"from": ["s@example.org"], "subject": "{{x}} \"quoted\""});
+/// let outputs = [Some(Held::json(mail)), None];
+///
+/// let reply: Reply = resolve(&plan.steps[1].args, &Scope::new(&plan, &[], &outputs)).unwrap();
+/// assert_eq!(reply.to, "s@example.org");
+/// assert_eq!(reply.subject, "Re: {{x}} \"quoted\"");
+/// assert!(reply.cc.is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where a pointer leads to nothing, or to something that does not fit; see [`ResolveError`].
+pub fn resolve<T: DeserializeOwned>(
+    template: &Template,
+    scope: &Scope<'_>,
+) -> Result<T, ResolveError> {
+    T::deserialize(node::At::new(template, scope))
 }

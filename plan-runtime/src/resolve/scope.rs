@@ -1,8 +1,10 @@
-use super::ResolveError;
+use super::error::What;
+use super::node::{At, Node};
+use super::{ResolveError, describe, encode};
 use crate::plan::{Plan, Source};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::cell::OnceCell;
 
 /// A value that references read: its JSON and, where computed values mention it, its Rust value.
@@ -21,21 +23,57 @@ impl Held {
     }
 
     /// Holds the JSON of a value and, with `keep`, the value itself.
+    ///
+    /// # Errors
+    ///
+    /// Where JSON cannot hold the value; see [`encode`].
     pub fn value<T: Serialize + Send + 'static>(
         value: T,
         keep: bool,
     ) -> Result<Self, ResolveError> {
-        let json = serde_json::to_value(&value).map_err(|e| ResolveError::new(e.to_string()))?;
-        let typed = OnceCell::new();
+        let held = Self::of(&value)?;
         if keep {
-            let _ = typed.set(Box::new(value) as Box<dyn Any + Send>);
+            let _ = held.typed.set(Box::new(value) as Box<dyn Any + Send>);
         }
-        Ok(Self { json, typed })
+        Ok(held)
+    }
+
+    /// Holds the JSON of a value.
+    ///
+    /// # Errors
+    ///
+    /// Where JSON cannot hold the value; see [`encode`].
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, ResolveError> {
+        encode(value).map(Self::json)
+    }
+
+    /// The JSON.
+    pub fn as_json(&self) -> &Value {
+        &self.json
+    }
+
+    /// The JSON, without the Rust value.
+    pub fn into_json(self) -> Value {
+        self.json
+    }
+
+    /// The Rust value, where one of this type is kept.
+    pub fn typed<T: 'static>(&self) -> Option<&T> {
+        self.typed.get()?.downcast_ref()
+    }
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held")
+            .field("json", &self.json)
+            .field("typed", &self.typed.get().is_some())
+            .finish()
     }
 }
 
 /// What a template can refer to: the inputs, and the outputs so far.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     plan: &'a Plan,
     inputs: &'a [Held],
@@ -57,6 +95,7 @@ impl<'a> Scope<'a> {
         self.plan
     }
 
+    #[inline]
     fn held(&self, source: Source) -> Option<&'a Held> {
         match source {
             Source::Step(i) => self.outputs.get(i)?.as_ref(),
@@ -65,25 +104,35 @@ impl<'a> Scope<'a> {
     }
 
     /// The JSON of an input, or of an output that is there.
+    #[inline]
     pub fn json_of(&self, source: Source) -> Option<&'a Value> {
         self.held(source).map(|held| &held.json)
     }
 
     /// The Rust value of an input or an output: the one kept, or deserialised once.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no output, where it does not deserialise, and where it is kept as a value of another type.
     pub fn value_of<T: DeserializeOwned + Send + 'static>(
         &self,
         source: Source,
     ) -> Result<&'a T, ResolveError> {
-        let held = self
-            .held(source)
-            .ok_or_else(|| ResolveError::new("not there".into()))?;
+        let name = || self.plan.name_of(source).unwrap_or("?");
+        let Some(held) = self.held(source) else {
+            return Err(ResolveError::of(What::NoOutput).from_source(name()));
+        };
         if held.typed.get().is_none() {
-            let value = T::deserialize(&held.json).map_err(|e| ResolveError::new(e.to_string()))?;
+            let at = At::of_value(Node::Value(&held.json), self);
+            let value = T::deserialize(at).map_err(|e| e.read_whole(name()))?;
             let _ = held.typed.set(Box::new(value));
         }
-        held.typed
-            .get()
-            .and_then(|v| v.downcast_ref())
-            .ok_or_else(|| ResolveError::new("another type".into()))
+        held.typed().ok_or_else(|| {
+            ResolveError::new(format!(
+                "`{}` is kept as a value of another type than `{}`",
+                name(),
+                describe::short(type_name::<T>())
+            ))
+        })
     }
 }

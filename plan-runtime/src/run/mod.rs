@@ -1,8 +1,174 @@
 //! Running a plan.
-/// todo
-pub struct Report;
-/// todo
-pub struct Run;
-/// todo
-#[derive(Debug)]
-pub struct RunError;
+//!
+//! A run is one future. It polls the steps' futures itself, so it needs no particular async runtime, borrows the
+//! application for as long as it takes, and is cancelled by dropping it. A step starts as soon as the last step that it
+//! needs has completed; of several that could start, the one that the plan names first does.
+//!
+//! A panic in a tool, or in Rust code among a step's arguments, is that step's failure (where panics unwind, as they do
+//! by default). An output is dropped once the last step that reads it has ended.
+
+mod error;
+mod graph;
+mod options;
+mod report;
+mod schedule;
+pub(crate) mod start;
+
+pub use error::{Failure, RunError, StepError};
+pub use options::{DEFAULT_CONCURRENCY, OnFailure};
+pub use report::{Report, Status, StepReport, Totals};
+
+use crate::Plan;
+use crate::resolve::{Held, ResolveError};
+use error::Cause;
+use options::Options;
+use schedule::{Schedule, unstarted};
+use serde::de::DeserializeOwned;
+use start::StartFn;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// A run of a plan on an application: a future of the plan's output.
+///
+/// A plan's `run` gives it. Nothing happens before it is polled. It is `Send` where the application is `Sync`, and it
+/// borrows the application no longer than it lives.
+///
+/// The methods that configure a run are for the time before it is first polled; later they change nothing.
+#[must_use = "a run does nothing unless it is awaited"]
+pub struct Run<'a, App: ?Sized, O> {
+    app: &'a App,
+    start: StartFn<App>,
+    stage: Stage<'a>,
+    output: PhantomData<fn() -> O>,
+}
+
+enum Stage<'a> {
+    New(&'a Plan, Result<Vec<Held>, ResolveError>, Options),
+    Running(Box<Schedule<'a>>),
+    Ended,
+}
+
+impl<'a, App: ?Sized, O> Run<'a, App, O> {
+    /// For generated code.
+    #[doc(hidden)]
+    pub fn new(
+        plan: &'a Plan,
+        inputs: Result<Vec<Held>, ResolveError>,
+        app: &'a App,
+        start: StartFn<App>,
+    ) -> Self {
+        Self {
+            app,
+            start,
+            stage: Stage::New(plan, inputs, Options::default()),
+            output: PhantomData,
+        }
+    }
+
+    /// Lets at most `limit` steps run at once; 0 counts as 1. Without it, [`DEFAULT_CONCURRENCY`] do.
+    ///
+    /// A plan that runs as a step of another counts as one step of that, and has a limit of its own.
+    pub fn concurrency(self, limit: usize) -> Self {
+        self.configure(|options| options.concurrency = limit.max(1))
+    }
+
+    /// Says what becomes of the other steps when one fails. Without it, the run [stops](OnFailure::Stop).
+    pub fn on_failure(self, on_failure: OnFailure) -> Self {
+        self.configure(|options| options.on_failure = on_failure)
+    }
+
+    /// Gives a report of every step beside the output, whether the run fails or not.
+    pub fn with_report(self) -> WithReport<'a, App, O> {
+        WithReport { run: self }
+    }
+
+    fn configure(mut self, set: impl FnOnce(&mut Options)) -> Self {
+        if let Stage::New(_, _, options) = &mut self.stage {
+            set(options);
+        }
+        self
+    }
+}
+
+impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
+    fn poll_run(
+        &mut self,
+        cx: &mut Context<'_>,
+        report: Option<&mut Option<Report>>,
+    ) -> Poll<Result<O, RunError>> {
+        if let Stage::New(plan, ..) = self.stage {
+            let Stage::New(_, inputs, options) = std::mem::replace(&mut self.stage, Stage::Ended)
+            else {
+                unreachable!("it was matched above")
+            };
+            let schedule = inputs
+                .map_err(Cause::Inputs)
+                .and_then(|inputs| Schedule::new(plan, inputs, options).map_err(Cause::Plan));
+            match schedule {
+                Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
+                Err(cause) => {
+                    if let Some(report) = report {
+                        *report = Some(unstarted(plan));
+                    }
+                    return Poll::Ready(Err(RunError::new(plan, cause)));
+                }
+            }
+        }
+        let Stage::Running(schedule) = &mut self.stage else {
+            panic!("a run was polled after it had ended")
+        };
+        let (start, app) = (self.start, self.app);
+        ready!(schedule.poll(cx, &mut |step, request| start(step, request, app)));
+        let output = schedule.output();
+        if let Some(report) = report {
+            *report = Some(schedule.report());
+        }
+        self.stage = Stage::Ended;
+        Poll::Ready(output)
+    }
+}
+
+impl<App: ?Sized, O: DeserializeOwned> Future for Run<'_, App, O> {
+    type Output = Result<O, RunError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_run(cx, None)
+    }
+}
+
+impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = match &self.stage {
+            Stage::New(plan, ..) => format_args!("`{}`, not started", plan.name),
+            Stage::Running(schedule) => format_args!("`{}`, running", schedule.plan().name),
+            Stage::Ended => format_args!("ended"),
+        };
+        write!(f, "Run({stage})")
+    }
+}
+
+/// A run that gives a [`Report`] beside its result. [`Run::with_report`] makes it.
+#[must_use = "a run does nothing unless it is awaited"]
+pub struct WithReport<'a, App: ?Sized, O> {
+    run: Run<'a, App, O>,
+}
+
+impl<App: ?Sized, O: DeserializeOwned> Future for WithReport<'_, App, O> {
+    type Output = (Result<O, RunError>, Report);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut report = None;
+        let result = ready!(self.run.poll_run(cx, Some(&mut report)));
+        let report = report.expect("a run that ends has a report");
+        Poll::Ready((result, report))
+    }
+}
+
+impl<App: ?Sized, O> fmt::Debug for WithReport<'_, App, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WithReport").field(&self.run).finish()
+    }
+}

@@ -1,0 +1,205 @@
+//! Plans for people.
+
+use super::{Key, Number, Part, Plan, Step, Tag, Template, is_word};
+use std::fmt::{Display, Formatter, Result, Write};
+
+impl Display for Plan {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "plan {}", self.name)?;
+        if !self.output.type_name.is_empty() {
+            write!(f, " -> {}", self.output.type_name)?;
+        }
+        f.write_char('\n')?;
+        write_comment(f, "  ", &self.description)?;
+        let widest = widest(self.inputs.iter().map(|input| input.name.as_ref()));
+        for input in self.inputs.iter() {
+            write!(f, "  input {}", input.name)?;
+            if !input.type_name.is_empty() {
+                let gap = widest - input.name.chars().count();
+                write!(f, ": {:gap$}{}", "", input.type_name)?;
+            }
+            write_beside(f, &input.description)?;
+        }
+        for step in self.steps.iter() {
+            f.write_char('\n')?;
+            write_step(f, step, Some(self))?;
+        }
+        if !matches!(self.output.value, Template::Null) {
+            write!(f, "\n  output {}\n", self.output.value)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Step {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write_step(f, self, None)
+    }
+}
+
+fn write_step(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Result {
+    write!(f, "  step {} = ", step.id)?;
+    let Some(tool) = &step.tool else {
+        write!(f, "{}", step.args)?;
+        write_beside(f, &step.intent)?;
+        return write_needs(f, step, plan);
+    };
+    write!(f, "{}", tool.name)?;
+    write_beside(f, &step.intent)?;
+    match &step.args {
+        Template::Object(entries) => {
+            let name = |key: &Key| match key {
+                Key::Name(name) => name_of(name),
+                Key::Flattened | Key::Inner => "..".into(),
+            };
+            let names: Vec<String> = entries.iter().map(|entry| name(&entry.key)).collect();
+            let widest = widest(names.iter().map(String::as_str));
+            for (entry, name) in entries.iter().zip(&names) {
+                let gap = widest - name.chars().count();
+                writeln!(f, "    {name}: {:gap$}{}", "", entry.value)?;
+            }
+        }
+        args => writeln!(f, "    {args}")?,
+    }
+    write_needs(f, step, plan)
+}
+
+fn write_needs(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Result {
+    for (what, places) in [("needs", &step.needs), ("after", &step.after)] {
+        if places.is_empty() {
+            continue;
+        }
+        write!(f, "    // {what} ")?;
+        for (index, &place) in places.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            match plan.and_then(|plan| plan.steps.get(place)) {
+                Some(step) => f.write_str(&step.id)?,
+                None => write!(f, "step {place}")?,
+            }
+        }
+        f.write_char('\n')?;
+    }
+    Ok(())
+}
+
+/// A comment of one line ends the line; a longer one follows it.
+fn write_beside(f: &mut Formatter<'_>, text: &str) -> Result {
+    match text.trim() {
+        "" => f.write_char('\n'),
+        text if !text.contains('\n') => writeln!(f, "  // {text}"),
+        text => {
+            f.write_char('\n')?;
+            write_comment(f, "    ", text)
+        }
+    }
+}
+
+fn write_comment(f: &mut Formatter<'_>, indent: &str, text: &str) -> Result {
+    text.trim().lines().try_for_each(|line| match line.trim() {
+        "" => writeln!(f, "{indent}//"),
+        line => writeln!(f, "{indent}// {line}"),
+    })
+}
+
+fn widest<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0)
+}
+
+fn name_of(name: &str) -> String {
+    if is_word(name) {
+        name.to_owned()
+    } else {
+        format!("{name:?}")
+    }
+}
+
+/// As an author would write it: references and computed values are as written, texts are `format!`s.
+impl Display for Template {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(Number::Unsigned(value)) => write!(f, "{value}"),
+            Self::Number(Number::Signed(value)) => write!(f, "{value}"),
+            Self::Number(Number::Float(value)) => write!(f, "{value:?}"),
+            Self::String(text) => write!(f, "{text:?}"),
+            Self::List(items) => {
+                f.write_char('[')?;
+                write_list(f, items.iter())?;
+                f.write_char(']')
+            }
+            Self::Object(entries) => match &entries[..] {
+                [] => f.write_str("{}"),
+                [entry] if entry.key == Key::Inner => write!(f, "{}", entry.value),
+                entries => {
+                    f.write_str("{ ")?;
+                    for (index, entry) in entries.iter().enumerate() {
+                        if index > 0 {
+                            f.write_str(", ")?;
+                        }
+                        match &entry.key {
+                            Key::Name(name) => write!(f, "{}: {}", name_of(name), entry.value)?,
+                            Key::Flattened | Key::Inner => write!(f, "..{}", entry.value)?,
+                        }
+                    }
+                    f.write_str(" }")
+                }
+            },
+            Self::Tagged(tag, content) => match (tag, content.first()) {
+                (Tag::None, Some(content)) => write!(f, "{content}"),
+                (Tag::None, None) => f.write_str("null"),
+                (Tag::Variant(_, name), None) => f.write_str(name),
+                (Tag::Variant(_, name), Some(content @ Self::Object(_))) => {
+                    write!(f, "{name} {content}")
+                }
+                (Tag::Variant(_, name), Some(Self::List(items))) => {
+                    write!(f, "{name}(")?;
+                    write_list(f, items.iter())?;
+                    f.write_char(')')
+                }
+                (Tag::Variant(_, name), Some(content)) => write!(f, "{name}({content})"),
+            },
+            Self::Reference(reference) => match reference.written.as_ref() {
+                "" => write!(
+                    f,
+                    "{:?} {:?}",
+                    reference.source,
+                    reference.pointer().as_str()
+                ),
+                written => f.write_str(written),
+            },
+            Self::Text(parts) => write_text(f, parts),
+            Self::Computed(computed) => f.write_str(&computed.written),
+        }
+    }
+}
+
+fn write_list<'a>(f: &mut Formatter<'_>, items: impl Iterator<Item = &'a Template>) -> Result {
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
+}
+
+fn write_text(f: &mut Formatter<'_>, parts: &[Part]) -> Result {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Literal(literal) => text.push_str(&literal.replace('{', "{{").replace('}', "}}")),
+            Part::Value { spec, .. } if spec.is_empty() => text.push_str("{}"),
+            Part::Value { spec, .. } => write!(text, "{{:{spec}}}")?,
+        }
+    }
+    write!(f, "format!({text:?}")?;
+    for part in parts {
+        if let Part::Value { value, .. } = part {
+            write!(f, ", {value}")?;
+        }
+    }
+    f.write_char(')')
+}

@@ -1,0 +1,164 @@
+//! What depends on what.
+
+use super::{Input, Plan, Source, Step};
+
+impl Plan {
+    /// The step with this id.
+    pub fn step(&self, id: &str) -> Option<&Step> {
+        self.steps.iter().find(|step| step.id == id)
+    }
+
+    /// The input with this name.
+    pub fn input(&self, name: &str) -> Option<&Input> {
+        self.inputs.iter().find(|input| input.name == name)
+    }
+
+    /// The name of a step or an input of this plan.
+    pub fn name_of(&self, source: Source) -> Option<&str> {
+        match source {
+            Source::Step(index) => self.steps.get(index).map(|step| step.id.as_ref()),
+            Source::Input(index) => self.inputs.get(index).map(|input| input.name.as_ref()),
+        }
+    }
+
+    /// The steps that may run at once: the first level needs no other step, and each later level needs the ones before it.
+    ///
+    /// A run does not wait for whole levels: a step starts as soon as all that it needs has ended.
+    /// Steps of a cycle, which no plan that was checked has, are in no level.
+    ///
+    /// ```
+    /// # use plan_runtime::plan::Plan;
+    /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
+    ///     {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"x": {"reference": {"step": "b", "pointer": ""}}}}},
+    ///     {"id": "b", "tool": {"name": "t"}},
+    ///     {"id": "c", "tool": {"name": "t"}}
+    /// ]}"#)?;
+    /// let levels: Vec<Vec<&str>> = plan.levels().iter().map(|l| l.iter().map(|s| &*s.id).collect()).collect();
+    /// assert_eq!(levels, [vec!["b", "c"], vec!["a"]]);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn levels(&self) -> Vec<Vec<&Step>> {
+        let mut levels: Vec<Vec<&Step>> = Vec::new();
+        for (step, level) in self.steps.iter().zip(self.level_of_each()) {
+            let Some(level) = level else { continue };
+            if levels.len() <= level {
+                levels.resize_with(level + 1, Vec::new);
+            }
+            levels[level].push(step);
+        }
+        levels
+    }
+
+    /// The level of each step; `None` for what is in a cycle or waits for one.
+    fn level_of_each(&self) -> Vec<Option<usize>> {
+        let dependents = self.dependents_of_each();
+        let mut open: Vec<usize> = self.steps.iter().map(|step| step.needs.len()).collect();
+        let mut level = vec![0; self.steps.len()];
+        let mut ready: Vec<usize> = (0..open.len()).filter(|&i| open[i] == 0).collect();
+        while let Some(step) = ready.pop() {
+            for &next in &dependents[step] {
+                level[next] = level[next].max(level[step] + 1);
+                open[next] -= 1;
+                if open[next] == 0 {
+                    ready.push(next);
+                }
+            }
+        }
+        open.into_iter()
+            .zip(level)
+            .map(|(open, level)| (open == 0).then_some(level))
+            .collect()
+    }
+
+    fn dependents_of_each(&self) -> Vec<Vec<usize>> {
+        let mut dependents = vec![Vec::new(); self.steps.len()];
+        for (index, step) in self.steps.iter().enumerate() {
+            for &needed in step.needs.iter() {
+                if let Some(list) = dependents.get_mut(needed) {
+                    list.push(index);
+                }
+            }
+        }
+        dependents
+    }
+
+    /// The steps that a step waits for; none where there is no such step.
+    pub fn dependencies(&self, id: &str) -> Vec<&Step> {
+        self.step(id).map_or_else(Vec::new, |step| {
+            step.needs
+                .iter()
+                .filter_map(|&i| self.steps.get(i))
+                .collect()
+        })
+    }
+
+    /// The steps that wait for a step; none where there is no such step.
+    pub fn dependents(&self, id: &str) -> Vec<&Step> {
+        let Some(index) = self.position(id) else {
+            return Vec::new();
+        };
+        let waits = |step: &&Step| step.needs.contains(&index);
+        self.steps.iter().filter(waits).collect()
+    }
+
+    /// All that cannot run when a step fails: what waits for it, and what waits for that.
+    ///
+    /// ```
+    /// # use plan_runtime::plan::Plan;
+    /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
+    ///     {"id": "a", "tool": {"name": "t"}},
+    ///     {"id": "b", "tool": {"name": "t"}, "after": ["a"]},
+    ///     {"id": "c", "tool": {"name": "t"}, "after": ["b"]},
+    ///     {"id": "d", "tool": {"name": "t"}}
+    /// ]}"#)?;
+    /// let blocked: Vec<&str> = plan.blocked_by("a").iter().map(|s| &*s.id).collect();
+    /// assert_eq!(blocked, ["b", "c"]);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn blocked_by(&self, id: &str) -> Vec<&Step> {
+        let Some(start) = self.position(id) else {
+            return Vec::new();
+        };
+        let dependents = self.dependents_of_each();
+        let mut blocked = vec![false; self.steps.len()];
+        let mut open = vec![start];
+        while let Some(step) = open.pop() {
+            for &next in &dependents[step] {
+                if !std::mem::replace(&mut blocked[next], true) {
+                    open.push(next);
+                }
+            }
+        }
+        blocked[start] = false;
+        self.steps
+            .iter()
+            .zip(blocked)
+            .filter_map(|(step, blocked)| blocked.then_some(step))
+            .collect()
+    }
+
+    /// A way round a cycle, each step waiting for the next and the last for the first.
+    pub(crate) fn cycle(&self) -> Option<Vec<usize>> {
+        let levels = self.level_of_each();
+        // Whatever has no level waits for something else that has none.
+        let waits_for = |step: usize| {
+            let open = |&&needed: &&usize| levels.get(needed).is_some_and(Option::is_none);
+            self.steps[step].needs.iter().find(open).copied()
+        };
+        let mut at = levels.iter().position(Option::is_none)?;
+        let mut way = Vec::new();
+        let mut place = vec![None; self.steps.len()];
+        loop {
+            if let Some(start) = place[at] {
+                return Some(way.split_off(start));
+            }
+            place[at] = Some(way.len());
+            way.push(at);
+            at = waits_for(at)?;
+        }
+    }
+
+    fn position(&self, id: &str) -> Option<usize> {
+        self.steps.iter().position(|step| step.id == id)
+    }
+}

@@ -1,0 +1,101 @@
+use super::{Key, Part, Reference, Source, Step, Template};
+use std::fmt::Write;
+
+/// A reference, and where in the arguments it stands.
+#[derive(Clone, Debug)]
+pub struct Use<'a> {
+    /// Where, as an author would say it: `filters.sender`, `tags[2]`; empty for the arguments as a whole.
+    pub place: String,
+    /// The reference.
+    pub reference: &'a Reference,
+}
+
+impl Step {
+    /// All references in the arguments, in the order in which they were written.
+    ///
+    /// A computed value has no references: see [`Template::reads`].
+    pub fn references(&self) -> Vec<Use<'_>> {
+        self.args.references()
+    }
+}
+
+impl Template {
+    /// All references in the template, in the order in which they were written.
+    pub fn references(&self) -> Vec<Use<'_>> {
+        let mut uses = Vec::new();
+        self.visit(&mut String::new(), &mut |place, template| {
+            if let Self::Reference(reference) = template {
+                let place = place.to_owned();
+                uses.push(Use { place, reference });
+            }
+        });
+        uses
+    }
+
+    /// All that the template reads, computed values included, in ascending order.
+    pub fn reads(&self) -> Vec<Source> {
+        let mut reads = Vec::new();
+        self.visit(&mut String::new(), &mut |_, template| match template {
+            Self::Reference(reference) => reads.push(reference.source),
+            Self::Computed(computed) => reads.extend_from_slice(&computed.reads),
+            _ => {}
+        });
+        reads.sort_unstable();
+        reads.dedup();
+        reads
+    }
+
+    /// Hands over the template and all templates in it, each with its place.
+    pub(crate) fn visit<'a>(&'a self, place: &mut String, f: &mut impl FnMut(&str, &'a Self)) {
+        f(place, self);
+        let length = place.len();
+        match self {
+            Self::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let _ = write!(place, "[{index}]");
+                    item.visit(place, f);
+                    place.truncate(length);
+                }
+            }
+            Self::Object(entries) => {
+                for entry in entries.iter() {
+                    if let Key::Name(name) = &entry.key {
+                        push_key(place, name);
+                    }
+                    entry.value.visit(place, f);
+                    place.truncate(length);
+                }
+            }
+            Self::Tagged(_, content) => content.iter().for_each(|inner| inner.visit(place, f)),
+            Self::Text(parts) => {
+                for part in parts.iter() {
+                    if let Part::Value { value, .. } = part {
+                        value.visit(place, f);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Adds a member's name to a place: `.sender`, or `["odd key"]`.
+pub(crate) fn push_key(place: &mut String, key: &str) {
+    if is_word(key) {
+        if !place.is_empty() {
+            place.push('.');
+        }
+        place.push_str(key);
+    } else {
+        let _ = write!(place, "[{key:?}]");
+    }
+}
+
+/// Whether a name can stand without quotes.
+pub(crate) fn is_word(key: &str) -> bool {
+    let mut chars = key.chars();
+    chars
+        .next()
+        .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '@'))
+        && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '-'))
+}

@@ -1,0 +1,454 @@
+//! Canonical JSON, written.
+
+use super::reference::written;
+use super::{
+    Absent, Computed, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source, Step,
+    Tag, Template,
+};
+use crate::shape::Tagging;
+use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::Value;
+
+/// A part of a plan, to be written as it stands in the plan's JSON, where names stand for places.
+///
+/// Serialised without its plan, a template writes places (`{"step": 0}`).
+///
+/// ```
+/// use plan_runtime::plan::{InPlan, Plan};
+///
+/// let json = r#"{"name": "p", "inputs": [{"name": "q"}], "output": {"value": {"reference": {"input": "q", "pointer": "/a"}}}}"#;
+/// let plan: Plan = serde_json::from_str(json)?;
+/// let output = serde_json::to_string(&InPlan::new(&plan, &plan.output.value))?;
+/// assert_eq!(output, r#"{"reference":{"input":"q","pointer":"/a"}}"#);
+/// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a"}}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub struct InPlan<'a, T> {
+    plan: Option<&'a Plan>,
+    part: T,
+}
+
+impl<'a, T> InPlan<'a, T> {
+    /// A part of `plan`.
+    pub fn new(plan: &'a Plan, part: T) -> Self {
+        Self {
+            plan: Some(plan),
+            part,
+        }
+    }
+
+    fn of<U>(&self, part: U) -> InPlan<'a, U> {
+        InPlan {
+            plan: self.plan,
+            part,
+        }
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        entry_unless_empty(&mut map, "description", &self.description)?;
+        if !self.inputs.is_empty() {
+            map.serialize_entry("inputs", &self.inputs)?;
+        }
+        let steps: Vec<_> = self
+            .steps
+            .iter()
+            .map(|step| InPlan::new(self, step))
+            .collect();
+        map.serialize_entry("steps", &steps)?;
+        map.serialize_entry("output", &InPlan::new(self, &self.output))?;
+        map.end()
+    }
+}
+
+impl PartialEq for Plan {
+    fn eq(&self, other: &Self) -> bool {
+        same(self, other)
+    }
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        same(self, other)
+    }
+}
+
+impl PartialEq for Reference {
+    fn eq(&self, other: &Self) -> bool {
+        same(self, other)
+    }
+}
+
+fn same<T: Serialize>(a: &T, b: &T) -> bool {
+    match (serde_json::to_string(a), serde_json::to_string(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+fn entry_unless_empty<M: SerializeMap>(map: &mut M, key: &str, text: &str) -> Result<(), M::Error> {
+    match text {
+        "" => Ok(()),
+        text => map.serialize_entry(key, text),
+    }
+}
+
+impl Serialize for Input {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        entry_unless_empty(&mut map, "type", &self.type_name)?;
+        entry_unless_empty(&mut map, "description", &self.description)?;
+        map.end()
+    }
+}
+
+impl Serialize for InPlan<'_, &Output> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        entry_unless_empty(&mut map, "type", &self.part.type_name)?;
+        map.serialize_entry("value", &self.of(&self.part.value))?;
+        map.end()
+    }
+}
+
+impl Serialize for InPlan<'_, &Step> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let step = self.part;
+        map.serialize_entry("id", &step.id)?;
+        entry_unless_empty(&mut map, "intent", &step.intent)?;
+        match &step.tool {
+            Some(tool) => {
+                let mut written = serde_json::Map::new();
+                written.insert("name".into(), Value::from(tool.name.as_ref()));
+                if !tool.description.is_empty() {
+                    written.insert("description".into(), Value::from(tool.description.as_ref()));
+                }
+                map.serialize_entry("tool", &written)?;
+                map.serialize_entry("arguments", &self.of(&step.args))?;
+            }
+            None => map.serialize_entry("value", &self.of(&step.args))?,
+        }
+        if !step.after.is_empty() {
+            let mut after = step.after.to_vec();
+            after.sort_unstable();
+            after.dedup();
+            let after: Vec<_> = after
+                .into_iter()
+                .map(|place| self.of(Named(Source::Step(place))))
+                .collect();
+            map.serialize_entry("after", &after)?;
+        }
+        map.end()
+    }
+}
+
+/// A step or an input, by its name alone.
+struct Named(Source);
+
+impl Serialize for InPlan<'_, Named> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Named(source) = self.part;
+        match (self.plan, source) {
+            (Some(plan), source) => match plan.name_of(source) {
+                Some(name) => serializer.serialize_str(name),
+                None => Err(S::Error::custom(format_args!("the plan has no {source:?}"))),
+            },
+            (None, Source::Step(place) | Source::Input(place)) => place.serialize(serializer),
+        }
+    }
+}
+
+impl<'a, T> InPlan<'a, T> {
+    fn write_source<M: SerializeMap>(&self, map: &mut M, source: Source) -> Result<(), M::Error> {
+        let key = match source {
+            Source::Step(_) => "step",
+            Source::Input(_) => "input",
+        };
+        map.serialize_entry(key, &self.of(Named(source)))
+    }
+}
+
+impl Serialize for InPlan<'_, Source> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
+        self.write_source(&mut map, self.part)?;
+        map.end()
+    }
+}
+
+impl Serialize for Reference {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        InPlan {
+            plan: None,
+            part: self,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl Serialize for InPlan<'_, &Reference> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let reference = self.part;
+        let mut map = serializer.serialize_map(None)?;
+        self.write_source(&mut map, reference.source)?;
+        let is_plain = |segment| {
+            matches!(
+                segment,
+                &Segment::Key(_, Absent::Error)
+                    | &Segment::Index(_, Absent::Error)
+                    | &Segment::Same
+            )
+        };
+        if reference.path.iter().all(is_plain) {
+            map.serialize_entry("pointer", reference.pointer().as_str())?;
+        } else {
+            map.serialize_entry("path", &Path(&reference.path))?;
+        }
+        // What a reader can make of the rest is left out.
+        let source = self
+            .plan
+            .and_then(|plan| plan.name_of(reference.source))
+            .unwrap_or_default();
+        if reference.written != written(source, &reference.path) {
+            entry_unless_empty(&mut map, "written", &reference.written)?;
+        }
+        map.end()
+    }
+}
+
+struct Path<'a>(&'a [Segment]);
+
+impl Serialize for Path<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let segments: Vec<&Segment> = self
+            .0
+            .iter()
+            .filter(|s| !matches!(s, Segment::Same))
+            .collect();
+        let mut list = serializer.serialize_seq(None)?;
+        let mut segments = segments.into_iter().peekable();
+        while let Some(segment) = segments.next() {
+            let mut written = serde_json::Map::new();
+            match segment {
+                Segment::Key(_, absent) | Segment::Index(_, absent) => {
+                    let token = segment
+                        .token()
+                        .map(|t| t.decoded().into_owned())
+                        .unwrap_or_default();
+                    let default = match absent {
+                        Absent::Error => {
+                            match segments.next_if(|next| matches!(next, Segment::Or(_))) {
+                                Some(Segment::Or(value)) => Some(default((**value).clone())),
+                                _ => None,
+                            }
+                        }
+                        Absent::Null => Some("null".into()),
+                        Absent::Stop => Some("stop".into()),
+                        Absent::Default(make) => Some(default(make())),
+                    };
+                    let Some(absent) = default else {
+                        list.serialize_element(&token)?;
+                        continue;
+                    };
+                    written.insert("token".into(), token.into());
+                    written.insert("absent".into(), absent);
+                }
+                Segment::Each => {
+                    written.insert("each".into(), "element".into());
+                }
+                Segment::Optional(missing) => {
+                    let what = if *missing { "missing" } else { "null" };
+                    written.insert("optional".into(), what.into());
+                }
+                // A default of what is never missing.
+                Segment::Or(_) | Segment::Same => continue,
+            }
+            list.serialize_element(&written)?;
+        }
+        list.end()
+    }
+}
+
+fn default(value: Value) -> Value {
+    Value::Object(serde_json::Map::from_iter([("default".to_owned(), value)]))
+}
+
+impl Serialize for Template {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        InPlan {
+            plan: None,
+            part: self,
+        }
+        .serialize(serializer)
+    }
+}
+
+static NULL: Template = Template::Null;
+
+impl Serialize for InPlan<'_, &Template> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.part {
+            Template::Null => serializer.serialize_unit(),
+            Template::Bool(value) => serializer.serialize_bool(*value),
+            Template::Number(Number::Unsigned(value)) => serializer.serialize_u64(*value),
+            Template::Number(Number::Signed(value)) => serializer.serialize_i64(*value),
+            Template::Number(Number::Float(value)) if value.is_finite() => {
+                serializer.serialize_f64(*value)
+            }
+            Template::Number(Number::Float(value)) => Err(S::Error::custom(format_args!(
+                "a template has the number {value}, which JSON cannot hold"
+            ))),
+            Template::String(value) => serializer.serialize_str(value),
+            Template::List(items) => serializer.collect_seq(items.iter().map(|item| self.of(item))),
+            Template::Object(entries) => match &entries[..] {
+                [entry] if entry.key == Key::Inner => self.of(&entry.value).serialize(serializer),
+                _ => self.write_members(serializer),
+            },
+            Template::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => self
+                .of(content.first().unwrap_or(&NULL))
+                .serialize(serializer),
+            Template::Tagged(Tag::Variant(Tagging::External, name), content)
+                if content.is_empty() =>
+            {
+                serializer.serialize_str(name)
+            }
+            Template::Tagged(..) => self.write_members(serializer),
+            Template::Reference(reference) => one(serializer, "reference", &self.of(reference)),
+            Template::Text(parts) => {
+                let parts: Vec<_> = parts.iter().map(|part| self.of(part)).collect();
+                one(serializer, "text", &parts)
+            }
+            Template::Computed(computed) => one(serializer, "computed", &self.of(computed)),
+        }
+    }
+}
+
+fn one<S: Serializer, T: Serialize>(
+    serializer: S,
+    key: &str,
+    value: &T,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(1))?;
+    map.serialize_entry(key, value)?;
+    map.end()
+}
+
+impl<'a> InPlan<'a, &'a Template> {
+    fn write_members<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut found = Vec::new();
+        members(self.part, &mut found);
+        let is_flat = |member: &Member<'_>| matches!(member, Member::Flat(_));
+        if !found.iter().any(is_flat) {
+            return one(serializer, "object", &self.of(&found[..]));
+        }
+        let parts: Vec<_> = found
+            .chunk_by(|a, b| !is_flat(a) && !is_flat(b))
+            .map(|part| self.of(MergePart(part)))
+            .collect();
+        one(serializer, "merge", &parts)
+    }
+}
+
+/// A member of an object, as it is written.
+enum Member<'a> {
+    Template(&'a str, &'a Template),
+    Name(&'a str, &'a str),
+    Flat(&'a Template),
+}
+
+/// The members of an object template, with those of the objects flattened into it, as far as they are known.
+fn members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
+    match template {
+        Template::Null => {}
+        Template::Object(entries) => {
+            for entry in entries.iter() {
+                match &entry.key {
+                    Key::Name(name) => out.push(Member::Template(name, &entry.value)),
+                    Key::Flattened | Key::Inner => members(&entry.value, out),
+                }
+            }
+        }
+        Template::Tagged(tag, content) => match tag {
+            Tag::None | Tag::Variant(Tagging::Untagged, _) => {
+                members(content.first().unwrap_or(&NULL), out)
+            }
+            Tag::Variant(Tagging::External, name) => {
+                out.push(Member::Template(name, content.first().unwrap_or(&NULL)));
+            }
+            Tag::Variant(Tagging::Internal(tag), name) => {
+                out.push(Member::Name(tag, name));
+                members(content.first().unwrap_or(&NULL), out);
+            }
+            Tag::Variant(Tagging::Adjacent(tag, key), name) => {
+                out.push(Member::Name(tag, name));
+                out.extend(
+                    content
+                        .first()
+                        .map(|content| Member::Template(key, content)),
+                );
+            }
+        },
+        other => out.push(Member::Flat(other)),
+    }
+}
+
+impl Serialize for InPlan<'_, &[Member<'_>]> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for member in self.part {
+            match member {
+                Member::Template(name, template) => {
+                    map.serialize_entry(name, &self.of(*template))?
+                }
+                Member::Name(name, text) => map.serialize_entry(name, text)?,
+                Member::Flat(_) => {}
+            }
+        }
+        map.end()
+    }
+}
+
+struct MergePart<'a>(&'a [Member<'a>]);
+
+impl Serialize for InPlan<'_, MergePart<'_>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.part.0 {
+            [Member::Flat(template)] => self.of(*template).serialize(serializer),
+            members => one(serializer, "object", &self.of(members)),
+        }
+    }
+}
+
+impl Serialize for InPlan<'_, &Part> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.part {
+            Part::Literal(text) => serializer.serialize_str(text),
+            Part::Value { value, spec, .. } => {
+                let mut map = serializer.serialize_map(None)?;
+                map.serialize_entry("value", &self.of(value))?;
+                entry_unless_empty(&mut map, "spec", spec)?;
+                map.end()
+            }
+        }
+    }
+}
+
+impl Serialize for InPlan<'_, &Computed> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let computed = self.part;
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("written", &computed.written)?;
+        let reads: Vec<_> = computed
+            .reads
+            .iter()
+            .map(|&source| self.of(source))
+            .collect();
+        map.serialize_entry("reads", &reads)?;
+        map.end()
+    }
+}

@@ -1,0 +1,406 @@
+//! Lists, objects of outputs, and variants, part by part.
+
+use super::error::{Place, ResolveError};
+use super::node::{At, Node, along, seeded};
+use super::walk::{behind_each, tokens};
+use crate::plan::{Segment, Template};
+use serde::Deserialize as _;
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
+};
+use serde_json::{Map, Value};
+
+/// Refuses what a visitor left over, as serde_json does.
+fn all_read<T>(value: T, read: usize, left: usize, parts: &str) -> Result<T, ResolveError> {
+    match left {
+        0 => Ok(value),
+        _ => Err(ResolveError::custom(format_args!(
+            "invalid length {}, expected fewer elements in {parts}: {read}",
+            read + left
+        ))),
+    }
+}
+
+/// The elements of a list in a template.
+pub(super) struct TemplateItems<'a> {
+    at: At<'a>,
+    items: std::slice::Iter<'a, Template>,
+    index: usize,
+}
+
+impl<'a> TemplateItems<'a> {
+    pub(super) fn visit<V: Visitor<'a>>(
+        at: At<'a>,
+        items: &'a [Template],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let mut access = Self {
+            at,
+            items: items.iter(),
+            index: 0,
+        };
+        let value = visitor.visit_seq(&mut access)?;
+        all_read(value, access.index, access.items.len(), "list")
+    }
+}
+
+impl<'a> SeqAccess<'a> for TemplateItems<'a> {
+    type Error = ResolveError;
+
+    fn next_element_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some(item) = self.items.next() else {
+            return Ok(None);
+        };
+        let index = self.index;
+        self.index += 1;
+        seeded(seed, self.at.part(Node::Template(item)))
+            .map(Some)
+            .map_err(|e| e.inside(Place::Index(index)))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+/// The elements of a list in an output.
+pub(super) struct ValueItems<'a> {
+    at: At<'a>,
+    items: std::slice::Iter<'a, Value>,
+    index: usize,
+}
+
+impl<'a> ValueItems<'a> {
+    pub(super) fn visit<V: Visitor<'a>>(
+        at: At<'a>,
+        items: &'a [Value],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let mut access = Self {
+            at,
+            items: items.iter(),
+            index: 0,
+        };
+        let value = visitor.visit_seq(&mut access)?;
+        all_read(value, access.index, access.items.len(), "list")
+    }
+}
+
+impl<'a> SeqAccess<'a> for ValueItems<'a> {
+    type Error = ResolveError;
+
+    #[inline]
+    fn next_element_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some(item) = self.items.next() else {
+            return Ok(None);
+        };
+        let index = self.index;
+        self.index += 1;
+        seeded(seed, self.at.part(Node::Value(item)))
+            .map(Some)
+            .map_err(|e| e.inside_value(Place::Index(index)))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+/// The elements of a list, each led on from.
+pub(super) struct EachItems<'a> {
+    at: At<'a>,
+    items: std::slice::Iter<'a, Value>,
+    index: usize,
+    path: &'a [Segment],
+    rest: &'a [Segment],
+}
+
+impl<'a> EachItems<'a> {
+    pub(super) fn visit<V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, ResolveError> {
+        let Node::Each { items, path, rest } = at.node else {
+            return Err(ResolveError::custom("not a projection"));
+        };
+        let mut access = Self {
+            at: at.deeper()?,
+            items: items.iter(),
+            index: 0,
+            path,
+            rest,
+        };
+        let value = visitor
+            .visit_seq(&mut access)
+            .map_err(|e| access.complete(e))?;
+        all_read(value, access.index, access.items.len(), "list")
+    }
+
+    /// An error that no element made is the list's own.
+    #[cold]
+    fn complete(&self, error: ResolveError) -> ResolveError {
+        if error.is_placed() {
+            return error;
+        }
+        let list = &self.path[..self.path.len() - self.rest.len() - 1];
+        error.behind(tokens(list).rev())
+    }
+}
+
+impl<'a> SeqAccess<'a> for EachItems<'a> {
+    type Error = ResolveError;
+
+    fn next_element_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some(item) = self.items.next() else {
+            return Ok(None);
+        };
+        let index = self.index;
+        self.index += 1;
+        let node =
+            along(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
+        let leads_on = !matches!(node, Node::Each { .. });
+        seeded(seed, self.at.part(node)).map(Some).map_err(|e| {
+            let e = if leads_on {
+                e.behind(tokens(self.rest).rev())
+            } else {
+                e
+            };
+            behind_each(e, index, self.path, self.rest)
+        })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+/// The members of an object in an output.
+pub(super) struct ValueMembers<'a> {
+    at: At<'a>,
+    members: serde_json::map::Iter<'a>,
+    value: Option<(&'a str, &'a Value)>,
+}
+
+impl<'a> ValueMembers<'a> {
+    pub(super) fn visit<V: Visitor<'a>>(
+        at: At<'a>,
+        members: &'a Map<String, Value>,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let mut access = Self {
+            at,
+            members: members.iter(),
+            value: None,
+        };
+        let value = visitor.visit_map(&mut access)?;
+        let left = access.members.len();
+        all_read(value, members.len() - left, left, "map")
+    }
+}
+
+impl<'a> MapAccess<'a> for ValueMembers<'a> {
+    type Error = ResolveError;
+
+    #[inline]
+    fn next_key_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some((key, value)) = self.members.next() else {
+            return Ok(None);
+        };
+        self.value = Some((key, value));
+        seed.deserialize(KeyOrText::Borrowed(key))
+            .map(Some)
+            .map_err(|e: ResolveError| e.inside_value(Place::Key(key.clone())))
+    }
+
+    #[inline]
+    fn next_value_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<S::Value, ResolveError> {
+        let Some((key, value)) = self.value.take() else {
+            return Err(ResolveError::custom("a value was asked for before its key"));
+        };
+        seeded(seed, self.at.part(Node::Value(value)))
+            .map_err(|e| e.inside_value(Place::Key(key.to_owned())))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.members.len())
+    }
+}
+
+/// The name of a member or a variant. As the key of a map it is a number or a `bool` where the map's keys are.
+pub(super) enum KeyOrText<'a> {
+    Borrowed(&'a str),
+    Owned(String),
+}
+
+impl KeyOrText<'_> {
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Self::Borrowed(text) => text,
+            Self::Owned(text) => text,
+        }
+    }
+}
+
+macro_rules! parsed {
+    ($($method:ident $visit:ident $type:ty)*) => {$(
+        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+            // `+1` and `01` are no numbers of JSON, and `inf` and `NaN` are none that it can hold.
+            let text = self.as_str();
+            let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+            let is_json = match digits {
+                [b'0', second, ..] => !second.is_ascii_digit(),
+                [first, ..] => first.is_ascii_digit() || text == "true" || text == "false",
+                [] => false,
+            };
+            match text.parse::<$type>() {
+                Ok(value) if is_json => visitor.$visit(value),
+                _ => Err(ResolveError::invalid_type(Unexpected::Str(text), &visitor)),
+            }
+        }
+    )*};
+}
+
+impl<'a> Deserializer<'a> for KeyOrText<'a> {
+    type Error = ResolveError;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        match self {
+            Self::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Self::Owned(text) => visitor.visit_string(text),
+        }
+    }
+
+    parsed! {
+        deserialize_bool visit_bool bool
+        deserialize_i8 visit_i8 i8
+        deserialize_i16 visit_i16 i16
+        deserialize_i32 visit_i32 i32
+        deserialize_i64 visit_i64 i64
+        deserialize_i128 visit_i128 i128
+        deserialize_u8 visit_u8 u8
+        deserialize_u16 visit_u16 u16
+        deserialize_u32 visit_u32 u32
+        deserialize_u64 visit_u64 u64
+        deserialize_u128 visit_u128 u128
+        deserialize_f32 visit_f32 f32
+        deserialize_f64 visit_f64 f64
+    }
+
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'a>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        self.as_str()
+            .into_deserializer()
+            .deserialize_enum(name, variants, visitor)
+    }
+
+    serde::forward_to_deserialize_any! {
+        <W: Visitor<'a>>
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// A variant of an enum, with its content and, where that stands in an output, the content's key there.
+pub(super) struct Variant<'a> {
+    pub(super) name: KeyOrText<'a>,
+    pub(super) content: Option<(At<'a>, Option<&'a str>)>,
+}
+
+impl<'a> EnumAccess<'a> for Variant<'a> {
+    type Error = ResolveError;
+    type Variant = Content<'a>;
+
+    fn variant_seed<S: DeserializeSeed<'a>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Content<'a>), ResolveError> {
+        Ok((seed.deserialize(self.name)?, Content(self.content)))
+    }
+}
+
+/// The content of a variant.
+pub(super) struct Content<'a>(Option<(At<'a>, Option<&'a str>)>);
+
+impl<'a> Content<'a> {
+    fn read<T>(
+        self,
+        expected: &'static str,
+        read: impl FnOnce(At<'a>) -> Result<T, ResolveError>,
+    ) -> Result<T, ResolveError> {
+        match self.0 {
+            None => Err(ResolveError::invalid_type(
+                Unexpected::UnitVariant,
+                &expected,
+            )),
+            Some((at, None)) => read(at),
+            Some((at, Some(key))) => {
+                read(at).map_err(|e| e.inside_value(Place::Key(key.to_owned())))
+            }
+        }
+    }
+}
+
+impl<'a> VariantAccess<'a> for Content<'a> {
+    type Error = ResolveError;
+
+    fn unit_variant(self) -> Result<(), ResolveError> {
+        match self.0 {
+            None => Ok(()),
+            Some(_) => self.read("unit variant", <()>::deserialize),
+        }
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'a>>(
+        self,
+        seed: S,
+    ) -> Result<S::Value, ResolveError> {
+        self.read("newtype variant", |at| seeded(seed, at))
+    }
+
+    fn tuple_variant<V: Visitor<'a>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        self.read("tuple variant", |at| at.deserialize_tuple(length, visitor))
+    }
+
+    fn struct_variant<V: Visitor<'a>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        self.read("struct variant", |at| {
+            at.deserialize_struct("", fields, visitor)
+        })
+    }
+}

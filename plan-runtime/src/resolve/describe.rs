@@ -1,0 +1,98 @@
+//! Words for values in error texts, bounded in length.
+
+use super::error::JsonKind;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+const LONGEST: usize = 60;
+const MOST_KEYS: usize = 8;
+
+/// A text, cut where it is long.
+pub(super) fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// `the string "ten"`, `null`, `a list of 3 elements`.
+pub(super) fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => format!("the number {}", short(&number.to_string())),
+        Value::String(text) => match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("the string {:?}… ({} bytes)", &text[..end], text.len()),
+            None => format!("the string {text:?}"),
+        },
+        Value::Array(items) => format!("a list of {}", counted(items.len(), "element")),
+        Value::Object(members) if members.is_empty() => "an empty object".into(),
+        Value::Object(members) => format!("an object with {}", keys(members)),
+    }
+}
+
+pub(super) fn kind(value: &Value) -> JsonKind {
+    match value {
+        Value::Null => JsonKind::Null,
+        Value::Bool(_) => JsonKind::Bool,
+        Value::Number(_) => JsonKind::Number,
+        Value::String(_) => JsonKind::String,
+        Value::Array(_) => JsonKind::List,
+        Value::Object(_) => JsonKind::Object,
+    }
+}
+
+/// `1 element`, `2 elements`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
+/// What an object that lacks a member has.
+pub(super) fn known(members: &Map<String, Value>, missing: &str) -> String {
+    if members.is_empty() {
+        return "it is an empty object".into();
+    }
+    match similar(missing, members.keys().map(String::as_str)) {
+        Some(name) => format!("it has {}, and `{}` is similar", keys(members), short(name)),
+        None => format!("it has {}", keys(members)),
+    }
+}
+
+/// The name that was probably meant.
+pub(crate) fn similar<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // A comparison costs the product of the lengths, and both may come from anywhere.
+    if wrong.len() > LONGEST {
+        return None;
+    }
+    let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
+    let meant = plain(wrong);
+    names
+        .filter(|name| name.len() <= LONGEST)
+        .take(1000)
+        .map(|name| {
+            (
+                strsim::normalized_damerau_levenshtein(&meant, &plain(name)),
+                name,
+            )
+        })
+        .filter(|(likeness, _)| *likeness >= 0.65)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+fn keys(members: &Map<String, Value>) -> String {
+    let mut list = String::new();
+    for key in members.keys().take(MOST_KEYS) {
+        if !list.is_empty() {
+            list.push_str(", ");
+        }
+        let _ = write!(list, "`{}`", short(key));
+    }
+    if members.len() > MOST_KEYS {
+        let _ = write!(list, " and {} more", members.len() - MOST_KEYS);
+    }
+    list
+}

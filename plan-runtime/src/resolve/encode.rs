@@ -1,0 +1,548 @@
+//! From Rust values to JSON, without losing anything on the way.
+
+use super::error::{Place, ResolveError, What};
+use serde::ser::{self, Serialize, Serializer};
+use serde_json::value::Serializer as Json;
+use serde_json::{Map, Value};
+
+/// As deep as JSON text can be nested for serde_json to read it back.
+const DEEPEST: u8 = 127;
+
+/// The JSON of a value, or an error where JSON cannot hold it.
+///
+/// Unlike [`serde_json::to_value`], for which NaN is `null` and the last of two members of one name wins, this refuses
+/// what would not come back: floats that are not finite, repeated members, and what is nested too deep to be read.
+///
+/// ```
+/// use plan_runtime::resolve::encode;
+///
+/// #[derive(serde::Serialize)]
+/// struct Quote { prices: Vec<f64> }
+///
+/// let error = encode(&Quote { prices: vec![1.0, f64::NAN] }).unwrap_err();
+/// assert_eq!(error.to_string(), "`/prices/1` is NaN, which JSON cannot hold");
+/// ```
+///
+/// # Errors
+///
+/// Where something in the value has no JSON; the error's [`pointer`](ResolveError::pointer) says where.
+pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Value, ResolveError> {
+    value.serialize(Encoder { depth: 0 })
+}
+
+#[derive(Clone, Copy)]
+struct Encoder {
+    depth: u8,
+}
+
+fn refused(message: impl Into<String>) -> ResolveError {
+    ResolveError::of(What::Encode(message.into()))
+}
+
+/// serde_json's own errors about a scalar (an integer beyond 64 bits).
+fn json(result: serde_json::Result<Value>) -> Result<Value, ResolveError> {
+    result.map_err(|e| ResolveError::new(e.to_string()))
+}
+
+fn finite(value: f64) -> Result<(), ResolveError> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(refused(format!("is {value}, which JSON cannot hold")))
+}
+
+impl Encoder {
+    fn deeper(self) -> Result<Self, ResolveError> {
+        if self.depth >= DEEPEST {
+            return Err(ResolveError::of(What::TooDeep));
+        }
+        Ok(Self {
+            depth: self.depth + 1,
+        })
+    }
+
+    fn list(self, length: usize) -> Result<List, ResolveError> {
+        Ok(List {
+            inside: self.deeper()?,
+            // The length is a claim of the value's `Serialize`, and a wrong one must not cost memory.
+            items: Vec::with_capacity(length.min(4096)),
+            variant: None,
+        })
+    }
+
+    fn object(self) -> Result<Object, ResolveError> {
+        Ok(Object {
+            inside: self.deeper()?,
+            members: Map::new(),
+            key: None,
+            variant: None,
+        })
+    }
+}
+
+macro_rules! scalars {
+    ($($method:ident $type:ty)*) => {$(
+        #[inline]
+        fn $method(self, value: $type) -> Result<Value, ResolveError> {
+            json(Json.$method(value))
+        }
+    )*};
+}
+
+impl Serializer for Encoder {
+    type Ok = Value;
+    type Error = ResolveError;
+    type SerializeSeq = List;
+    type SerializeTuple = List;
+    type SerializeTupleStruct = List;
+    type SerializeTupleVariant = List;
+    type SerializeMap = Object;
+    type SerializeStruct = Struct;
+    type SerializeStructVariant = Object;
+
+    scalars! {
+        serialize_bool bool serialize_char char serialize_str &str serialize_bytes &[u8]
+        serialize_i8 i8 serialize_i16 i16 serialize_i32 i32 serialize_i64 i64
+        serialize_u8 u8 serialize_u16 u16 serialize_u32 u32 serialize_u64 u64
+    }
+
+    fn serialize_i128(self, value: i128) -> Result<Value, ResolveError> {
+        Json.serialize_i128(value).map_err(|_| {
+            refused(format!(
+                "is {value}, which is beyond the integers of 64 bits"
+            ))
+        })
+    }
+
+    fn serialize_u128(self, value: u128) -> Result<Value, ResolveError> {
+        Json.serialize_u128(value).map_err(|_| {
+            refused(format!(
+                "is {value}, which is beyond the integers of 64 bits"
+            ))
+        })
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<Value, ResolveError> {
+        finite(value.into())?;
+        json(Json.serialize_f32(value))
+    }
+
+    fn serialize_f64(self, value: f64) -> Result<Value, ResolveError> {
+        finite(value)?;
+        json(Json.serialize_f64(value))
+    }
+
+    fn serialize_none(self) -> Result<Value, ResolveError> {
+        Ok(Value::Null)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Value, ResolveError> {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<Value, ResolveError> {
+        Ok(Value::Null)
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<Value, ResolveError> {
+        Ok(Value::Null)
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<Value, ResolveError> {
+        Ok(Value::String(variant.to_owned()))
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<Value, ResolveError> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<Value, ResolveError> {
+        let value = value
+            .serialize(self.deeper()?)
+            .map_err(|e| e.inside_value(Place::Key(variant.to_owned())))?;
+        Ok(tagged(Some(variant), value))
+    }
+
+    fn serialize_seq(self, length: Option<usize>) -> Result<List, ResolveError> {
+        self.list(length.unwrap_or(0))
+    }
+
+    fn serialize_tuple(self, length: usize) -> Result<List, ResolveError> {
+        self.list(length)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<List, ResolveError> {
+        self.list(length)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        length: usize,
+    ) -> Result<List, ResolveError> {
+        let list = self.deeper()?.list(length)?;
+        Ok(List {
+            variant: Some(variant),
+            ..list
+        })
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Object, ResolveError> {
+        self.object()
+    }
+
+    fn serialize_struct(self, name: &'static str, length: usize) -> Result<Struct, ResolveError> {
+        // Numbers of any precision and raw JSON are structs with names that serde_json alone knows.
+        if name.starts_with("$serde_json::private::") {
+            let inner = Json.serialize_struct(name, length);
+            return inner
+                .map(Struct::Json)
+                .map_err(|e| ResolveError::new(e.to_string()));
+        }
+        self.object().map(Struct::Object)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Object, ResolveError> {
+        let object = self.deeper()?.object()?;
+        Ok(Object {
+            variant: Some(variant),
+            ..object
+        })
+    }
+
+    fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<Value, ResolveError> {
+        Ok(Value::String(value.to_string()))
+    }
+}
+
+fn tagged(variant: Option<&'static str>, value: Value) -> Value {
+    match variant {
+        Some(variant) => Value::Object(Map::from_iter([(variant.to_owned(), value)])),
+        None => value,
+    }
+}
+
+struct List {
+    inside: Encoder,
+    items: Vec<Value>,
+    variant: Option<&'static str>,
+}
+
+impl List {
+    #[inline]
+    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ResolveError> {
+        match value.serialize(self.inside) {
+            Ok(value) => {
+                self.items.push(value);
+                Ok(())
+            }
+            Err(error) => {
+                let error = error.inside_value(Place::Index(self.items.len()));
+                Err(in_variant(error, self.variant))
+            }
+        }
+    }
+
+    fn finish(self) -> Value {
+        tagged(self.variant, Value::Array(self.items))
+    }
+}
+
+fn in_variant(error: ResolveError, variant: Option<&'static str>) -> ResolveError {
+    match variant {
+        Some(variant) => error.inside_value(Place::Key(variant.to_owned())),
+        None => error,
+    }
+}
+
+macro_rules! lists {
+    ($($interface:ident $method:ident)*) => {$(
+        impl ser::$interface for List {
+            type Ok = Value;
+            type Error = ResolveError;
+
+            #[inline]
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ResolveError> {
+                self.push(value)
+            }
+
+            fn end(self) -> Result<Value, ResolveError> {
+                Ok(self.finish())
+            }
+        }
+    )*};
+}
+
+lists! {
+    SerializeSeq serialize_element
+    SerializeTuple serialize_element
+    SerializeTupleStruct serialize_field
+    SerializeTupleVariant serialize_field
+}
+
+struct Object {
+    inside: Encoder,
+    members: Map<String, Value>,
+    key: Option<String>,
+    variant: Option<&'static str>,
+}
+
+impl Object {
+    #[inline]
+    fn insert<T: Serialize + ?Sized>(
+        &mut self,
+        key: String,
+        value: &T,
+    ) -> Result<(), ResolveError> {
+        let error = match value.serialize(self.inside) {
+            Ok(value) => {
+                // Both are looked at before either is lost.
+                if !self.members.contains_key(&key) {
+                    self.members.insert(key, value);
+                    return Ok(());
+                }
+                refused("is there twice, of which JSON can hold one")
+            }
+            Err(error) => error,
+        };
+        Err(in_variant(
+            error.inside_value(Place::Key(key)),
+            self.variant,
+        ))
+    }
+
+    fn finish(self) -> Value {
+        tagged(self.variant, Value::Object(self.members))
+    }
+}
+
+impl ser::SerializeMap for Object {
+    type Ok = Value;
+    type Error = ResolveError;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), ResolveError> {
+        let key = key
+            .serialize(MemberName)
+            .map_err(|e| in_variant(e, self.variant))?;
+        self.key = Some(key);
+        Ok(())
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ResolveError> {
+        match self.key.take() {
+            Some(key) => self.insert(key, value),
+            None => Err(ResolveError::new("a value was given before its key")),
+        }
+    }
+
+    fn end(self) -> Result<Value, ResolveError> {
+        Ok(self.finish())
+    }
+}
+
+impl ser::SerializeStructVariant for Object {
+    type Ok = Value;
+    type Error = ResolveError;
+
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), ResolveError> {
+        self.insert(key.to_owned(), value)
+    }
+
+    fn end(self) -> Result<Value, ResolveError> {
+        Ok(self.finish())
+    }
+}
+
+enum Struct {
+    Object(Object),
+    Json(<Json as Serializer>::SerializeStruct),
+}
+
+impl ser::SerializeStruct for Struct {
+    type Ok = Value;
+    type Error = ResolveError;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), ResolveError> {
+        match self {
+            Self::Object(object) => object.insert(key.to_owned(), value),
+            Self::Json(inner) => inner
+                .serialize_field(key, value)
+                .map_err(|e| ResolveError::new(e.to_string())),
+        }
+    }
+
+    fn end(self) -> Result<Value, ResolveError> {
+        match self {
+            Self::Object(object) => Ok(object.finish()),
+            Self::Json(inner) => json(inner.end()),
+        }
+    }
+}
+
+/// The key of a map, which is a member's name in JSON.
+struct MemberName;
+
+type Never = ser::Impossible<String, ResolveError>;
+
+fn no_name(what: &str) -> ResolveError {
+    refused(format!(
+        "has {what} for a key of a map, but JSON's keys are strings"
+    ))
+}
+
+macro_rules! names {
+    ($($method:ident $type:ty)*) => {$(
+        fn $method(self, value: $type) -> Result<String, ResolveError> {
+            Ok(value.to_string())
+        }
+    )*};
+}
+
+impl Serializer for MemberName {
+    type Ok = String;
+    type Error = ResolveError;
+    type SerializeSeq = Never;
+    type SerializeTuple = Never;
+    type SerializeTupleStruct = Never;
+    type SerializeTupleVariant = Never;
+    type SerializeMap = Never;
+    type SerializeStruct = Never;
+    type SerializeStructVariant = Never;
+
+    names! {
+        serialize_bool bool serialize_char char serialize_str &str
+        serialize_i8 i8 serialize_i16 i16 serialize_i32 i32 serialize_i64 i64 serialize_i128 i128
+        serialize_u8 u8 serialize_u16 u16 serialize_u32 u32 serialize_u64 u64 serialize_u128 u128
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<String, ResolveError> {
+        self.serialize_f64(value.into())
+    }
+
+    fn serialize_f64(self, value: f64) -> Result<String, ResolveError> {
+        Err(no_name(&format!("the float {value}")))
+    }
+
+    fn serialize_bytes(self, _: &[u8]) -> Result<String, ResolveError> {
+        Err(no_name("bytes"))
+    }
+
+    fn serialize_none(self) -> Result<String, ResolveError> {
+        Err(no_name("`None`"))
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, _: &T) -> Result<String, ResolveError> {
+        Err(no_name("an `Option`"))
+    }
+
+    fn serialize_unit(self) -> Result<String, ResolveError> {
+        Err(no_name("`()`"))
+    }
+
+    fn serialize_unit_struct(self, name: &'static str) -> Result<String, ResolveError> {
+        Err(no_name(&format!("the struct `{name}`")))
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<String, ResolveError> {
+        Ok(variant.to_owned())
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<String, ResolveError> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: &T,
+    ) -> Result<String, ResolveError> {
+        Err(no_name(&format!("the variant `{variant}`")))
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Never, ResolveError> {
+        Err(no_name("a list"))
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Never, ResolveError> {
+        Err(no_name("a tuple"))
+    }
+
+    fn serialize_tuple_struct(self, name: &'static str, _: usize) -> Result<Never, ResolveError> {
+        Err(no_name(&format!("the struct `{name}`")))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Never, ResolveError> {
+        Err(no_name(&format!("the variant `{variant}`")))
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Never, ResolveError> {
+        Err(no_name("a map"))
+    }
+
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Never, ResolveError> {
+        Err(no_name(&format!("the struct `{name}`")))
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Never, ResolveError> {
+        Err(no_name(&format!("the variant `{variant}`")))
+    }
+
+    fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<String, ResolveError> {
+        Ok(value.to_string())
+    }
+}

@@ -1,0 +1,224 @@
+//! The members of an object in a template, with what is flattened into it.
+
+use super::access::KeyOrText;
+use super::error::{Place, ResolveError, What};
+use super::node::{At, Node, seeded};
+use crate::plan::{Entry, Key, Tag, Template};
+use crate::shape::Tagging;
+use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
+use serde_json::Value;
+
+/// The members, in order. Flattened objects lie on top of the one that they are flattened into.
+pub(super) struct Members<'a> {
+    at: At<'a>,
+    top: Layer<'a>,
+    below: Vec<Layer<'a>>,
+    pending: Option<(String, At<'a>, Option<&'a Template>)>,
+    pending_plain: Option<(&'a str, At<'a>)>,
+}
+
+enum Layer<'a> {
+    Entries(std::slice::Iter<'a, Entry>),
+    /// One member: a variant's tag or its content.
+    One(Option<(&'static str, Node<'a>)>),
+    /// The members of an object in an output, and the reference that led to it.
+    Output(serde_json::map::Iter<'a>, Option<&'a Template>),
+    Made(serde_json::map::IntoIter, Option<&'a Template>),
+}
+
+/// A member's name, its value, and the template that led to the object that it is in.
+type Member<'a> = (KeyOrText<'a>, At<'a>, Option<&'a Template>);
+
+impl<'a> Members<'a> {
+    pub(super) fn visit<V: Visitor<'a>>(
+        at: At<'a>,
+        template: &'a Template,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        visitor.visit_map(Self::of(at, template)?)
+    }
+
+    pub(super) fn of(at: At<'a>, template: &'a Template) -> Result<Self, ResolveError> {
+        let mut members = Self {
+            at,
+            top: Layer::One(None),
+            below: Vec::new(),
+            pending: None,
+            pending_plain: None,
+        };
+        members.add(template)?;
+        Ok(members)
+    }
+
+    /// The next member.
+    pub(super) fn next(&mut self) -> Result<Option<(KeyOrText<'a>, At<'a>)>, ResolveError> {
+        Ok(self.advance()?.map(|(key, at, _)| (key, at)))
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<Option<Member<'a>>, ResolveError> {
+        loop {
+            match &mut self.top {
+                Layer::Entries(entries) => match entries.next() {
+                    Some(Entry {
+                        key: Key::Name(name),
+                        value,
+                    }) => {
+                        return Ok(Some((
+                            KeyOrText::Borrowed(name),
+                            self.at.part(Node::Template(value)),
+                            None,
+                        )));
+                    }
+                    Some(Entry {
+                        key: Key::Flattened | Key::Inner,
+                        value,
+                    }) => {
+                        self.add(value)?;
+                        continue;
+                    }
+                    None => {}
+                },
+                Layer::One(one) => {
+                    if let Some((key, node)) = one.take() {
+                        return Ok(Some((KeyOrText::Borrowed(key), self.at.part(node), None)));
+                    }
+                }
+                Layer::Output(members, origin) => {
+                    if let Some((key, value)) = members.next() {
+                        let origin = *origin;
+                        return Ok(Some((
+                            KeyOrText::Borrowed(key),
+                            self.at.part(Node::Value(value)),
+                            origin,
+                        )));
+                    }
+                }
+                Layer::Made(members, origin) => {
+                    if let Some((key, value)) = members.next() {
+                        let origin = *origin;
+                        return Ok(Some((
+                            KeyOrText::Owned(key),
+                            self.at.part(Node::Made(value)),
+                            origin,
+                        )));
+                    }
+                }
+            }
+            match self.below.pop() {
+                Some(layer) => self.top = layer,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Puts the members of an object on top.
+    fn add(&mut self, template: &'a Template) -> Result<(), ResolveError> {
+        // Objects flattened into one another count as nested, or they could be without end.
+        self.at.depth = self.at.deeper()?.depth;
+        let at = self.at.part(Node::Template(template)).settle()?;
+        let origin = at.origin;
+        match at.node {
+            Node::Absent
+            | Node::Value(Value::Null)
+            | Node::Made(Value::Null)
+            | Node::Template(Template::Null) => {}
+            Node::Template(Template::Object(entries)) => self.push(Layer::Entries(entries.iter())),
+            Node::Template(Template::Tagged(Tag::Variant(tagging, name), content)) => {
+                let content = content.first();
+                match tagging {
+                    Tagging::External => {
+                        let content = content.unwrap_or(&Template::Null);
+                        self.push(Layer::One(Some((name, Node::Template(content)))));
+                    }
+                    Tagging::Internal(tag) => {
+                        if let Some(content) = content {
+                            self.add(content)?;
+                        }
+                        self.push(Layer::One(Some((tag, Node::Name(name)))));
+                    }
+                    Tagging::Adjacent(tag, key) => {
+                        if let Some(content) = content {
+                            self.push(Layer::One(Some((key, Node::Template(content)))));
+                        }
+                        self.push(Layer::One(Some((tag, Node::Name(name)))));
+                    }
+                    // Settling leaves none of these.
+                    Tagging::Untagged => {}
+                }
+            }
+            Node::Value(Value::Object(members)) => self.push(Layer::Output(members.iter(), origin)),
+            Node::Made(Value::Object(members)) => {
+                self.push(Layer::Made(members.into_iter(), origin))
+            }
+            node => return Err(self.no_object(&node, origin)),
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, layer: Layer<'a>) {
+        let below = std::mem::replace(&mut self.top, layer);
+        if !matches!(below, Layer::One(None)) {
+            self.below.push(below);
+        }
+    }
+
+    #[cold]
+    fn no_object(&self, node: &Node<'a>, origin: Option<&'a Template>) -> ResolveError {
+        let what = |value: &Value| ResolveError::of(What::NoObject).found(value);
+        let error = match node {
+            Node::Value(value) => what(value),
+            Node::Made(value) => what(value),
+            Node::Text(text) => what(&Value::String(text.clone())),
+            Node::Each { items, .. } => what(&Value::Array(items.to_vec())),
+            Node::Template(template) => match <Value as serde::Deserialize>::deserialize(
+                self.at.part(Node::Template(template)),
+            ) {
+                Ok(value) => what(&value),
+                Err(error) => error,
+            },
+            Node::Name(_) | Node::Absent => ResolveError::of(What::NoObject).found_absent(),
+        };
+        At::complete(error, origin, self.at.scope, false)
+    }
+}
+
+impl<'a> MapAccess<'a> for Members<'a> {
+    type Error = ResolveError;
+
+    #[inline]
+    fn next_key_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some((key, at, origin)) = self.advance()? else {
+            return Ok(None);
+        };
+        match (key, origin) {
+            (KeyOrText::Borrowed(key), None) => {
+                self.pending_plain = Some((key, at));
+                seed.deserialize(KeyOrText::Borrowed(key)).map(Some)
+            }
+            (key, origin) => {
+                self.pending = Some((key.as_str().to_owned(), at, origin));
+                seed.deserialize(key).map(Some)
+            }
+        }
+    }
+
+    #[inline]
+    fn next_value_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<S::Value, ResolveError> {
+        if let Some((key, at)) = self.pending_plain.take() {
+            return seeded(seed, at).map_err(|e| e.inside(Place::Key(key.to_owned())));
+        }
+        let Some((key, at, origin)) = self.pending.take() else {
+            return Err(ResolveError::custom("a value was asked for before its key"));
+        };
+        let scope = self.at.scope;
+        seeded(seed, at)
+            .map_err(|e| At::complete(e.inside_value(Place::Key(key)), origin, scope, false))
+    }
+}

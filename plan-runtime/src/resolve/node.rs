@@ -1,0 +1,499 @@
+//! The deserialiser: one view of templates, of the outputs that they refer to, and of what was made on the way.
+
+use super::access::{EachItems, KeyOrText, TemplateItems, ValueItems, ValueMembers, Variant};
+use super::error::{ResolveError, What};
+use super::members::Members;
+use super::walk::{Led, tokens, walk};
+use super::{Scope, text};
+use crate::plan::{Entry, Key, Number, Reference, Segment, Tag, Template};
+use crate::shape::Tagging;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, Unexpected, Visitor};
+use serde_json::Value;
+
+/// How deep templates and values may be nested together.
+pub(super) const DEEPEST: u16 = 256;
+
+/// A value to be deserialised.
+pub(super) enum Node<'a> {
+    Template(&'a Template),
+    /// Text of the plan, such as a variant's name.
+    Name(&'a str),
+    /// A value in an output.
+    Value(&'a Value),
+    /// A value that was made just now.
+    Made(Value),
+    /// A string that was made just now.
+    Text(String),
+    /// Each element of a list, from which `rest` leads on. `path` led here and ends with `rest`.
+    Each {
+        items: &'a [Value],
+        path: &'a [Segment],
+        rest: &'a [Segment],
+    },
+    Absent,
+}
+
+/// A node, and where it is from.
+pub(super) struct At<'a> {
+    pub(super) node: Node<'a>,
+    pub(super) scope: &'a Scope<'a>,
+    pub(super) depth: u16,
+    /// The template that led to the node, where it is the first one behind it.
+    pub(super) origin: Option<&'a Template>,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn new(template: &'a Template, scope: &'a Scope<'a>) -> Self {
+        Self {
+            node: Node::Template(template),
+            scope,
+            depth: 0,
+            origin: None,
+        }
+    }
+
+    /// A whole value, to be read as it is.
+    pub(super) fn of_value(node: Node<'a>, scope: &'a Scope<'a>) -> Self {
+        Self {
+            node,
+            scope,
+            depth: 0,
+            origin: None,
+        }
+    }
+
+    /// A part of this node.
+    pub(super) fn part(&self, node: Node<'a>) -> Self {
+        Self {
+            node,
+            scope: self.scope,
+            depth: self.depth,
+            origin: None,
+        }
+    }
+
+    /// Follows references and computes, so that what is left is a value or a template of known form.
+    #[inline]
+    pub(super) fn settle(mut self) -> Result<Self, ResolveError> {
+        while let Node::Template(template) = self.node {
+            self.node = match template {
+                Template::Object(entries) => match &entries[..] {
+                    [
+                        Entry {
+                            key: Key::Inner,
+                            value,
+                        },
+                    ] => Node::Template(value),
+                    _ => break,
+                },
+                Template::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => {
+                    match content.first() {
+                        Some(content) => Node::Template(content),
+                        None => Node::Template(&Template::Null),
+                    }
+                }
+                Template::Reference(reference) => {
+                    let node = follow_reference(reference, self.scope);
+                    self.origin = Some(template);
+                    self.node = node.map_err(|e| self.referred(e, reference))?;
+                    break;
+                }
+                Template::Text(parts) => Node::Text(text::write(parts, self.scope, self.depth)?),
+                Template::Computed(computed) => {
+                    self.origin = Some(template);
+                    let value = match computed.compute {
+                        Some(compute) => compute.compute(self.scope),
+                        None => Err(ResolveError::of(What::NotExecutable)),
+                    };
+                    Node::Made(value.map_err(|e| e.computed(&computed.written))?)
+                }
+                _ => break,
+            };
+        }
+        Ok(self)
+    }
+
+    #[cold]
+    fn referred(&self, error: ResolveError, reference: &Reference) -> ResolveError {
+        error.referred(reference, self.scope.plan().name_of(reference.source))
+    }
+
+    /// Completes an error of this node's own content with where it is from.
+    #[cold]
+    pub(super) fn complete(
+        error: ResolveError,
+        origin: Option<&'a Template>,
+        scope: &Scope<'_>,
+        each: bool,
+    ) -> ResolveError {
+        match origin {
+            Some(Template::Reference(reference)) => {
+                let error = if each {
+                    error
+                } else {
+                    error.behind(tokens(&reference.path).rev())
+                };
+                error.referred(reference, scope.plan().name_of(reference.source))
+            }
+            Some(Template::Computed(computed)) => error.computed(&computed.written),
+            _ => error,
+        }
+    }
+
+    /// Deserialises a settled node by its own form.
+    fn any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        let (origin, scope) = (self.origin, self.scope);
+        let each = matches!(self.node, Node::Each { .. });
+        self.content(visitor)
+            .map_err(|e| Self::complete(e, origin, scope, each))
+    }
+
+    fn content<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        match &self.node {
+            Node::Value(value) => self.value(value, visitor),
+            Node::Template(template) => self.template(template, visitor),
+            Node::Name(name) => visitor.visit_borrowed_str(name),
+            Node::Made(value) => {
+                let found = value.clone_if_small();
+                let Node::Made(value) = self.node else {
+                    unreachable!("matched above")
+                };
+                value
+                    .deserialize_any(visitor)
+                    .map_err(|e| found.blame(ResolveError::from_json(&e)))
+            }
+            Node::Text(_) => {
+                let Node::Text(text) = self.node else {
+                    unreachable!("matched above")
+                };
+                visitor.visit_string(text)
+            }
+            Node::Each { .. } => EachItems::visit(self, visitor),
+            Node::Absent => visitor.visit_unit().map_err(ResolveError::found_absent),
+        }
+    }
+
+    #[inline]
+    fn value<V: Visitor<'a>>(
+        &self,
+        value: &'a Value,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        match value {
+            Value::Array(items) => ValueItems::visit(self.deeper()?, items, visitor),
+            Value::Object(members) => ValueMembers::visit(self.deeper()?, members, visitor),
+            _ => value
+                .deserialize_any(visitor)
+                .map_err(|e| ResolveError::from_json(&e)),
+        }
+        .map_err(|e| e.found(value))
+    }
+
+    fn template<V: Visitor<'a>>(
+        &self,
+        template: &'a Template,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        match template {
+            Template::Null => visitor.visit_unit(),
+            Template::Bool(value) => visitor.visit_bool(*value),
+            Template::Number(Number::Unsigned(value)) => visitor.visit_u64(*value),
+            Template::Number(Number::Signed(value)) => visitor.visit_i64(*value),
+            Template::Number(Number::Float(value)) => visitor.visit_f64(*value),
+            Template::String(value) => visitor.visit_borrowed_str(value),
+            Template::List(items) => TemplateItems::visit(self.deeper()?, items, visitor),
+            // A variant without content is a string, as serde_json writes it.
+            Template::Tagged(Tag::Variant(Tagging::External, name), content)
+                if content.is_empty() =>
+            {
+                visitor.visit_borrowed_str(name)
+            }
+            Template::Object(_) | Template::Tagged(..) => {
+                Members::visit(self.deeper()?, template, visitor)
+            }
+            Template::Reference(_) | Template::Text(_) | Template::Computed(_) => {
+                Err(ResolveError::custom("a template was not settled"))
+            }
+        }
+    }
+
+    /// This node's parts are one level deeper.
+    #[inline]
+    pub(super) fn deeper(&self) -> Result<At<'a>, ResolveError> {
+        if self.depth >= DEEPEST {
+            return Err(ResolveError::of(What::TooDeep));
+        }
+        Ok(At {
+            node: Node::Absent,
+            scope: self.scope,
+            depth: self.depth + 1,
+            origin: None,
+        })
+    }
+
+    fn is_nothing(&self) -> bool {
+        matches!(
+            self.node,
+            Node::Absent
+                | Node::Value(Value::Null)
+                | Node::Made(Value::Null)
+                | Node::Template(Template::Null)
+        )
+    }
+}
+
+#[inline]
+fn follow_reference<'a>(
+    reference: &'a Reference,
+    scope: &Scope<'a>,
+) -> Result<Node<'a>, ResolveError> {
+    let Some(value) = scope.json_of(reference.source) else {
+        return Err(ResolveError::of(What::NoOutput));
+    };
+    along(value, &reference.path)
+}
+
+/// What a path leads to from a value.
+#[inline]
+pub(super) fn along<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Node<'a>, ResolveError> {
+    Ok(match walk(value, path)? {
+        Led::To(value) => Node::Value(value),
+        Led::ToDefault(value) => Node::Made(value),
+        Led::ToEach(items, rest) => Node::Each { items, path, rest },
+        Led::Nowhere => Node::Absent,
+    })
+}
+
+/// What an error is to say was found, of a value that deserialising takes away.
+enum Made {
+    Small(Value),
+    Large,
+}
+
+impl Made {
+    fn blame(self, error: ResolveError) -> ResolveError {
+        match self {
+            Self::Small(value) => error.found(&value),
+            Self::Large => error,
+        }
+    }
+}
+
+trait CloneIfSmall {
+    fn clone_if_small(&self) -> Made;
+}
+
+impl CloneIfSmall for Value {
+    fn clone_if_small(&self) -> Made {
+        match self {
+            Self::Null | Self::Bool(_) | Self::Number(_) => Made::Small(self.clone()),
+            Self::String(text) if text.len() <= 64 => Made::Small(self.clone()),
+            _ => Made::Large,
+        }
+    }
+}
+
+/// Values in outputs are read with the hint, which serde_json knows best what to do with.
+macro_rules! hinted {
+    ($($method:ident)*) => {$(
+        #[inline]
+        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+            let at = self.settle()?;
+            if let Node::Value(value) = at.node
+                && !matches!(value, Value::Array(_) | Value::Object(_))
+            {
+                return value.$method(visitor).map_err(|e| {
+                    let error = ResolveError::from_json(&e).found(value);
+                    Self::complete(error, at.origin, at.scope, false)
+                });
+            }
+            at.any(visitor)
+        }
+    )*};
+}
+
+macro_rules! by_form {
+    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
+        #[inline]
+        fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
+            $(let _ = $argument;)*
+            self.settle()?.any(visitor)
+        }
+    )*};
+}
+
+impl<'a> Deserializer<'a> for At<'a> {
+    type Error = ResolveError;
+
+    hinted! {
+        deserialize_bool
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64
+        deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
+        deserialize_identifier
+    }
+
+    by_form! {
+        deserialize_any()
+        deserialize_seq()
+        deserialize_tuple(length: usize)
+        deserialize_tuple_struct(name: &'static str, length: usize)
+        deserialize_map()
+        deserialize_struct(name: &'static str, fields: &'static [&'static str])
+    }
+
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        let at = self.settle()?;
+        if at.is_nothing() {
+            return visitor.visit_none();
+        }
+        visitor.visit_some(at)
+    }
+
+    fn deserialize_unit<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        let at = self.settle()?;
+        match at.node {
+            // A tool without arguments has none, however its struct is written.
+            Node::Template(Template::Object(entries)) if entries.is_empty() => visitor.visit_unit(),
+            _ => at.any(visitor),
+        }
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        // serde_json's `RawValue` wants its own deserialiser.
+        if name.starts_with("$serde_json::private::") {
+            let (origin, scope) = (self.origin, self.scope);
+            let value = <Value as serde::Deserialize>::deserialize(self)?;
+            return value
+                .deserialize_newtype_struct(name, visitor)
+                .map_err(|e| Self::complete(ResolveError::from_json(&e), origin, scope, false));
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let at = self.settle()?;
+        let (origin, scope) = (at.origin, at.scope);
+        enumeration(at, visitor).map_err(|e| Self::complete(e, origin, scope, false))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        visitor.visit_unit()
+    }
+}
+
+fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, ResolveError> {
+    let unit = |name: KeyOrText<'a>, visitor: V| {
+        visitor.visit_enum(Variant {
+            name,
+            content: None,
+        })
+    };
+    match &at.node {
+        Node::Value(value) => match value {
+            Value::String(name) => unit(KeyOrText::Borrowed(name), visitor),
+            Value::Object(members) => match (members.len(), members.iter().next()) {
+                (1, Some((name, value))) => visitor.visit_enum(Variant {
+                    name: KeyOrText::Borrowed(name),
+                    content: Some((at.deeper()?.part(Node::Value(value)), Some(name))),
+                }),
+                _ => Err(ResolveError::invalid_value(
+                    Unexpected::Map,
+                    &"map with a single key",
+                )),
+            },
+            _ => Err(unsuitable(value)),
+        }
+        .map_err(|e| e.found(value)),
+        Node::Template(Template::String(name)) => unit(KeyOrText::Borrowed(name), visitor),
+        Node::Name(name) => unit(KeyOrText::Borrowed(name), visitor),
+        Node::Text(_) => match at.node {
+            Node::Text(name) => unit(KeyOrText::Owned(name), visitor),
+            _ => unreachable!("matched above"),
+        },
+        Node::Template(Template::Tagged(Tag::Variant(Tagging::External, name), content)) => {
+            let content = match content.first() {
+                Some(content) => Some((at.deeper()?.part(Node::Template(content)), None)),
+                None => None,
+            };
+            visitor.visit_enum(Variant {
+                name: KeyOrText::Borrowed(name),
+                content,
+            })
+        }
+        Node::Template(template @ (Template::Object(_) | Template::Tagged(..))) => {
+            let mut members = Members::of(at.deeper()?, template)?;
+            let only = members.next()?;
+            match (only, members.next()?) {
+                (Some((name, content)), None) => visitor.visit_enum(Variant {
+                    name,
+                    content: Some((content, None)),
+                }),
+                _ => Err(ResolveError::invalid_value(
+                    Unexpected::Map,
+                    &"map with a single key",
+                )),
+            }
+        }
+        Node::Made(_) => match at.node {
+            Node::Made(value) => value
+                .deserialize_enum("", &[], visitor)
+                .map_err(|e| ResolveError::from_json(&e)),
+            _ => unreachable!("matched above"),
+        },
+        Node::Absent => {
+            Err(ResolveError::invalid_type(Unexpected::Unit, &"string or map").found_absent())
+        }
+        Node::Each { .. } => Err(ResolveError::invalid_type(
+            Unexpected::Seq,
+            &"string or map",
+        )),
+        Node::Template(template) => Err(match template {
+            Template::Null => ResolveError::invalid_type(Unexpected::Unit, &"string or map"),
+            Template::Bool(value) => {
+                ResolveError::invalid_type(Unexpected::Bool(*value), &"string or map")
+            }
+            Template::List(_) => ResolveError::invalid_type(Unexpected::Seq, &"string or map"),
+            _ => ResolveError::invalid_type(Unexpected::Other("number"), &"string or map"),
+        }),
+    }
+}
+
+fn unsuitable(value: &Value) -> ResolveError {
+    let unexpected = match value {
+        Value::Null => Unexpected::Unit,
+        Value::Bool(value) => Unexpected::Bool(*value),
+        Value::Number(_) => Unexpected::Other("number"),
+        Value::String(text) => Unexpected::Str(text),
+        Value::Array(_) => Unexpected::Seq,
+        Value::Object(_) => Unexpected::Map,
+    };
+    ResolveError::invalid_type(unexpected, &"string or map")
+}
+
+/// Deserialises `node` with a seed.
+#[inline]
+pub(super) fn seeded<'a, S: DeserializeSeed<'a>>(
+    seed: S,
+    at: At<'a>,
+) -> Result<S::Value, ResolveError> {
+    seed.deserialize(at)
+}

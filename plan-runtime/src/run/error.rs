@@ -1,0 +1,237 @@
+use crate::Error;
+use crate::error::write_chain;
+use crate::plan::Plan;
+use crate::resolve::ResolveError;
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why a step failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum StepError {
+    /// The tool returned an error.
+    Tool(Arc<Error>),
+    /// The tool, or Rust code in the step's arguments, panicked with this message.
+    Panic(Arc<str>),
+    /// The arguments, or the computed value, cannot be made out of the inputs and the outputs.
+    Arguments(Arc<ResolveError>),
+    /// The tool's output cannot be written as JSON.
+    Output(Arc<ResolveError>),
+    /// Nothing here runs this step.
+    Unknown,
+}
+
+impl StepError {
+    pub(super) fn tool(error: Error) -> Self {
+        Self::Tool(Arc::new(error))
+    }
+
+    pub(super) fn arguments(error: ResolveError) -> Self {
+        Self::Arguments(Arc::new(error))
+    }
+
+    pub(super) fn output(error: ResolveError) -> Self {
+        Self::Output(Arc::new(error))
+    }
+
+    /// What the tool returned, where that was it.
+    pub fn as_tool(&self) -> Option<&Error> {
+        match self {
+            Self::Tool(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether another try may succeed: a tool's transient error, or a panic.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Tool(error) => error.is_transient(),
+            Self::Panic(_) => true,
+            Self::Arguments(_) | Self::Output(_) | Self::Unknown => false,
+        }
+    }
+}
+
+/// A tool's error is written with its causes, on one line.
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool(error) => write_chain(error.as_std(), f),
+            Self::Panic(message) => write!(f, "panicked: {message}"),
+            Self::Arguments(error) => write!(f, "{error}"),
+            Self::Output(error) => write!(f, "its output cannot be encoded: {error}"),
+            Self::Unknown => f.write_str("there is nothing here that runs this step"),
+        }
+    }
+}
+
+impl StdError for StepError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Tool(error) => Some(error.as_std()),
+            Self::Arguments(error) | Self::Output(error) => Some(&**error),
+            Self::Panic(_) | Self::Unknown => None,
+        }
+    }
+}
+
+/// A step that failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub(super) step: Cow<'static, str>,
+    pub(super) tool: Option<Cow<'static, str>>,
+    pub(super) error: StepError,
+    pub(super) blocked: Vec<Cow<'static, str>>,
+}
+
+impl Failure {
+    /// The step's name.
+    pub fn step(&self) -> &str {
+        &self.step
+    }
+
+    /// The name of the tool that the step called; `None` for a computed step.
+    pub fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
+    /// What happened.
+    pub fn error(&self) -> &StepError {
+        &self.error
+    }
+
+    /// The steps that could not run because of this one, in the plan's order.
+    pub fn blocked(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.blocked.iter().map(|id| &**id)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step `{}`", self.step)?;
+        if let Some(tool) = &self.tool {
+            write!(f, " ({tool})")?;
+        }
+        write!(f, ": {}", self.error)?;
+        // Naming thousands helps nobody; the report has them all.
+        const NAMED: usize = 3;
+        match &self.blocked[..] {
+            [] => Ok(()),
+            [only] => write!(f, " (this blocked `{only}`)"),
+            [others @ .., last] if others.len() < NAMED => {
+                let others: Vec<_> = others.iter().map(|id| format!("`{id}`")).collect();
+                write!(f, " (this blocked {} and `{last}`)", others.join(", "))
+            }
+            all => {
+                let first: Vec<_> = all[..NAMED].iter().map(|id| format!("`{id}`")).collect();
+                let more = all.len() - NAMED;
+                write!(f, " (this blocked {} and {more} more)", first.join(", "))
+            }
+        }
+    }
+}
+
+/// Why a run gave no output.
+///
+/// `{}` writes it on one line, with every step that failed; `{:?}` gives each of them a line of its own.
+pub struct RunError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    plan: Cow<'static, str>,
+    cause: Cause,
+}
+
+#[derive(Debug)]
+pub(super) enum Cause {
+    Steps(Vec<Failure>),
+    Inputs(ResolveError),
+    Output(StepError),
+    Plan(String),
+}
+
+impl RunError {
+    pub(super) fn new(plan: &Plan, cause: Cause) -> Self {
+        let plan = plan.name.clone();
+        Self(Box::new(Inner { plan, cause }))
+    }
+
+    /// The plan's name.
+    pub fn plan(&self) -> &str {
+        &self.0.plan
+    }
+
+    /// The steps that failed, in the order in which they did. There are none if the plan could not start, or if every
+    /// step completed and the plan's own output could not be made of theirs.
+    pub fn failures(&self) -> &[Failure] {
+        match &self.0.cause {
+            Cause::Steps(failures) => failures,
+            _ => &[],
+        }
+    }
+
+    /// Whether another try may succeed: whether this is so of every failure.
+    pub fn is_transient(&self) -> bool {
+        match &self.0.cause {
+            Cause::Steps(failures) => failures.iter().all(|failure| failure.error.is_transient()),
+            Cause::Output(error) => error.is_transient(),
+            Cause::Inputs(_) | Cause::Plan(_) => false,
+        }
+    }
+
+    /// Whether another try would not help.
+    pub fn is_permanent(&self) -> bool {
+        !self.is_transient()
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = self.plan();
+        match &self.0.cause {
+            Cause::Inputs(error) => {
+                write!(f, "plan `{plan}` cannot start: {error}")
+            }
+            Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {message}"),
+            Cause::Output(error) => write!(f, "plan `{plan}` failed: its output: {error}"),
+            Cause::Steps(failures) => {
+                write!(f, "plan `{plan}` failed: ")?;
+                for (place, failure) in failures.iter().enumerate() {
+                    let separator = if place == 0 { "" } else { "; " };
+                    write!(f, "{separator}{failure}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.failures() {
+            _ if f.alternate() => fmt::Debug::fmt(&self.0, f),
+            failures @ [_, _, ..] => {
+                write!(f, "plan `{}` failed:", self.plan())?;
+                failures.iter().try_for_each(|it| write!(f, "\n    {it}"))
+            }
+            _ => fmt::Display::fmt(self, f),
+        }
+    }
+}
+
+impl StdError for RunError {
+    /// The first failure: what its tool returned, where that was it.
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.0.cause {
+            Cause::Steps(failures) => failures.first().map(|failure| match &failure.error {
+                StepError::Tool(error) => error.as_std(),
+                error => error,
+            }),
+            Cause::Inputs(error) => Some(error),
+            Cause::Output(error) => Some(error),
+            Cause::Plan(_) => None,
+        }
+    }
+}

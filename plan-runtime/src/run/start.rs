@@ -1,0 +1,82 @@
+use super::StepError;
+use crate::Call;
+use crate::plan::Step;
+use crate::resolve::{Held, Scope, resolve};
+use serde::{Serialize, de::DeserializeOwned};
+use std::future::Future;
+use std::pin::Pin;
+
+/// A step's output, on its way.
+pub type StepFuture<'x> = Pin<Box<dyn Future<Output = StepResult> + Send + 'x>>;
+
+/// How a step ends.
+pub type StepResult = Result<Held, StepError>;
+
+/// How generated code starts the step at a place of [`Plan::steps`](crate::Plan::steps).
+pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
+
+/// A step that was started.
+pub enum Started<'x> {
+    /// It has ended already.
+    Ended(StepResult),
+    /// It runs.
+    Running(StepFuture<'x>),
+}
+
+/// What there is to start a step with: the step, and what it can refer to.
+#[derive(Clone, Copy)]
+pub struct Request<'s> {
+    scope: Scope<'s>,
+    step: &'s Step,
+}
+
+impl<'s> Request<'s> {
+    /// A request to start a step of `scope`'s plan, whoever decides that it is time.
+    pub fn new(scope: Scope<'s>, step: &'s Step) -> Self {
+        Self { scope, step }
+    }
+
+    /// The step.
+    pub fn step(&self) -> &'s Step {
+        self.step
+    }
+
+    /// What the step can refer to.
+    pub fn scope(&self) -> &Scope<'s> {
+        &self.scope
+    }
+
+    /// Calls a tool: its arguments are resolved at once, and its output is encoded when it ends. `keep` keeps the output's typed value, too.
+    pub fn call<'x, T, A>(self, app: &'x A, keep: bool) -> Started<'x>
+    where
+        T: Call<A> + 'x,
+        A: ?Sized,
+    {
+        let tool: T = match resolve(&self.step.args, &self.scope) {
+            Ok(tool) => tool,
+            Err(error) => return Started::Ended(Err(StepError::arguments(error))),
+        };
+        let output = tool.call(app);
+        Started::Running(Box::pin(async move {
+            let output = output.await.map_err(StepError::tool)?;
+            Held::value(output, keep).map_err(StepError::output)
+        }))
+    }
+
+    /// Computes a value; no tool is called.
+    pub fn compute<T>(self, keep: bool) -> Started<'static>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        Started::Ended(
+            resolve::<T>(&self.step.args, &self.scope)
+                .map_err(StepError::arguments)
+                .and_then(|value| Held::value(value, keep).map_err(StepError::output)),
+        )
+    }
+
+    /// There is nothing that runs this step.
+    pub fn unknown(self) -> Started<'static> {
+        Started::Ended(Err(StepError::Unknown))
+    }
+}

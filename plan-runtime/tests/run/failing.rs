@@ -1,0 +1,168 @@
+use super::support::{Driven, Lab, Outcome, graph, plan, run, statuses};
+use plan_runtime::run::OnFailure;
+
+#[test]
+fn stop_lets_what_runs_finish_and_starts_nothing() {
+    let plan = plan("a, b, c < a, d < c b, e < b, f < e");
+    let lab = Lab::default().with("a", Outcome::Fail);
+    let mut driven = Driven::new(run(&plan, &lab).with_report());
+    driven.pending();
+    lab.let_through("a");
+    driven.pending();
+    lab.let_through("b");
+    let (result, report) = driven.ended();
+    assert_eq!(lab.started(), "a b");
+    assert_eq!(lab.dropped(), "");
+    assert_eq!(
+        statuses(&report),
+        "a failed: no a today, b completed, c blocked by `a`, d blocked by `a`, e skipped, f skipped"
+    );
+    let totals = report.totals();
+    assert_eq!(
+        totals.to_string(),
+        "1 completed, 1 failed, 2 skipped, 2 blocked"
+    );
+    assert_eq!(
+        result.unwrap_err().to_string(),
+        "plan `test` failed: step `a` (work): no a today (this blocked `c` and `d`)"
+    );
+}
+
+#[test]
+fn continue_runs_all_that_does_not_need_the_failed_step() {
+    let plan = plan("a, b, c < a, d < c b, e < b, f < e");
+    let lab = Lab::open().with("a", Outcome::Fail);
+    let run = run(&plan, &lab).on_failure(OnFailure::Continue);
+    let (result, report) = Driven::new(run.with_report()).ended();
+    assert_eq!(lab.started(), "a b e f");
+    assert_eq!(
+        statuses(&report),
+        "a failed: no a today, b completed, c blocked by `a`, d blocked by `a`, e completed, f completed"
+    );
+    assert_eq!(result.unwrap_err().failures().len(), 1);
+}
+
+#[test]
+fn cancel_drops_what_runs() {
+    let plan = plan("a, b, c < a, d < b");
+    let lab = Lab::default().with("a", Outcome::Fail);
+    let run = run(&plan, &lab).on_failure(OnFailure::Cancel);
+    let mut driven = Driven::new(run.with_report());
+    driven.pending();
+    lab.let_through("a");
+    let (_, report) = driven.ended();
+    assert_eq!(lab.dropped(), "b");
+    assert_eq!(
+        statuses(&report),
+        "a failed: no a today, b cancelled, c blocked by `a`, d skipped"
+    );
+    assert!(report.step("b").unwrap().duration().is_some());
+}
+
+#[test]
+fn failures_at_once_are_all_reported() {
+    let plan = plan("a, b, c < a, d < b, e < a b, f < e");
+    let lab = Lab::default()
+        .with("a", Outcome::Fail)
+        .with("b", Outcome::Panic);
+    let mut driven = Driven::new(run(&plan, &lab).with_report());
+    driven.pending();
+    lab.let_through("b a");
+    let (result, report) = driven.ended();
+    let error = result.unwrap_err();
+    let failed: Vec<_> = error.failures().iter().map(|it| it.step()).collect();
+    assert_eq!(failed, ["b", "a"], "in the order in which they failed");
+    assert_eq!(
+        statuses(&report),
+        "a failed: no a today, b failed: panicked: b is upside down, c blocked by `a`, \
+         d blocked by `b`, e blocked by `b`, f blocked by `b`"
+    );
+    assert_eq!(
+        error.to_string(),
+        "plan `test` failed: step `b` (work): panicked: b is upside down \
+         (this blocked `d`, `e` and `f`); step `a` (work): no a today (this blocked `c`)"
+    );
+    assert_eq!(
+        format!("{error:?}"),
+        "plan `test` failed:\
+         \n    step `b` (work): panicked: b is upside down (this blocked `d`, `e` and `f`)\
+         \n    step `a` (work): no a today (this blocked `c`)"
+    );
+}
+
+#[test]
+fn a_plan_that_can_never_finish_is_refused() {
+    let cyclic = plan("a, b < a d, c < b, d < c, e < d");
+    let lab = Lab::open();
+    let (result, report) = Driven::new(run(&cyclic, &lab).with_report()).ended();
+    assert_eq!(
+        result.unwrap_err().to_string(),
+        "plan `test` cannot run: steps wait for each other: `b` → `d` → `c` → `b`"
+    );
+    assert_eq!(report.totals().skipped, 5);
+    assert_eq!(lab.started(), "");
+
+    let own = plan("a < a");
+    let error = Driven::new(run(&own, &lab)).ended().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `test` cannot run: steps wait for each other: `a` → `a`"
+    );
+
+    let beyond = graph(vec![("a".into(), vec![7])]);
+    let error = Driven::new(run(&beyond, &lab)).ended().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `test` cannot run: step `a` needs step number 7, but the plan has only 1"
+    );
+    assert!(error.is_permanent());
+    assert!(error.failures().is_empty());
+}
+
+#[test]
+fn needs_may_be_named_twice() {
+    let plan = plan("a, b < a a");
+    assert_eq!(Driven::new(run(&plan, &Lab::open())).ended().unwrap(), 3);
+}
+
+#[test]
+fn a_report_is_a_table() {
+    let plan = plan("first, b < first, third < b, other");
+    let lab = Lab::open().with("b", Outcome::Fail);
+    let (_, report) = Driven::new(run(&plan, &lab).concurrency(1).with_report()).ended();
+    let text = report.to_string();
+    // Times differ from run to run.
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let digit = |c: char| c.is_ascii_digit() || c == '.';
+            line.replace(digit, "")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "plan `test`: steps in ms: completed, failed, skipped, blocked",
+            "first work completed ms + ms",
+            "b work failed ms + ms no b today",
+            "third work blocked by `b`",
+            "other work skipped",
+        ]
+    );
+    let column = |line: &str, word: &str| line.find(word).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(column(lines[1], "+"), column(lines[2], "+"));
+    assert_eq!(column(lines[2], "no b"), column(lines[3], "by"));
+    assert_eq!(column(lines[3], "blocked"), column(lines[4], "skipped"));
+
+    let b = report.step("b").unwrap();
+    assert_eq!((b.id(), b.tool()), ("b", Some("work")));
+    assert_eq!(b.error().unwrap().to_string(), "no b today");
+    assert!(b.started() >= report.step("first").unwrap().ended());
+    assert!(b.ended().unwrap() <= report.duration());
+    assert!(report.step("third").unwrap().started().is_none());
+    assert!(report.step("fourth").is_none());
+}

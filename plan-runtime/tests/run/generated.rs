@@ -1,0 +1,292 @@
+//! A whole plan in the form of generated code: a `static`, inputs as fields, tools of two applications.
+
+use super::support::Driven;
+use plan_runtime::__private::{Request, Started, called};
+use plan_runtime::plan::{
+    Absent, Compute, Computed, Entry, Input, Key, Output, Plan, Reference, Segment, Source, Step,
+    Template, ToolInfo,
+};
+use plan_runtime::resolve::{Held, ResolveError, Scope};
+use plan_runtime::shape::TypeShape;
+use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::future::Future;
+
+#[derive(Serialize, Deserialize)]
+struct FetchEmails {
+    sender: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Inbox {
+    data: Vec<Email>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Email {
+    subject: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReplyEmail {
+    subject: String,
+    body: String,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Receipt {
+    sent: String,
+}
+
+impl Shape for FetchEmails {
+    const SHAPE: TypeShape = TypeShape::Opaque;
+}
+impl Tool for FetchEmails {
+    type Output = Inbox;
+    const NAME: &'static str = "fetch_emails";
+}
+impl Shape for ReplyEmail {
+    const SHAPE: TypeShape = TypeShape::Opaque;
+}
+impl Tool for ReplyEmail {
+    type Output = Receipt;
+    const NAME: &'static str = "reply_email";
+}
+
+struct Mail {
+    subjects: Vec<&'static str>,
+}
+
+impl Call<Mail> for FetchEmails {
+    async fn call(self, mail: &Mail) -> Result<Inbox> {
+        let email = |subject: &&str| Email {
+            subject: format!("{subject} from {}", self.sender),
+        };
+        Ok(Inbox {
+            data: mail.subjects.iter().map(email).collect(),
+        })
+    }
+}
+
+impl Call<Mail> for ReplyEmail {
+    async fn call(self, _: &Mail) -> Result<Receipt> {
+        Ok(Receipt {
+            sent: format!("{}: {}", self.subject, self.body),
+        })
+    }
+}
+
+struct Locked;
+
+impl Call<Locked> for FetchEmails {
+    async fn call(self, _: &Locked) -> Result<Inbox> {
+        Err(Error::msg("mailbox is locked"))
+    }
+}
+
+impl Call<Locked> for ReplyEmail {
+    async fn call(self, _: &Locked) -> Result<Receipt> {
+        unreachable!()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReplyToLatest {
+    sender: String,
+    reply: String,
+}
+
+struct Subject;
+
+impl Compute for Subject {
+    fn compute(&self, scope: &Scope<'_>) -> std::result::Result<Value, ResolveError> {
+        let inbox = scope.value_of::<Inbox>(Source::Step(0))?;
+        Ok(Value::from(inbox.data[0].subject.to_uppercase()))
+    }
+}
+
+impl ReplyToLatest {
+    const PLAN: &'static Plan = &PLAN;
+
+    fn run<A>(self, app: &A) -> Run<'_, A, Receipt>
+    where
+        A: ?Sized + Sync,
+        FetchEmails: Call<A>,
+        ReplyEmail: Call<A>,
+    {
+        fn start<'x, A>(step: usize, request: Request<'_>, app: &'x A) -> Started<'x>
+        where
+            A: ?Sized + Sync,
+            FetchEmails: Call<A>,
+            ReplyEmail: Call<A>,
+        {
+            match step {
+                0 => request.call::<FetchEmails, A>(app, true),
+                1 => request.compute::<String>(false),
+                2 => request.call::<ReplyEmail, A>(app, false),
+                _ => request.unknown(),
+            }
+        }
+        let inputs = || {
+            Ok(vec![
+                Held::value(self.sender, false)?,
+                Held::value(self.reply, false)?,
+            ])
+        };
+        Run::new(Self::PLAN, inputs(), app, start::<A>)
+    }
+}
+
+impl Shape for ReplyToLatest {
+    const SHAPE: TypeShape = TypeShape::Opaque;
+}
+
+impl Tool for ReplyToLatest {
+    type Output = Receipt;
+    const NAME: &'static str = "reply_to_latest";
+}
+
+impl<A> Call<A> for ReplyToLatest
+where
+    A: ?Sized + Sync,
+    FetchEmails: Call<A>,
+    ReplyEmail: Call<A>,
+{
+    fn call(self, app: &A) -> impl Future<Output = Result<Receipt>> + Send {
+        called(self.run(app))
+    }
+}
+
+const fn text(text: &'static str) -> Cow<'static, str> {
+    Cow::Borrowed(text)
+}
+
+const fn reference(source: Source, path: &'static [Segment], written: &'static str) -> Template {
+    Template::Reference(Reference {
+        source,
+        path: Cow::Borrowed(path),
+        written: text(written),
+    })
+}
+
+const fn entry(name: &'static str, value: Template) -> Entry {
+    Entry {
+        key: Key::Name(text(name)),
+        value,
+    }
+}
+
+static PLAN: Plan = Plan {
+    name: text("reply_to_latest"),
+    description: text(""),
+    inputs: Cow::Borrowed(&[
+        Input {
+            name: text("sender"),
+            type_name: text("String"),
+            description: text(""),
+        },
+        Input {
+            name: text("reply"),
+            type_name: text("String"),
+            description: text(""),
+        },
+    ]),
+    steps: Cow::Borrowed(&[
+        Step {
+            id: text("inbox"),
+            intent: text(""),
+            tool: Some(ToolInfo {
+                name: text(FetchEmails::NAME),
+                description: text(FetchEmails::DESCRIPTION),
+            }),
+            args: Template::Object(Cow::Borrowed(
+                const { &[entry("sender", reference(Source::Input(0), &[], "sender"))] },
+            )),
+            after: Cow::Borrowed(&[]),
+            needs: Cow::Borrowed(&[]),
+        },
+        Step {
+            id: text("subject"),
+            intent: text(""),
+            tool: None,
+            args: Template::Computed(Computed {
+                reads: Cow::Borrowed(&[Source::Step(0)]),
+                written: text("inbox.data[0].subject.to_uppercase()"),
+                compute: Some(&Subject),
+            }),
+            after: Cow::Borrowed(&[]),
+            needs: Cow::Borrowed(&[0]),
+        },
+        Step {
+            id: text("sent"),
+            intent: text(""),
+            tool: Some(ToolInfo {
+                name: text(ReplyEmail::NAME),
+                description: text(ReplyEmail::DESCRIPTION),
+            }),
+            args: Template::Object(Cow::Borrowed(
+                const {
+                    &[
+                        entry("subject", reference(Source::Step(1), &[], "subject")),
+                        entry("body", reference(Source::Input(1), &[], "reply")),
+                    ]
+                },
+            )),
+            after: Cow::Borrowed(&[]),
+            needs: Cow::Borrowed(&[1]),
+        },
+    ]),
+    output: Output {
+        type_name: text("Receipt"),
+        value: Template::Object(Cow::Borrowed(
+            const {
+                &[entry(
+                    "sent",
+                    reference(
+                        Source::Step(2),
+                        &[Segment::Key(Cow::Borrowed("sent"), Absent::Error)],
+                        "sent.sent",
+                    ),
+                )]
+            },
+        )),
+    },
+};
+
+fn reply() -> ReplyToLatest {
+    ReplyToLatest {
+        sender: "sarah".into(),
+        reply: "On it.".into(),
+    }
+}
+
+#[test]
+fn it_runs() {
+    let mail = Mail {
+        subjects: vec!["Lunch", "Older"],
+    };
+    let receipt = Driven::new(reply().run(&mail)).ended().unwrap();
+    let sent = "LUNCH FROM SARAH: On it.".into();
+    assert_eq!(receipt, Receipt { sent });
+    Driven::new(reply().call(&mail)).ended().unwrap();
+}
+
+#[test]
+fn its_error_says_what_happened() {
+    let error = Driven::new(reply().run(&Locked)).ended().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `reply_to_latest` failed: step `inbox` (fetch_emails): mailbox is locked \
+         (this blocked `subject` and `sent`)"
+    );
+
+    let empty = Mail { subjects: vec![] };
+    let error = Driven::new(reply().run(&empty)).ended().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `reply_to_latest` failed: step `subject`: panicked: index out of bounds: \
+         the len is 0 but the index is 0 (this blocked `sent`)"
+    );
+}

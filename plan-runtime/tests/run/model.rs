@@ -1,0 +1,154 @@
+//! Random plans with random outcomes: every step's status is what a small model says.
+
+use super::support::{Driven, Lab, Outcome, graph, run, statuses};
+use plan_runtime::run::OnFailure;
+use proptest::prelude::*;
+
+const POLICIES: [OnFailure; 3] = [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
+
+#[derive(Debug)]
+struct Case {
+    needs: Vec<Vec<usize>>,
+    outcomes: Vec<Outcome>,
+    /// Of the steps that run, the one of the lowest rank ends first.
+    ranks: Vec<u32>,
+    bound: usize,
+    policy: OnFailure,
+}
+
+/// Steps in random order: a step may need one that is written later.
+fn cases() -> impl Strategy<Value = Case> {
+    let step = (
+        prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        prop_oneof![8 => Just(Outcome::Ok), 1 => Just(Outcome::Fail), 1 => Just(Outcome::Panic)],
+        any::<u32>(),
+    );
+    let steps = prop::collection::vec(step, 1..40);
+    let order = any::<u64>();
+    (steps, order, 1..8_usize, prop::sample::select(&POLICIES)).prop_map(
+        |(steps, order, bound, policy)| {
+            let count = steps.len();
+            // Where the step that comes nth in time is written.
+            let mut places: Vec<usize> = (0..count).collect();
+            places.sort_by_key(|place| (*place as u64 + 1).wrapping_mul(order | 1).rotate_left(17));
+            let mut case = Case {
+                needs: vec![vec![]; count],
+                outcomes: vec![Outcome::Ok; count],
+                ranks: vec![0; count],
+                bound,
+                policy,
+            };
+            for (time, (needs, outcome, rank)) in steps.into_iter().enumerate() {
+                let place = places[time];
+                if time > 0 {
+                    let needs = needs.iter().map(|need| places[need.index(time)]);
+                    case.needs[place].extend(needs);
+                    case.needs[place].sort_unstable();
+                    case.needs[place].dedup();
+                }
+                case.outcomes[place] = outcome;
+                case.ranks[place] = rank;
+            }
+            case
+        },
+    )
+}
+
+/// What should become of each step.
+fn model(case: &Case) -> Vec<String> {
+    let count = case.needs.len();
+    let mut status: Vec<Option<String>> = vec![None; count];
+    let mut running: Vec<usize> = vec![];
+    let mut failed = false;
+    loop {
+        while running.len() < case.bound && (!failed || case.policy == OnFailure::Continue) {
+            let completed = |need: &usize| status[*need].as_deref() == Some("completed");
+            let next = (0..count).find(|step| {
+                let new = status[*step].is_none() && !running.contains(step);
+                new && case.needs[*step].iter().all(completed)
+            });
+            let Some(next) = next else { break };
+            running.push(next);
+        }
+        let Some(&step) = running
+            .iter()
+            .min_by_key(|step| (case.ranks[**step], **step))
+        else {
+            break;
+        };
+        running.retain(|other| *other != step);
+        status[step] = Some(match case.outcomes[step] {
+            Outcome::Ok => "completed".into(),
+            Outcome::Fail => format!("failed: no s{step} today"),
+            Outcome::Panic => format!("failed: panicked: s{step} is upside down"),
+        });
+        if case.outcomes[step] == Outcome::Ok {
+            continue;
+        }
+        failed = true;
+        if case.policy == OnFailure::Cancel {
+            running
+                .drain(..)
+                .for_each(|step| status[step] = Some("cancelled".into()));
+        }
+        let mut blocked = vec![step];
+        while let Some(by) = blocked.pop() {
+            for step in (0..count).filter(|step| case.needs[*step].contains(&by)) {
+                if status[step].is_none() {
+                    status[step] = Some(String::new());
+                    blocked.push(step);
+                }
+            }
+        }
+        let by = format!("blocked by `s{step}`");
+        status
+            .iter_mut()
+            .flatten()
+            .filter(|it| it.is_empty())
+            .for_each(|it| it.clone_from(&by));
+    }
+    status
+        .into_iter()
+        .map(|it| it.unwrap_or("skipped".into()))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn every_step_ends_as_the_model_says(case in cases()) {
+        let steps = case.needs.iter().enumerate();
+        let plan = graph(steps.map(|(step, needs)| (format!("s{step}"), needs.clone())).collect());
+        let outcomes = case.outcomes.iter().enumerate();
+        let lab = outcomes.fold(Lab::default(), |lab, (step, outcome)| {
+            lab.with(&format!("s{step}"), *outcome)
+        });
+        let run = run(&plan, &lab).concurrency(case.bound).on_failure(case.policy);
+        let mut driven = Driven::new(run.with_report());
+        let (result, report) = loop {
+            if let std::task::Poll::Ready(ended) = driven.settle() {
+                break ended;
+            }
+            let running = lab.running();
+            let step = running.iter().min_by_key(|id| {
+                let step: usize = id[1..].parse().unwrap();
+                (case.ranks[step], step)
+            });
+            lab.let_through(step.expect("a run that waits has a step that runs"));
+        };
+        let expected: Vec<_> = model(&case)
+            .into_iter()
+            .enumerate()
+            .map(|(step, status)| format!("s{step} {status}"))
+            .collect();
+        prop_assert_eq!(statuses(&report), expected.join(", "));
+        prop_assert!(lab.most() <= case.bound);
+        prop_assert_eq!(result.is_ok(), report.totals().failed == 0);
+        prop_assert_eq!(lab.running().len(), 0);
+        if let Err(error) = result && let [failure] = error.failures() {
+            let foretold = plan.blocked_by(failure.step());
+            let foretold: Vec<&str> = foretold.iter().map(|step| &*step.id).collect();
+            prop_assert_eq!(failure.blocked().collect::<Vec<_>>(), foretold);
+        }
+    }
+}

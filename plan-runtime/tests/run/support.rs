@@ -1,0 +1,307 @@
+//! Plans out of a line of text, a tool whose every step is held at a gate, and a driver that polls only what was woken.
+
+use plan_runtime::__private::{Request, Started};
+use plan_runtime::plan::{
+    Entry, Input, Key, Number, Output, Plan, Reference, Source, Step, Template, ToolInfo,
+};
+use plan_runtime::resolve::Held;
+use plan_runtime::shape::TypeShape;
+use plan_runtime::{Call, Error, Report, Result, Run, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use tokio::sync::Semaphore;
+
+/// `"a, b < a, c < a b"`: `b` reads `a`, `c` reads `a` and `b`. The output is that of the last step.
+pub(crate) fn plan(text: &str) -> Plan {
+    let steps: Vec<(&str, Vec<&str>)> = text
+        .split(',')
+        .map(|step| {
+            let (id, needs) = step.split_once('<').unwrap_or((step, ""));
+            (id.trim(), needs.split_whitespace().collect())
+        })
+        .collect();
+    let place = |id: &str| steps.iter().position(|step| step.0 == id).expect(id);
+    graph(
+        steps
+            .iter()
+            .map(|(id, needs)| (id.to_string(), needs.iter().map(|id| place(id)).collect()))
+            .collect(),
+    )
+}
+
+pub(crate) fn graph(steps: Vec<(String, Vec<usize>)>) -> Plan {
+    let ids: Vec<String> = steps.iter().map(|(id, _)| id.clone()).collect();
+    let reference = |step: usize| {
+        let id = ids.get(step).cloned().unwrap_or_default();
+        Template::Reference(Reference {
+            source: Source::Step(step),
+            path: [].as_slice().into(),
+            written: id.into(),
+        })
+    };
+    let output = match ids.len() {
+        0 => Template::Number(Number::Unsigned(0)),
+        count => reference(count - 1),
+    };
+    let entry = |name: &'static str, value| Entry {
+        key: Key::Name(name.into()),
+        value,
+    };
+    let steps: Vec<Step> = steps
+        .iter()
+        .map(|(id, needs)| {
+            let from = needs.iter().copied().map(reference).collect::<Vec<_>>();
+            let mut needs = needs.clone();
+            needs.sort_unstable();
+            Step {
+                id: id.clone().into(),
+                intent: "".into(),
+                tool: Some(ToolInfo {
+                    name: "work".into(),
+                    description: "".into(),
+                }),
+                args: Template::Object(
+                    vec![
+                        entry("name", Template::String(id.clone().into())),
+                        entry("from", Template::List(from.into())),
+                    ]
+                    .into(),
+                ),
+                after: [].as_slice().into(),
+                needs: needs.into(),
+            }
+        })
+        .collect();
+    Plan {
+        name: "test".into(),
+        description: "".into(),
+        inputs: Vec::<Input>::new().into(),
+        steps: steps.into(),
+        output: Output {
+            type_name: "u64".into(),
+            value: output,
+        },
+    }
+}
+
+/// Gives one more than the sum of what it reads, once it is let through.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Work {
+    pub(crate) name: String,
+    pub(crate) from: Vec<u64>,
+}
+
+impl Shape for Work {
+    const SHAPE: TypeShape = TypeShape::Opaque;
+}
+
+impl Tool for Work {
+    type Output = u64;
+    const NAME: &'static str = "work";
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    Ok,
+    Fail,
+    Panic,
+}
+
+/// An application that notes what its one tool does, and holds each call until the test lets it through.
+#[derive(Default)]
+pub(crate) struct Lab {
+    open: bool,
+    outcomes: BTreeMap<String, Outcome>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    gates: BTreeMap<String, Arc<Semaphore>>,
+    started: Vec<String>,
+    ended: Vec<String>,
+    dropped: Vec<String>,
+    most: usize,
+}
+
+impl Lab {
+    /// A lab in which nothing has to wait.
+    pub(crate) fn open() -> Self {
+        Self {
+            open: true,
+            ..Self::default()
+        }
+    }
+
+    /// Says how the call for a step ends.
+    pub(crate) fn with(mut self, step: &str, outcome: Outcome) -> Self {
+        self.outcomes.insert(step.into(), outcome);
+        self
+    }
+
+    /// Lets calls through, now or when they come.
+    pub(crate) fn let_through(&self, steps: &str) {
+        for step in steps.split_whitespace() {
+            self.gate(step).add_permits(1);
+        }
+    }
+
+    fn gate(&self, step: &str) -> Arc<Semaphore> {
+        let mut state = self.state.lock().unwrap();
+        let gate = state.gates.entry(step.into());
+        gate.or_insert_with(|| Arc::new(Semaphore::new(0))).clone()
+    }
+
+    fn enter(&self, step: &str) {
+        self.state.lock().unwrap().started.push(step.into());
+        let running = self.running().len();
+        let mut state = self.state.lock().unwrap();
+        state.most = state.most.max(running);
+    }
+
+    /// All that have started, in order.
+    pub(crate) fn started(&self) -> String {
+        self.state.lock().unwrap().started.join(" ")
+    }
+
+    /// All that were dropped on the way.
+    pub(crate) fn dropped(&self) -> String {
+        self.state.lock().unwrap().dropped.join(" ")
+    }
+
+    /// All that run now, in order of their start.
+    pub(crate) fn running(&self) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        let over = |step: &&String| !state.ended.contains(step) && !state.dropped.contains(step);
+        state.started.iter().filter(over).cloned().collect()
+    }
+
+    /// How many ran at once at most.
+    pub(crate) fn most(&self) -> usize {
+        self.state.lock().unwrap().most
+    }
+}
+
+struct Present<'l> {
+    lab: &'l Lab,
+    name: String,
+    ended: bool,
+}
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        let mut state = self.lab.state.lock().unwrap();
+        let name = std::mem::take(&mut self.name);
+        if self.ended {
+            state.ended.push(name);
+        } else {
+            state.dropped.push(name);
+        }
+    }
+}
+
+impl Call<Lab> for Work {
+    async fn call(self, lab: &Lab) -> Result<u64> {
+        lab.enter(&self.name);
+        let mut present = Present {
+            lab,
+            name: self.name.clone(),
+            ended: false,
+        };
+        if !lab.open {
+            let gate = lab.gate(&self.name);
+            gate.acquire().await?.forget();
+        }
+        present.ended = true;
+        match lab.outcomes.get(&self.name) {
+            None | Some(Outcome::Ok) => Ok(1 + self.from.iter().sum::<u64>()),
+            Some(Outcome::Fail) => Err(Error::msg(format!("no {} today", self.name))),
+            Some(Outcome::Panic) => panic!("{} is upside down", self.name),
+        }
+    }
+}
+
+/// As generated code has it.
+pub(crate) fn start<'x>(_: usize, request: Request<'_>, lab: &'x Lab) -> Started<'x> {
+    request.call::<Work, Lab>(lab, false)
+}
+
+pub(crate) fn run<'a>(plan: &'a Plan, lab: &'a Lab) -> Run<'a, Lab, u64> {
+    Run::new(plan, Ok(Vec::<Held>::new()), lab, start)
+}
+
+/// Polls a future, but only after it was woken.
+pub(crate) struct Driven<F> {
+    future: Pin<Box<F>>,
+    woken: Arc<Woken>,
+    pub(crate) polls: usize,
+}
+
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+impl<F: Future> Driven<F> {
+    pub(crate) fn new(future: F) -> Self {
+        Self {
+            future: Box::pin(future),
+            woken: Arc::new(Woken(AtomicBool::new(true))),
+            polls: 0,
+        }
+    }
+
+    /// Polls once, woken or not.
+    pub(crate) fn poll(&mut self) -> Poll<F::Output> {
+        self.polls += 1;
+        self.woken.0.store(false, Ordering::SeqCst);
+        let waker = Waker::from(self.woken.clone());
+        self.future.as_mut().poll(&mut Context::from_waker(&waker))
+    }
+
+    /// Polls for as long as there is reason to.
+    pub(crate) fn settle(&mut self) -> Poll<F::Output> {
+        while self.woken.0.load(Ordering::SeqCst) {
+            if let Poll::Ready(output) = self.poll() {
+                return Poll::Ready(output);
+            }
+        }
+        Poll::Pending
+    }
+
+    pub(crate) fn pending(&mut self) {
+        assert!(self.settle().is_pending(), "the run has ended");
+    }
+
+    pub(crate) fn ended(&mut self) -> F::Output {
+        match self.settle() {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("the run waits, and nothing wakes it"),
+        }
+    }
+}
+
+/// Each step's status, in words.
+pub(crate) fn statuses(report: &Report) -> String {
+    let steps = report.steps().iter();
+    let words: Vec<_> = steps
+        .map(|step| format!("{} {}", step.id(), step.status()))
+        .collect();
+    words.join(", ")
+}
+
+pub(crate) fn reference(step: usize) -> Template {
+    Template::Reference(Reference {
+        source: Source::Step(step),
+        path: [].as_slice().into(),
+        written: "written".into(),
+    })
+}
