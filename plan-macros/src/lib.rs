@@ -1,22 +1,41 @@
-//! The macros of `plan-runtime`.
+//! The macros of `plan-runtime`, which re-exports them: depend on that crate, not on this one.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod docs;
+mod options;
+mod report;
+mod shape;
+mod tool;
+
 use proc_macro::TokenStream;
+
 /// todo
 #[proc_macro]
 pub fn plan(_i: TokenStream) -> TokenStream {
     TokenStream::new()
 }
-/// todo
+
+/// Makes a tool of an `async fn`: the struct of its arguments, its contract and its implementation.
+///
+/// See the documentation of `plan_runtime::Tool`.
 #[proc_macro_attribute]
-pub fn tool(_a: TokenStream, _i: TokenStream) -> TokenStream {
-    TokenStream::new()
+pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    tool::attribute(options.into(), item.into()).into()
 }
-/// todo
+
+/// Says how a type looks in JSON, which is what its serde attributes say.
+///
+/// See the documentation of `plan_runtime::Shape`.
 #[proc_macro_derive(Shape, attributes(serde, shape))]
-pub fn shape(_i: TokenStream) -> TokenStream {
-    TokenStream::new()
+pub fn derive_shape(item: TokenStream) -> TokenStream {
+    shape::derive(&syn::parse_macro_input!(item)).into()
 }
-/// todo
+
+/// Makes the contract of a tool from the struct of its arguments: `#[tool(output = Receipt)]`.
+///
+/// See the documentation of `plan_runtime::Tool`.
 #[proc_macro_derive(Tool, attributes(tool))]
-pub fn derive_tool(_i: TokenStream) -> TokenStream {
-    TokenStream::new()
+pub fn derive_tool(item: TokenStream) -> TokenStream {
+    tool::derive(&syn::parse_macro_input!(item)).into()
 }

@@ -3,6 +3,10 @@
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
+mod json;
+pub(crate) mod probe;
+mod standard;
+
 use serde_json::Value;
 
 /// A type that says how it looks in JSON.
@@ -40,8 +44,12 @@ pub struct Field {
     pub required: bool,
     /// What a reader takes when serialising left the field out.
     pub omitted: Omitted,
-    /// Whether functions of the author's own (`with`, `serialize_with`) decide how the value looks, so that no path leads into it.
+    /// Whether a function of the author's own (`with`, `serialize_with`) decides how the value looks in an output, so that
+    /// no path leads into it.
     pub opaque: bool,
+    /// Whether a function of the author's own (`with`, `deserialize_with`) reads the value of an argument, so that a
+    /// literal of its type may not be what the function expects.
+    pub opaque_argument: bool,
 }
 
 /// Where a field stands in the JSON of its type.

@@ -31,3 +31,39 @@ pub trait Call<App: ?Sized>: Tool {
     /// Carries the tool out.
     fn call(self, app: &App) -> impl Future<Output = Result<Self::Output>> + Send;
 }
+
+/// What a function with `#[tool]` may return: any `Result` whose error converts into [`Error`](crate::Error).
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tool returns a `Result`, not `{Self}`",
+    label = "this is no `Result`",
+    note = "a tool that cannot fail returns `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
+)]
+pub trait Outcome {
+    /// What the tool gives back when it succeeds.
+    type Output;
+
+    /// The result with the error that every tool has.
+    fn into_result(self) -> Result<Self::Output>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: Failure> Outcome for std::result::Result<T, E> {
+    type Output = T;
+
+    fn into_result(self) -> Result<T> {
+        self.map_err(Into::into)
+    }
+}
+
+/// What a function with `#[tool]` may fail with.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot become a `plan_runtime::Error`",
+    label = "a tool fails with a `plan_runtime::Error` or with what converts into one",
+    note = "implement `std::error::Error` for `{Self}`; it must also be `Send + Sync + 'static`"
+)]
+pub trait Failure: Into<crate::Error> {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<crate::Error>> Failure for E {}

@@ -1,0 +1,41 @@
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use std::fmt::Display;
+
+/// The mistakes found so far: every stage adds to it, so that one pass reports them all.
+#[derive(Default)]
+pub(crate) struct Report {
+    errors: Vec<syn::Error>,
+}
+
+impl Report {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a mistake that the whole of `tokens` is.
+    pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.errors.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// Adds a mistake at `span`.
+    pub(crate) fn error_at(&mut self, span: Span, message: impl Display) {
+        self.errors.push(syn::Error::new(span, message));
+    }
+
+    /// Adds what a parser of syn found.
+    pub(crate) fn push(&mut self, error: syn::Error) {
+        self.errors.push(error);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    pub(crate) fn into_compile_errors(self) -> TokenStream {
+        self.errors
+            .iter()
+            .map(syn::Error::to_compile_error)
+            .collect()
+    }
+}
