@@ -11,12 +11,10 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
             }) = &meta.value
         {
             let doc = doc.value();
-            lines.extend(doc.split('\n').map(|line| {
-                line.strip_prefix(' ')
-                    .unwrap_or(line)
-                    .trim_end()
-                    .to_owned()
-            }));
+            lines.extend(
+                doc.split('\n')
+                    .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
+            );
         }
     }
     lines.join("\n").trim_matches('\n').to_owned()

@@ -2,6 +2,6 @@
 pub use serde;
 pub use serde_json;
 
-pub use crate::shape::{Field, Omitted, Place, Tagging, TypeShape, Variant};
 pub use crate::shape::probe::{NotProbed, Probe};
+pub use crate::shape::{Field, Omitted, Place, Tagging, TypeShape, Variant};
 pub use crate::tool::Outcome;

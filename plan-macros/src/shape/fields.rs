@@ -62,10 +62,14 @@ impl Fields<'_> {
         let required = self.required(field);
         let omitted = self.omitted(field);
         let opaque = field.attrs.serialize_with().is_some()
-            || self.variant.is_some_and(|v| v.attrs.serialize_with().is_some());
+            || self
+                .variant
+                .is_some_and(|v| v.attrs.serialize_with().is_some());
         let opaque_argument = field.attrs.borrowed_lifetimes().is_empty()
             && field.attrs.deserialize_with().is_some()
-            || self.variant.is_some_and(|v| v.attrs.deserialize_with().is_some());
+            || self
+                .variant
+                .is_some_and(|v| v.attrs.deserialize_with().is_some());
         quote! {
             #private::Field {
                 ident: #ident,

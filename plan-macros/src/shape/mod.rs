@@ -42,11 +42,16 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Path {
             continue;
         }
         match &attr.meta {
-            Meta::List(list) => options::read(list.tokens.clone(), &["crate"], report, |_, input| {
-                krate = options::krate(input)?;
-                Ok(())
-            }),
-            other => report.error(other, "options are written `#[shape(crate = ::plan_runtime)]`"),
+            Meta::List(list) => {
+                options::read(list.tokens.clone(), &["crate"], report, |_, input| {
+                    krate = options::krate(input)?;
+                    Ok(())
+                })
+            }
+            other => report.error(
+                other,
+                "options are written `#[shape(crate = ::plan_runtime)]`",
+            ),
         }
     }
     let elsewhere = input_fields(input).flat_map(|field| &field.attrs);
