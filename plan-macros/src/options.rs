@@ -67,13 +67,29 @@ fn pair(
     Ok(())
 }
 
-/// Parses a string literal that is not empty.
-pub(crate) fn string(input: ParseStream) -> syn::Result<LitStr> {
+/// Parses the string literal of `key`, which must not be empty.
+pub(crate) fn string(key: &str, input: ParseStream) -> syn::Result<LitStr> {
+    if !input.peek(LitStr) {
+        return Err(input.error(format_args!("`{key}` is a string: `{key} = \"…\"`")));
+    }
     let literal: LitStr = input.parse()?;
     if literal.value().is_empty() {
-        return Err(syn::Error::new(literal.span(), "this must not be empty"));
+        return Err(syn::Error::new(
+            literal.span(),
+            format_args!("`{key}` must not be empty"),
+        ));
     }
     Ok(literal)
+}
+
+/// Parses the name of a type.
+pub(crate) fn ident(key: &str, input: ParseStream) -> syn::Result<Ident> {
+    if !input.peek(Ident) {
+        return Err(input.error(format_args!(
+            "`{key}` is a name without quotes: `{key} = Name`"
+        )));
+    }
+    input.parse()
 }
 
 /// Parses the path of a crate.

@@ -4,4 +4,4 @@ pub use serde_json;
 
 pub use crate::shape::probe::{NotProbed, Probe};
 pub use crate::shape::{Field, Omitted, Place, Tagging, TypeShape, Variant};
-pub use crate::tool::Outcome;
+pub use crate::tool::{Outcome, finish};

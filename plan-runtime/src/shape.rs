@@ -13,7 +13,7 @@ use serde_json::Value;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say how it looks in JSON",
     label = "this refers to a field of `{Self}`",
-    note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`"
+    note = "add `#[derive(plan_runtime::Shape)]` to the declaration of `{Self}`"
 )]
 pub trait Shape {
     /// The parts of the type, under their Rust names and their names in JSON.

@@ -7,7 +7,7 @@ use std::future::Future;
 /// The struct is the *command*; what carries it out, and in which application, is [`Call`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
-    label = "a step calls this, so it must be a tool",
+    label = "this is no tool",
     note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` makes of an `async fn`: `#[tool] async fn fetch_emails(…)` makes `FetchEmails`"
 )]
 pub trait Tool: Serialize + DeserializeOwned + Shape {
@@ -32,7 +32,7 @@ pub trait Call<App: ?Sized>: Tool {
     fn call(self, app: &App) -> impl Future<Output = Result<Self::Output>> + Send;
 }
 
-/// What a function with `#[tool]` may return: any `Result` whose error converts into [`Error`](crate::Error).
+/// What a function with `#[tool]` returns.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool returns a `Result`, not `{Self}`",
@@ -42,18 +42,27 @@ pub trait Call<App: ?Sized>: Tool {
 pub trait Outcome {
     /// What the tool gives back when it succeeds.
     type Output;
+    /// What it fails with.
+    type Failure;
 
-    /// The result with the error that every tool has.
-    fn into_result(self) -> Result<Self::Output>;
+    /// The outcome as what it is.
+    fn into_result(self) -> std::result::Result<Self::Output, Self::Failure>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, E: Failure> Outcome for std::result::Result<T, E> {
+impl<T, E> Outcome for std::result::Result<T, E> {
     type Output = T;
+    type Failure = E;
 
-    fn into_result(self) -> Result<T> {
-        self.map_err(Into::into)
+    fn into_result(self) -> Self {
+        self
     }
+}
+
+/// The outcome with the error that every tool has.
+#[doc(hidden)]
+pub fn finish<O: Outcome<Failure: Failure>>(outcome: O) -> Result<O::Output> {
+    outcome.into_result().map_err(Into::into)
 }
 
 /// What a function with `#[tool]` may fail with.

@@ -98,7 +98,7 @@ impl Options {
             |key, input| {
                 match key {
                     "output" => read.output = Some(input.parse()?),
-                    "name" => read.name = Some(options::string(input)?.value()),
+                    "name" => read.name = Some(options::string(key, input)?.value()),
                     _ => read.krate = options::krate(input)?,
                 }
                 Ok(())

@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, ItemFn, Path, Type, parse_quote};
+use syn::{Attribute, Ident, ItemFn, Path, Type, TypePath, parse_quote};
 
 /// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
 pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
@@ -28,9 +28,15 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         function: &item,
         signature: &signature,
     };
-    let structure = tool.structure();
-    let contract = tool.contract();
-    let implementation = tool.implementation();
+    let tool = if item.sig.receiver().is_some() {
+        // Among the items of an `impl` there is no place for them.
+        TokenStream::new()
+    } else {
+        let structure = tool.structure();
+        let contract = tool.contract();
+        let implementation = tool.implementation();
+        quote!(#structure #contract #implementation)
+    };
     let errors = report.into_compile_errors();
     quote! {
         #errors
@@ -42,9 +48,7 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
             clippy::too_many_arguments,
         )]
         #item
-        #structure
-        #contract
-        #implementation
+        #tool
     }
 }
 
@@ -80,7 +84,8 @@ impl Expansion<'_> {
             .is_empty()
             .then(|| format!("The arguments of [`{}`].", function.sig.ident.unraw()))
             .map(|doc| quote!(#[doc = #doc]));
-        let fields = self.signature.arguments.iter().map(|argument| {
+        let arguments = self.signature.arguments.iter();
+        let fields = arguments.filter(|_| self.can_name_types()).map(|argument| {
             let Argument { attrs, ident, ty } = argument;
             let doc = docs::text(attrs)
                 .is_empty()
@@ -116,7 +121,7 @@ impl Expansion<'_> {
         } = self;
         let cfgs = self.cfgs();
         let output = match &self.signature.output {
-            Some(output) if self.function.sig.generics.params.is_empty() => {
+            Some(output) if self.can_name_types() => {
                 let span = output.span();
                 quote_spanned!(span=> <#output as #krate::__private::Outcome>::Output)
             }
@@ -150,18 +155,20 @@ impl Expansion<'_> {
             }) => quote!(&(#ty)),
             _ => quote!(&#application),
         };
-        let result = quote!(#krate::Result<<Self as #krate::Tool>::Output>);
+        let span = self.output_span();
+        let here = at(span, krate);
+        let result = quote_spanned!(span=> #here::Result<<Self as #here::Tool>::Output>);
+        let span = self.future_span();
+        let future = quote_spanned! {span=>
+            impl ::core::future::Future<Output = #result> + ::core::marker::Send
+        };
         let call = self.call(&result);
+        let call = quote_spanned!(span=> fn call(self, __app: #lent) -> #future { #call });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
             impl #generics #krate::Call<#application> for #ident {
-                fn call(
-                    self,
-                    __app: #lent,
-                ) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send {
-                    #call
-                }
+                #call
             }
         }
     }
@@ -173,28 +180,40 @@ impl Expansion<'_> {
                 ::core::future::pending::<#result>()
             };
         }
-        let krate = self.krate;
         let function = &self.function.sig.ident;
-        let application = match self.signature.application {
-            Some(_) => quote!(__app,),
-            None => quote!(),
-        };
-        let unused = match self.signature.application {
-            Some(_) => quote!(),
-            None => quote!(let _ = __app;),
+        let (application, unused) = match &self.signature.application {
+            Some(application) => (quote_spanned!(application.ty.span()=> __app,), quote!()),
+            None => (quote!(), quote!(let _ = __app;)),
         };
         let arguments = self.signature.arguments.iter().map(|argument| {
             let ident = &argument.ident;
             let cfgs = argument.attrs.iter().filter(|attr| signature::is_cfg(attr));
             quote!(#(#cfgs)* self.#ident,)
         });
-        quote! {
-            #unused
-            async move {
-                #krate::__private::Outcome::into_result(
-                    #function(#application #(#arguments)*).await
-                )
-            }
+        let span = self.output_span();
+        let here = at(span, self.krate);
+        let finish = quote_spanned!(span=> #here::__private::finish);
+        let called = quote!(#function(#application #(#arguments)*).await);
+        let future = quote_spanned!(self.future_span()=> async move { #finish(#called) });
+        quote!(#unused #future)
+    }
+
+    /// Whether the types of the signature mean something outside of the function.
+    fn can_name_types(&self) -> bool {
+        self.function.sig.generics.params.is_empty()
+    }
+
+    fn output_span(&self) -> Span {
+        let output = self.signature.output.as_ref();
+        output.map_or_else(Span::call_site, Spanned::span)
+    }
+
+    /// Where rustc says why the future is not `Send`: at the function's name. If the function may not return a `Result`,
+    /// at the return type, so that rustc says the same of every use of the type, at the same place, and thus once.
+    fn future_span(&self) -> Span {
+        match &self.signature.output {
+            Some(Type::Path(output)) if is_result(output) => self.function.sig.ident.span(),
+            _ => self.output_span(),
         }
     }
 
@@ -202,6 +221,22 @@ impl Expansion<'_> {
         let attrs = self.function.attrs.iter();
         attrs.filter(|attr| signature::is_cfg(attr)).collect()
     }
+}
+
+fn is_result(ty: &TypePath) -> bool {
+    let last = ty.path.segments.last();
+    last.is_some_and(|segment| segment.ident == "Result")
+}
+
+/// The path, as if it stood at `span`.
+fn at(span: Span, path: &Path) -> TokenStream {
+    let tokens = path.to_token_stream().into_iter();
+    tokens
+        .map(|mut token| {
+            token.set_span(span);
+            token
+        })
+        .collect()
 }
 
 struct Options {
@@ -225,8 +260,8 @@ impl Options {
             report,
             |key, input| {
                 match key {
-                    "name" => read.name = options::string(input)?.value(),
-                    "struct" => ident = Some(input.parse()?),
+                    "name" => read.name = options::string(key, input)?.value(),
+                    "struct" => ident = Some(options::ident(key, input)?),
                     _ => read.krate = options::krate(input)?,
                 }
                 Ok(())
@@ -238,7 +273,8 @@ impl Options {
 }
 
 fn struct_name(function: &str, span: Span, report: &mut Report) -> Ident {
-    match syn::parse_str::<Ident>(&function.to_upper_camel_case()) {
+    let name = function.to_upper_camel_case();
+    match syn::parse_str::<Ident>(&name) {
         Ok(mut ident) => {
             ident.set_span(span);
             ident
@@ -250,7 +286,7 @@ fn struct_name(function: &str, span: Span, report: &mut Report) -> Ident {
                     "no struct can be named after `{function}`\nhelp: name it yourself: `#[tool(struct = …)]`"
                 ),
             );
-            format_ident!("{}", function, span = span)
+            format_ident!("{}Tool", name, span = span)
         }
     }
 }

@@ -47,7 +47,8 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
             FnArg::Typed(input) => match &*input.ty {
                 Type::Reference(reference) if i == 0 && !is_borrowed_value(&reference.elem) => {
                     let reference = reference.clone();
-                    signature.application = application(&input.attrs, reference, report);
+                    let no_generics = item.sig.generics.params.is_empty();
+                    signature.application = application(&input.attrs, reference, no_generics, report);
                     input.attrs.retain(|attr| !is_for_struct(attr));
                 }
                 _ => signature.arguments.extend(argument(input, report)),
@@ -106,6 +107,7 @@ fn is_borrowed_value(ty: &Type) -> bool {
 fn application(
     attrs: &[Attribute],
     reference: TypeReference,
+    refuse_lifetime: bool,
     report: &mut Report,
 ) -> Option<Application> {
     for attr in attrs {
@@ -126,10 +128,12 @@ fn application(
     if let Some(lifetime) = &reference.lifetime
         && lifetime.ident != "_"
     {
-        report.error(
-            lifetime,
-            "a tool borrows its application for one call\nhelp: leave the lifetime out",
-        );
+        if refuse_lifetime {
+            report.error(
+                lifetime,
+                "a tool borrows its application for one call\nhelp: leave the lifetime out",
+            );
+        }
         return None;
     }
     let mut ty = unwrapped(*reference.elem);

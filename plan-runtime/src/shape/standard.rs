@@ -36,6 +36,7 @@ const fn variant(ident: &'static str, fields: &'static [Field]) -> Variant {
 
 const INNER: &[Field] = &[field("0", Place::Inner)];
 
+// Where a `Shape` is missing, a list of all these would only bury the message.
 macro_rules! shape {
     ($($({$($generics:tt)*})? $ty:ty => $shape:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
