@@ -1,7 +1,9 @@
 //! What a plan says, with the author's own tokens.
 
 use proc_macro2::{Span, TokenStream};
-use syn::{Attribute, Expr, Ident, Lit, LitInt, LitStr, Member, Path, Token, Type, Visibility, token};
+use syn::{
+    Attribute, Expr, Ident, Lit, LitInt, LitStr, Member, Path, Token, Type, Visibility, token,
+};
 
 /// All that stands in one `plan!`.
 pub(crate) struct Plan {
@@ -65,7 +67,7 @@ pub(crate) enum Value {
     Reference(Reference),
     Computed(Computed),
     /// What could not be read, or refers to something unknown; reported already.
-    Broken(Span),
+    Broken,
 }
 
 /// A Rust literal, with its sign.
@@ -90,8 +92,6 @@ pub(crate) enum Fields {
 
 pub(crate) struct Field {
     pub(crate) name: Ident,
-    /// Whether it was written as `sender`, short for `sender: sender`.
-    pub(crate) shorthand: bool,
     pub(crate) value: Value,
 }
 
@@ -109,13 +109,15 @@ pub(crate) struct Format {
     pub(crate) parts: Vec<FormatPart>,
     /// What the placeholders show; several may show the same.
     pub(crate) args: Vec<Value>,
-    pub(crate) bang: Token![!],
 }
 
 pub(crate) enum FormatPart {
     Text(String),
     /// The place of the argument, and what stands after the colon.
-    Placeholder { arg: usize, spec: String },
+    Placeholder {
+        arg: usize,
+        spec: String,
+    },
 }
 
 /// A path from a step or an input: `inbox.data[0].thread_id`.

@@ -16,7 +16,14 @@ use syn::{Block, Expr, Ident, Item, LitStr, Macro, Pat, PatIdent, Stmt, Token};
 
 /// Fills in what the expression mentions. `false` if something in it was reported, so that it cannot be used.
 pub(crate) fn analyse(computed: &mut Computed, names: &Names, report: &mut Report) -> bool {
-    let mut finder = Finder { names, report, scopes: Vec::new(), found: Vec::new(), nested: 0, ok: true };
+    let mut finder = Finder {
+        names,
+        report,
+        scopes: Vec::new(),
+        found: Vec::new(),
+        nested: 0,
+        ok: true,
+    };
     finder.visit_expr_mut(&mut computed.expr);
     let Finder { found, ok, .. } = finder;
     computed.names = found;
@@ -57,7 +64,8 @@ impl Finder<'_> {
             return true;
         }
         let help = "help: a function is named by its path here, `self::";
-        self.report.error(name, format!("{}\n{help}{name}`", self.names.unknown(name)));
+        self.report
+            .error(name, format!("{}\n{help}{name}`", self.names.unknown(name)));
         self.ok = false;
         false
     }
@@ -106,13 +114,19 @@ impl Finder<'_> {
 
     /// Names in a macro's tokens: expressions where the macro is known to take them.
     fn visit_tokens(&mut self, call: &mut Macro) {
-        let name = call.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let name = call
+            .path
+            .segments
+            .last()
+            .map(|last| last.ident.to_string())
+            .unwrap_or_default();
         match name.as_str() {
-            "vec" | "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne" | "dbg" => {
+            "vec" | "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq"
+            | "debug_assert_ne" | "dbg" => {
                 self.visit_arguments(call);
             }
-            "format" | "print" | "println" | "eprint" | "eprintln" | "write" | "writeln" | "panic" | "unreachable" | "todo"
-            | "unimplemented" | "format_args" => {
+            "format" | "print" | "println" | "eprint" | "eprintln" | "write" | "writeln"
+            | "panic" | "unreachable" | "todo" | "unimplemented" | "format_args" => {
                 self.visit_captures(call.tokens.clone());
                 self.visit_arguments(call);
             }
@@ -126,7 +140,10 @@ impl Finder<'_> {
         let parser = |input: ParseStream<'_>| {
             let mut parts = Vec::new();
             while !input.is_empty() {
-                let name = if input.peek(Ident::peek_any) && input.peek2(Token![=]) && !input.peek2(Token![==]) {
+                let name = if input.peek(Ident::peek_any)
+                    && input.peek2(Token![=])
+                    && !input.peek2(Token![==])
+                {
                     let name = input.call(Ident::parse_any)?;
                     let equals: Token![=] = input.parse()?;
                     quote::quote!(#name #equals)
@@ -134,12 +151,18 @@ impl Finder<'_> {
                     TokenStream::new()
                 };
                 let expr: Expr = input.parse()?;
-                let separator: Option<TokenTree> = if input.is_empty() { None } else { Some(input.parse()?) };
+                let separator: Option<TokenTree> = if input.is_empty() {
+                    None
+                } else {
+                    Some(input.parse()?)
+                };
                 parts.push((name, expr, separator));
             }
             Ok(parts)
         };
-        let Ok(parts) = parser.parse2(call.tokens.clone()) else { return self.visit_foreign(call.tokens.clone()) };
+        let Ok(parts) = parser.parse2(call.tokens.clone()) else {
+            return self.visit_foreign(call.tokens.clone());
+        };
         call.tokens = TokenStream::new();
         for (name, mut expr, separator) in parts {
             self.visit_expr_mut(&mut expr);
@@ -181,7 +204,9 @@ impl Finder<'_> {
     /// The names in the text of `format!("{name}")`.
     fn visit_captures(&mut self, tokens: TokenStream) {
         let text = tokens.into_iter().find_map(|tree| match tree {
-            TokenTree::Literal(literal) => syn::parse2::<LitStr>(TokenTree::Literal(literal).into()).ok(),
+            TokenTree::Literal(literal) => {
+                syn::parse2::<LitStr>(TokenTree::Literal(literal).into()).ok()
+            }
             _ => None,
         });
         let Some(text) = text else { return };
@@ -189,7 +214,9 @@ impl Finder<'_> {
         for placeholder in value.split('{').skip(1) {
             let inside = placeholder.split('}').next().unwrap_or_default();
             let name = inside.split(':').next().unwrap_or_default().trim();
-            let Ok(mut ident) = syn::parse_str::<Ident>(name) else { continue };
+            let Ok(mut ident) = syn::parse_str::<Ident>(name) else {
+                continue;
+            };
             ident.set_span(text.span());
             if self.names.get(&ident).is_some() && !self.is_bound(&ident) {
                 self.record(&ident);
@@ -202,7 +229,9 @@ impl Finder<'_> {
         let mut after_dot = false;
         for tree in tokens {
             match &tree {
-                TokenTree::Ident(ident) if !after_dot && !self.is_bound(ident) && self.names.get(ident).is_some() => {
+                TokenTree::Ident(ident)
+                    if !after_dot && !self.is_bound(ident) && self.names.get(ident).is_some() =>
+                {
                     self.record(ident);
                 }
                 TokenTree::Group(group) => self.visit_foreign(group.stream()),
@@ -221,7 +250,9 @@ impl Finder<'_> {
 /// The name that is all of the expression.
 fn source(expr: &Expr) -> Option<Ident> {
     match expr {
-        Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => path.path.get_ident().cloned(),
+        Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
+            path.path.get_ident().cloned()
+        }
         Expr::Group(group) => source(&group.expr),
         _ => None,
     }
@@ -247,13 +278,17 @@ impl VisitMut for Finder<'_> {
             Expr::Field(field) => self.visit_place(&mut field.base),
             Expr::MethodCall(call) => {
                 self.visit_place(&mut call.receiver);
-                call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+                call.args
+                    .iter_mut()
+                    .for_each(|arg| self.visit_expr_mut(arg));
             }
             Expr::Index(index) => {
                 self.visit_place(&mut index.expr);
                 self.visit_expr_mut(&mut index.index);
             }
-            Expr::Reference(reference) if reference.mutability.is_none() && source(&reference.expr).is_some() => {
+            Expr::Reference(reference)
+                if reference.mutability.is_none() && source(&reference.expr).is_some() =>
+            {
                 // The name is bound to a reference already.
                 let name = source(&reference.expr);
                 if name.is_some_and(|name| self.mention(&name)) {
@@ -265,7 +300,9 @@ impl VisitMut for Finder<'_> {
                 if source(&call.func).is_none() {
                     self.visit_expr_mut(&mut call.func);
                 }
-                call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+                call.args
+                    .iter_mut()
+                    .for_each(|arg| self.visit_expr_mut(arg));
             }
             Expr::Struct(literal) => {
                 for field in &mut literal.fields {
@@ -342,7 +379,10 @@ impl VisitMut for Finder<'_> {
             }
             Expr::Return(back) if self.nested == 0 => {
                 let token = back.return_token;
-                self.refuse(token, "a computed value is an expression: it cannot `return`");
+                self.refuse(
+                    token,
+                    "a computed value is an expression: it cannot `return`",
+                );
             }
             Expr::Await(wait) if self.nested == 0 => {
                 let token = wait.await_token;

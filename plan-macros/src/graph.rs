@@ -21,13 +21,17 @@ impl Graph {
         let edges = plan.steps.iter().map(|step| {
             let mut mentions: Vec<Ident> = mentions(step);
             mentions.extend(step.after.iter().cloned());
-            let edges = mentions.into_iter().filter_map(|name| match names.get(&name) {
-                Some(Source::Step(index)) => Some((index, name)),
-                _ => None,
-            });
+            let edges = mentions
+                .into_iter()
+                .filter_map(|name| match names.get(&name) {
+                    Some(Source::Step(index)) => Some((index, name)),
+                    _ => None,
+                });
             edges.collect()
         });
-        Self { edges: edges.collect() }
+        Self {
+            edges: edges.collect(),
+        }
     }
 
     /// The steps that must end before this one, in ascending order.
@@ -44,14 +48,19 @@ impl Graph {
                 graph.update_edge(nodes[from], nodes[*to], ());
             }
         }
-        let mut cycles: Vec<Cycle> = kosaraju_scc(&graph).into_iter().filter_map(|set| self.cycle_in(&graph, &set)).collect();
+        let mut cycles: Vec<Cycle> = kosaraju_scc(&graph)
+            .into_iter()
+            .filter_map(|set| self.cycle_in(&graph, &set))
+            .collect();
         cycles.sort_by_key(|cycle| cycle.first().map(|(step, _)| *step));
         cycles
     }
 
     fn cycle_in(&self, graph: &DiGraph<(), ()>, set: &[NodeIndex]) -> Option<Cycle> {
         let ways = set.iter().filter_map(|&start| {
-            let back = graph.neighbors(start).filter_map(|next| astar(graph, next, |node| node == start, |_| 1, |_| 0));
+            let back = graph
+                .neighbors(start)
+                .filter_map(|next| astar(graph, next, |node| node == start, |_| 1, |_| 0));
             let (length, way) = back.min_by_key(|(length, _)| *length)?;
             Some((length, start, way))
         });
@@ -59,7 +68,9 @@ impl Graph {
         let mut from = start.index();
         let mut cycle = Cycle::new();
         for to in way {
-            let (_, name) = self.edges[from].iter().find(|(index, _)| *index == to.index())?;
+            let (_, name) = self.edges[from]
+                .iter()
+                .find(|(index, _)| *index == to.index())?;
             cycle.push((from, name.clone()));
             from = to.index();
         }
@@ -93,7 +104,9 @@ fn of_body(body: &Body, visit: &mut dyn FnMut(&Value)) {
 
 fn of_fields(fields: &Fields, visit: &mut dyn FnMut(&Value)) {
     match fields {
-        Fields::Named(_, fields, _) => fields.iter().for_each(|field| of_value(&field.value, visit)),
+        Fields::Named(_, fields, _) => fields
+            .iter()
+            .for_each(|field| of_value(&field.value, visit)),
         Fields::Unnamed(_, values) => values.iter().for_each(|value| of_value(value, visit)),
         Fields::Unit => {}
     }
@@ -102,9 +115,15 @@ fn of_fields(fields: &Fields, visit: &mut dyn FnMut(&Value)) {
 fn of_value(value: &Value, visit: &mut dyn FnMut(&Value)) {
     visit(value);
     match value {
-        Value::Scalar(_) | Value::None(_) | Value::Broken(_) | Value::Reference(_) | Value::Computed(_) => {}
+        Value::Scalar(_)
+        | Value::None(_)
+        | Value::Broken
+        | Value::Reference(_)
+        | Value::Computed(_) => {}
         Value::Some(_, value) => of_value(value, visit),
-        Value::List(_, values) | Value::Tuple(_, values) => values.iter().for_each(|value| of_value(value, visit)),
+        Value::List(_, values) | Value::Tuple(_, values) => {
+            values.iter().for_each(|value| of_value(value, visit))
+        }
         Value::Literal(literal) => of_fields(&literal.fields, visit),
         Value::Json(_, json) => of_json(json, visit),
         Value::Format(format) => format.args.iter().for_each(|value| of_value(value, visit)),
@@ -116,14 +135,18 @@ fn of_json(json: &Json, visit: &mut dyn FnMut(&Value)) {
         Json::Null => {}
         Json::Value(value) => of_value(value, visit),
         Json::List(elements) => elements.iter().for_each(|element| of_json(element, visit)),
-        Json::Object(members) => members.iter().for_each(|(_, member)| of_json(member, visit)),
+        Json::Object(members) => members
+            .iter()
+            .for_each(|(_, member)| of_json(member, visit)),
     }
 }
 
 impl Plan {
     /// Visits every value of the plan, those inside others too.
     pub(crate) fn visit_values(&self, visit: &mut dyn FnMut(&Value)) {
-        self.steps.iter().for_each(|step| of_body(&step.body, visit));
+        self.steps
+            .iter()
+            .for_each(|step| of_body(&step.body, visit));
         if let Some(tail) = &self.tail {
             of_value(&tail.value, visit);
         }
@@ -131,7 +154,11 @@ impl Plan {
 
     /// All names that the plan mentions.
     pub(crate) fn mentions(&self) -> Vec<Ident> {
-        let mut names: Vec<Ident> = self.steps.iter().flat_map(|step| step.after.iter().cloned()).collect();
+        let mut names: Vec<Ident> = self
+            .steps
+            .iter()
+            .flat_map(|step| step.after.iter().cloned())
+            .collect();
         self.visit_values(&mut |value| mention(value, &mut names));
         names
     }

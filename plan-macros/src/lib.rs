@@ -1,38 +1,49 @@
-//! The macros of `plan-runtime`, which re-exports them; use them from there.
+//! The macros of `plan-runtime`, which re-exports them: depend on that crate, not on this one.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod ast;
 mod computed;
+mod docs;
 mod expand;
 mod graph;
 mod names;
+mod options;
 mod parse;
 mod report;
+mod shape;
+mod tool;
 
 use proc_macro::TokenStream;
 
-/// todo
+/// Makes a plan: a `static` description of steps that call tools, checked by rustc.
+///
+/// See the documentation of `plan_runtime`.
 #[proc_macro]
-pub fn plan(input: TokenStream) -> TokenStream {
-    expand_plan(input.into()).into()
+pub fn plan(plan: TokenStream) -> TokenStream {
+    expand::plan(plan.into()).into()
 }
 
-fn expand_plan(input: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
-    let mut report = report::Report::new();
-    let mut plan = parse::parse(input, &mut report);
-    let names = names::Names::new(&plan, &mut report);
-    names::resolve(&mut plan, &names, &mut report);
-    let graph = graph::Graph::new(&plan, &names);
-    expand::expand(&plan, &names, &graph, report)
-}
-
-/// todo
+/// Makes a tool of an `async fn`: the struct of its arguments, its contract and its implementation.
+///
+/// See the documentation of `plan_runtime::Tool`.
 #[proc_macro_attribute]
-pub fn tool(_a: TokenStream, _i: TokenStream) -> TokenStream { TokenStream::new() }
-/// todo
+pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    tool::attribute(options.into(), item.into()).into()
+}
+
+/// Says how a type looks in JSON, which is what its serde attributes say.
+///
+/// See the documentation of `plan_runtime::Shape`.
 #[proc_macro_derive(Shape, attributes(serde, shape))]
-pub fn shape(_i: TokenStream) -> TokenStream { TokenStream::new() }
-/// todo
+pub fn derive_shape(item: TokenStream) -> TokenStream {
+    shape::derive(&syn::parse_macro_input!(item)).into()
+}
+
+/// Makes the contract of a tool from the struct of its arguments: `#[tool(output = Receipt)]`.
+///
+/// See the documentation of `plan_runtime::Tool`.
 #[proc_macro_derive(Tool, attributes(tool))]
-pub fn derive_tool(_i: TokenStream) -> TokenStream { TokenStream::new() }
+pub fn derive_tool(item: TokenStream) -> TokenStream {
+    tool::derive(&syn::parse_macro_input!(item)).into()
+}

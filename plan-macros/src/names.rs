@@ -32,7 +32,10 @@ impl Names {
             let text = input.name.unraw().to_string();
             check_name(&input.name, "input", report);
             if sources.insert(text.clone(), Source::Input(index)).is_some() {
-                report.error(&input.name, format!("the plan has more than one input named `{text}`"));
+                report.error(
+                    &input.name,
+                    format!("the plan has more than one input named `{text}`"),
+                );
             }
         }
         for (index, step) in plan.steps.iter().enumerate() {
@@ -56,7 +59,10 @@ impl Names {
             Some(head) => format!("what comes from outside comes in as an input: `{}(", head.name),
             None => "what comes from outside comes in as an input, which a named plan has: `plan! { Name(".to_owned(),
         };
-        Self { sources, inputs_help }
+        Self {
+            sources,
+            inputs_help,
+        }
     }
 
     pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
@@ -76,7 +82,10 @@ impl Names {
                 };
                 format!("help: {kind} with a similar name exists: `{known}`")
             }
-            None => format!("help: a plan is static, so it sees no local variables; {}{text}: …)`", self.inputs_help),
+            None => format!(
+                "help: a plan is static, so it sees no local variables; {}{text}: …)`",
+                self.inputs_help
+            ),
         };
         format!("no step or input is named `{text}`\n{help}")
     }
@@ -107,7 +116,9 @@ pub(crate) fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 /// Replaces all values that refer to unknown names by [`Value::Broken`], and finds the names in computed ones.
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     for step in &mut plan.steps {
-        let Step { after, body, name, .. } = step;
+        let Step {
+            after, body, name, ..
+        } = step;
         after.retain(|after| match names.get(after) {
             Some(Source::Step(_)) => true,
             Some(Source::Input(_)) => {
@@ -133,11 +144,16 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
 fn after_unknown(names: &Names, after: &Ident, step: &Ident) -> String {
     let text = after.unraw().to_string();
     let step = step.unraw().to_string();
-    let known = names.sources.iter().filter(|(name, source)| matches!(source, Source::Step(_)) && **name != step);
+    let known = names
+        .sources
+        .iter()
+        .filter(|(name, source)| matches!(source, Source::Step(_)) && **name != step);
     let mut known: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
     known.sort_unstable();
     match similar(&text, known) {
-        Some(known) => format!("no step is named `{text}`\nhelp: a step with a similar name exists: `{known}`"),
+        Some(known) => {
+            format!("no step is named `{text}`\nhelp: a step with a similar name exists: `{known}`")
+        }
         None => format!("no step is named `{text}`"),
     }
 }
@@ -149,30 +165,37 @@ fn resolve_fields(fields: &mut Fields, names: &Names, report: &mut Report) {
                 resolve_value(&mut field.value, names, report);
             }
         }
-        Fields::Unnamed(_, values) => values.iter_mut().for_each(|value| resolve_value(value, names, report)),
+        Fields::Unnamed(_, values) => values
+            .iter_mut()
+            .for_each(|value| resolve_value(value, names, report)),
         Fields::Unit => {}
     }
 }
 
 fn resolve_value(value: &mut Value, names: &Names, report: &mut Report) {
     match value {
-        Value::Scalar(_) | Value::None(_) | Value::Broken(_) => {}
+        Value::Scalar(_) | Value::None(_) | Value::Broken => {}
         Value::Some(_, value) => resolve_value(value, names, report),
         Value::List(_, values) | Value::Tuple(_, values) => {
-            values.iter_mut().for_each(|value| resolve_value(value, names, report));
+            values
+                .iter_mut()
+                .for_each(|value| resolve_value(value, names, report));
         }
         Value::Literal(literal) => resolve_fields(&mut literal.fields, names, report),
         Value::Json(_, json) => resolve_json(json, names, report),
-        Value::Format(format) => format.args.iter_mut().for_each(|value| resolve_value(value, names, report)),
+        Value::Format(format) => format
+            .args
+            .iter_mut()
+            .for_each(|value| resolve_value(value, names, report)),
         Value::Reference(reference) => {
             if names.get(&reference.root).is_none() {
                 report.error(&reference.root, names.unknown(&reference.root));
-                *value = Value::Broken(reference.root.span());
+                *value = Value::Broken;
             }
         }
         Value::Computed(computed) => {
             if !computed::analyse(computed, names, report) {
-                *value = Value::Broken(proc_macro2::Span::call_site());
+                *value = Value::Broken;
             }
         }
     }
@@ -182,7 +205,11 @@ fn resolve_json(json: &mut Json, names: &Names, report: &mut Report) {
     match json {
         Json::Null => {}
         Json::Value(value) => resolve_value(value, names, report),
-        Json::List(elements) => elements.iter_mut().for_each(|element| resolve_json(element, names, report)),
-        Json::Object(members) => members.iter_mut().for_each(|(_, member)| resolve_json(member, names, report)),
+        Json::List(elements) => elements
+            .iter_mut()
+            .for_each(|element| resolve_json(element, names, report)),
+        Json::Object(members) => members
+            .iter_mut()
+            .for_each(|(_, member)| resolve_json(member, names, report)),
     }
 }

@@ -1,12 +1,11 @@
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use std::fmt::Display;
-use syn::Error;
 
-/// Collects every mistake that the stages find, so that all of them are reported in one pass.
+/// The mistakes found so far: every stage adds to it, so that one pass reports them all.
 #[derive(Default)]
 pub(crate) struct Report {
-    errors: Vec<Error>,
+    errors: Vec<syn::Error>,
 }
 
 impl Report {
@@ -14,27 +13,34 @@ impl Report {
         Self::default()
     }
 
-    /// Records a mistake that covers the tokens of `spanned`.
-    pub(crate) fn error(&mut self, spanned: impl ToTokens, message: impl Display) {
-        self.errors.push(Error::new_spanned(spanned, message));
+    /// Adds a mistake that the whole of `tokens` is.
+    pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.errors.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Records a mistake at one place.
+    /// Adds a mistake at `span`.
     pub(crate) fn error_at(&mut self, span: Span, message: impl Display) {
-        self.errors.push(Error::new(span, message));
+        self.errors.push(syn::Error::new(span, message));
     }
 
-    /// Records what a parser of `syn` found.
-    pub(crate) fn push(&mut self, error: Error) {
+    /// Adds what a parser of syn found.
+    pub(crate) fn push(&mut self, error: syn::Error) {
         self.errors.push(error);
     }
 
     /// Takes over what another report holds.
-    pub(crate) fn extend(&mut self, other: Report) {
+    pub(crate) fn extend(&mut self, other: Self) {
         self.errors.extend(other.errors);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
     pub(crate) fn into_compile_errors(self) -> TokenStream {
-        self.errors.iter().map(Error::to_compile_error).collect()
+        self.errors
+            .iter()
+            .map(syn::Error::to_compile_error)
+            .collect()
     }
 }

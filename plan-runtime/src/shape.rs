@@ -3,13 +3,17 @@
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
+mod json;
+pub(crate) mod probe;
+mod standard;
+
 use serde_json::Value;
 
 /// A type that says how it looks in JSON.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say how it looks in JSON",
     label = "this refers to a field of `{Self}`",
-    note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`"
+    note = "add `#[derive(plan_runtime::Shape)]` to the declaration of `{Self}`"
 )]
 pub trait Shape {
     /// The parts of the type, under their Rust names and their names in JSON.
@@ -40,8 +44,12 @@ pub struct Field {
     pub required: bool,
     /// What a reader takes when serialising left the field out.
     pub omitted: Omitted,
-    /// Whether functions of the author's own (`with`, `serialize_with`) decide how the value looks, so that no path leads into it.
+    /// Whether a function of the author's own (`with`, `serialize_with`) decides how the value looks in an output, so that
+    /// no path leads into it.
     pub opaque: bool,
+    /// Whether a function of the author's own (`with`, `deserialize_with`) reads the value of an argument, so that a
+    /// literal of its type may not be what the function expects.
+    pub opaque_argument: bool,
 }
 
 /// Where a field stands in the JSON of its type.

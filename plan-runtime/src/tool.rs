@@ -7,7 +7,7 @@ use std::future::Future;
 /// The struct is the *command*; what carries it out, and in which application, is [`Call`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
-    label = "a step calls this, so it must be a tool",
+    label = "this is no tool",
     note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` makes of an `async fn`: `#[tool] async fn fetch_emails(…)` makes `FetchEmails`"
 )]
 pub trait Tool: Serialize + DeserializeOwned + Shape {
@@ -31,3 +31,48 @@ pub trait Call<App: ?Sized>: Tool {
     /// Carries the tool out.
     fn call(self, app: &App) -> impl Future<Output = Result<Self::Output>> + Send;
 }
+
+/// What a function with `#[tool]` returns.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tool returns a `Result`, not `{Self}`",
+    label = "this is no `Result`",
+    note = "a tool that cannot fail returns `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
+)]
+pub trait Outcome {
+    /// What the tool gives back when it succeeds.
+    type Output;
+    /// What it fails with.
+    type Failure;
+
+    /// The outcome as what it is.
+    fn into_result(self) -> std::result::Result<Self::Output, Self::Failure>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E> Outcome for std::result::Result<T, E> {
+    type Output = T;
+    type Failure = E;
+
+    fn into_result(self) -> Self {
+        self
+    }
+}
+
+/// The outcome with the error that every tool has.
+#[doc(hidden)]
+pub fn finish<O: Outcome<Failure: Failure>>(outcome: O) -> Result<O::Output> {
+    outcome.into_result().map_err(Into::into)
+}
+
+/// What a function with `#[tool]` may fail with.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot become a `plan_runtime::Error`",
+    label = "a tool fails with a `plan_runtime::Error` or with what converts into one",
+    note = "implement `std::error::Error` for `{Self}`; it must also be `Send + Sync + 'static`"
+)]
+pub trait Failure: Into<crate::Error> {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<crate::Error>> Failure for E {}

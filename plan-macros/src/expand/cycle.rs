@@ -7,11 +7,17 @@ use syn::ext::IdentExt;
 /// A compile-time evaluation that goes the same way round and then gives up: rustc shows where each of its calls stands,
 /// which is where the plan says that one step waits for the next.
 pub(super) fn error(plan: &Plan, cycle: &Cycle) -> TokenStream {
-    let names: Vec<String> = cycle.iter().map(|(step, _)| plan.steps[*step].name.unraw().to_string()).collect();
+    let names: Vec<String> = cycle
+        .iter()
+        .map(|(step, _)| plan.steps[*step].name.unraw().to_string())
+        .collect();
     let first = &names[0];
     let message = match &names[..] {
         [only] => format!("the step `{only}` waits for itself: {only} → {only}"),
-        _ => format!("these steps wait for each other: {} → {first}", names.join(" → ")),
+        _ => format!(
+            "these steps wait for each other: {} → {first}",
+            names.join(" → ")
+        ),
     };
     let functions = cycle.iter().enumerate().map(|(index, (step, edge))| {
         let name = function(&plan.steps[*step].name);

@@ -9,11 +9,18 @@ use syn::LitStr;
 impl Builder<'_> {
     /// Expands `format!`: each placeholder is checked and written on its own.
     pub(super) fn format(&mut self, format: &Format) -> Expanded {
-        let parts: Vec<TokenStream> = format.parts.iter().map(|part| self.part(format, part)).collect();
+        let parts: Vec<TokenStream> = format
+            .parts
+            .iter()
+            .map(|part| self.part(format, part))
+            .collect();
         let parts = slice(&parts);
         let at = format.template.span();
         let from = path(&["FromText", "formatted"], at, at);
-        Expanded { check: quote_spanned!(at=> #from()), data: quote!(__plan::Template::Text(#parts)) }
+        Expanded {
+            check: quote_spanned!(at=> #from()),
+            data: quote!(__plan::Template::Text(#parts)),
+        }
     }
 
     fn part(&mut self, format: &Format, part: &FormatPart) -> TokenStream {
@@ -24,7 +31,11 @@ impl Builder<'_> {
             }
             FormatPart::Placeholder { arg, spec } => (&format.args[*arg], spec),
         };
-        let placeholder = if spec.is_empty() { "{}".to_owned() } else { format!("{{:{spec}}}") };
+        let placeholder = if spec.is_empty() {
+            "{}".to_owned()
+        } else {
+            format!("{{:{spec}}}")
+        };
         let placeholder = LitStr::new(&placeholder, format.template.span());
         let spec_text = text(spec);
         match arg {
@@ -34,7 +45,8 @@ impl Builder<'_> {
                 let shown = path(&["Shown", "shown"], start, end);
                 let it = it(&name, start, end);
                 let slot = self.fresh("s");
-                self.bindings.extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown(#it));));
+                self.bindings
+                    .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown(#it));));
                 let value = proc_macro2::Ident::new("__value", start);
                 let show = proc_macro2::Ident::new("show", end);
                 quote_spanned! {end=>
@@ -71,7 +83,11 @@ impl Builder<'_> {
         };
         match computed {
             Ok(expression) => {
-                let computed = Computed { written: expr.clone(), expr: expression, names: Vec::new() };
+                let computed = Computed {
+                    written: expr.clone(),
+                    expr: expression,
+                    names: Vec::new(),
+                };
                 self.compute(&computed, format(&expr)).1
             }
             Err(_) => quote!(__plan::Template::Null),

@@ -1,12 +1,12 @@
 use super::value::Builder;
 use super::{Context, cycle, slice, step, text};
 use crate::ast::{Body, Head, Input, Plan, Step, Value};
+use crate::docs;
 use crate::graph::Graph;
 use crate::names::{Names, Source};
-use crate::parse::docs;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -26,7 +26,8 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
                 #definition
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
                 const _: () = {
-                    use #krate::__private as __plan;
+                    #[allow(unused_imports)]
+                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
                     #inside
                 };
             }
@@ -35,7 +36,8 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             let inside = inline(&cx);
             let krate = cx.krate();
             quote!({
-                use #krate::__private as __plan;
+                #[allow(unused_imports)]
+                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
                 #errors
                 #inside
             })
@@ -45,7 +47,13 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
 
 /// The struct of the item form.
 fn definition(head: &Head, cx: &Context<'_>) -> TokenStream {
-    let Head { attrs, vis, name, inputs, .. } = head;
+    let Head {
+        attrs,
+        vis,
+        name,
+        inputs,
+        ..
+    } = head;
     let krate = cx.krate();
     let serde = format!("{}::__private::serde", path_text_of(&krate));
     let fields = inputs.iter().map(|Input { attrs, name, ty }| {
@@ -75,16 +83,33 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
         let ty = &input.ty;
         quote!(type #name = #ty;)
     });
-    let step_types = plan.steps.iter().enumerate().map(|(index, step)| step::types(index, step));
-    let constants = plan.steps.iter().enumerate().map(|(index, step)| step::constant(index, step, cx));
+    let step_types = plan
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(index, step)| step::types(index, step));
+    let constants = plan
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(index, step)| step::constant(index, step, cx));
     let cycles = cx.graph.cycles();
     let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
-    let name = plan.head.as_ref().map_or_else(|| "plan".to_owned(), |head| snake_case(&head.name.unraw().to_string()));
-    let description = plan.head.as_ref().map(|head| docs(&head.attrs)).unwrap_or_default();
+    let name = plan.head.as_ref().map_or_else(
+        || "plan".to_owned(),
+        |head| snake_case(&head.name.unraw().to_string()),
+    );
+    let description = plan
+        .head
+        .as_ref()
+        .map(|head| docs::text(&head.attrs))
+        .unwrap_or_default();
     let (name, description, output_type) = (text(&name), text(&description), text(output_type));
     let input_data: Vec<TokenStream> = inputs.iter().map(input_data).collect();
     let input_data = slice(&input_data);
-    let steps: Vec<TokenStream> = (0..plan.steps.len()).map(|index| step::name(index).to_token_stream()).collect();
+    let steps: Vec<TokenStream> = (0..plan.steps.len())
+        .map(|index| step::name(index).to_token_stream())
+        .collect();
     let steps = slice(&steps);
     let unused = unused(cx);
     quote! {
@@ -107,7 +132,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
 fn input_data(input: &Input) -> TokenStream {
     let name = text(&input.name.unraw().to_string());
     let ty = &input.ty;
-    let description = text(&docs(&input.attrs));
+    let description = text(&docs::text(&input.attrs));
     quote! {
         __plan::Input {
             name: #name,
@@ -119,7 +144,9 @@ fn input_data(input: &Input) -> TokenStream {
 
 /// The item form: the plan is a tool.
 fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
-    let Head { name, vis, output, .. } = head;
+    let Head {
+        name, vis, output, ..
+    } = head;
     let unit: Type = syn::parse_quote!(());
     let ty = output.as_ref().unwrap_or(&unit);
     let mut builder = Builder::new(cx);
@@ -136,7 +163,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     let shared = shared(cx, value, &path_text_of(&quote!(#ty)));
     let steps = steps(&quote!(#name), cx);
     let tool_name = snake_case(&name.unraw().to_string());
-    let description = docs(&head.attrs);
+    let description = docs::text(&head.attrs);
     let kept = kept(cx);
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
@@ -208,9 +235,20 @@ fn inline(cx: &Context<'_>) -> TokenStream {
 /// How each step is started.
 fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
-    let starts = cx.plan.steps.iter().enumerate().map(|(index, one)| step::start(index, one, kept.contains(&Source::Step(index))));
+    let starts = cx
+        .plan
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(index, one)| step::start(index, one, kept.contains(&Source::Step(index))));
     let mut seen = BTreeSet::new();
-    let bounds = cx.plan.steps.iter().filter_map(step::bound).filter(|(text, _)| seen.insert(text.clone())).map(|(_, bound)| bound);
+    let bounds = cx
+        .plan
+        .steps
+        .iter()
+        .filter_map(step::bound)
+        .filter(|(text, _)| seen.insert(text.clone()))
+        .map(|(_, bound)| bound);
     quote! {
         #[doc(hidden)]
         impl<__App> __plan::Steps<__App> for #ty
@@ -241,14 +279,23 @@ fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
 
 /// Lets rustc warn of inputs and computed steps that nothing uses.
 fn unused(cx: &Context<'_>) -> TokenStream {
-    let used: BTreeSet<Source> = cx.plan.mentions().iter().filter_map(|name| cx.names.get(name)).collect();
+    let used: BTreeSet<Source> = cx
+        .plan
+        .mentions()
+        .iter()
+        .filter_map(|name| cx.names.get(name))
+        .collect();
     let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
-    let inputs = inputs.iter().enumerate().filter(|(index, _)| !used.contains(&Source::Input(*index))).map(|(_, input)| {
-        (&input.name, allows(&input.attrs))
-    });
+    let inputs = inputs
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !used.contains(&Source::Input(*index)))
+        .map(|(_, input)| (&input.name, allows(&input.attrs)));
     let is_computed = |step: &Step| matches!(step.body, Body::Compute(_));
     let steps = cx.plan.steps.iter().enumerate();
-    let steps = steps.filter(|(index, step)| is_computed(step) && !used.contains(&Source::Step(*index))).map(|(_, step)| (&step.name, Vec::new()));
+    let steps = steps
+        .filter(|(index, step)| is_computed(step) && !used.contains(&Source::Step(*index)))
+        .map(|(_, step)| (&step.name, Vec::new()));
     let names: Vec<TokenStream> = inputs
         .chain(steps)
         .filter(|(name, _)| !name.unraw().to_string().starts_with('_'))
@@ -264,7 +311,15 @@ fn unused(cx: &Context<'_>) -> TokenStream {
 }
 
 fn allows(attrs: &[Attribute]) -> Vec<Attribute> {
-    attrs.iter().filter(|attr| ["allow", "expect", "cfg"].iter().any(|name| attr.path().is_ident(name))).cloned().collect()
+    attrs
+        .iter()
+        .filter(|attr| {
+            ["allow", "expect", "cfg"]
+                .iter()
+                .any(|name| attr.path().is_ident(name))
+        })
+        .cloned()
+        .collect()
 }
 
 /// `ReplyToLatest` → `reply_to_latest`

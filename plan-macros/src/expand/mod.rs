@@ -9,12 +9,22 @@ mod value;
 
 use crate::ast::Plan;
 use crate::graph::Graph;
-use crate::names::{Names, Source};
+use crate::names::{self, Names, Source};
+use crate::parse;
+use crate::report::Report;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Path;
 
-pub(crate) use item::expand;
+/// `plan!`, from the first stage to the last.
+pub(crate) fn plan(input: TokenStream) -> TokenStream {
+    let mut report = Report::new();
+    let mut plan = parse::parse(input, &mut report);
+    let names = Names::new(&plan, &mut report);
+    names::resolve(&mut plan, &names, &mut report);
+    let graph = Graph::new(&plan, &names);
+    item::expand(&plan, &names, &graph, report)
+}
 
 /// What every part of the expansion needs to know.
 struct Context<'a> {
@@ -65,5 +75,8 @@ fn text(text: &str) -> TokenStream {
 
 /// The last name of a path.
 fn last_name(path: &Path) -> String {
-    path.segments.last().map(|last| syn::ext::IdentExt::unraw(&last.ident).to_string()).unwrap_or_default()
+    path.segments
+        .last()
+        .map(|last| syn::ext::IdentExt::unraw(&last.ident).to_string())
+        .unwrap_or_default()
 }

@@ -21,7 +21,11 @@ pub(super) fn expand(reference: &Reference, name: &Ident, cx: &Context<'_>) -> E
     let root = &reference.root;
     let mut chain = TokenStream::new();
     let mut segments = Vec::new();
-    let links: usize = reference.hops.iter().filter(|hop| matches!(hop, Hop::Field(..) | Hop::Optional(_))).count();
+    let links: usize = reference
+        .hops
+        .iter()
+        .filter(|hop| matches!(hop, Hop::Field(..) | Hop::Optional(_)))
+        .count();
     let mut linked = 0;
     for (index, hop) in reference.hops.iter().enumerate() {
         let anchor = |span: Span| span.resolved_at(root.span());
@@ -66,7 +70,9 @@ pub(super) fn expand(reference: &Reference, name: &Ident, cx: &Context<'_>) -> E
                 let at = bracket.span.join();
                 let c = Ident::new("__c", anchor(at));
                 let present = present(&c, at, at);
-                chain.extend(quote_spanned!(at=> let #c = #present; let #c = __plan::Elements::each(#c);));
+                chain.extend(
+                    quote_spanned!(at=> let #c = #present; let #c = __plan::Elements::each(#c);),
+                );
                 segments.push(quote!(__plan::Segment::Each));
             }
             Hop::Optional(question) => {
@@ -80,7 +86,9 @@ pub(super) fn expand(reference: &Reference, name: &Ident, cx: &Context<'_>) -> E
                 let at = method.span();
                 let (c, x) = (Ident::new("__c", anchor(at)), Ident::new("__x", anchor(at)));
                 let present = present(&c, dot.spans[0], at);
-                chain.extend(quote_spanned!(at=> let #c = #present.get(|#x| (*#x) #dot #method(#key));));
+                chain.extend(
+                    quote_spanned!(at=> let #c = #present.get(|#x| (*#x) #dot #method(#key));),
+                );
                 segments.push(match key {
                     Lit::Int(index) => {
                         let number: usize = index.base10_parse().unwrap_or(usize::MAX);
@@ -157,7 +165,9 @@ pub(super) fn written(reference: &Reference) -> String {
             Hop::Each(_) => written.push_str("[..]"),
             Hop::Optional(_) => written.push('?'),
             Hop::Get(_, _, key) => written.push_str(&format!(".get({})", key.to_token_stream())),
-            Hop::Pointer(_, _, pointer, _) => written.push_str(&format!(".pointer({})", pointer.to_token_stream())),
+            Hop::Pointer(_, _, pointer, _) => {
+                written.push_str(&format!(".pointer({})", pointer.to_token_stream()))
+            }
         }
     }
     written

@@ -38,22 +38,35 @@ pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStre
             let check = quote_spanned!(at=> let _ = || -> #ty { #check };);
             (check, quote!(::core::option::Option::None), expanded.data)
         }
-        Body::Broken(_) => (quote!(), quote!(::core::option::Option::None), quote!(__plan::Template::Null)),
+        Body::Broken(_) => (
+            quote!(),
+            quote!(::core::option::Option::None),
+            quote!(__plan::Template::Null),
+        ),
     };
     let bindings = builder.bindings();
     let id = text(&step.name.unraw().to_string());
     let intent = text(&step.intent);
     let after: Vec<TokenStream> = {
-        let mut after: Vec<usize> = step.after.iter().filter_map(|name| match cx.names.get(name) {
-            Some(Source::Step(index)) => Some(index),
-            _ => None,
-        }).collect();
+        let mut after: Vec<usize> = step
+            .after
+            .iter()
+            .filter_map(|name| match cx.names.get(name) {
+                Some(Source::Step(index)) => Some(index),
+                _ => None,
+            })
+            .collect();
         after.sort_unstable();
         after.dedup();
         after.into_iter().map(|index| quote!(#index)).collect()
     };
     let after = slice(&after);
-    let needs: Vec<TokenStream> = cx.graph.needs(index).into_iter().map(|index| quote!(#index)).collect();
+    let needs: Vec<TokenStream> = cx
+        .graph
+        .needs(index)
+        .into_iter()
+        .map(|index| quote!(#index))
+        .collect();
     let needs = slice(&needs);
     let name = name(index);
     quote! {
@@ -91,7 +104,9 @@ fn call(literal: &Literal, builder: &mut Builder<'_>) -> (TokenStream, TokenStre
 /// What starts the step.
 pub(super) fn start(index: usize, step: &Step, keep: bool) -> TokenStream {
     match (&step.body, &step.ty) {
-        (Body::Call(Literal { path, .. }), None) => quote!(#index => __request.call::<#path, __App>(__app, #keep),),
+        (Body::Call(Literal { path, .. }), None) => {
+            quote!(#index => __request.call::<#path, __App>(__app, #keep),)
+        }
         (Body::Compute(_), Some(ty)) => quote!(#index => __request.compute::<#ty>(#keep),),
         _ => quote!(),
     }
@@ -100,7 +115,9 @@ pub(super) fn start(index: usize, step: &Step, keep: bool) -> TokenStream {
 /// The bound that the step asks of an application.
 pub(super) fn bound(step: &Step) -> Option<(String, TokenStream)> {
     match (&step.body, &step.ty) {
-        (Body::Call(Literal { path, .. }), None) => Some((path_text(path), quote!(#path: __plan::Call<__App>))),
+        (Body::Call(Literal { path, .. }), None) => {
+            Some((path_text(path), quote!(#path: __plan::Call<__App>)))
+        }
         _ => None,
     }
 }

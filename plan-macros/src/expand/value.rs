@@ -29,7 +29,12 @@ pub(super) struct Expanded {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(cx: &'a Context<'a>) -> Self {
-        Self { cx, bindings: TokenStream::new(), roots: BTreeMap::new(), count: 0 }
+        Self {
+            cx,
+            bindings: TokenStream::new(),
+            roots: BTreeMap::new(),
+            count: 0,
+        }
     }
 
     pub(super) fn fresh(&mut self, prefix: &str) -> Ident {
@@ -50,7 +55,10 @@ impl<'a> Builder<'a> {
     /// Expands a value that stands where rustc knows which type it needs.
     pub(super) fn value(&mut self, value: &Value) -> Expanded {
         match value {
-            Value::Scalar(scalar) => Expanded { check: self::scalar(scalar), data: scalar_data(scalar) },
+            Value::Scalar(scalar) => Expanded {
+                check: self::scalar(scalar),
+                data: scalar_data(scalar),
+            },
             Value::None(none) => {
                 let at = none.span();
                 Expanded {
@@ -61,7 +69,10 @@ impl<'a> Builder<'a> {
             Value::Some(some, value) => {
                 let at = some.span();
                 let Expanded { check, data } = self.value(value);
-                Expanded { check: quote_spanned!(at=> ::core::option::Option::Some(#check)), data }
+                Expanded {
+                    check: quote_spanned!(at=> ::core::option::Option::Some(#check)),
+                    data,
+                }
             }
             Value::List(bracket, values) => {
                 let values: Vec<Expanded> = values.iter().map(|value| self.value(value)).collect();
@@ -86,29 +97,47 @@ impl<'a> Builder<'a> {
                 } else {
                     quote!(__plan::Template::List(#elements))
                 };
-                Expanded { check: quote_spanned!(at=> (#(#check,)*)), data }
+                Expanded {
+                    check: quote_spanned!(at=> (#(#check,)*)),
+                    data,
+                }
             }
             Value::Literal(literal) => {
                 let (name, data) = self.literal(literal);
                 let (start, end) = ends(&literal.path);
-                Expanded { check: fits(it(&name, start, end), start, end), data }
+                Expanded {
+                    check: fits(it(&name, start, end), start, end),
+                    data,
+                }
             }
             Value::Json(at, json) => {
                 let data = self.json(json);
                 let untyped = quote_spanned!(*at=> __plan::untyped());
-                Expanded { check: fits(untyped, *at, *at), data }
+                Expanded {
+                    check: fits(untyped, *at, *at),
+                    data,
+                }
             }
             Value::Format(format) => self.format(format),
             Value::Reference(reference) => {
                 let (name, data) = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                Expanded { check: fits(it(&name, start, end), start, end), data }
+                Expanded {
+                    check: fits(it(&name, start, end), start, end),
+                    data,
+                }
             }
             Value::Computed(computed) => {
                 let (name, data) = self.computed(computed);
-                Expanded { check: quote!(#name.value()), data }
+                Expanded {
+                    check: quote!(#name.value()),
+                    data,
+                }
             }
-            Value::Broken(_) => Expanded { check: quote!(__plan::any()), data: quote!(__plan::Template::Null) },
+            Value::Broken => Expanded {
+                check: quote!(__plan::any()),
+                data: quote!(__plan::Template::Null),
+            },
         }
     }
 
@@ -134,23 +163,34 @@ impl<'a> Builder<'a> {
                 let data = self.value(value).data;
                 (quote!(__plan::any::<__plan::String>()), data)
             }
-            Value::Json(_, json) => (quote!(__plan::any::<__plan::serde_json::Value>()), self.json(json)),
+            Value::Json(_, json) => (
+                quote!(__plan::any::<__plan::serde_json::Value>()),
+                self.json(json),
+            ),
             Value::Some(some, value) => {
                 let (check, data) = self.inferred(value);
                 let at = some.span();
-                (quote_spanned!(at=> ::core::option::Option::Some(#check)), data)
+                (
+                    quote_spanned!(at=> ::core::option::Option::Some(#check)),
+                    data,
+                )
             }
             Value::List(_, values) => {
-                let (check, data): (Vec<_>, Vec<_>) = values.iter().map(|value| self.inferred(value)).unzip();
+                let (check, data): (Vec<_>, Vec<_>) =
+                    values.iter().map(|value| self.inferred(value)).unzip();
                 let data = slice(&data);
-                (quote!(__plan::vec![#(#check),*]), quote!(__plan::Template::List(#data)))
+                (
+                    quote!(__plan::vec![#(#check),*]),
+                    quote!(__plan::Template::List(#data)),
+                )
             }
             Value::Tuple(_, values) if !values.is_empty() => {
-                let (check, data): (Vec<_>, Vec<_>) = values.iter().map(|value| self.inferred(value)).unzip();
+                let (check, data): (Vec<_>, Vec<_>) =
+                    values.iter().map(|value| self.inferred(value)).unzip();
                 let data = slice(&data);
                 (quote!((#(#check,)*)), quote!(__plan::Template::List(#data)))
             }
-            Value::None(_) | Value::Tuple(..) | Value::Computed(_) | Value::Broken(_) => {
+            Value::None(_) | Value::Tuple(..) | Value::Computed(_) | Value::Broken => {
                 let Expanded { check, data } = self.value(value);
                 (check, data)
             }
@@ -162,7 +202,8 @@ impl<'a> Builder<'a> {
         match value {
             Value::Some(_, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
-                let values: Vec<TokenStream> = values.iter().map(|value| self.untyped(value)).collect();
+                let values: Vec<TokenStream> =
+                    values.iter().map(|value| self.untyped(value)).collect();
                 let values = slice(&values);
                 quote!(__plan::Template::List(#values))
             }
@@ -175,7 +216,8 @@ impl<'a> Builder<'a> {
             Json::Null => quote!(__plan::Template::Null),
             Json::Value(value) => self.untyped(value),
             Json::List(elements) => {
-                let elements: Vec<TokenStream> = elements.iter().map(|element| self.json(element)).collect();
+                let elements: Vec<TokenStream> =
+                    elements.iter().map(|element| self.json(element)).collect();
                 let elements = slice(&elements);
                 quote!(__plan::Template::List(#elements))
             }
@@ -194,7 +236,9 @@ impl<'a> Builder<'a> {
     /// Binds a reference's cursor.
     pub(super) fn reference(&mut self, reference: &Reference) -> (Ident, TokenStream) {
         if let Some(source) = self.cx.names.get(&reference.root) {
-            self.roots.entry(source).or_insert_with(|| reference.root.clone());
+            self.roots
+                .entry(source)
+                .or_insert_with(|| reference.root.clone());
         }
         let name = self.fresh("r");
         let expanded = reference::expand(reference, &name, self.cx);
@@ -210,20 +254,34 @@ impl<'a> Builder<'a> {
     }
 
     /// Binds a slot that `expr`, which mentions the names of `computed`, fills.
-    pub(super) fn compute(&mut self, computed: &Computed, expr: TokenStream) -> (Ident, TokenStream) {
+    pub(super) fn compute(
+        &mut self,
+        computed: &Computed,
+        expr: TokenStream,
+    ) -> (Ident, TokenStream) {
         let name = self.fresh("k");
         self.bindings.extend(quote!(let #name = __plan::slot();));
-        let mut sources: Vec<(Source, &Ident)> =
-            computed.names.iter().filter_map(|name| Some((self.cx.names.get(name)?, name))).collect();
+        let mut sources: Vec<(Source, &Ident)> = computed
+            .names
+            .iter()
+            .filter_map(|name| Some((self.cx.names.get(name)?, name)))
+            .collect();
         sources.sort_by_key(|(source, _)| *source);
         let scope = local("scope", 0);
-        let parameter = if sources.is_empty() { quote!(_) } else { quote!(#scope) };
+        let parameter = if sources.is_empty() {
+            quote!(_)
+        } else {
+            quote!(#scope)
+        };
         let locals = sources.iter().map(|(source, name)| {
             let ty = Context::type_of(*source, Span::mixed_site());
             let source = Context::source(*source);
             quote!(let #name: &#ty = #scope.value_of::<#ty>(#source)?;)
         });
-        let reads: Vec<TokenStream> = sources.iter().map(|(source, _)| Context::source(*source)).collect();
+        let reads: Vec<TokenStream> = sources
+            .iter()
+            .map(|(source, _)| Context::source(*source))
+            .collect();
         let reads = slice(&reads);
         let written = &computed.written;
         let data = quote! {
@@ -255,11 +313,19 @@ impl<'a> Builder<'a> {
     }
 
     /// The literal with its values as only rustc reads it, its fields as data under the names that `name` looks up, and the checks of them.
-    pub(super) fn fields(&mut self, literal: &Literal, name: &Ident) -> (TokenStream, TokenStream, TokenStream) {
+    pub(super) fn fields(
+        &mut self,
+        literal: &Literal,
+        name: &Ident,
+    ) -> (TokenStream, TokenStream, TokenStream) {
         let variant = last_name(&literal.path);
         let path = &literal.path;
         match &literal.fields {
-            Fields::Unit => (quote!(#path), quote!(__plan::Template::Null), TokenStream::new()),
+            Fields::Unit => (
+                quote!(#path),
+                quote!(__plan::Template::Null),
+                TokenStream::new(),
+            ),
             Fields::Named(brace, fields, rest) => {
                 let mut given = Vec::new();
                 let mut members = Vec::new();
@@ -284,7 +350,11 @@ impl<'a> Builder<'a> {
                 let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
                 group.set_span(brace.span.join());
                 let members = slice(&members);
-                (quote!(#path #group), quote!(__plan::Template::Object(#members)), checks)
+                (
+                    quote!(#path #group),
+                    quote!(__plan::Template::Object(#members)),
+                    checks,
+                )
             }
             Fields::Unnamed(paren, values) => {
                 let at = paren.span.join();
@@ -296,7 +366,8 @@ impl<'a> Builder<'a> {
                 let values: Vec<Expanded> = values.iter().map(|value| self.value(value)).collect();
                 let single = values.len() == 1;
                 let (check, data) = unzip(values);
-                let mut group = Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#(#check),*));
+                let mut group =
+                    Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#(#check),*));
                 group.set_span(at);
                 let elements = slice(&data);
                 let data = match &data[..] {
@@ -333,7 +404,10 @@ pub(super) fn ends(path: &Path) -> (Span, Span) {
 }
 
 fn unzip(values: Vec<Expanded>) -> (Vec<TokenStream>, Vec<TokenStream>) {
-    values.into_iter().map(|Expanded { check, data }| (check, data)).unzip()
+    values
+        .into_iter()
+        .map(|Expanded { check, data }| (check, data))
+        .unzip()
 }
 
 fn scalar(scalar: &Scalar) -> TokenStream {
@@ -369,7 +443,9 @@ fn scalar_data(scalar: &Scalar) -> TokenStream {
             quote!(__plan::Template::Number(__plan::Number::Unsigned(#byte)))
         }
         Lit::Int(int) if negative && int.base10_digits() != "0" => {
-            let value: i64 = format!("-{}", int.base10_digits()).parse().unwrap_or_default();
+            let value: i64 = format!("-{}", int.base10_digits())
+                .parse()
+                .unwrap_or_default();
             quote!(__plan::Template::Number(__plan::Number::Signed(#value)))
         }
         Lit::Int(int) => {

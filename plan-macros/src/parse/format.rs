@@ -4,7 +4,6 @@ use crate::report::Report;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::spanned::Spanned;
 use syn::{Ident, LitStr, Macro, Token};
 
 /// Reads `format!("…", …)`. `None` makes it a computed value, in which rustc reads it: where the text is no literal, where
@@ -20,7 +19,10 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
             if input.is_empty() {
                 break;
             }
-            let name = if input.peek(Ident::peek_any) && input.peek2(Token![=]) && !input.peek2(Token![==]) {
+            let name = if input.peek(Ident::peek_any)
+                && input.peek2(Token![=])
+                && !input.peek2(Token![==])
+            {
                 let name = input.call(Ident::parse_any)?;
                 input.parse::<Token![=]>()?;
                 Some(name)
@@ -32,17 +34,37 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
         Ok((template, args))
     };
     let (template, args) = parser.parse2(call.tokens.clone()).ok()?;
-    let mut args: Vec<(Option<String>, Value)> =
-        args.into_iter().map(|(name, value)| (name.map(|name| name.unraw().to_string()), value)).collect();
+    let mut args: Vec<(Option<String>, Value)> = args
+        .into_iter()
+        .map(|(name, value)| (name.map(|name| name.unraw().to_string()), value))
+        .collect();
     let explicit = args.len();
     let parts = parts(&template, &mut args)?;
-    let is_used = |arg: usize| parts.iter().any(|part| matches!(part, FormatPart::Placeholder { arg: used, .. } if *used == arg));
+    let is_used = |arg: usize| {
+        parts
+            .iter()
+            .any(|part| matches!(part, FormatPart::Placeholder { arg: used, .. } if *used == arg))
+    };
     if !(0..explicit).all(is_used) {
+        return None;
+    }
+    // What is neither a reference nor an expression has no place in a text of its own.
+    let shows = |value: &Value| {
+        matches!(
+            value,
+            Value::Reference(_) | Value::Computed(_) | Value::Scalar(_) | Value::Broken
+        )
+    };
+    if !args.iter().all(|(_, value)| shows(value)) {
         return None;
     }
     report.extend(inner);
     let args = args.into_iter().map(|(_, value)| value).collect();
-    Some(Value::Format(Format { template, parts, args, bang: call.bang_token }))
+    Some(Value::Format(Format {
+        template,
+        parts,
+        args,
+    }))
 }
 
 /// The parts of a format string; names that stand in it become arguments.
@@ -85,7 +107,10 @@ fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<V
                     }
                     name => named(name, args, template.span())?,
                 };
-                parts.push(FormatPart::Placeholder { arg, spec: spec.trim_end().to_owned() });
+                parts.push(FormatPart::Placeholder {
+                    arg,
+                    spec: spec.trim_end().to_owned(),
+                });
             }
             other => literal.push(other),
         }
@@ -98,14 +123,26 @@ fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<V
 
 /// The argument of this name: a named one, or a name that is captured from around.
 fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Option<usize> {
-    if let Some(found) = args.iter().position(|(known, _)| known.as_deref() == Some(name)) {
+    if let Some(found) = args
+        .iter()
+        .position(|(known, _)| known.as_deref() == Some(name))
+    {
         return Some(found);
     }
-    let mut root: Ident = syn::parse_str(name).or_else(|_| syn::parse_str(&format!("r#{name}"))).ok()?;
+    let mut root: Ident = syn::parse_str(name)
+        .or_else(|_| syn::parse_str(&format!("r#{name}")))
+        .ok()?;
     root.set_span(span);
     if !super::reference::is_source_name(&root) {
         return None;
     }
-    args.push((Some(name.to_owned()), Value::Reference(Reference { root, hops: Vec::new(), end: span })));
+    args.push((
+        Some(name.to_owned()),
+        Value::Reference(Reference {
+            root,
+            hops: Vec::new(),
+            end: span,
+        }),
+    ));
     Some(args.len() - 1)
 }

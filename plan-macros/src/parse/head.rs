@@ -15,12 +15,20 @@ pub(super) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
         && tokens.peek_punct(1).is_some_and(|p| p.as_char() == '!')
         && tokens.peek_group(2, Delimiter::Bracket).is_some()
     {
-        let attr = [tokens.next(), tokens.next(), tokens.next()].into_iter().flatten().collect();
-        match Attribute::parse_inner.parse2(attr).map(|mut attrs| attrs.remove(0)) {
+        let attr = [tokens.next(), tokens.next(), tokens.next()]
+            .into_iter()
+            .flatten()
+            .collect();
+        match Attribute::parse_inner
+            .parse2(attr)
+            .map(|mut attrs| attrs.remove(0))
+        {
             Ok(attr) if attr.path().is_ident("plan") => {
                 let result = attr.parse_nested_meta(|meta| {
                     if !meta.path.is_ident("crate") {
-                        return Err(meta.error("expected `crate = path`, the path of the crate `plan-runtime`"));
+                        return Err(meta.error(
+                            "expected `crate = path`, the path of the crate `plan-runtime`",
+                        ));
                     }
                     let value = meta.value()?;
                     krate = Some(if value.peek(LitStr) {
@@ -34,7 +42,10 @@ pub(super) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
                     report.push(error);
                 }
             }
-            Ok(attr) => report.error(attr, "a plan has one inner attribute, `#![plan(crate = path)]`"),
+            Ok(attr) => report.error(
+                attr,
+                "a plan has one inner attribute, `#![plan(crate = path)]`",
+            ),
             Err(error) => report.push(error),
         }
     }
@@ -65,7 +76,10 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
         inputs = self::inputs(group.stream(), report);
         tokens.next();
     } else {
-        report.error(&name, format!("a plan names its inputs in parentheses, even if it has none: `{name}()`"));
+        report.error(
+            &name,
+            format!("a plan names its inputs in parentheses, even if it has none: `{name}()`"),
+        );
     }
     let output = if is_arrow(tokens) {
         tokens.next();
@@ -82,11 +96,23 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
         }
     };
     if !tokens.is_empty() {
-        report.error(tokens.rest(), "expected nothing behind the plan: each `plan!` holds one");
+        report.error(
+            tokens.rest(),
+            "expected nothing behind the plan: each `plan!` holds one",
+        );
     }
     let attrs = parse_all(Attribute::parse_outer, attrs, report).unwrap_or_default();
     let vis = parse_all(Visibility::parse_one, vis, report).unwrap_or(Visibility::Inherited);
-    Some((Head { attrs, vis, name, inputs, output }, body))
+    Some((
+        Head {
+            attrs,
+            vis,
+            name,
+            inputs,
+            output,
+        },
+        body,
+    ))
 }
 
 /// Whether `Name(…) {`, `Name(…) ->`, `Name ->` or `Name {` with steps in it stands here.
@@ -95,8 +121,12 @@ fn starts_head(tokens: &Tokens) -> bool {
         return false;
     }
     let arrow_at = |ahead: usize| {
-        tokens.peek_punct(ahead).is_some_and(|p| p.as_char() == '-' && p.spacing() == Spacing::Joint)
-            && tokens.peek_punct(ahead + 1).is_some_and(|p| p.as_char() == '>')
+        tokens
+            .peek_punct(ahead)
+            .is_some_and(|p| p.as_char() == '-' && p.spacing() == Spacing::Joint)
+            && tokens
+                .peek_punct(ahead + 1)
+                .is_some_and(|p| p.as_char() == '>')
     };
     let brace_at = |ahead: usize| tokens.peek_group(ahead, Delimiter::Brace);
     if tokens.peek_group(1, Delimiter::Parenthesis).is_some() {
@@ -111,7 +141,8 @@ fn starts_head(tokens: &Tokens) -> bool {
 }
 
 fn is_arrow(tokens: &Tokens) -> bool {
-    tokens.peek_punct(0).is_some_and(|p| p.as_char() == '-') && tokens.peek_punct(1).is_some_and(|p| p.as_char() == '>')
+    tokens.peek_punct(0).is_some_and(|p| p.as_char() == '-')
+        && tokens.peek_punct(1).is_some_and(|p| p.as_char() == '>')
 }
 
 /// The type behind `->`: all up to the last brace group.
@@ -173,11 +204,17 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     }
     let name = Ident::parse_any(input)?;
     if !input.peek(Token![:]) {
-        return Err(syn::Error::new(name.span(), format!("the input `{name}` needs a type: `{name}: Type`")));
+        return Err(syn::Error::new(
+            name.span(),
+            format!("the input `{name}` needs a type: `{name}: Type`"),
+        ));
     }
     input.parse::<Token![:]>()?;
     if input.is_empty() || input.peek(Token![,]) {
-        return Err(syn::Error::new(name.span(), format!("the input `{name}` needs a type: `{name}: Type`")));
+        return Err(syn::Error::new(
+            name.span(),
+            format!("the input `{name}` needs a type: `{name}: Type`"),
+        ));
     }
     let ty: Type = input.parse()?;
     if let Type::Reference(reference) = &ty {
@@ -194,7 +231,10 @@ fn parse_all<T>(
     stream: proc_macro2::TokenStream,
     report: &mut Report,
 ) -> Option<T> {
-    parser.parse2(stream).map_err(|error| report.push(error)).ok()
+    parser
+        .parse2(stream)
+        .map_err(|error| report.push(error))
+        .ok()
 }
 
 trait ParseOne: Sized {

@@ -1,10 +1,10 @@
 use super::value;
-use crate::ast::{Json, Scalar, Value};
+use crate::ast::{Json, Value};
 use crate::report::Report;
 use proc_macro2::Span;
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Ident, Lit, LitStr, Macro, Token, braced, bracketed, token};
+use syn::{Ident, LitStr, Macro, Token, braced, bracketed, token};
 
 /// Reads `json!(…)` as `serde_json` does; `None` if it has keys that are no string literals, which makes it a computed value.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
@@ -26,7 +26,7 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
         Err(error) => {
             report.extend(inner);
             report.push(error);
-            Some(Value::Broken(call.path.span()))
+            Some(Value::Broken)
         }
     }
 }
@@ -62,7 +62,9 @@ fn json(input: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Result<O
         input.parse::<Ident>()?;
         return Ok(Some(Json::Null));
     }
-    Ok(Some(Json::Value(Box::new(value::value(input, end, report)))))
+    Ok(Some(Json::Value(Box::new(value::value(
+        input, end, report,
+    )))))
 }
 
 /// Whether the bracket group here is all of the value: `[a]`, not `[a].len()`.
@@ -79,7 +81,10 @@ fn object(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resu
             let first = content.fork().parse::<proc_macro2::TokenTree>()?;
             content.parse::<proc_macro2::TokenStream>()?;
             if is_name {
-                return Err(syn::Error::new(first.span(), format!("a key of `json!` is a string: `\"{first}\"`")));
+                return Err(syn::Error::new(
+                    first.span(),
+                    format!("a key of `json!` is a string: `\"{first}\"`"),
+                ));
             }
             return Ok(None);
         }
@@ -89,8 +94,14 @@ fn object(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resu
             content.parse::<proc_macro2::TokenStream>()?;
             return Ok(None);
         };
-        if members.iter().any(|(earlier, _)| earlier.value() == key.value()) {
-            report.error(&key, format!("the key \"{}\" is given more than once", key.value()));
+        if members
+            .iter()
+            .any(|(earlier, _)| earlier.value() == key.value())
+        {
+            report.error(
+                &key,
+                format!("the key \"{}\" is given more than once", key.value()),
+            );
         }
         members.push((key, value));
         if !content.is_empty() {
@@ -98,9 +109,4 @@ fn object(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resu
         }
     }
     Ok(Some(Json::Object(members)))
-}
-
-/// Whether the value is a literal that JSON has: what needs no check.
-pub(crate) fn is_scalar(value: &Value) -> bool {
-    matches!(value, Value::Scalar(Scalar { lit: Lit::Str(_) | Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. }))
 }

@@ -8,9 +8,8 @@ mod step;
 mod tokens;
 mod value;
 
-pub(crate) use json::is_scalar;
 pub(crate) use reference::is_source_name;
-pub(crate) use step::{docs, path_text};
+pub(crate) use step::path_text;
 
 use crate::ast::{Plan, Tail};
 use crate::report::Report;
@@ -27,7 +26,12 @@ pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Plan {
         None => (None, start),
     };
     let (steps, tail) = body_of(body, report);
-    Plan { krate, head, steps, tail }
+    Plan {
+        krate,
+        head,
+        steps,
+        tail,
+    }
 }
 
 fn body_of(mut tokens: Tokens, report: &mut Report) -> (Vec<crate::ast::Step>, Option<Tail>) {
@@ -51,7 +55,10 @@ fn body_of(mut tokens: Tokens, report: &mut Report) -> (Vec<crate::ast::Step>, O
         } else {
             let value = step::tail(statement, report);
             if let (Some(_), Some(second)) = (&tail, &value) {
-                report.error(&second.tokens, "a plan has one output, its last expression; this is a second one");
+                report.error(
+                    &second.tokens,
+                    "a plan has one output, its last expression; this is a second one",
+                );
                 continue;
             }
             tail = value;

@@ -1,6 +1,7 @@
 use super::tokens::Tokens;
 use super::value;
 use crate::ast::{Body, Fields, Literal, Step, Tail, Value};
+use crate::docs;
 use crate::names::similar;
 use crate::report::Report;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
@@ -27,7 +28,10 @@ pub(super) fn statement(tokens: &mut Tokens) -> Statement {
     let mut taken = TokenStream::new();
     let mut semicolon = false;
     while !tokens.is_empty() {
-        if tokens.peek_punct(0).is_some_and(|punct| punct.as_char() == ';') {
+        if tokens
+            .peek_punct(0)
+            .is_some_and(|punct| punct.as_char() == ';')
+        {
             semicolon = true;
             break;
         }
@@ -40,26 +44,41 @@ pub(super) fn statement(tokens: &mut Tokens) -> Statement {
     if semicolon {
         tokens.next();
     }
-    Statement { attrs, tokens: Tokens::new(taken), semicolon, end }
+    Statement {
+        attrs,
+        tokens: Tokens::new(taken),
+        semicolon,
+        end,
+    }
 }
 
 /// Whether `step name =` or `step name:` stands here, perhaps behind attributes.
 fn starts_step(tokens: &Tokens) -> bool {
     let mut at = 0;
-    while tokens.peek_punct(at).is_some_and(|punct| punct.as_char() == '#')
+    while tokens
+        .peek_punct(at)
+        .is_some_and(|punct| punct.as_char() == '#')
         && tokens.peek_group(at + 1, Delimiter::Bracket).is_some()
     {
         at += 2;
     }
     tokens.peek_ident(at).is_some_and(|ident| ident == "step")
         && tokens.peek_ident(at + 1).is_some()
-        && tokens.peek_punct(at + 2).is_some_and(|punct| matches!(punct.as_char(), '=' | ':'))
+        && tokens
+            .peek_punct(at + 2)
+            .is_some_and(|punct| matches!(punct.as_char(), '=' | ':'))
 }
 
 /// Whether the statement is meant as a step: `step …`, and what is easily written instead of it.
 pub(super) fn is_step(tokens: &Tokens) -> bool {
-    let Some(first) = tokens.peek_ident(0) else { return false };
-    let assigns = |ahead: usize| tokens.peek_punct(ahead).is_some_and(|punct| is_single(tokens, ahead, punct.as_char(), "=:"));
+    let Some(first) = tokens.peek_ident(0) else {
+        return false;
+    };
+    let assigns = |ahead: usize| {
+        tokens
+            .peek_punct(ahead)
+            .is_some_and(|punct| is_single(tokens, ahead, punct.as_char(), "=:"))
+    };
     if first == "step" && (tokens.peek_ident(1).is_some() || assigns(1)) || first == "let" {
         return true;
     }
@@ -68,14 +87,23 @@ pub(super) fn is_step(tokens: &Tokens) -> bool {
 
 /// Whether the punctuation is one of `chars` and no part of `==`, `=>` or `::`.
 fn is_single(tokens: &Tokens, ahead: usize, char: char, chars: &str) -> bool {
-    let joined = tokens.peek_punct(ahead + 1).is_some_and(|next| matches!(next.as_char(), '=' | '>' | ':'))
-        && tokens.peek_punct(ahead).is_some_and(|punct| punct.spacing() == proc_macro2::Spacing::Joint);
+    let joined = tokens
+        .peek_punct(ahead + 1)
+        .is_some_and(|next| matches!(next.as_char(), '=' | '>' | ':'))
+        && tokens
+            .peek_punct(ahead)
+            .is_some_and(|punct| punct.spacing() == proc_macro2::Spacing::Joint);
     chars.contains(char) && !joined
 }
 
 /// Reads `step name = …`, `step name: Type = …`.
 pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
-    let Statement { attrs, mut tokens, semicolon, end } = statement;
+    let Statement {
+        attrs,
+        mut tokens,
+        semicolon,
+        end,
+    } = statement;
     let (intent, after) = attributes(attrs, report);
     let keyword = tokens.next()?;
     let name = if keyword.to_string() == "step" && tokens.peek_ident(0).is_some() {
@@ -84,40 +112,81 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
         if tokens.peek_ident(0).is_some_and(|ident| ident == "mut") {
             tokens.next();
         }
-        report.error(&keyword, "a plan consists of steps: write `step` instead of `let`");
+        report.error(
+            &keyword,
+            "a plan consists of steps: write `step` instead of `let`",
+        );
         tokens.next()
     } else if keyword.to_string() == "step" {
-        report.error(&keyword, "expected the name of the step: `step name = Tool { … };`");
+        report.error(
+            &keyword,
+            "expected the name of the step: `step name = Tool { … };`",
+        );
         return None;
     } else {
-        report.error(&keyword, format!("a step starts with `step`: `step {keyword} = …;`"));
+        report.error(
+            &keyword,
+            format!("a step starts with `step`: `step {keyword} = …;`"),
+        );
         Some(keyword)
     };
     let Some(TokenTree::Ident(name)) = name else {
-        report.error_at(end, "expected the name of the step: `step name = Tool { … };`");
+        report.error_at(
+            end,
+            "expected the name of the step: `step name = Tool { … };`",
+        );
         return None;
     };
     let colon = tokens.eat_punct(':');
-    let ty = if colon { ty(&mut tokens, &name, report) } else { None };
+    let ty = if colon {
+        ty(&mut tokens, &name, report)
+    } else {
+        None
+    };
     if !tokens.eat_punct('=') {
-        report.error_at(tokens.last(), format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"));
-        return Some(Step { intent, after, name, ty, body: Body::Broken(None) });
+        report.error_at(
+            tokens.last(),
+            format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"),
+        );
+        return Some(Step {
+            intent,
+            after,
+            name,
+            ty,
+            body: Body::Broken(None),
+        });
     }
     let equals = tokens.last();
     if !semicolon {
-        report.error_at(end, "expected `;` behind this: a step ends with a semicolon");
+        report.error_at(
+            end,
+            "expected `;` behind this: a step ends with a semicolon",
+        );
     }
     let rest = tokens.rest();
     let body = match (colon, rest.is_empty()) {
         (_, true) => {
-            report.error_at(equals, format!("expected what the step does: `step {name} = Tool {{ … }};`"));
+            report.error_at(
+                equals,
+                format!("expected what the step does: `step {name} = Tool {{ … }};`"),
+            );
             Body::Broken(None)
         }
         (true, false) => Body::Compute(value::all(rest, end, report)),
         (false, false) => call(rest, end, &name, report),
     };
-    let body = if colon && ty.is_none() { Body::Broken(None) } else { body };
-    Some(Step { intent, after, name, ty, body })
+    let body = if colon && ty.is_none() {
+        Body::Broken(None)
+    } else {
+        body
+    };
+    Some(Step {
+        intent,
+        after,
+        name,
+        ty,
+        body,
+    })
 }
 
 /// The type behind the colon: all up to `=`.
@@ -137,7 +206,10 @@ fn ty(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Option<Type> {
         taken.extend(tokens.next());
     }
     if taken.is_empty() {
-        report.error_at(colon, format!("expected the type of the computed step: `step {name}: Type = …;`"));
+        report.error_at(
+            colon,
+            format!("expected the type of the computed step: `step {name}: Type = …;`"),
+        );
         return None;
     }
     syn::parse2(taken).map_err(|error| report.push(error)).ok()
@@ -161,12 +233,25 @@ fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body
                 Body::Broken(None)
             }
         },
-        Value::Broken(_) => Body::Broken(tool_path(tokens)),
+        Value::Broken => Body::Broken(tool_path(tokens)),
         Value::Computed(computed) if is_unit(&computed.expr) => {
-            let path = if let syn::Expr::Path(path) = computed.expr { path.path } else { return Body::Broken(None) };
-            Body::Call(Literal { path, fields: Fields::Unit })
+            let path = if let syn::Expr::Path(path) = computed.expr {
+                path.path
+            } else {
+                return Body::Broken(None);
+            };
+            Body::Call(Literal {
+                path,
+                fields: Fields::Unit,
+            })
         }
-        Value::Computed(_) if tokens.clone().into_iter().next().is_some_and(|tree| tree.to_string() == "if") => {
+        Value::Computed(_)
+            if tokens
+                .clone()
+                .into_iter()
+                .next()
+                .is_some_and(|tree| tree.to_string() == "if") =>
+        {
             report.error_at(tokens.span(), "a step cannot be conditional yet: use a computed step, `step name: Type = if … { … } else { … };`");
             Body::Broken(None)
         }
@@ -215,7 +300,9 @@ fn attributes(stream: TokenStream, report: &mut Report) -> (String, Vec<Ident>) 
         }
         if attr.path().is_ident("after") {
             let names = match &attr.meta {
-                Meta::List(list) if !list.tokens.is_empty() => list.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated),
+                Meta::List(list) if !list.tokens.is_empty() => {
+                    list.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)
+                }
                 _ => {
                     report.error(&attr.meta, "`#[after(…)]` names the steps that must end first: `#[after(first, second)]`");
                     continue;
@@ -229,46 +316,55 @@ fn attributes(stream: TokenStream, report: &mut Report) -> (String, Vec<Ident>) 
         }
         let written = path_text(attr.path());
         let help = match similar(&written, ATTRIBUTES.iter().copied()) {
-            Some(known) => format!("help: an attribute with a similar name exists: `#[{known}(…)]`"),
+            Some(known) => {
+                format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
+            }
             None => "help: a step can have `#[after(…)]` and a doc comment".to_owned(),
         };
-        report.error(attr.path(), format!("a step has no attribute `{written}`\n{help}"));
+        report.error(
+            attr.path(),
+            format!("a step has no attribute `{written}`\n{help}"),
+        );
     }
-    (docs(&attrs), after)
-}
-
-/// The text of doc comments.
-pub(crate) fn docs(attrs: &[Attribute]) -> String {
-    let lines = attrs.iter().filter_map(|attr| match &attr.meta {
-        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
-            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
-            _ => None,
-        },
-        _ => None,
-    });
-    lines.flat_map(|text| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()).collect::<Vec<_>>().join("\n").trim().to_owned()
+    (docs::text(&attrs), after)
 }
 
 /// Reads the final expression.
 pub(super) fn tail(statement: Statement, report: &mut Report) -> Option<Tail> {
-    let Statement { attrs, mut tokens, semicolon, end } = statement;
+    let Statement {
+        attrs,
+        mut tokens,
+        semicolon,
+        end,
+    } = statement;
     let tokens = tokens.rest();
     if !attrs.is_empty() {
-        report.error(attrs, "only steps have attributes and doc comments; expected `step name = …;` behind this");
+        report.error(
+            attrs,
+            "only steps have attributes and doc comments; expected `step name = …;` behind this",
+        );
     }
     if tokens.is_empty() {
         return None;
     }
     if semicolon {
         let one = tokens.clone().into_iter().count() == 1;
-        let help = if one { "help: remove the `;` to make this the plan's output".to_owned() } else {
-            format!("help: a step is `step name = {};`", tokens.to_token_stream())
+        let help = if one {
+            "help: remove the `;` to make this the plan's output".to_owned()
+        } else {
+            format!(
+                "help: a step is `step name = {};`",
+                tokens.to_token_stream()
+            )
         };
         report.error(&tokens, format!("a plan consists of steps, and of a last expression without `;` that is its output\n{help}"));
         return None;
     }
     let value = value::all(tokens.clone(), end, report);
-    Some(Tail { value, tokens: quote!(#tokens) })
+    Some(Tail {
+        value,
+        tokens: quote!(#tokens),
+    })
 }
 
 /// A path without spaces.

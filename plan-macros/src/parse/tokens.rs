@@ -10,7 +10,10 @@ pub(super) struct Tokens {
 
 impl Tokens {
     pub(super) fn new(stream: TokenStream) -> Self {
-        Self { queue: stream.into_iter().collect(), last: Span::call_site() }
+        Self {
+            queue: stream.into_iter().collect(),
+            last: Span::call_site(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -58,7 +61,9 @@ impl Tokens {
     }
 
     pub(super) fn eat_punct(&mut self, char: char) -> bool {
-        let found = self.peek_punct(0).is_some_and(|punct| punct.as_char() == char);
+        let found = self
+            .peek_punct(0)
+            .is_some_and(|punct| punct.as_char() == char);
         if found {
             self.next();
         }
@@ -68,7 +73,9 @@ impl Tokens {
     /// Takes the attributes that stand here: the tokens of each, `#` and brackets.
     pub(super) fn attributes(&mut self) -> TokenStream {
         let mut attributes = TokenStream::new();
-        while self.peek_punct(0).is_some_and(|punct| punct.as_char() == '#')
+        while self
+            .peek_punct(0)
+            .is_some_and(|punct| punct.as_char() == '#')
             && self.peek_group(1, Delimiter::Bracket).is_some()
         {
             attributes.extend(self.next());

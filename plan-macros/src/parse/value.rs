@@ -7,26 +7,26 @@ use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, Ident, Lit, Macro, Path, Token, UnOp, braced, bracketed, parenthesized, token};
+use syn::{
+    Expr, ExprLit, Ident, Lit, Macro, Path, Token, UnOp, braced, bracketed, parenthesized, token,
+};
 
 /// Reads a value that is all of `tokens`; `end` is where the reader expects more if there is none.
 pub(super) fn all(tokens: TokenStream, end: Span, report: &mut Report) -> Value {
-    let span = tokens.span();
     let parser = |input: ParseStream<'_>| {
         let value = value(input, end, report);
-        if !input.is_empty() && !matches!(value, Value::Broken(_)) {
+        if !input.is_empty() && !matches!(value, Value::Broken) {
             report.error(input.parse::<TokenStream>()?, "expected `;` before this");
             return Ok(value);
         }
         input.parse::<TokenStream>()?;
         Ok(value)
     };
-    parser.parse2(tokens).unwrap_or(Value::Broken(span))
+    parser.parse2(tokens).unwrap_or(Value::Broken)
 }
 
 /// Reads a value up to a comma or the end. What cannot be read is reported and skipped.
 pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> Value {
-    let start = input.fork();
     let literal = structural(input, report);
     if let Some(value) = literal {
         return value;
@@ -37,18 +37,22 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
             input.advance_to(&fork);
             classify(expr, report)
         }
-        Ok(expr) => {
-            let span = expr.span();
+        Ok(_) => {
             let at = fork.span();
-            report.error_at(at, format!("expected `,` or the end of the value, found `{}`", first_token(&fork)));
+            report.error_at(
+                at,
+                format!(
+                    "expected `,` or the end of the value, found `{}`",
+                    first_token(&fork)
+                ),
+            );
             skip(input);
-            Value::Broken(span)
+            Value::Broken
         }
         Err(error) => {
-            let span = start.span();
             let skipped = skip(input);
             broken(skipped, error, end, report);
-            Value::Broken(span)
+            Value::Broken
         }
     }
 }
@@ -62,7 +66,10 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
             report.error_at(dot.span(), "expected the name of a field behind the `.`");
         }
         Some(last) if is_unexpected_end(&error) => {
-            report.error_at(last.span(), "the value ends too early: expected more behind this");
+            report.error_at(
+                last.span(),
+                "the value ends too early: expected more behind this",
+            );
         }
         Some(_) => report.push(error),
     }
@@ -89,7 +96,11 @@ fn at_end(input: ParseStream<'_>) -> bool {
 }
 
 fn first_token(input: ParseStream<'_>) -> String {
-    input.fork().parse::<TokenTree>().map(|tree| tree.to_string()).unwrap_or_default()
+    input
+        .fork()
+        .parse::<TokenTree>()
+        .map(|tree| tree.to_string())
+        .unwrap_or_default()
 }
 
 /// What has values inside it is read piece by piece, so that a mistake stays in its piece.
@@ -142,8 +153,14 @@ fn drain(content: ParseStream<'_>) -> TokenStream {
 }
 
 fn is_repeat(content: ParseStream<'_>) -> bool {
-    let trees: Vec<TokenTree> = content.fork().parse::<TokenStream>().map(|s| s.into_iter().collect()).unwrap_or_default();
-    trees.iter().any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';'))
+    let trees: Vec<TokenTree> = content
+        .fork()
+        .parse::<TokenStream>()
+        .map(|s| s.into_iter().collect())
+        .unwrap_or_default();
+    trees
+        .iter()
+        .any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';'))
 }
 
 /// `(a, b)` is a tuple, `(a)` is `a`.
@@ -154,7 +171,9 @@ fn parens(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
         return None;
     }
     let has_comma = content.fork().parse::<TokenStream>().is_ok_and(|stream| {
-        stream.into_iter().any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ','))
+        stream
+            .into_iter()
+            .any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ','))
     });
     if !has_comma && !content.is_empty() {
         // Only what has a form of its own is looked for inside: `(a + b)` stays an expression with its parentheses.
@@ -218,7 +237,10 @@ fn literal(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
         }
         let (fields, rest) = named(&content, brace.span.close(), report);
         input.advance_to(&fork);
-        return Some(Value::Literal(Literal { path: expr, fields: Fields::Named(brace, fields, rest) }));
+        return Some(Value::Literal(Literal {
+            path: expr,
+            fields: Fields::Named(brace, fields, rest),
+        }));
     }
     if fork.peek(token::Paren) && last.contains(char::is_lowercase) {
         let (paren, content) = in_parens(&fork).ok()?;
@@ -242,14 +264,21 @@ fn literal(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
         }
         let values = separated(&content, paren.span.close(), report);
         input.advance_to(&fork);
-        return Some(Value::Literal(Literal { path: expr, fields: Fields::Unnamed(paren, values) }));
+        return Some(Value::Literal(Literal {
+            path: expr,
+            fields: Fields::Unnamed(paren, values),
+        }));
     }
     None
 }
 
 fn path(input: ParseStream<'_>) -> syn::Result<Path> {
     match input.parse::<syn::ExprPath>()? {
-        syn::ExprPath { qself: None, path, attrs } if attrs.is_empty() => Ok(path),
+        syn::ExprPath {
+            qself: None,
+            path,
+            attrs,
+        } if attrs.is_empty() => Ok(path),
         other => Err(syn::Error::new_spanned(other, "expected a path")),
     }
 }
@@ -260,7 +289,14 @@ fn needs_template(content: ParseStream<'_>) -> bool {
     let values = separated(content, Span::call_site(), &mut report);
     fn any(value: &Value) -> bool {
         match value {
-            Value::Scalar(Scalar { lit: Lit::Str(_), .. }) | Value::Reference(_) | Value::Broken(_) | Value::Format(_) | Value::Json(..) | Value::Literal(_) => true,
+            Value::Scalar(Scalar {
+                lit: Lit::Str(_), ..
+            })
+            | Value::Reference(_)
+            | Value::Broken
+            | Value::Format(_)
+            | Value::Json(..)
+            | Value::Literal(_) => true,
             Value::Some(_, value) => any(value),
             Value::List(_, values) | Value::Tuple(_, values) => values.iter().any(any),
             Value::Scalar(_) | Value::None(_) | Value::Computed(_) => false,
@@ -270,7 +306,11 @@ fn needs_template(content: ParseStream<'_>) -> bool {
 }
 
 /// `name: value, shorthand, ..`
-fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field>, Option<Token![..]>) {
+fn named(
+    content: ParseStream<'_>,
+    end: Span,
+    report: &mut Report,
+) -> (Vec<Field>, Option<Token![..]>) {
     let mut fields: Vec<Field> = Vec::new();
     let mut rest = None;
     while !content.is_empty() {
@@ -290,13 +330,19 @@ fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field
             break;
         }
         if let Ok(comma) = content.parse::<Token![,]>() {
-            report.error(comma, "expected an argument before this comma: `name: value`");
+            report.error(
+                comma,
+                "expected an argument before this comma: `name: value`",
+            );
             continue;
         }
         match field(content, end, report) {
             Ok(field) => {
                 if fields.iter().any(|earlier| earlier.name == field.name) {
-                    report.error(&field.name, format!("the argument `{}` is given more than once", field.name));
+                    report.error(
+                        &field.name,
+                        format!("the argument `{}` is given more than once", field.name),
+                    );
                 } else {
                     fields.push(field);
                 }
@@ -325,23 +371,38 @@ fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resul
     let name = content.call(Ident::parse_any)?;
     if content.peek(Token![:]) && !content.peek(Token![::]) {
         let colon: Token![:] = content.parse()?;
-        let end = if content.is_empty() { end } else { colon.span() };
+        let end = if content.is_empty() {
+            end
+        } else {
+            colon.span()
+        };
         if at_end(content) {
-            report.error_at(name.span(), format!("expected a value for `{name}`: `{name}: value`"));
-            let span = name.span();
-            return Ok(Field { name, shorthand: false, value: Value::Broken(span) });
+            report.error_at(
+                name.span(),
+                format!("expected a value for `{name}`: `{name}: value`"),
+            );
+            return Ok(Field {
+                name,
+                value: Value::Broken,
+            });
         }
         let value = value(content, end, report);
-        return Ok(Field { name, shorthand: false, value });
+        return Ok(Field { name, value });
     }
     if !at_end(content) {
         if content.peek(Token![=]) {
-            return Err(content.error(format!("an argument is written with a colon: `{name}: value`")));
+            return Err(content.error(format!(
+                "an argument is written with a colon: `{name}: value`"
+            )));
         }
         return Err(content.error(format!("expected `:` and the value of `{name}`")));
     }
-    let value = Value::Reference(crate::ast::Reference { root: name.clone(), hops: Vec::new(), end: name.span() });
-    Ok(Field { name, shorthand: true, value })
+    let value = Value::Reference(crate::ast::Reference {
+        root: name.clone(),
+        hops: Vec::new(),
+        end: name.span(),
+    });
+    Ok(Field { name, value })
 }
 
 /// What an expression is in a plan.
@@ -349,9 +410,13 @@ fn classify(expr: Expr, report: &mut Report) -> Value {
     match expr {
         Expr::Lit(ExprLit { lit, .. }) => scalar(None, lit),
         Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
-            (UnOp::Neg(minus), Expr::Lit(ExprLit { lit: lit @ (Lit::Int(_) | Lit::Float(_)), .. })) => {
-                scalar(Some(*minus), lit.clone())
-            }
+            (
+                UnOp::Neg(minus),
+                Expr::Lit(ExprLit {
+                    lit: lit @ (Lit::Int(_) | Lit::Float(_)),
+                    ..
+                }),
+            ) => scalar(Some(*minus), lit.clone()),
             _ => computed(Expr::Unary(unary)),
         },
         Expr::Group(group) => classify(*group.expr, report),
@@ -361,7 +426,7 @@ fn classify(expr: Expr, report: &mut Report) -> Value {
         },
         expr => match reference::parse(&expr, report) {
             reference::Parsed::Reference(reference) => Value::Reference(reference),
-            reference::Parsed::Broken(span) => Value::Broken(span),
+            reference::Parsed::Broken => Value::Broken,
             reference::Parsed::Other => computed(expr),
         },
     }
@@ -373,9 +438,14 @@ fn scalar(minus: Option<Token![-]>, lit: Lit) -> Value {
         Lit::Str(_) | Lit::Char(_) | Lit::Bool(_) | Lit::Byte(_) => true,
         Lit::Int(int) => match minus {
             None => int.base10_parse::<u64>().is_ok(),
-            Some(_) => int.base10_digits().parse::<u64>().is_ok_and(|n| n <= 1 << 63),
+            Some(_) => int
+                .base10_digits()
+                .parse::<u64>()
+                .is_ok_and(|n| n <= 1 << 63),
         },
-        Lit::Float(float) => float.base10_parse::<f64>().is_ok_and(f64::is_finite) && float.suffix() != "f32",
+        Lit::Float(float) => {
+            float.base10_parse::<f64>().is_ok_and(f64::is_finite) && float.suffix() != "f32"
+        }
         _ => false,
     };
     if known {
@@ -384,11 +454,15 @@ fn scalar(minus: Option<Token![-]>, lit: Lit) -> Value {
     let expr: TokenStream = quote!(#minus #lit);
     match syn::parse2(expr) {
         Ok(expr) => computed(expr),
-        Err(_) => Value::Broken(lit.span()),
+        Err(_) => Value::Broken,
     }
 }
 
 /// Any expression; its names are found in the next stage.
 pub(super) fn computed(expr: Expr) -> Value {
-    Value::Computed(Computed { written: expr.to_token_stream(), expr, names: Vec::new() })
+    Value::Computed(Computed {
+        written: expr.to_token_stream(),
+        expr,
+        names: Vec::new(),
+    })
 }

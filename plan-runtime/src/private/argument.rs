@@ -1,6 +1,6 @@
 //! Whether a value fits where it stands.
 
-use super::cursor::{Always, Cursor, Maybe, One, unreachable};
+use super::cursor::{Cursor, unreachable};
 use super::literal::Slot;
 use crate::plan::Show;
 use crate::resolve::ResolveError;
@@ -20,35 +20,33 @@ pub struct Opt<T>(PhantomData<fn() -> T>);
 /// A JSON value.
 pub struct Untyped(());
 
-impl<T, H> Cursor<Option<T>, Always, One, H> {
+impl<T, H> Cursor<Option<T>, H> {
     /// What the reference gives.
     pub fn it(self) -> Opt<T> {
         unreachable()
     }
 }
 
-impl<T, H> Cursor<T, Maybe, One, H> {
+/// What a reference to untyped JSON gives: looked for behind the inherent method of `Option`.
+pub trait ItUntyped {
     /// What the reference gives.
-    pub fn it(self) -> Opt<T> {
+    fn it(self) -> Untyped;
+}
+
+impl<H> ItUntyped for Cursor<Value, H> {
+    fn it(self) -> Untyped {
         unreachable()
     }
 }
 
-impl<H> Cursor<Value, Always, One, H> {
-    /// What the reference gives.
-    pub fn it(self) -> Untyped {
-        unreachable()
-    }
-}
-
-/// What a reference of any other type gives; the inherent methods go first.
+/// What a reference of any other type gives: looked for last, since it takes a reference.
 pub trait It<T> {
     /// What the reference gives.
-    fn it(self) -> Plain<T>;
+    fn it(&self) -> Plain<T>;
 }
 
-impl<T, H> It<T> for Cursor<T, Always, One, H> {
-    fn it(self) -> Plain<T> {
+impl<T, H> It<T> for Cursor<T, H> {
+    fn it(&self) -> Plain<T> {
         unreachable()
     }
 }
@@ -104,35 +102,35 @@ pub struct Toward<K, To>(PhantomData<fn() -> (K, To)>);
 )]
 pub trait NotAbsent<To, T> {
     type Checked;
-    fn present(self) -> Self::Checked;
+    fn present(self) -> Toward<Self::Checked, To>;
 }
 
 impl<T, To> NotAbsent<To, T> for Plain<T> {
-    type Checked = Toward<Self, To>;
-    fn present(self) -> Self::Checked {
+    type Checked = Self;
+    fn present(self) -> Toward<Self, To> {
         unreachable()
     }
 }
 
 impl<To> NotAbsent<To, Value> for Untyped {
-    type Checked = Toward<Self, To>;
-    fn present(self) -> Self::Checked {
+    type Checked = Self;
+    fn present(self) -> Toward<Self, To> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, U> NotAbsent<Option<U>, T> for Opt<T> {
-    type Checked = Toward<Self, Option<U>>;
-    fn present(self) -> Self::Checked {
+    type Checked = Self;
+    fn present(self) -> Toward<Self, Option<U>> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<T> NotAbsent<Value, T> for Opt<T> {
-    type Checked = Toward<Self, Value>;
-    fn present(self) -> Self::Checked {
+    type Checked = Self;
+    fn present(self) -> Toward<Self, Value> {
         unreachable()
     }
 }
@@ -168,7 +166,10 @@ impl<T> Fits<Option<T>, T, Same> for Opt<T> {}
 impl<T> Fits<Value, T, AsJson> for Opt<T> {}
 
 /// A place that takes a text literal.
-#[diagnostic::on_unimplemented(message = "expected `{Self}`, found a text", label = "this is a text")]
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found a text",
+    label = "this is a text"
+)]
 pub trait FromText: Sized {
     /// `"…"`
     #[must_use]
@@ -227,10 +228,15 @@ macro_rules! scalars {
     )*};
 }
 
-scalars!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char);
+scalars!(
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char
+);
 
 /// A place that takes a list of `N` values.
-#[diagnostic::on_unimplemented(message = "expected `{Self}`, found a list of {N} values", label = "this is a list of {N} values")]
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found a list of {N} values",
+    label = "this is a list of {N} values"
+)]
 pub trait List<const N: usize>: Sized {
     /// What each of them must fit.
     type Element;
@@ -305,17 +311,26 @@ pub const fn shown<T, F: Fn() -> T>(_: &F) -> Slot<T> {
 }
 
 /// A placeholder of `format!`.
-pub const fn show<T>(_: Slot<T>, write: fn(&T) -> String) -> Placeholder<T> {
+pub const fn show<T>(_: Slot<T>, write: fn(&Showing<T>) -> String) -> Placeholder<T> {
     Placeholder(write)
 }
 
+/// The value of a placeholder.
+pub struct Showing<T>(T);
+
+impl<T> Showing<T> {
+    /// The value, with the place of the whole reference in messages.
+    pub fn show(&self) -> &T {
+        &self.0
+    }
+}
+
 /// A placeholder of `format!` over a `T`.
-pub struct Placeholder<T>(fn(&T) -> String);
+pub struct Placeholder<T>(fn(&Showing<T>) -> String);
 
 impl<T: DeserializeOwned> Show for Placeholder<T> {
     fn show(&self, value: &Value, out: &mut String) -> Result<(), ResolveError> {
-        let value = T::deserialize(value).map_err(ResolveError::from_serde)?;
-        out.push_str(&(self.0)(&value));
+        out.push_str(&(self.0)(&Showing(crate::resolve::read(value)?)));
         Ok(())
     }
 }

@@ -8,17 +8,28 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A place in an output: its type `T`, whether it may be absent (`P`), the lists around it that `[..]` opened (`W`), and the
-/// types whose fields led to it (`H`), the last one first.
-pub struct Cursor<T, P, W, H>(PhantomData<fn() -> (T, P, W, H)>);
+/// A place on the way that a reference goes: its type `T`, whether it may be absent (`P`), the lists around it that `[..]`
+/// opened (`W`), and the types whose fields led to it (`H`), the last one first.
+pub struct Way<T, P, W, H>(PhantomData<fn() -> (T, P, W, H)>);
 
-impl<T, P, W, H> Clone for Cursor<T, P, W, H> {
+impl<T, P, W, H> Clone for Way<T, P, W, H> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, P, W, H> Copy for Cursor<T, P, W, H> {}
+impl<T, P, W, H> Copy for Way<T, P, W, H> {}
+
+/// The end of a reference: the type of all that it gives, and the types whose fields led to it.
+pub struct Cursor<T, H>(PhantomData<fn() -> (T, H)>);
+
+impl<T, H> Clone for Cursor<T, H> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, H> Copy for Cursor<T, H> {}
 
 /// Says that a value is always there.
 pub struct Always;
@@ -46,20 +57,16 @@ pub struct Every<P, W>(PhantomData<(P, W)>);
 
 /// What the lists around a place make of it.
 pub trait Around {
-    /// The type of the whole.
-    type Type<T, P: Presence>;
-    /// Whether the whole may be absent.
-    type Whole<P: Presence>: Presence;
+    /// The type of the whole, in which a place is a `T` that is there as `P` says.
+    type Whole<T, P: Presence>;
 }
 
 impl Around for One {
-    type Type<T, P: Presence> = T;
-    type Whole<P: Presence> = P;
+    type Whole<T, P: Presence> = P::Element<T>;
 }
 
 impl<P: Presence, W: Around> Around for Every<P, W> {
-    type Type<T, Q: Presence> = W::Type<Vec<Q::Element<T>>, P>;
-    type Whole<Q: Presence> = W::Whole<P>;
+    type Whole<T, Q: Presence> = W::Whole<Vec<Q::Element<T>>, P>;
 }
 
 /// No field so far.
@@ -69,41 +76,41 @@ pub struct Link<T, H>(PhantomData<fn() -> (T, H)>);
 
 /// The start of a reference.
 #[must_use]
-pub const fn root<T>() -> Cursor<T, Always, One, Root> {
-    Cursor(PhantomData)
+pub const fn root<T>() -> Way<T, Always, One, Root> {
+    Way(PhantomData)
 }
 
 /// The place that the chain in the closure leads to.
-pub const fn typed<T, P, W, H, F>(_: &F) -> Cursor<W::Type<T, P>, W::Whole<P>, One, H>
+pub const fn typed<T, P, W, H, F>(_: &F) -> Cursor<W::Whole<T, P>, H>
 where
-    F: Fn() -> Cursor<T, P, W, H>,
+    F: Fn() -> Way<T, P, W, H>,
     P: Presence,
     W: Around,
 {
     Cursor(PhantomData)
 }
 
-impl<T, P, W, H> Cursor<T, P, W, H> {
+impl<T, P, W, H> Way<T, P, W, H> {
     /// `[0]`, `["key"]`
-    pub fn index<U>(self, _: fn(&T) -> &U) -> Cursor<U, P, W, H> {
-        Cursor(PhantomData)
+    pub fn index<U>(self, _: fn(&T) -> &U) -> Way<U, P, W, H> {
+        Way(PhantomData)
     }
 
     /// `.get(0)`
-    pub fn get<U>(self, _: fn(&T) -> Option<&U>) -> Cursor<Option<U>, P, W, H> {
-        Cursor(PhantomData)
+    pub fn get<U>(self, _: fn(&T) -> Option<&U>) -> Way<Option<U>, P, W, H> {
+        Way(PhantomData)
     }
 
     /// `.pointer("/a")`
-    pub fn pointer<U>(self, _: fn(&T) -> Option<&U>) -> Cursor<U, P, W, H> {
-        Cursor(PhantomData)
+    pub fn pointer<U>(self, _: fn(&T) -> Option<&U>) -> Way<U, P, W, H> {
+        Way(PhantomData)
     }
 }
 
-impl<T, P, W, F, H> Cursor<T, P, W, Link<F, H>> {
+impl<T, F, H> Cursor<T, Link<F, H>> {
     /// The place with one field less.
     #[must_use]
-    pub const fn back(self) -> Cursor<T, P, W, H> {
+    pub const fn back(self) -> Cursor<T, H> {
         Cursor(PhantomData)
     }
 
@@ -119,11 +126,11 @@ impl<T, P, W, F, H> Cursor<T, P, W, Link<F, H>> {
 }
 
 /// Something that is there.
-pub struct There<T, P, W, H>(Cursor<T, P, W, H>);
+pub struct There<T, P, W, H>(Way<T, P, W, H>);
 /// Something that may not be there.
 pub struct Perhaps<T, P, W, H>(PhantomData<fn() -> (T, P, W, H)>);
 
-impl<T, P, W, H> Cursor<Option<T>, P, W, H> {
+impl<T, P, W, H> Way<Option<T>, P, W, H> {
     /// An `Option` cannot be looked into.
     pub fn kind(self) -> Perhaps<T, P, W, H> {
         Perhaps(PhantomData)
@@ -136,7 +143,7 @@ pub trait Kind<T, P, W, H> {
     fn kind(self) -> There<T, P, W, H>;
 }
 
-impl<T, P, W, H> Kind<T, P, W, H> for Cursor<T, P, W, H> {
+impl<T, P, W, H> Kind<T, P, W, H> for Way<T, P, W, H> {
     fn kind(self) -> There<T, P, W, H> {
         There(self)
     }
@@ -153,7 +160,7 @@ pub trait Present<T> {
 }
 
 impl<T, P, W, H> Present<T> for There<T, P, W, H> {
-    type Cursor = Cursor<T, P, W, H>;
+    type Cursor = Way<T, P, W, H>;
     fn present(self) -> Self::Cursor {
         self.0
     }
@@ -164,7 +171,7 @@ pub struct Unknown;
 
 #[diagnostic::do_not_recommend]
 impl<P, W, H> Present<Unknown> for Perhaps<Unknown, P, W, H> {
-    type Cursor = Cursor<Unknown, P, W, H>;
+    type Cursor = Way<Unknown, P, W, H>;
     fn present(self) -> Self::Cursor {
         unreachable()
     }
@@ -186,8 +193,11 @@ pub trait Shaped: Sized {
     type Itself: Shape;
 
     /// `.field`
-    fn field<U, P, W, H>(_: Cursor<Self, P, W, H>, _: fn(&Self) -> &U) -> Cursor<U, P, W, Link<Self::Itself, H>> {
-        Cursor(PhantomData)
+    fn field<U, P, W, H>(
+        _: Way<Self, P, W, H>,
+        _: fn(&Self) -> &U,
+    ) -> Way<U, P, W, Link<Self::Itself, H>> {
+        Way(PhantomData)
     }
 
     /// `Type { … }`
@@ -234,8 +244,10 @@ pub trait OrAbsent: Sized {
     type Asked: Asked;
 
     /// `?`
-    fn or_absent<P, W, H>(_: Cursor<Self, P, W, H>) -> Cursor<Self::Inner, Maybe, W, Link<Self::Asked, H>> {
-        Cursor(PhantomData)
+    fn or_absent<P, W, H>(
+        _: Way<Self, P, W, H>,
+    ) -> Way<Self::Inner, Maybe, W, Link<Self::Asked, H>> {
+        Way(PhantomData)
     }
 }
 
@@ -268,7 +280,7 @@ impl OrAbsent for Value {
     type Asked = Untyped;
 }
 
-impl<T, P, W, F, H> Cursor<T, P, W, Link<F, H>> {
+impl<T, F, H> Cursor<T, Link<F, H>> {
     /// The segment of `?`.
     #[must_use]
     pub const fn optional(self) -> crate::plan::Segment
@@ -290,8 +302,8 @@ pub trait Elements: Sized {
     type Item;
 
     /// `[..]`
-    fn each<P, W, H>(_: Cursor<Self, P, W, H>) -> Cursor<Self::Item, Always, Every<P, W>, H> {
-        Cursor(PhantomData)
+    fn each<P, W, H>(_: Way<Self, P, W, H>) -> Way<Self::Item, Always, Every<P, W>, H> {
+        Way(PhantomData)
     }
 }
 

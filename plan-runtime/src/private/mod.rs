@@ -7,10 +7,11 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Fits, FromLiteral, FromText, Given, It, List, NotAbsent, Shown, any, show, shown, untyped,
+    Fits, FromLiteral, FromText, Given, It, ItUntyped, List, NotAbsent, Shown, any, show, shown,
+    untyped,
 };
 pub use cursor::{
-    Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, root, typed,
+    Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, root, typed,
 };
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
 pub use run::{Inline, Request, StartFn, Started, StepFuture, StepResult, Steps, called};
@@ -20,6 +21,9 @@ pub use crate::plan::{
     Step, Tag, Template, ToolInfo,
 };
 pub use crate::resolve::{Held, ResolveError, Scope};
+pub use crate::shape::probe::{NotProbed, Probe};
+pub use crate::shape::{Field, Omitted, Place, Tagging, TypeShape, Variant};
+pub use crate::tool::{Outcome, finish};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};
 pub use serde;
 pub use serde_json;

@@ -12,10 +12,18 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
         TypeShape::Opaque | TypeShape::Enum(..) => None,
     };
     let Some(field) = field else {
-        fail(&["`", ident, "` is not part of how its type looks in JSON, so a reference cannot lead there"])
+        fail(&[
+            "`",
+            ident,
+            "` is not part of how its type looks in JSON, so a reference cannot lead there",
+        ])
     };
     if field.opaque && !last {
-        fail(&["the value of `", ident, "` is written by a function of its own (`#[serde(with)]`), so what is inside it is not known"])
+        fail(&[
+            "the value of `",
+            ident,
+            "` is written by a function of its own (`#[serde(with)]`), so what is inside it is not known",
+        ])
     }
     let absent = match field.omitted {
         Omitted::Never => Absent::Error,
@@ -32,9 +40,13 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
             "` is flattened (`#[serde(flatten)]`), so in JSON it is no value of its own\nhelp: refer to one of its fields",
         ]),
         Place::Flattened => Segment::Same,
-        Place::LeftOut(attribute) => {
-            fail(&["`", ident, "` is not part of the output: `", attribute, "` leaves it out when the output is written as JSON"])
-        }
+        Place::LeftOut(attribute) => fail(&[
+            "`",
+            ident,
+            "` is not part of the output: `",
+            attribute,
+            "` leaves it out when the output is written as JSON",
+        ]),
     }
 }
 
@@ -45,10 +57,20 @@ pub(super) const fn argument(shape: TypeShape, variant: &'static str, ident: &'s
         Place::Key(name) => Key::Name(Cow::Borrowed(name)),
         Place::Flattened => Key::Flattened,
         Place::Inner => Key::Inner,
-        Place::Index(_) => fail(&["`", ident, "` is an element of a tuple: write the value as `", variant, "(…)`"]),
-        Place::LeftOut(attribute) => {
-            fail(&["`", ident, "` would be lost: `", attribute, "` leaves it out when the value is read from JSON"])
-        }
+        Place::Index(_) => fail(&[
+            "`",
+            ident,
+            "` is an element of a tuple: write the value as `",
+            variant,
+            "(…)`",
+        ]),
+        Place::LeftOut(attribute) => fail(&[
+            "`",
+            ident,
+            "` would be lost: `",
+            attribute,
+            "` leaves it out when the value is read from JSON",
+        ]),
     }
 }
 
@@ -56,14 +78,22 @@ pub(super) const fn argument(shape: TypeShape, variant: &'static str, ident: &'s
 #[track_caller]
 pub(super) const fn element(shape: TypeShape, variant: &'static str, ident: &'static str) {
     if let Place::LeftOut(attribute) = place(shape, variant, ident) {
-        fail(&["field `", ident, "` would be lost: `", attribute, "` leaves it out when the value is read from JSON"])
+        fail(&[
+            "field `",
+            ident,
+            "` would be lost: `",
+            attribute,
+            "` leaves it out when the value is read from JSON",
+        ])
     }
 }
 
 /// Checks that all fields but these can be left out.
 #[track_caller]
 pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
-    let TypeShape::Struct(fields) = shape else { return };
+    let TypeShape::Struct(fields) = shape else {
+        return;
+    };
     let mut i = 0;
     while i < fields.len() {
         let field = fields[i];
@@ -88,14 +118,22 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
 /// How a nested literal says which variant it is.
 #[track_caller]
 pub(super) const fn tag(shape: TypeShape, variant: &'static str) -> Tag {
-    let TypeShape::Enum(tagging, variants) = shape else { return Tag::None };
-    let Some(found) = find_variant(variants, variant) else { return Tag::None };
+    let TypeShape::Enum(tagging, variants) = shape else {
+        return Tag::None;
+    };
+    let Some(found) = find_variant(variants, variant) else {
+        return Tag::None;
+    };
     match found.argument {
         Ok(_) if found.untagged => Tag::Variant(crate::shape::Tagging::Untagged, found.ident),
         Ok(name) => Tag::Variant(tagging, name),
-        Err(attribute) => {
-            fail(&["`", variant, "` cannot be read from JSON: `", attribute, "` leaves the variant out"])
-        }
+        Err(attribute) => fail(&[
+            "`",
+            variant,
+            "` cannot be read from JSON: `",
+            attribute,
+            "` leaves the variant out",
+        ]),
     }
 }
 

@@ -62,3 +62,8 @@ pub fn resolve<T: DeserializeOwned>(
 ) -> Result<T, ResolveError> {
     T::deserialize(node::At::new(template, scope))
 }
+
+/// Reads a whole value.
+pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ResolveError> {
+    T::deserialize(value).map_err(|error| ResolveError::from_json(&error))
+}

@@ -1,0 +1,21 @@
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+/// The text of the doc comments among `attrs`: one space is taken off each line, and empty lines at both ends are.
+pub(crate) fn text(attrs: &[Attribute]) -> String {
+    let mut lines = Vec::new();
+    for attr in attrs {
+        if let Meta::NameValue(meta) = &attr.meta
+            && meta.path.is_ident("doc")
+            && let Expr::Lit(ExprLit {
+                lit: Lit::Str(doc), ..
+            }) = &meta.value
+        {
+            let doc = doc.value();
+            lines.extend(
+                doc.split('\n')
+                    .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
+            );
+        }
+    }
+    lines.join("\n").trim_matches('\n').to_owned()
+}

@@ -1,0 +1,137 @@
+use crate::report::Report;
+use proc_macro2::{TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, Ident, LitStr, Token, Type};
+
+/// Reads the `key = value` pairs of an attribute and hands each known one to `value`, which parses what follows the `=`.
+/// Whatever is wrong with one pair, the others are still read.
+pub(crate) fn read(
+    tokens: TokenStream,
+    known: &[&str],
+    report: &mut Report,
+    mut value: impl FnMut(&str, ParseStream) -> syn::Result<()>,
+) {
+    let pairs = |input: ParseStream| {
+        let mut seen = Vec::new();
+        while !input.is_empty() {
+            if let Err(error) = pair(input, known, &mut seen, &mut value) {
+                report.push(error);
+                skip_to_comma(input);
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = pairs.parse2(tokens) {
+        report.push(error);
+    }
+}
+
+fn pair(
+    input: ParseStream,
+    known: &[&str],
+    seen: &mut Vec<String>,
+    value: &mut impl FnMut(&str, ParseStream) -> syn::Result<()>,
+) -> syn::Result<()> {
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error(format_args!("expected {}", list(known))));
+    }
+    let key = input.call(Ident::parse_any)?;
+    let name = key.to_string();
+    if !known.contains(&name.as_str()) {
+        skip_value(input);
+        return Err(syn::Error::new(key.span(), unknown(&name, known)));
+    }
+    if seen.contains(&name) {
+        skip_value(input);
+        return Err(syn::Error::new(
+            key.span(),
+            format_args!("`{name}` is given twice"),
+        ));
+    }
+    seen.push(name.clone());
+    if !input.peek(Token![=]) {
+        return Err(syn::Error::new(
+            key.span(),
+            format_args!("`{name}` needs a value: `{name} = …`"),
+        ));
+    }
+    input.parse::<Token![=]>()?;
+    value(&name, input)?;
+    if !input.is_empty() && !input.peek(Token![,]) {
+        return Err(input.error("expected `,`"));
+    }
+    Ok(())
+}
+
+/// Parses the string literal of `key`, which must not be empty.
+pub(crate) fn string(key: &str, input: ParseStream) -> syn::Result<LitStr> {
+    if !input.peek(LitStr) {
+        return Err(input.error(format_args!("`{key}` is a string: `{key} = \"…\"`")));
+    }
+    let literal: LitStr = input.parse()?;
+    if literal.value().is_empty() {
+        return Err(syn::Error::new(
+            literal.span(),
+            format_args!("`{key}` must not be empty"),
+        ));
+    }
+    Ok(literal)
+}
+
+/// Parses the name of a type.
+pub(crate) fn ident(key: &str, input: ParseStream) -> syn::Result<Ident> {
+    if !input.peek(Ident) {
+        return Err(input.error(format_args!(
+            "`{key}` is a name without quotes: `{key} = Name`"
+        )));
+    }
+    input.parse()
+}
+
+/// Parses the path of a crate.
+pub(crate) fn krate(input: ParseStream) -> syn::Result<syn::Path> {
+    if input.peek(LitStr) {
+        return Err(input.error("the path is written without quotes: `crate = ::plan_runtime`"));
+    }
+    input.call(syn::Path::parse_mod_style)
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let similar = known
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(name, known), known))
+        .min()
+        .filter(|(distance, known)| *distance <= known.len().max(3) / 3);
+    match similar {
+        Some((_, similar)) => format!("unknown option `{name}`\nhelp: there is `{similar}`"),
+        None => format!("unknown option `{name}`\nhelp: there is {}", list(known)),
+    }
+}
+
+fn list(known: &[&str]) -> String {
+    let quoted: Vec<_> = known.iter().map(|known| format!("`{known}`")).collect();
+    match quoted.split_last() {
+        Some((last, [_, ..])) => {
+            format!("{} and {last}", quoted[..quoted.len() - 1].join(", "))
+        }
+        _ => quoted.concat(),
+    }
+}
+
+fn skip_value(input: ParseStream) {
+    if input.parse::<Token![=]>().is_ok() && input.fork().parse::<Type>().is_ok() {
+        let _ = input.parse::<Type>();
+    } else if input.fork().parse::<Expr>().is_ok() {
+        let _ = input.parse::<Expr>();
+    }
+}
+
+fn skip_to_comma(input: ParseStream) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _ = input.parse::<TokenTree>();
+    }
+}

@@ -1,0 +1,230 @@
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use serde_derive_internals::ast::{Container, Field, Style, Variant};
+use serde_derive_internals::attr::Default;
+use syn::ext::IdentExt;
+use syn::{Attribute, Member, Meta};
+
+/// What the fields of a struct or of a variant have in common.
+pub(super) struct Fields<'a> {
+    pub(super) private: &'a TokenStream,
+    pub(super) output: &'a Container<'a>,
+    pub(super) style: Style,
+    pub(super) variant: Option<&'a Variant<'a>>,
+}
+
+impl Fields<'_> {
+    /// Makes a `Field` of each. `output` and `argument` are the same fields, read for serialising and for deserialising.
+    pub(super) fn expand(&self, output: &[Field], argument: &[Field]) -> Vec<TokenStream> {
+        let unsteady = output
+            .iter()
+            .position(|field| field.attrs.skip_serializing_if().is_some());
+        let written = |field: &Field| !field.attrs.skip_serializing();
+        let read = |field: &Field| !field.attrs.skip_deserializing();
+        let mut next_output = 0;
+        let mut next_argument = 0;
+
+        let mut fields = Vec::new();
+        for (i, (field, argument)) in output.iter().zip(argument).enumerate() {
+            let moves = matches!(self.style, Style::Tuple)
+                && unsteady.is_some_and(|first| first <= i && first + 1 < output.len());
+            let output = if moves && written(field) {
+                self.left_out("#[serde(skip_serializing_if)] in a tuple struct")
+            } else {
+                self.place(
+                    field,
+                    written(field),
+                    field.attrs.transparent(),
+                    "skip_serializing",
+                    &field.attrs.name().serialize_name().value,
+                    &mut next_output,
+                )
+            };
+            let argument = self.place(
+                argument,
+                read(argument),
+                argument.attrs.transparent(),
+                "skip_deserializing",
+                &argument.attrs.name().deserialize_name().value,
+                &mut next_argument,
+            );
+            fields.push(self.field(field, &output, &argument));
+        }
+        fields
+    }
+
+    fn field(&self, field: &Field, output: &TokenStream, argument: &TokenStream) -> TokenStream {
+        let private = self.private;
+        let ident = match &field.member {
+            Member::Named(ident) => ident.unraw().to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        };
+        let required = self.required(field);
+        let omitted = self.omitted(field);
+        let opaque = field.attrs.serialize_with().is_some()
+            || self
+                .variant
+                .is_some_and(|v| v.attrs.serialize_with().is_some());
+        let opaque_argument = field.attrs.borrowed_lifetimes().is_empty()
+            && field.attrs.deserialize_with().is_some()
+            || self
+                .variant
+                .is_some_and(|v| v.attrs.deserialize_with().is_some());
+        quote! {
+            #private::Field {
+                ident: #ident,
+                output: #output,
+                argument: #argument,
+                required: #required,
+                omitted: #omitted,
+                opaque: #opaque,
+                opaque_argument: #opaque_argument,
+            }
+        }
+    }
+
+    fn place(
+        &self,
+        field: &Field,
+        there: bool,
+        transparent: bool,
+        side: &str,
+        name: &str,
+        next: &mut usize,
+    ) -> TokenStream {
+        let private = self.private;
+        if self.variant.is_none() && self.output.attrs.transparent() {
+            if transparent {
+                return quote!(#private::Place::Inner);
+            }
+            if there {
+                return self.left_out("#[serde(transparent)]");
+            }
+        }
+        // serde writes and reads the field of a newtype struct even where it is to be skipped.
+        if matches!(self.style, Style::Newtype) && (there || self.variant.is_none()) {
+            return quote!(#private::Place::Inner);
+        }
+        if !there {
+            return self.left_out(&skipped(&field.original.attrs, side));
+        }
+        if matches!(self.style, Style::Tuple) {
+            let index = *next;
+            *next += 1;
+            return quote!(#private::Place::Index(#index));
+        }
+        if field.attrs.flatten() {
+            quote!(#private::Place::Flattened)
+        } else {
+            quote!(#private::Place::Key(#name))
+        }
+    }
+
+    fn left_out(&self, reason: &str) -> TokenStream {
+        let private = self.private;
+        quote!(#private::Place::LeftOut(#reason))
+    }
+
+    /// serde reads a field that is not there as `None`, unless a function of the author's reads it.
+    fn required(&self, field: &Field) -> TokenStream {
+        let attrs = &field.attrs;
+        let has_default = !attrs.default().is_none() || !self.container_default().is_none();
+        if attrs.skip_deserializing() || has_default && !attrs.flatten() {
+            return quote!(false);
+        }
+        let named = matches!(self.style, Style::Struct) && !attrs.transparent();
+        if !named || attrs.deserialize_with().is_some() {
+            return quote!(true);
+        }
+        let private = self.private;
+        let ty = field.ty;
+        quote!(!#private::Probe::<#ty>::IS_OPTION)
+    }
+
+    fn omitted(&self, field: &Field) -> TokenStream {
+        let private = self.private;
+        let attrs = &field.attrs;
+        let never = quote!(#private::Omitted::Never);
+        let named = matches!(self.style, Style::Struct);
+        if attrs.skip_serializing_if().is_none()
+            || attrs.skip_serializing()
+            || attrs.skip_deserializing()
+            || attrs.flatten()
+            || self.variant.is_some()
+            || !named
+        {
+            return never;
+        }
+        let ty = field.ty;
+        let own_functions = attrs.serialize_with().is_some() || attrs.deserialize_with().is_some();
+        let member = &field.member;
+        match (attrs.default(), self.container_default()) {
+            (Default::None, Default::None) if own_functions => never,
+            (Default::None, Default::None) => quote!(#private::Probe::<#ty>::OMITTED_OPTION),
+            (Default::Default, _) if own_functions => {
+                quote!(#private::Probe::<#ty>::OMITTED_OPTION)
+            }
+            _ if own_functions => never,
+            (Default::Default, _) => quote!(#private::Probe::<#ty>::OMITTED_DEFAULT),
+            (Default::Path(path), _) => self.omitted_value(
+                &quote!(#private::Probe::<#ty>::IS_SERIALIZE),
+                &quote!(#private::Probe::<#ty>::json(&#path())),
+            ),
+            (Default::None, Default::Path(path)) => self.omitted_value(
+                &quote!(#private::Probe::<#ty>::IS_SERIALIZE),
+                &quote! {{
+                    let whole: Self = #path();
+                    #private::Probe::<#ty>::json(&{ whole.#member })
+                }},
+            ),
+            (Default::None, Default::Default) => self.omitted_value(
+                &quote! {
+                    #private::Probe::<#ty>::IS_SERIALIZE && #private::Probe::<Self>::IS_DEFAULT
+                },
+                &quote! {
+                    match #private::Probe::<Self>::default_value() {
+                        ::core::option::Option::Some(whole) => {
+                            #private::Probe::<#ty>::json(&{ whole.#member })
+                        }
+                        ::core::option::Option::None => {
+                            ::core::default::Default::default()
+                        }
+                    }
+                },
+            ),
+        }
+    }
+
+    fn omitted_value(&self, known: &TokenStream, value: &TokenStream) -> TokenStream {
+        let private = self.private;
+        quote! {
+            if #known {
+                #private::Omitted::Default(|| #value)
+            } else {
+                #private::Omitted::Never
+            }
+        }
+    }
+
+    fn container_default(&self) -> &Default {
+        match self.variant {
+            None => self.output.attrs.default(),
+            Some(_) => &Default::None,
+        }
+    }
+}
+
+/// The attribute that leaves a field or a variant out, as it is written.
+pub(super) fn skipped(attrs: &[Attribute], side: &str) -> String {
+    let both = attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("serde"))
+        .filter_map(|attr| match &attr.meta {
+            Meta::List(list) => Some(list.tokens.to_token_stream()),
+            _ => None,
+        })
+        .flatten()
+        .any(|token| matches!(token, TokenTree::Ident(ident) if ident == "skip"));
+    let name = if both { "skip" } else { side };
+    format!("#[serde({name})]")
+}

@@ -1,0 +1,163 @@
+mod fields;
+
+use crate::options;
+use crate::report::Report;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use serde_derive_internals::ast::{Container, Data};
+use serde_derive_internals::attr::TagType;
+use serde_derive_internals::{Ctxt, Derive};
+use syn::ext::IdentExt;
+use syn::{DeriveInput, Ident, Meta, Path, parse_quote};
+
+/// `#[derive(Shape)]`.
+pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
+    let mut report = Report::new();
+    let krate = krate(input, &mut report);
+    let shape = shape(input, &krate, &mut report)
+        .unwrap_or_else(|| quote!(#krate::__private::TypeShape::Opaque));
+    let errors = report.into_compile_errors();
+
+    let ident = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    quote! {
+        #errors
+
+        #[automatically_derived]
+        #[allow(deprecated)]
+        impl #impl_generics #krate::Shape for #ident #type_generics #where_clause {
+            const SHAPE: #krate::__private::TypeShape = {
+                #[allow(unused_imports)]
+                use #krate::__private::NotProbed as _;
+                #shape
+            };
+        }
+    }
+}
+
+fn krate(input: &DeriveInput, report: &mut Report) -> Path {
+    let mut krate = parse_quote!(::plan_runtime);
+    for attr in &input.attrs {
+        if !attr.path().is_ident("shape") {
+            continue;
+        }
+        match &attr.meta {
+            Meta::List(list) => {
+                options::read(list.tokens.clone(), &["crate"], report, |_, input| {
+                    krate = options::krate(input)?;
+                    Ok(())
+                })
+            }
+            other => report.error(
+                other,
+                "options are written `#[shape(crate = ::plan_runtime)]`",
+            ),
+        }
+    }
+    let elsewhere = input_fields(input).flat_map(|field| &field.attrs);
+    let variants = match &input.data {
+        syn::Data::Enum(data) => data.variants.iter().flat_map(|v| &v.attrs).collect(),
+        _ => Vec::new(),
+    };
+    for attr in elsewhere.chain(variants) {
+        if attr.path().is_ident("shape") {
+            report.error(
+                attr,
+                "`#[shape(…)]` stands on the type; what a field looks like is said with `#[serde(…)]`",
+            );
+        }
+    }
+    krate
+}
+
+fn input_fields(input: &DeriveInput) -> Box<dyn Iterator<Item = &syn::Field> + '_> {
+    match &input.data {
+        syn::Data::Struct(data) => Box::new(data.fields.iter()),
+        syn::Data::Enum(data) => Box::new(data.variants.iter().flat_map(|v| &v.fields)),
+        syn::Data::Union(data) => Box::new(data.fields.named.iter()),
+    }
+}
+
+/// The value of `SHAPE`, as serde's own derives understand the attributes.
+fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<TokenStream> {
+    if let syn::Data::Union(data) = &input.data {
+        report.error(
+            data.union_token,
+            "serde cannot read or write a union, so it has no `Shape`\nhelp: use a struct or an enum",
+        );
+        return None;
+    }
+    let output = container(input, Derive::Serialize)?;
+    let argument = container(input, Derive::Deserialize)?;
+
+    let attrs = &output.attrs;
+    let converted = attrs.type_into().is_some()
+        || attrs.type_from().is_some()
+        || attrs.type_try_from().is_some()
+        || attrs.remote().is_some();
+    if converted {
+        return None;
+    }
+
+    let private = quote!(#krate::__private);
+    match (&output.data, &argument.data) {
+        (Data::Struct(style, output_fields), Data::Struct(_, argument_fields)) => {
+            let fields = fields::Fields {
+                private: &private,
+                output: &output,
+                style: *style,
+                variant: None,
+            };
+            let fields = fields.expand(output_fields, argument_fields);
+            Some(quote!(#private::TypeShape::Struct(&[#(#fields),*])))
+        }
+        (Data::Enum(variants), Data::Enum(_)) => {
+            let tagging = match attrs.tag() {
+                TagType::External => quote!(External),
+                TagType::Internal { tag } => quote!(Internal(#tag)),
+                TagType::Adjacent { tag, content } => quote!(Adjacent(#tag, #content)),
+                TagType::None => quote!(Untagged),
+            };
+            let variants = variants.iter().map(|variant| {
+                let ident = variant.ident.unraw().to_string();
+                let attrs = &variant.attrs;
+                let argument = if attrs.skip_deserializing() {
+                    let reason = fields::skipped(&variant.original.attrs, "skip_deserializing");
+                    quote!(::core::result::Result::Err(#reason))
+                } else {
+                    let name = &attrs.name().deserialize_name().value;
+                    quote!(::core::result::Result::Ok(#name))
+                };
+                let untagged = attrs.untagged();
+                let fields = fields::Fields {
+                    private: &private,
+                    output: &output,
+                    style: variant.style,
+                    variant: Some(variant),
+                };
+                let fields = fields.expand(&variant.fields, &variant.fields);
+                quote! {
+                    #private::Variant {
+                        ident: #ident,
+                        argument: #argument,
+                        untagged: #untagged,
+                        fields: &[#(#fields),*],
+                    }
+                }
+            });
+            Some(quote! {
+                #private::TypeShape::Enum(#private::Tagging::#tagging, &[#(#variants),*])
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Reads the serde attributes. What is wrong with them is for serde's own derives to say.
+fn container(input: &DeriveInput, derive: Derive) -> Option<Container<'_>> {
+    let context = Ctxt::new();
+    let private = Ident::new("__private", Span::call_site());
+    let container = Container::from_ast(&context, input, derive, &private);
+    let _ = context.check();
+    container
+}

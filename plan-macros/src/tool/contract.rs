@@ -1,0 +1,109 @@
+use crate::report::Report;
+use crate::{docs, options};
+use heck::ToSnakeCase;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::{Data, DeriveInput, GenericParam, Meta, Path, Type, parse_quote};
+
+/// `#[derive(Tool)]`.
+pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
+    let mut report = Report::new();
+    let ident = &input.ident;
+    let options = Options::read(input, &mut report);
+    match &input.data {
+        Data::Struct(_) => {}
+        Data::Enum(data) => report.error(
+            data.enum_token,
+            "a tool is the struct of its arguments, so an enum cannot be one\nhelp: put the enum into a field of a struct",
+        ),
+        Data::Union(data) => report.error(
+            data.union_token,
+            "a tool is the struct of its arguments, so a union cannot be one",
+        ),
+    }
+    if options.output.is_none() && report.is_empty() {
+        report.error(
+            ident,
+            format_args!(
+                "`{ident}` does not say what it gives back\nhelp: write `#[tool(output = Receipt)]` below the derive, with the type in place of `Receipt`; `()` is for nothing"
+            ),
+        );
+    }
+    let errors = report.into_compile_errors();
+
+    let krate = &options.krate;
+    let output = options.output.unwrap_or_else(|| parse_quote!(()));
+    let name = options
+        .name
+        .unwrap_or_else(|| ident.unraw().to_string().to_snake_case());
+    let description = docs::text(&input.attrs);
+
+    let mut generics = input.generics.clone();
+    let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
+    if generics.params.iter().any(depends) {
+        let serde = quote!(#krate::__private::serde);
+        let predicates = &mut generics.make_where_clause().predicates;
+        predicates.push(parse_quote! {
+            Self: #serde::Serialize + #serde::de::DeserializeOwned + #krate::Shape
+        });
+        predicates.push(parse_quote! {
+            #output: #serde::Serialize + #serde::de::DeserializeOwned + ::core::marker::Send + 'static
+        });
+    }
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    quote! {
+        #errors
+
+        #[automatically_derived]
+        #[allow(deprecated)]
+        impl #impl_generics #krate::Tool for #ident #type_generics #where_clause {
+            type Output = #output;
+            const NAME: &'static str = #name;
+            const DESCRIPTION: &'static str = #description;
+        }
+    }
+}
+
+struct Options {
+    krate: Path,
+    name: Option<String>,
+    output: Option<Type>,
+}
+
+impl Options {
+    fn read(input: &DeriveInput, report: &mut Report) -> Self {
+        let mut read = Self {
+            krate: parse_quote!(::plan_runtime),
+            name: None,
+            output: None,
+        };
+        let mut tokens = TokenStream::new();
+        for attr in &input.attrs {
+            if !attr.path().is_ident("tool") {
+                continue;
+            }
+            match &attr.meta {
+                Meta::List(list) => {
+                    let list = &list.tokens;
+                    tokens.extend(quote!(#list,));
+                }
+                other => report.error(other, "options are written `#[tool(output = Receipt)]`"),
+            }
+        }
+        options::read(
+            tokens,
+            &["output", "name", "crate"],
+            report,
+            |key, input| {
+                match key {
+                    "output" => read.output = Some(input.parse()?),
+                    "name" => read.name = Some(options::string(key, input)?.value()),
+                    _ => read.krate = options::krate(input)?,
+                }
+                Ok(())
+            },
+        );
+        read
+    }
+}

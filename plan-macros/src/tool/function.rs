@@ -1,0 +1,292 @@
+use super::signature::{self, Application, Argument, Signature};
+use crate::report::Report;
+use crate::{docs, options};
+use heck::ToUpperCamelCase;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, ItemFn, Path, Type, TypePath, parse_quote};
+
+/// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
+pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
+    let mut report = Report::new();
+    let options = Options::read(options, &item.sig.ident, &mut report);
+    let signature = signature::read(&mut item, &mut report);
+    let (for_struct, rest) = item
+        .attrs
+        .drain(..)
+        .partition(|attr| attr.path().is_ident("derive") || attr.path().is_ident("serde"));
+    item.attrs = rest;
+
+    let tool = Expansion {
+        good: report.is_empty(),
+        krate: &options.krate,
+        name: &options.name,
+        ident: &options.ident,
+        for_struct,
+        function: &item,
+        signature: &signature,
+    };
+    let tool = if item.sig.receiver().is_some() {
+        // Among the items of an `impl` there is no place for them.
+        TokenStream::new()
+    } else {
+        let structure = tool.structure();
+        let contract = tool.contract();
+        let implementation = tool.implementation();
+        quote!(#structure #contract #implementation)
+    };
+    let errors = report.into_compile_errors();
+    quote! {
+        #errors
+
+        // A tool is async and owns its arguments, whether or not it needs to.
+        #[allow(
+            clippy::unused_async,
+            clippy::needless_pass_by_value,
+            clippy::too_many_arguments,
+        )]
+        #item
+        #tool
+    }
+}
+
+struct Expansion<'a> {
+    good: bool,
+    krate: &'a Path,
+    name: &'a str,
+    ident: &'a Ident,
+    /// The attributes of the function that are meant for the struct.
+    for_struct: Vec<Attribute>,
+    function: &'a ItemFn,
+    signature: &'a Signature,
+}
+
+impl Expansion<'_> {
+    fn structure(&self) -> TokenStream {
+        let Self {
+            krate,
+            ident,
+            for_struct,
+            function,
+            ..
+        } = self;
+        let vis = &function.vis;
+        let serde = quote!(#krate::__private::serde);
+        let serde_path = serde.to_string().replace(' ', "");
+        let copied = function.attrs.iter().filter(|attr| {
+            attr.path().is_ident("doc")
+                || attr.path().is_ident("deprecated")
+                || signature::is_cfg(attr)
+        });
+        let doc = docs::text(&function.attrs)
+            .is_empty()
+            .then(|| format!("The arguments of [`{}`].", function.sig.ident.unraw()))
+            .map(|doc| quote!(#[doc = #doc]));
+        let arguments = self.signature.arguments.iter();
+        let fields = arguments.filter(|_| self.can_name_types()).map(|argument| {
+            let Argument { attrs, ident, ty } = argument;
+            let doc = docs::text(attrs)
+                .is_empty()
+                .then(|| format!("The argument `{}`.", ident.unraw()))
+                .map(|doc| quote!(#[doc = #doc]));
+            quote! {
+                #doc
+                #(#attrs)*
+                #vis #ident: #ty
+            }
+        });
+        quote! {
+            #doc
+            #(#copied)*
+            #[derive(#serde::Serialize, #serde::Deserialize, #krate::Shape)]
+            #(#for_struct)*
+            #[serde(crate = #serde_path)]
+            #[shape(crate = #krate)]
+            #[allow(
+                clippy::struct_excessive_bools,
+                clippy::struct_field_names,
+                clippy::module_name_repetitions,
+            )]
+            #vis struct #ident {
+                #(#fields,)*
+            }
+        }
+    }
+
+    fn contract(&self) -> TokenStream {
+        let Self {
+            krate, name, ident, ..
+        } = self;
+        let cfgs = self.cfgs();
+        let output = match &self.signature.output {
+            Some(output) if self.can_name_types() => {
+                let span = output.span();
+                quote_spanned!(span=> <#output as #krate::__private::Outcome>::Output)
+            }
+            _ => quote!(()),
+        };
+        let description = docs::text(&self.function.attrs);
+        quote! {
+            #(#cfgs)*
+            #[allow(deprecated)]
+            impl #krate::Tool for #ident {
+                type Output = #output;
+                const NAME: &'static str = #name;
+                const DESCRIPTION: &'static str = #description;
+            }
+        }
+    }
+
+    fn implementation(&self) -> TokenStream {
+        let Self { krate, ident, .. } = self;
+        let cfgs = self.cfgs();
+        let (generics, application) = match &self.signature.application {
+            Some(Application { ty, lifetimes }) => {
+                (quote!(<#(#lifetimes),*>), ty.to_token_stream())
+            }
+            None => (quote!(<__App: ?::core::marker::Sized>), quote!(__App)),
+        };
+        let lent = match &self.signature.application {
+            Some(Application {
+                ty: ty @ Type::TraitObject(_),
+                ..
+            }) => quote!(&(#ty)),
+            _ => quote!(&#application),
+        };
+        let span = self.output_span();
+        let here = at(span, krate);
+        let result = quote_spanned!(span=> #here::Result<<Self as #here::Tool>::Output>);
+        let span = self.future_span();
+        let future = quote_spanned! {span=>
+            impl ::core::future::Future<Output = #result> + ::core::marker::Send
+        };
+        let call = self.call(&result);
+        let call = quote_spanned!(span=> fn call(self, __app: #lent) -> #future { #call });
+        quote! {
+            #(#cfgs)*
+            #[allow(deprecated)]
+            impl #generics #krate::Call<#application> for #ident {
+                #call
+            }
+        }
+    }
+
+    fn call(&self, result: &TokenStream) -> TokenStream {
+        if !self.good {
+            return quote! {
+                let _ = __app;
+                ::core::future::pending::<#result>()
+            };
+        }
+        let function = &self.function.sig.ident;
+        let (application, unused) = match &self.signature.application {
+            Some(application) => (quote_spanned!(application.ty.span()=> __app,), quote!()),
+            None => (quote!(), quote!(let _ = __app;)),
+        };
+        let arguments = self.signature.arguments.iter().map(|argument| {
+            let ident = &argument.ident;
+            let cfgs = argument.attrs.iter().filter(|attr| signature::is_cfg(attr));
+            quote!(#(#cfgs)* self.#ident,)
+        });
+        let span = self.output_span();
+        let here = at(span, self.krate);
+        let finish = quote_spanned!(span=> #here::__private::finish);
+        let called = quote!(#function(#application #(#arguments)*).await);
+        let future = quote_spanned!(self.future_span()=> async move { #finish(#called) });
+        quote!(#unused #future)
+    }
+
+    /// Whether the types of the signature mean something outside of the function.
+    fn can_name_types(&self) -> bool {
+        self.function.sig.generics.params.is_empty()
+    }
+
+    fn output_span(&self) -> Span {
+        let output = self.signature.output.as_ref();
+        output.map_or_else(Span::call_site, Spanned::span)
+    }
+
+    /// Where rustc says why the future is not `Send`: at the function's name. If the function may not return a `Result`,
+    /// at the return type, so that rustc says the same of every use of the type, at the same place, and thus once.
+    fn future_span(&self) -> Span {
+        match &self.signature.output {
+            Some(Type::Path(output)) if is_result(output) => self.function.sig.ident.span(),
+            _ => self.output_span(),
+        }
+    }
+
+    fn cfgs(&self) -> Vec<&Attribute> {
+        let attrs = self.function.attrs.iter();
+        attrs.filter(|attr| signature::is_cfg(attr)).collect()
+    }
+}
+
+fn is_result(ty: &TypePath) -> bool {
+    let last = ty.path.segments.last();
+    last.is_some_and(|segment| segment.ident == "Result")
+}
+
+/// The path, as if it stood at `span`.
+fn at(span: Span, path: &Path) -> TokenStream {
+    let tokens = path.to_token_stream().into_iter();
+    tokens
+        .map(|mut token| {
+            token.set_span(span);
+            token
+        })
+        .collect()
+}
+
+struct Options {
+    krate: Path,
+    name: String,
+    ident: Ident,
+}
+
+impl Options {
+    fn read(tokens: TokenStream, function: &Ident, report: &mut Report) -> Self {
+        let name = function.unraw().to_string();
+        let mut read = Self {
+            krate: parse_quote!(::plan_runtime),
+            name: name.clone(),
+            ident: format_ident!("Tool"),
+        };
+        let mut ident = None;
+        options::read(
+            tokens,
+            &["name", "struct", "crate"],
+            report,
+            |key, input| {
+                match key {
+                    "name" => read.name = options::string(key, input)?.value(),
+                    "struct" => ident = Some(options::ident(key, input)?),
+                    _ => read.krate = options::krate(input)?,
+                }
+                Ok(())
+            },
+        );
+        read.ident = ident.unwrap_or_else(|| struct_name(&name, function.span(), report));
+        read
+    }
+}
+
+fn struct_name(function: &str, span: Span, report: &mut Report) -> Ident {
+    let name = function.to_upper_camel_case();
+    match syn::parse_str::<Ident>(&name) {
+        Ok(mut ident) => {
+            ident.set_span(span);
+            ident
+        }
+        Err(_) => {
+            report.error_at(
+                span,
+                format_args!(
+                    "no struct can be named after `{function}`\nhelp: name it yourself: `#[tool(struct = …)]`"
+                ),
+            );
+            format_ident!("{}Tool", name, span = span)
+        }
+    }
+}

@@ -1,0 +1,319 @@
+use crate::report::Report;
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Attribute, FnArg, Ident, ItemFn, Lifetime, Pat, PatType, ReturnType, Safety, Type,
+    TypeImplTrait, TypeParamBound, TypeReference,
+};
+
+/// What a function says of the tool that it is.
+pub(super) struct Signature {
+    /// The type behind the reference of the first parameter.
+    pub(super) application: Option<Application>,
+    pub(super) arguments: Vec<Argument>,
+    /// The return type, if it is one that a tool can have.
+    pub(super) output: Option<Type>,
+}
+
+/// The application, with a name for every lifetime that its type leaves unnamed.
+pub(super) struct Application {
+    pub(super) ty: Type,
+    pub(super) lifetimes: Vec<Lifetime>,
+}
+
+pub(super) struct Argument {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) ident: Ident,
+    pub(super) ty: Type,
+}
+
+/// Reads the signature, adds all that a tool cannot have to `report`, and takes the attributes that are meant for the
+/// struct off the parameters.
+pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
+    qualifiers(item, report);
+    let mut signature = Signature {
+        application: None,
+        arguments: Vec::new(),
+        output: None,
+    };
+    for (i, input) in item.sig.inputs.iter_mut().enumerate() {
+        match input {
+            FnArg::Receiver(receiver) => report.error(
+                receiver,
+                "a tool is a free function\nhelp: take the application as the first parameter: `app: &App`",
+            ),
+            FnArg::Typed(input) => match &*input.ty {
+                Type::Reference(reference) if i == 0 && !is_borrowed_value(&reference.elem) => {
+                    let reference = reference.clone();
+                    let no_generics = item.sig.generics.params.is_empty();
+                    signature.application = application(&input.attrs, reference, no_generics, report);
+                    input.attrs.retain(|attr| !is_for_struct(attr));
+                }
+                _ => signature.arguments.extend(argument(input, report)),
+            },
+        }
+    }
+    if let Some(variadic) = &item.sig.variadic {
+        report.error(variadic, "a tool has a fixed list of arguments");
+    }
+    signature.output = output(item, report);
+    signature
+}
+
+fn qualifiers(item: &ItemFn, report: &mut Report) {
+    let sig = &item.sig;
+    if let Some(constness) = &sig.constness {
+        report.error(
+            constness,
+            "a tool is not `const`: it runs when its step does",
+        );
+    }
+    if let Safety::Unsafe(safety) = &sig.safety {
+        report.error(
+            safety,
+            "a tool is safe to call: plans call it with whatever earlier steps gave back",
+        );
+    }
+    if let Some(abi) = &sig.abi {
+        report.error(abi, "a tool is a Rust function");
+    }
+    if sig.asyncness.is_none() {
+        report.error(
+            sig.fn_token,
+            format_args!("a tool is async\nhelp: write `async fn {}`", sig.ident),
+        );
+    }
+    if !sig.generics.params.is_empty() {
+        report.error(
+            &sig.generics.params,
+            "a tool is one type with one name, so its function has no generics\nhelp: write the concrete types; for a generic tool, write a struct with `#[derive(Tool)]` and `impl Call<App>` for it",
+        );
+    } else if let Some(clause) = &sig.generics.where_clause {
+        report.error(clause, "a tool has no generics, so it needs no `where`");
+    }
+}
+
+/// `str` and slices: nobody's application, but what an argument is often lent as.
+fn is_borrowed_value(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.path.is_ident("str") || path.path.is_ident("String"),
+        Type::Slice(_) | Type::Array(_) => true,
+        _ => false,
+    }
+}
+
+fn application(
+    attrs: &[Attribute],
+    reference: TypeReference,
+    refuse_lifetime: bool,
+    report: &mut Report,
+) -> Option<Application> {
+    for attr in attrs {
+        if attr.path().is_ident("serde") {
+            report.error(
+                attr,
+                "this parameter is the application, which is no argument of the tool",
+            );
+        }
+    }
+    if let Some(mutability) = reference.mutability {
+        report.error(
+            mutability,
+            "steps run at once, so they share the application\nhelp: take `&App`, and keep what changes behind a `Mutex` or a channel",
+        );
+        return None;
+    }
+    if let Some(lifetime) = &reference.lifetime
+        && lifetime.ident != "_"
+    {
+        if refuse_lifetime {
+            report.error(
+                lifetime,
+                "a tool borrows its application for one call\nhelp: leave the lifetime out",
+            );
+        }
+        return None;
+    }
+    let mut ty = unwrapped(*reference.elem);
+    if !no_impl_trait(&ty, report) {
+        return None;
+    }
+    let mut lifetimes = Lifetimes(Vec::new());
+    lifetimes.visit_type_mut(&mut ty);
+    lifetimes.bind_object(&mut ty);
+    Some(Application {
+        ty,
+        lifetimes: lifetimes.0,
+    })
+}
+
+/// The type without the parentheses of `&(dyn Mail + Sync)`.
+fn unwrapped(ty: Type) -> Type {
+    match ty {
+        Type::Paren(paren) => unwrapped(*paren.elem),
+        Type::Group(group) => unwrapped(*group.elem),
+        ty => ty,
+    }
+}
+
+fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
+    let ident = match &*input.pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
+        Pat::Ident(pat) => {
+            report.error(pat, "an argument is one name\nhelp: bind it in the body");
+            None
+        }
+        Pat::Wild(pat) => {
+            report.error(pat, "an argument needs a name, which plans use");
+            None
+        }
+        other => {
+            report.error(
+                other,
+                "an argument is one name, which plans use\nhelp: take it apart in the body",
+            );
+            None
+        }
+    };
+    let (attrs, rest) = input.attrs.drain(..).partition(is_for_struct);
+    input.attrs = rest;
+    let mut attrs: Vec<Attribute> = attrs;
+    attrs.extend(input.attrs.iter().filter(|attr| is_cfg(attr)).cloned());
+    if !(is_owned(&input.ty, report) && no_impl_trait(&input.ty, report)) {
+        return None;
+    }
+    Some(Argument {
+        attrs,
+        ident: ident?,
+        ty: (*input.ty).clone(),
+    })
+}
+
+fn output(item: &ItemFn, report: &mut Report) -> Option<Type> {
+    match &item.sig.output {
+        ReturnType::Type(_, ty) => {
+            let good = is_owned(ty, report) & no_impl_trait(ty, report);
+            good.then(|| (**ty).clone())
+        }
+        ReturnType::Default => {
+            report.error(
+                &item.sig.ident,
+                format_args!(
+                    "a tool returns a `Result`, so that it can fail\nhelp: write `-> plan_runtime::Result<()>` and end `{}` with `Ok(())`",
+                    item.sig.ident
+                ),
+            );
+            None
+        }
+    }
+}
+
+/// Attributes that a parameter has for the field that becomes of it.
+pub(super) fn is_for_struct(attr: &Attribute) -> bool {
+    attr.path().is_ident("doc") || attr.path().is_ident("serde")
+}
+
+pub(super) fn is_cfg(attr: &Attribute) -> bool {
+    attr.path().is_ident("cfg")
+}
+
+fn is_owned(ty: &Type, report: &mut Report) -> bool {
+    let mut borrows = Borrows {
+        report,
+        owned: true,
+    };
+    borrows.visit_type(ty);
+    borrows.owned
+}
+
+fn no_impl_trait(ty: &Type, report: &mut Report) -> bool {
+    let mut found = ImplTraits(Vec::new());
+    found.visit_type(ty);
+    for ty in &found.0 {
+        report.error(
+            ty,
+            "what a tool takes and gives back has a type that can be named\nhelp: write the concrete type",
+        );
+    }
+    found.0.is_empty()
+}
+
+struct Borrows<'a> {
+    report: &'a mut Report,
+    owned: bool,
+}
+
+impl<'ast> Visit<'ast> for Borrows<'_> {
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        self.owned = false;
+        let instead = match &*reference.elem {
+            Type::Path(path) if path.path.is_ident("str") => "`String`".to_owned(),
+            Type::Slice(slice) => format!("`Vec<{}>`", slice.elem.to_token_stream()),
+            _ => "the type without `&`".to_owned(),
+        };
+        self.report.error(
+            reference,
+            format_args!(
+                "what a tool takes and gives back is owned: it is made from JSON and outlives the call\nhelp: write {instead}; only the first parameter, the application, is lent"
+            ),
+        );
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if lifetime.ident != "static" {
+            self.owned = false;
+            self.report.error(
+                lifetime,
+                "what a tool takes and gives back is owned: it is made from JSON and outlives the call\nhelp: write a type that borrows nothing, or `'static`",
+            );
+        }
+    }
+}
+
+struct ImplTraits(Vec<TypeImplTrait>);
+
+impl<'ast> Visit<'ast> for ImplTraits {
+    fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
+        self.0.push(ty.clone());
+        visit::visit_type_impl_trait(self, ty);
+    }
+}
+
+/// Names the lifetimes that a parameter's type may leave unnamed and an `impl` may not.
+struct Lifetimes(Vec<Lifetime>);
+
+impl Lifetimes {
+    fn fresh(&mut self, span: proc_macro2::Span) -> Lifetime {
+        let lifetime = Lifetime::new(&format!("'__app{}", self.0.len()), span);
+        self.0.push(lifetime.clone());
+        lifetime
+    }
+
+    /// `dyn Mail` behind a reference lives as long as the reference; in an `impl` it would be `'static`.
+    fn bind_object(&mut self, ty: &mut Type) {
+        if let Type::TraitObject(object) = ty {
+            let bound = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Lifetime(_));
+            if !object.bounds.iter().any(bound) {
+                let lifetime = self.fresh(object.span());
+                object.bounds.push(TypeParamBound::Lifetime(lifetime));
+            }
+        }
+    }
+}
+
+impl VisitMut for Lifetimes {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if lifetime.ident == "_" {
+            *lifetime = self.fresh(lifetime.span());
+        }
+    }
+
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        if reference.lifetime.is_none() {
+            reference.lifetime = Some(self.fresh(reference.and_token.span));
+        }
+        visit_mut::visit_type_reference_mut(self, reference);
+    }
+}

@@ -1,0 +1,78 @@
+//! Facts about a field's type that the tokens of the type do not tell.
+//!
+//! Rust prefers what a type has itself over what a trait gives it, so `Probe::<T>::IS_OPTION` is the constant of
+//! `Probe<Option<_>>` where `T` is an `Option`, under whatever name, and that of [`NotProbed`] otherwise.
+
+use super::Omitted;
+use serde::Serialize;
+use serde_json::Value;
+use std::marker::PhantomData;
+
+/// Asks about `T`.
+pub struct Probe<T: ?Sized>(PhantomData<T>);
+
+/// The answers where `T` has nothing special about it.
+pub trait NotProbed {
+    /// What is asked about.
+    type Subject: ?Sized;
+    /// Whether it is an `Option`.
+    const IS_OPTION: bool = false;
+    /// What stands for it where it was left out and has no default.
+    const OMITTED_OPTION: Omitted = Omitted::Never;
+    /// What stands for it where it was left out and has its type's default.
+    const OMITTED_DEFAULT: Omitted = Omitted::Never;
+    /// Whether it has a JSON.
+    const IS_SERIALIZE: bool = false;
+
+    /// Whether it has a default.
+    const IS_DEFAULT: bool = false;
+
+    /// Its default, if it has one.
+    fn default_value() -> Option<Self::Subject>
+    where
+        Self::Subject: Sized,
+    {
+        None
+    }
+
+    /// Its JSON, if it has one.
+    fn json(_: &Self::Subject) -> Value {
+        Value::Null
+    }
+}
+
+impl<T: ?Sized> NotProbed for Probe<T> {
+    type Subject = T;
+}
+
+impl<T> Probe<Option<T>> {
+    /// See [`NotProbed::IS_OPTION`].
+    pub const IS_OPTION: bool = true;
+    /// See [`NotProbed::OMITTED_OPTION`].
+    pub const OMITTED_OPTION: Omitted = Omitted::Null;
+}
+
+impl<T: Default> Probe<T> {
+    /// See [`NotProbed::IS_DEFAULT`].
+    pub const IS_DEFAULT: bool = true;
+
+    /// See [`NotProbed::default_value`].
+    pub fn default_value() -> Option<T> {
+        Some(T::default())
+    }
+}
+
+impl<T: Default + Serialize> Probe<T> {
+    /// See [`NotProbed::OMITTED_DEFAULT`].
+    pub const OMITTED_DEFAULT: Omitted = Omitted::Default(|| Self::json(&T::default()));
+}
+
+impl<T: Serialize + ?Sized> Probe<T> {
+    /// See [`NotProbed::IS_SERIALIZE`].
+    pub const IS_SERIALIZE: bool = true;
+
+    /// See [`NotProbed::json`].
+    pub fn json(value: &T) -> Value {
+        serde_json::to_value(value).unwrap_or_default()
+    }
+}

@@ -1,0 +1,124 @@
+use super::{Field, Omitted, Place, Shape, Tagging, TypeShape, Variant};
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::marker::PhantomData;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::num::{NonZero, Saturating, Wrapping};
+use std::ops::{Bound, Range, RangeFrom, RangeInclusive, RangeTo};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic;
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::{Duration, SystemTime};
+
+const fn field(ident: &'static str, place: Place) -> Field {
+    Field {
+        ident,
+        output: place,
+        argument: place,
+        required: true,
+        omitted: Omitted::Never,
+        opaque: false,
+        opaque_argument: false,
+    }
+}
+
+const fn variant(ident: &'static str, fields: &'static [Field]) -> Variant {
+    Variant {
+        ident,
+        argument: Ok(ident),
+        untagged: false,
+        fields,
+    }
+}
+
+const INNER: &[Field] = &[field("0", Place::Inner)];
+
+// Where a `Shape` is missing, a list of all these would only bury the message.
+macro_rules! shape {
+    ($($({$($generics:tt)*})? $ty:ty => $shape:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl $(<$($generics)*>)? Shape for $ty {
+            const SHAPE: TypeShape = $shape;
+        }
+    )*};
+}
+
+macro_rules! opaque {
+    ($($({$($generics:tt)*})? $ty:ty,)*) => {
+        shape! { $($({$($generics)*})? $ty => TypeShape::Opaque;)* }
+    };
+}
+
+macro_rules! tuple {
+    ($($name:ident $index:literal)+) => {
+        shape! {
+            {$($name),+} ($($name,)+) => TypeShape::Struct(&[
+                $(field(stringify!($index), Place::Index($index))),+
+            ]);
+        }
+    };
+}
+
+opaque! {
+    (), bool, char, str, String, f32, f64,
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize,
+    NonZero<u8>, NonZero<u16>, NonZero<u32>, NonZero<u64>, NonZero<u128>, NonZero<usize>,
+    NonZero<i8>, NonZero<i16>, NonZero<i32>, NonZero<i64>, NonZero<i128>, NonZero<isize>,
+    atomic::AtomicBool,
+    atomic::AtomicU8, atomic::AtomicU16, atomic::AtomicU32, atomic::AtomicU64, atomic::AtomicUsize,
+    atomic::AtomicI8, atomic::AtomicI16, atomic::AtomicI32, atomic::AtomicI64, atomic::AtomicIsize,
+    Path, PathBuf, Duration, SystemTime,
+    IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6,
+    {T: ?Sized} PhantomData<T>,
+    {T: ?Sized} Cell<T>, {T: ?Sized} RefCell<T>, {T: ?Sized} Mutex<T>, {T: ?Sized} RwLock<T>,
+    {T} Option<T>,
+    {T} [T], {T, const N: usize} [T; N],
+    {T} Vec<T>, {T} VecDeque<T>, {T} LinkedList<T>, {T} BinaryHeap<T>,
+    {T} BTreeSet<T>, {T, S} HashSet<T, S>,
+    {K, V} BTreeMap<K, V>, {K, V, S} HashMap<K, V, S>,
+    {T} RangeInclusive<T>,
+}
+
+shape! {
+    {T: Shape + ?Sized} &T => T::SHAPE;
+    {T: Shape + ?Sized} Box<T> => T::SHAPE;
+    {T: Shape + ?Sized} Arc<T> => T::SHAPE;
+    {T: Shape + ?Sized} Rc<T> => T::SHAPE;
+    {T: Shape + ToOwned + ?Sized} Cow<'_, T> => T::SHAPE;
+
+    {T} Wrapping<T> => TypeShape::Struct(INNER);
+    {T} Saturating<T> => TypeShape::Struct(INNER);
+    {T} Reverse<T> => TypeShape::Struct(INNER);
+    {T} Range<T> => TypeShape::Struct(&[
+        field("start", Place::Key("start")),
+        field("end", Place::Key("end")),
+    ]);
+    {T} RangeFrom<T> => TypeShape::Struct(&[field("start", Place::Key("start"))]);
+    {T} RangeTo<T> => TypeShape::Struct(&[field("end", Place::Key("end"))]);
+
+    {T} Bound<T> => TypeShape::Enum(Tagging::External, &[
+        variant("Unbounded", &[]),
+        variant("Included", INNER),
+        variant("Excluded", INNER),
+    ]);
+    {T, E} Result<T, E> => TypeShape::Enum(Tagging::External, &[
+        variant("Ok", INNER),
+        variant("Err", INNER),
+    ]);
+}
+
+tuple!(A 0);
+tuple!(A 0 B 1);
+tuple!(A 0 B 1 C 2);
+tuple!(A 0 B 1 C 2 D 3);
+tuple!(A 0 B 1 C 2 D 3 E 4);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11);
