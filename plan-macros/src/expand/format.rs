@@ -44,7 +44,7 @@ impl Builder<'_> {
                 let (start, end) = (reference.root.span(), reference.end);
                 let shown = path(&["Shown", "shown"], start, end);
                 let it = it(&name, start, end);
-                let slot = self.fresh("s");
+                let slot = self.fresh_at("s", start);
                 self.bindings
                     .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown(#it));));
                 let value = proc_macro2::Ident::new("__value", start);

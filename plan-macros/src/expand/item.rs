@@ -5,7 +5,7 @@ use crate::docs;
 use crate::graph::Graph;
 use crate::names::{Names, Source};
 use crate::report::Report;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
@@ -79,7 +79,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
     let plan = cx.plan;
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
-        let name = Context::type_of(Source::Input(index), Span::call_site());
+        let name = cx.type_of(Source::Input(index));
         let ty = &input.ty;
         quote!(type #name = #ty;)
     });
@@ -87,7 +87,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
         .steps
         .iter()
         .enumerate()
-        .map(|(index, step)| step::types(index, step));
+        .map(|(index, step)| step::types(index, step, cx));
     let constants = plan
         .steps
         .iter()

@@ -15,6 +15,7 @@ use crate::report::Report;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Path;
+use syn::spanned::Spanned;
 
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
@@ -42,11 +43,23 @@ impl Context<'_> {
         }
     }
 
-    /// The name of the type that a step or an input gives.
-    fn type_of(source: Source, span: Span) -> Ident {
+    /// The name of the type that a step or an input gives. Its place is where the type is said, so that what is wrong with
+    /// the type is said there, once.
+    fn type_of(&self, source: Source) -> Ident {
         match source {
-            Source::Step(index) => format_ident!("__PlanStep{index}", span = span),
-            Source::Input(index) => format_ident!("__PlanInput{index}", span = span),
+            Source::Step(index) => format_ident!(
+                "__PlanStep{index}",
+                span = step::place(&self.plan.steps[index])
+            ),
+            Source::Input(index) => {
+                let input = self
+                    .plan
+                    .head
+                    .as_ref()
+                    .and_then(|head| head.inputs.get(index));
+                let span = input.map_or_else(Span::call_site, |input| input.ty.span());
+                format_ident!("__PlanInput{index}", span = span)
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-use super::value::Builder;
+use super::value::{Builder, ends};
 use super::{Context, slice, text};
 use crate::ast::{Body, Literal, Step};
 use crate::names::Source;
@@ -13,23 +13,43 @@ pub(super) fn name(index: usize) -> Ident {
     format_ident!("__PLAN_STEP_{index}")
 }
 
+/// Where a step says its type.
+pub(super) fn place(step: &Step) -> Span {
+    match (&step.body, &step.ty) {
+        (_, Some(ty)) => ty.span(),
+        (Body::Call(Literal { path, .. }) | Body::Broken(Some(path)), None) => ends(path).0,
+        _ => step.name.span(),
+    }
+}
+
 /// The type aliases of a step: what it gives, and its tool.
-pub(super) fn types(index: usize, step: &Step) -> TokenStream {
-    let output = Context::type_of(Source::Step(index), Span::call_site());
+pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
+    let output = cx.type_of(Source::Step(index));
     match (&step.body, &step.ty) {
         (_, Some(ty)) => quote!(type #output = #ty;),
         (Body::Call(Literal { path, .. }) | Body::Broken(Some(path)), None) => {
-            quote!(type #output = <#path as __plan::IsTool>::Output;)
+            let at = place(step);
+            let tool = tool(index, step);
+            quote_spanned! {at=>
+                type #output = <#path as __plan::IsTool>::Output;
+                #[allow(dead_code)]
+                type #tool = <#path as __plan::IsTool>::Itself;
+            }
         }
         _ => quote!(type #output = __plan::Unknown;),
     }
+}
+
+/// The name of a step's tool.
+fn tool(index: usize, step: &Step) -> Ident {
+    format_ident!("__PlanTool{index}", span = place(step))
 }
 
 /// The step as data, with the checks of its arguments.
 pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let mut builder = Builder::new(cx);
     let (check, tool, args) = match &step.body {
-        Body::Call(literal) => call(literal, &mut builder),
+        Body::Call(literal) => call(literal, &tool(index, step), &mut builder),
         Body::Compute(value) => {
             let ty = &step.ty;
             let expanded = builder.value(value);
@@ -78,34 +98,38 @@ pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStre
     }
 }
 
-fn call(literal: &Literal, builder: &mut Builder<'_>) -> (TokenStream, TokenStream, TokenStream) {
-    let path = &literal.path;
-    let name = builder.fresh("l");
+fn call(
+    literal: &Literal,
+    tool: &Ident,
+    builder: &mut Builder<'_>,
+) -> (TokenStream, TokenStream, TokenStream) {
+    let name = builder.fresh_at("l", tool.span());
     let (check, fields, checks) = builder.fields(literal, &name);
-    let itself = quote!(<#path as __plan::IsTool>::Itself);
     let check = quote! {
         let _ = || #check;
         #checks
     };
+    let at = tool.span();
     // The arguments are bound first of all: what is behind them asks them for names.
     builder.bindings = {
         let bindings = &builder.bindings;
-        quote!(let #name = __plan::arguments::<#itself>(); #bindings)
+        let arguments = quote_spanned!(at=> let #name = __plan::arguments::<#tool>(););
+        quote!(#arguments #bindings)
     };
-    let tool = quote! {
+    let info = quote_spanned! {at=>
         ::core::option::Option::Some(__plan::ToolInfo {
-            name: __plan::Cow::Borrowed(<#itself as __plan::Tool>::NAME),
-            description: __plan::Cow::Borrowed(<#itself as __plan::Tool>::DESCRIPTION),
+            name: __plan::Cow::Borrowed(<#tool as __plan::Tool>::NAME),
+            description: __plan::Cow::Borrowed(<#tool as __plan::Tool>::DESCRIPTION),
         })
     };
-    (check, tool, fields)
+    (check, info, fields)
 }
 
 /// What starts the step.
 pub(super) fn start(index: usize, step: &Step, keep: bool) -> TokenStream {
     match (&step.body, &step.ty) {
         (Body::Call(Literal { path, .. }), None) => {
-            quote!(#index => __request.call::<#path, __App>(__app, #keep),)
+            quote!(#index => <#path as __plan::Callable<__App>>::start(__request, __app, #keep),)
         }
         (Body::Compute(_), Some(ty)) => quote!(#index => __request.compute::<#ty>(#keep),),
         _ => quote!(),
@@ -116,7 +140,7 @@ pub(super) fn start(index: usize, step: &Step, keep: bool) -> TokenStream {
 pub(super) fn bound(step: &Step) -> Option<(String, TokenStream)> {
     match (&step.body, &step.ty) {
         (Body::Call(Literal { path, .. }), None) => {
-            Some((path_text(path), quote!(#path: __plan::Call<__App>)))
+            Some((path_text(path), quote!(#path: __plan::Callable<__App>)))
         }
         _ => None,
     }

@@ -37,15 +37,22 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// A name of the macro's own.
     pub(super) fn fresh(&mut self, prefix: &str) -> Ident {
+        self.fresh_at(prefix, Span::mixed_site())
+    }
+
+    /// A name at a place of the author's. It has that place's hygiene, since all of an expression must have one if rustc is
+    /// to point at it.
+    pub(super) fn fresh_at(&mut self, prefix: &str, span: Span) -> Ident {
         self.count += 1;
-        local(prefix, self.count - 1)
+        Ident::new(&format!("__{prefix}{}", self.count - 1), span)
     }
 
     /// All bindings, with those of the roots first.
     pub(super) fn bindings(&self) -> TokenStream {
         let roots = self.roots.iter().map(|(source, name)| {
-            let ty = Context::type_of(*source, Span::mixed_site());
+            let ty = self.cx.type_of(*source);
             quote!(let #name = __plan::root::<#ty>();)
         });
         let bindings = &self.bindings;
@@ -147,9 +154,8 @@ impl<'a> Builder<'a> {
             Value::Reference(reference) => {
                 let (name, data) = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                let given = path(&["Given", "given"], start, end);
                 let it = it(&name, start, end);
-                (quote_spanned!(end=> #given(#it)), data)
+                (quote_spanned!(end=> #it.value()), data)
             }
             Value::Literal(literal) => {
                 let (name, data) = self.literal(literal);
@@ -240,7 +246,7 @@ impl<'a> Builder<'a> {
                 .entry(source)
                 .or_insert_with(|| reference.root.clone());
         }
-        let name = self.fresh("r");
+        let name = self.fresh_at("r", reference.root.span());
         let expanded = reference::expand(reference, &name, self.cx);
         self.bindings.extend(expanded.binding);
         let data = expanded.data;
@@ -273,10 +279,15 @@ impl<'a> Builder<'a> {
         } else {
             quote!(#scope)
         };
-        let locals = sources.iter().map(|(source, name)| {
-            let ty = Context::type_of(*source, Span::mixed_site());
+        let looks = sources.iter().map(|(source, _)| {
+            let ty = self.cx.type_of(*source);
             let source = Context::source(*source);
-            quote!(let #name: &#ty = #scope.value_of::<#ty>(#source)?;)
+            quote!(#scope.value_of::<#ty>(#source)?;)
+        });
+        let locals = sources.iter().map(|(source, name)| {
+            let ty = self.cx.type_of(*source);
+            let source = Context::source(*source);
+            quote!(let #name: &#ty = #scope.known::<#ty>(#source);)
         });
         let reads: Vec<TokenStream> = sources
             .iter()
@@ -288,7 +299,10 @@ impl<'a> Builder<'a> {
             __plan::Template::Computed(__plan::Computed {
                 reads: #reads,
                 written: __plan::Cow::Borrowed(::core::stringify!(#written)),
-                compute: ::core::option::Option::Some(&#name.with(|#parameter| { #(#locals)* ::core::result::Result::Ok(#expr) })),
+                compute: ::core::option::Option::Some(&#name.with(
+                    |#parameter| { #(#looks)* ::core::result::Result::Ok(()) },
+                    |#parameter| { #(#locals)* #expr },
+                )),
             })
         };
         (name, data)
@@ -296,9 +310,9 @@ impl<'a> Builder<'a> {
 
     /// Binds a nested literal.
     fn literal(&mut self, literal: &Literal) -> (Ident, TokenStream) {
-        let name = self.fresh("l");
-        let (check, fields, checks) = self.fields(literal, &name);
         let (start, end) = ends(&literal.path);
+        let name = self.fresh_at("l", start);
+        let (check, fields, checks) = self.fields(literal, &name);
         let value = Ident::new("__v", start);
         let make = path(&["Shaped", "literal"], start, end);
         self.bindings.extend(quote_spanned! {end=>
@@ -383,8 +397,7 @@ impl<'a> Builder<'a> {
 /// Calls what hands a bound name over, from the one place to the other.
 pub(super) fn it(name: &Ident, start: Span, end: Span) -> TokenStream {
     let mut name = name.clone();
-    // The binding has the hygiene of the macro; only its place is the author's.
-    name.set_span(name.span().located_at(start));
+    name.set_span(start);
     let call = Ident::new("it", end);
     quote_spanned!(end=> #name.#call())
 }

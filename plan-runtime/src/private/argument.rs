@@ -1,6 +1,6 @@
 //! Whether a value fits where it stands.
 
-use super::cursor::{Cursor, unreachable};
+use super::cursor::{Cursor, Unclear, Unknown, unreachable};
 use super::literal::Slot;
 use crate::plan::Show;
 use crate::resolve::ResolveError;
@@ -13,16 +13,19 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A value of type `T` that is there.
-pub struct Plain<T>(PhantomData<fn() -> T>);
-/// A value of type `T` that may be absent.
-pub struct Opt<T>(PhantomData<fn() -> T>);
-/// A JSON value.
-pub struct Untyped(());
+/// Says that a value is there.
+pub struct Plain;
+/// Says that a value may be absent.
+pub struct Opt;
+/// Says that a value is JSON of any kind.
+pub struct Untyped;
+
+/// A value of type `T`, which is there as `K` says.
+pub struct Given<K, T>(PhantomData<fn() -> (K, T)>);
 
 impl<T, H> Cursor<Option<T>, H> {
     /// What the reference gives.
-    pub fn it(self) -> Opt<T> {
+    pub fn it(self) -> Given<Opt, T> {
         unreachable()
     }
 }
@@ -30,11 +33,11 @@ impl<T, H> Cursor<Option<T>, H> {
 /// What a reference to untyped JSON gives: looked for behind the inherent method of `Option`.
 pub trait ItUntyped {
     /// What the reference gives.
-    fn it(self) -> Untyped;
+    fn it(self) -> Given<Untyped, Value>;
 }
 
 impl<H> ItUntyped for Cursor<Value, H> {
-    fn it(self) -> Untyped {
+    fn it(self) -> Given<Untyped, Value> {
         unreachable()
     }
 }
@@ -42,47 +45,42 @@ impl<H> ItUntyped for Cursor<Value, H> {
 /// What a reference of any other type gives: looked for last, since it takes a reference.
 pub trait It<T> {
     /// What the reference gives.
-    fn it(&self) -> Plain<T>;
+    fn it(&self) -> Given<Plain, T>;
 }
 
 impl<T, H> It<T> for Cursor<T, H> {
-    fn it(&self) -> Plain<T> {
+    fn it(&self) -> Given<Plain, T> {
         unreachable()
     }
 }
 
-/// What a reference gives as the output of a plan whose type is not said.
-pub trait Given {
-    /// Its type.
-    type Value;
-    /// The value.
-    fn given(self) -> Self::Value;
-}
-
-impl<T> Given for Plain<T> {
-    type Value = T;
-    fn given(self) -> T {
+impl<T> Given<Plain, T> {
+    /// The value, as the output of a plan whose type is not said.
+    #[must_use]
+    pub fn value(self) -> T {
         unreachable()
     }
 }
 
-impl<T> Given for Opt<T> {
-    type Value = Option<T>;
-    fn given(self) -> Option<T> {
+impl<T> Given<Opt, T> {
+    /// The value, as the output of a plan whose type is not said.
+    #[must_use]
+    pub fn value(self) -> Option<T> {
         unreachable()
     }
 }
 
-impl Given for Untyped {
-    type Value = Value;
-    fn given(self) -> Value {
+impl Given<Untyped, Value> {
+    /// The value, as the output of a plan whose type is not said.
+    #[must_use]
+    pub fn value(self) -> Value {
         unreachable()
     }
 }
 
 /// What `json!` gives.
 #[must_use]
-pub fn untyped() -> Untyped {
+pub fn untyped() -> Given<Untyped, Value> {
     unreachable()
 }
 
@@ -93,51 +91,66 @@ pub fn any<T>() -> T {
 }
 
 /// A value on its way to a place that takes a `To`.
-pub struct Toward<K, To>(PhantomData<fn() -> (K, To)>);
+pub struct Toward<K, T, To>(PhantomData<fn() -> (K, T, To)>);
 
+/// A place in which a value of type `T` can stand that is there as `K` says. `N` is for the compiler's sake, see [`Unknown`].
 #[diagnostic::on_unimplemented(
-    message = "expected `{To}`, found `Option<{T}>`: the value may be absent",
+    message = "expected `{Self}`, found `Option<{T}>`: the value may be absent",
     label = "this may be absent",
     note = "an argument that is an `Option` takes it as it is; elsewhere, say what stands for it when it is absent, in a computed value: `reference.clone().unwrap_or_default()`"
 )]
-pub trait NotAbsent<To, T> {
-    type Checked;
-    fn present(self) -> Toward<Self::Checked, To>;
-}
-
-impl<T, To> NotAbsent<To, T> for Plain<T> {
-    type Checked = Self;
-    fn present(self) -> Toward<Self, To> {
-        unreachable()
-    }
-}
-
-impl<To> NotAbsent<To, Value> for Untyped {
-    type Checked = Self;
-    fn present(self) -> Toward<Self, To> {
+pub trait NotAbsent<K, T, N>: Sized {
+    /// `K` again, and `T`: both are unknown where the value may be absent, so that nothing else is said of it.
+    type Kind;
+    /// `T` again.
+    type Type;
+    /// The value on its way.
+    fn present(_: Given<K, T>) -> Toward<Self::Kind, Self::Type, Self> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, U> NotAbsent<Option<U>, T> for Opt<T> {
-    type Checked = Self;
-    fn present(self) -> Toward<Self, Option<U>> {
-        unreachable()
-    }
+impl<T, To> NotAbsent<Plain, T, ()> for To {
+    type Kind = Plain;
+    type Type = T;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> NotAbsent<Value, T> for Opt<T> {
-    type Checked = Self;
-    fn present(self) -> Toward<Self, Value> {
-        unreachable()
-    }
+impl<To> NotAbsent<Untyped, Value, ()> for To {
+    type Kind = Untyped;
+    type Type = Value;
 }
 
-#[diagnostic::on_unimplemented(message = "expected `{To}`, found `{T}`", label = "this is `{T}`")]
-pub trait Fits<To, T, How>: Sized {
-    fn fit(_: Toward<Self, To>) -> To {
+#[diagnostic::do_not_recommend]
+impl<T, U> NotAbsent<Opt, T, ()> for Option<U> {
+    type Kind = Opt;
+    type Type = T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> NotAbsent<Opt, T, ()> for Value {
+    type Kind = Opt;
+    type Type = T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<To> NotAbsent<Opt, Unknown, Unknown> for To {
+    type Kind = Opt;
+    type Type = Unknown;
+}
+
+#[diagnostic::do_not_recommend]
+impl<To> NotAbsent<Opt, Unclear, Unclear> for To {
+    type Kind = Opt;
+    type Type = Unclear;
+}
+
+/// A place in which a value of type `T` can stand.
+#[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
+pub trait Fits<K, T, How>: Sized {
+    /// The value in its place.
+    fn fit(_: Toward<K, T, Self>) -> Self {
         unreachable()
     }
 }
@@ -148,22 +161,25 @@ pub struct Same;
 pub struct Wrapped;
 /// Into a `serde_json::Value`.
 pub struct AsJson;
+/// Into an `Option` of one.
+pub struct WrappedAsJson;
 
-impl<T> Fits<T, T, Same> for Plain<T> {}
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Option<T>, T, Wrapped> for Plain<T> {}
+impl<T> Fits<Plain, T, Same> for T {}
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Value, T, AsJson> for Plain<T> {}
+impl<T> Fits<Plain, T, Wrapped> for Option<T> {}
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Option<Value>, T, (Wrapped, AsJson)> for Plain<T> {}
-
-impl Fits<Value, Value, Same> for Untyped {}
+impl<T> Fits<Plain, T, AsJson> for Value {}
 #[diagnostic::do_not_recommend]
-impl Fits<Option<Value>, Value, Wrapped> for Untyped {}
-
-impl<T> Fits<Option<T>, T, Same> for Opt<T> {}
+impl<T> Fits<Plain, T, WrappedAsJson> for Option<Value> {}
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Value, T, AsJson> for Opt<T> {}
+impl Fits<Untyped, Value, Same> for Value {}
+#[diagnostic::do_not_recommend]
+impl Fits<Untyped, Value, Wrapped> for Option<Value> {}
+#[diagnostic::do_not_recommend]
+impl<T> Fits<Opt, T, Same> for Option<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> Fits<Opt, T, AsJson> for Value {}
 
 /// A place that takes a text literal.
 #[diagnostic::on_unimplemented(
@@ -184,6 +200,7 @@ pub trait FromText: Sized {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromText for String {}
 #[diagnostic::do_not_recommend]
 impl FromText for Cow<'_, str> {}
@@ -282,27 +299,27 @@ impl<const N: usize, C: List<N>> List<N> for Option<C> {
 
 /// What `format!` can show.
 #[diagnostic::on_unimplemented(
-    message = "this value may be absent: it is an `Option<{T}>`, and `format!` needs it to be there",
+    message = "this value may be absent: it is an `Option<{Self}>`, and `format!` needs it to be there",
     label = "this may be absent",
-    note = "say what stands for it when it is absent, in a computed value: `format!(\"… {{}}\", reference.clone().unwrap_or_default())`"
+    note = "say what stands for it when it is absent, in a computed value: `reference.clone().unwrap_or_default()`"
 )]
-pub trait Shown<T> {
-    type Value;
-    fn shown(self) -> Self::Value;
-}
-
-impl<T> Shown<T> for Plain<T> {
-    type Value = T;
-    fn shown(self) -> T {
+pub trait Shown<K>: Sized {
+    /// The type itself.
+    type Itself;
+    /// The value.
+    fn shown(_: Given<K, Self>) -> Self::Itself {
         unreachable()
     }
 }
 
-impl Shown<Value> for Untyped {
-    type Value = Value;
-    fn shown(self) -> Value {
-        unreachable()
-    }
+#[diagnostic::do_not_recommend]
+impl<T> Shown<Plain> for T {
+    type Itself = T;
+}
+
+#[diagnostic::do_not_recommend]
+impl Shown<Untyped> for Value {
+    type Itself = Self;
 }
 
 /// The type that a placeholder shows.

@@ -125,57 +125,58 @@ impl<T, F, H> Cursor<T, Link<F, H>> {
     }
 }
 
-/// Something that is there.
-pub struct There<T, P, W, H>(Way<T, P, W, H>);
-/// Something that may not be there.
-pub struct Perhaps<T, P, W, H>(PhantomData<fn() -> (T, P, W, H)>);
+/// Says that something can be looked into.
+pub struct There;
+/// Says that something may not be there to be looked into.
+pub struct Perhaps;
+/// A place that is about to be looked into.
+pub struct Looked<K, T, P, W, H>(PhantomData<fn() -> (K, T, P, W, H)>);
 
 impl<T, P, W, H> Way<Option<T>, P, W, H> {
     /// An `Option` cannot be looked into.
-    pub fn kind(self) -> Perhaps<T, P, W, H> {
-        Perhaps(PhantomData)
+    pub fn kind(self) -> Looked<Perhaps, T, P, W, H> {
+        Looked(PhantomData)
     }
 }
 
 /// Whether something can be looked into; the inherent method of `Option` goes first.
 pub trait Kind<T, P, W, H> {
     /// Anything but an `Option` can.
-    fn kind(self) -> There<T, P, W, H>;
+    fn kind(self) -> Looked<There, T, P, W, H>;
 }
 
 impl<T, P, W, H> Kind<T, P, W, H> for Way<T, P, W, H> {
-    fn kind(self) -> There<T, P, W, H> {
-        There(self)
+    fn kind(self) -> Looked<There, T, P, W, H> {
+        Looked(PhantomData)
     }
 }
 
+/// What can be looked into.
 #[diagnostic::on_unimplemented(
-    message = "this value may be absent: it is an `Option<{T}>`",
+    message = "this value may be absent: it is an `Option<{Self}>`",
     label = "write `?` before this",
     note = "`?` leads into a value that may be absent, and makes the whole reference optional: `inbox.next?.id` fits an argument that is an `Option`"
 )]
-pub trait Present<T> {
-    type Cursor;
-    fn present(self) -> Self::Cursor;
-}
-
-impl<T, P, W, H> Present<T> for There<T, P, W, H> {
-    type Cursor = Way<T, P, W, H>;
-    fn present(self) -> Self::Cursor {
-        self.0
+pub trait Present<K>: Sized {
+    /// The type itself.
+    type Itself;
+    /// The place again.
+    #[must_use]
+    fn present<P, W, H>(_: Looked<K, Self, P, W, H>) -> Way<Self::Itself, P, W, H> {
+        Way(PhantomData)
     }
 }
-
-/// Where a type is unknown because of an earlier mistake, a second candidate keeps the compiler from deciding, and so from complaining again.
-pub struct Unknown;
 
 #[diagnostic::do_not_recommend]
-impl<P, W, H> Present<Unknown> for Perhaps<Unknown, P, W, H> {
-    type Cursor = Way<Unknown, P, W, H>;
-    fn present(self) -> Self::Cursor {
-        unreachable()
-    }
+impl<T> Present<There> for T {
+    type Itself = T;
 }
+
+/// The output of a step of which not even the tool is known.
+pub struct Unknown;
+/// Another such type: with two candidates, the compiler does not decide what a type is that is unknown because of an earlier
+/// mistake, and so does not complain again.
+pub struct Unclear;
 
 /// What stands in functions that only the compiler reads.
 pub(super) fn unreachable() -> ! {

@@ -1,5 +1,6 @@
 //! Struct literals and computed values.
 
+use super::argument::{Given, Plain};
 use super::cursor::unreachable;
 use super::segment;
 use crate::plan::{Compute, Key, Tag};
@@ -33,7 +34,7 @@ pub const fn arguments<T: Tool>() -> Literal<T, T> {
 
 impl<T, S> Literal<T, S> {
     /// The literal as a value of an argument.
-    pub fn it(self) -> super::argument::Plain<T> {
+    pub fn it(self) -> Given<Plain, T> {
         unreachable()
     }
 
@@ -104,19 +105,27 @@ impl<F> Slot<F> {
         unreachable()
     }
 
-    /// The computed value that fills the place.
+    /// The computed value that fills the place: what it mentions is looked for first.
     #[must_use]
-    pub const fn with(self, compute: fn(&Scope<'_>) -> Result<F, ResolveError>) -> Filled<F> {
-        Filled(compute)
+    pub const fn with(
+        self,
+        look: fn(&Scope<'_>) -> Result<(), ResolveError>,
+        compute: fn(&Scope<'_>) -> F,
+    ) -> Filled<F> {
+        Filled { look, compute }
     }
 }
 
 /// A computed value.
-pub struct Filled<F>(fn(&Scope<'_>) -> Result<F, ResolveError>);
+pub struct Filled<F> {
+    look: fn(&Scope<'_>) -> Result<(), ResolveError>,
+    compute: fn(&Scope<'_>) -> F,
+}
 
 impl<F: Serialize> Compute for Filled<F> {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
-        crate::resolve::encode(&(self.0)(scope)?)
+        (self.look)(scope)?;
+        crate::resolve::encode(&(self.compute)(scope))
     }
 }
 

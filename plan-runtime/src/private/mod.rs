@@ -7,14 +7,13 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Fits, FromLiteral, FromText, Given, It, ItUntyped, List, NotAbsent, Shown, any, show, shown,
-    untyped,
+    Fits, FromLiteral, FromText, It, ItUntyped, List, NotAbsent, Shown, any, show, shown, untyped,
 };
 pub use cursor::{
     Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, root, typed,
 };
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
-pub use run::{Inline, Request, StartFn, Started, StepFuture, StepResult, Steps, called};
+pub use run::{Callable, Inline, Request, StartFn, Started, StepFuture, StepResult, Steps, called};
 
 pub use crate::plan::{
     Absent, Computed, Entry, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source,

@@ -1,6 +1,6 @@
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
-use crate::{Plan, Result, Run};
+use crate::{Call, Plan, Result, Run};
 use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -13,6 +13,29 @@ use std::marker::PhantomData;
 pub trait Steps<App: ?Sized> {
     /// Starts the step at this place.
     fn start<'a>(step: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
+}
+
+/// A tool that an application can call.
+#[diagnostic::on_unimplemented(
+    message = "the application `{App}` cannot call the tool `{Self}`",
+    label = "this application has no `{Self}`",
+    note = "write `impl Call<{App}> for {Self}`, or run the plan on an application that has this tool"
+)]
+pub trait Callable<App: ?Sized> {
+    /// Starts a step that calls the tool.
+    fn start<'a>(request: Request<'_>, app: &'a App, keep: bool) -> Started<'a>
+    where
+        Self: 'a;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Call<App>, App: ?Sized + Sync> Callable<App> for T {
+    fn start<'a>(request: Request<'_>, app: &'a App, keep: bool) -> Started<'a>
+    where
+        Self: 'a,
+    {
+        request.call::<T, App>(app, keep)
+    }
 }
 
 /// A run as the call of a tool, which a plan is.

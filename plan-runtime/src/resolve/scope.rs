@@ -135,4 +135,15 @@ impl<'a> Scope<'a> {
             ))
         })
     }
+
+    /// The Rust value that [`value_of`](Self::value_of) found before.
+    ///
+    /// # Panics
+    ///
+    /// Where it found none.
+    #[must_use]
+    pub fn known<T: 'static>(&self, source: Source) -> &'a T {
+        let known = self.held(source).and_then(Held::typed);
+        known.expect("a computed value looks for what it mentions first")
+    }
 }
