@@ -27,7 +27,9 @@ const DEEPEST: u8 = 127;
 ///
 /// Where something in the value has no JSON; the error's [`pointer`](ResolveError::pointer) says where.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Value, ResolveError> {
-    value.serialize(Encoder { depth: 0 })
+    value
+        .serialize(Encoder { depth: 0 })
+        .map_err(ResolveError::not_json)
 }
 
 #[derive(Clone, Copy)]

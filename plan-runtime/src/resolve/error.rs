@@ -221,12 +221,21 @@ impl ResolveError {
         self
     }
 
+    /// The error was in a value that is being written as JSON, so its places are no argument's.
+    pub(super) fn not_json(mut self) -> Self {
+        self.0.argument.clear();
+        if let What::Other(message) = &self.0.what {
+            self.0.what = What::Encode(format!("cannot be serialised: {message}"));
+        }
+        self
+    }
+
     /// Whether it is known where in a value the error was.
     pub(super) fn is_placed(&self) -> bool {
         !self.0.argument.is_empty() || !self.0.pointer.is_empty()
     }
 
-    pub(super) fn from_source(mut self, name: &str) -> Self {
+    pub(super) fn named_source(mut self, name: &str) -> Self {
         self.0.source.get_or_insert_with(|| name.to_owned());
         self
     }
@@ -318,9 +327,9 @@ impl ResolveError {
         // `inbox` is … at `/data`: the root needs no "at".
         let at = match reached.as_str() {
             "" => String::new(),
-            pointer => format!(" at `{pointer}`"),
+            pointer => format!(" at `{}`", describe::pointer(pointer)),
         };
-        let next = self.prefix(self.0.beyond.min(1));
+        let next = describe::pointer(self.prefix(self.0.beyond.min(1)).as_str());
         match &self.0.what {
             What::NoMember { known } => {
                 let token = self.0.pointer.len().checked_sub(1 + reached.count());
@@ -359,7 +368,7 @@ impl ResolveError {
             }
             What::Encode(message) => match self.prefix(0).as_str() {
                 "" => write!(f, "the value {message}"),
-                pointer => write!(f, "`{pointer}` {message}"),
+                pointer => write!(f, "`{}` {message}", describe::pointer(pointer)),
             },
             What::TooDeep => f.write_str("the value is nested too deep"),
             What::Type { message, .. } | What::Other(message) => f.write_str(message),
@@ -371,10 +380,15 @@ impl ResolveError {
     fn write_subject(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.reference, &self.0.computed) {
             (Some(reference), _) => match self.prefix(0).as_str() {
-                "" => write!(f, "`{reference}`"),
-                pointer => write!(f, "`{reference}` ({pointer})"),
+                "" => write!(f, "`{}`", describe::short(reference)),
+                pointer => write!(
+                    f,
+                    "`{}` ({})",
+                    describe::short(reference),
+                    describe::pointer(pointer)
+                ),
             },
-            (None, Some(computed)) => write!(f, "the computed `{computed}`"),
+            (None, Some(computed)) => write!(f, "the computed `{}`", describe::short(computed)),
             (None, None) => f.write_str("the value"),
         }
     }
@@ -382,7 +396,7 @@ impl ResolveError {
 
 impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let argument = self.argument();
+        let argument = self.argument().map(|argument| describe::short(&argument));
         let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
         match (&self.0.what, &argument) {
             (What::Needed(_), Some(argument)) if !from_elsewhere => {
