@@ -272,7 +272,7 @@ impl Reader {
             (_, Some(place), false) => place,
             (_, _, true) => {
                 self.find(format!("the {kind} of a reference is given by its name"));
-                0
+                return Source::Input(0);
             }
             (_, _, false) => {
                 self.find(format!(

@@ -20,7 +20,7 @@ use serde_json::Value;
 /// let plan: Plan = serde_json::from_str(json)?;
 /// let output = serde_json::to_string(&InPlan::new(&plan, &plan.output.value))?;
 /// assert_eq!(output, r#"{"reference":{"input":"q","pointer":"/a"}}"#);
-/// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a"}}"#);
+/// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a","written":"q.a"}}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub struct InPlan<'a, T> {

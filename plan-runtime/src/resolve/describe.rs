@@ -9,7 +9,16 @@ const MOST_KEYS: usize = 8;
 
 /// A text, cut where it is long.
 pub(super) fn short(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    cut(text, LONGEST)
+}
+
+/// A pointer, which has more to say than a name.
+pub(super) fn pointer(text: &str) -> String {
+    cut(text, 3 * LONGEST)
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

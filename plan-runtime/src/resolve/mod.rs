@@ -9,6 +9,7 @@ mod access;
 pub(crate) mod describe;
 mod encode;
 mod error;
+mod member_name;
 mod members;
 mod node;
 mod scope;

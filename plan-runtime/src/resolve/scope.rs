@@ -120,7 +120,7 @@ impl<'a> Scope<'a> {
     ) -> Result<&'a T, ResolveError> {
         let name = || self.plan.name_of(source).unwrap_or("?");
         let Some(held) = self.held(source) else {
-            return Err(ResolveError::of(What::NoOutput).from_source(name()));
+            return Err(ResolveError::of(What::NoOutput).named_source(name()));
         };
         if held.typed.get().is_none() {
             let at = At::of_value(Node::Value(&held.json), self);

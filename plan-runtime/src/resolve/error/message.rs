@@ -1,0 +1,132 @@
+//! What an error says.
+
+use super::super::describe;
+use super::{JsonKind, ResolveError, What};
+use std::fmt;
+
+impl fmt::Display for ResolveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let argument = self.argument().map(|argument| describe::short(&argument));
+        let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
+        match (&self.0.what, &argument) {
+            (What::Needed(_), Some(argument)) if !from_elsewhere => {
+                return write!(f, "argument `{argument}` is missing");
+            }
+            (
+                What::Type {
+                    expected: Some(expected),
+                    ..
+                },
+                _,
+            ) if from_elsewhere && self.0.found.is_some() => {
+                match &argument {
+                    Some(argument) => write!(f, "argument `{argument}` takes {expected}, but ")?,
+                    None => write!(f, "this takes {expected}, but ")?,
+                }
+                self.write_subject(f)?;
+                write!(f, " is {}", self.found_text().unwrap_or_default())?;
+                if self.found_kind() == Some(JsonKind::Absent) {
+                    f.write_str("; make the argument optional, or say what stands in its place with `unwrap_or`")?;
+                }
+                return Ok(());
+            }
+            (_, Some(argument)) => write!(f, "argument `{argument}`: ")?,
+            (_, None) => {}
+        }
+        self.write_what(f)?;
+        match (
+            &self.0.what,
+            &self.0.found,
+            &self.0.reference,
+            &self.0.computed,
+        ) {
+            (What::Type { .. } | What::Other(_) | What::Needed(_), Some(found), Some(_), _) => {
+                f.write_str("; ")?;
+                self.write_subject(f)?;
+                write!(f, " is {}", found.text)
+            }
+            (_, _, Some(reference), _) if Some(reference) != self.0.source.as_ref() => {
+                write!(f, " (reference `{}`)", describe::short(reference))
+            }
+            (_, _, None, Some(computed)) => {
+                write!(f, " (in the computed `{}`)", describe::short(computed))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ResolveError {
+    fn write_what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = self.0.source.as_deref().unwrap_or("the value");
+        let found = self.found_text().unwrap_or("something else");
+        let reached = self.prefix(0);
+        // `inbox` is … at `/data`: the root needs no "at".
+        let at = match reached.as_str() {
+            "" => String::new(),
+            pointer => format!(" at `{}`", describe::pointer(pointer)),
+        };
+        let next = describe::pointer(self.prefix(self.0.beyond.min(1)).as_str());
+        match &self.0.what {
+            What::NoMember { known } => {
+                let token = self.0.pointer.len().checked_sub(1 + reached.count());
+                let name = token.map_or("", |i| &self.0.pointer[i]);
+                write!(
+                    f,
+                    "`{source}` has no `{}`{at}; {known}",
+                    describe::short(name)
+                )
+            }
+            What::NoElement { length } => {
+                let elements = describe::counted(*length, "element");
+                write!(f, "`{source}` has {elements}{at}, so `{next}` is not there")
+            }
+            What::NoInside => {
+                write!(
+                    f,
+                    "`{source}` is {found}{at}, so `{next}` cannot be looked up in it"
+                )
+            }
+            What::NoList => {
+                write!(
+                    f,
+                    "`{source}` is {found}{at}, not a list, so `[..]` has no elements to read"
+                )
+            }
+            What::NoObject => {
+                write!(
+                    f,
+                    "{found} is flattened into the argument, but only an object can be"
+                )
+            }
+            What::NoOutput => write!(f, "`{source}` has no output to read"),
+            What::NotExecutable => {
+                f.write_str("the plan was read from JSON, so there is no code that computes this")
+            }
+            What::Encode(message) => match self.prefix(0).as_str() {
+                "" => write!(f, "the value {message}"),
+                pointer => write!(f, "`{}` {message}", describe::pointer(pointer)),
+            },
+            What::TooDeep => f.write_str("the value is nested too deep"),
+            What::Type { message, .. } | What::Other(message) => f.write_str(message),
+            What::Needed(field) => write!(f, "missing field `{field}`"),
+        }
+    }
+
+    /// Where a value that does not fit came from, as the subject of "is …".
+    fn write_subject(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.0.reference, &self.0.computed) {
+            (Some(reference), _) => match self.prefix(0).as_str() {
+                "" => write!(f, "`{}`", describe::short(reference)),
+                pointer => write!(
+                    f,
+                    "`{}` ({})",
+                    describe::short(reference),
+                    describe::pointer(pointer)
+                ),
+            },
+            (None, Some(computed)) => write!(f, "the computed `{}`", describe::short(computed)),
+            (None, None) => f.write_str("the value"),
+        }
+    }
+}

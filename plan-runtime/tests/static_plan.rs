@@ -1,0 +1,257 @@
+//! A plan is a `static`: nothing runs and nothing is allocated to have it.
+
+use plan_runtime::Plan;
+use plan_runtime::plan::{
+    Absent, Compute, Computed, Entry, Input, Key, Number, Output, Part, Reference, Segment, Show,
+    Source, Step, Tag, Template, ToolInfo,
+};
+use plan_runtime::resolve::{Held, ResolveError, Scope, encode, resolve};
+use plan_runtime::shape::Tagging;
+use serde_json::{Value, json};
+use std::borrow::Cow::Borrowed;
+
+struct Doubled;
+
+impl Compute for Doubled {
+    fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
+        let total: &Value = scope.value_of(Source::Step(0))?;
+        encode(&(total["total"].as_u64().unwrap_or(0) * 2))
+    }
+}
+
+struct Padded;
+
+impl Show for Padded {
+    fn show(&self, value: &Value, out: &mut String) -> Result<(), ResolveError> {
+        out.push_str(&format!("{:>8}", value.as_str().unwrap_or_default()));
+        Ok(())
+    }
+}
+
+static PLAN: Plan = Plan {
+    name: Borrowed("reply_to_latest"),
+    description: Borrowed("Replies to the most recent e-mail from a sender."),
+    inputs: Borrowed(&[
+        Input {
+            name: Borrowed("sender"),
+            type_name: Borrowed("String"),
+            description: Borrowed("Whose e-mail."),
+        },
+        Input {
+            name: Borrowed("reply"),
+            type_name: Borrowed("String"),
+            description: Borrowed(""),
+        },
+    ]),
+    steps: Borrowed(&[
+        Step {
+            id: Borrowed("inbox"),
+            intent: Borrowed("Find the sender's e-mails."),
+            tool: Some(ToolInfo {
+                name: Borrowed("fetch_emails"),
+                description: Borrowed("Finds e-mails."),
+            }),
+            args: Template::Object(Borrowed(&[Entry {
+                key: Key::Name(Borrowed("filters")),
+                value: Template::Object(Borrowed(&[Entry {
+                    key: Key::Name(Borrowed("sender")),
+                    value: Template::Reference(Reference {
+                        source: Source::Input(0),
+                        path: Borrowed(&[]),
+                        written: Borrowed("sender"),
+                    }),
+                }])),
+            }])),
+            after: Borrowed(&[]),
+            needs: Borrowed(&[]),
+        },
+        Step {
+            id: Borrowed("sent"),
+            intent: Borrowed(""),
+            tool: Some(ToolInfo {
+                name: Borrowed("reply_email"),
+                description: Borrowed(""),
+            }),
+            args: Template::Object(Borrowed(&[
+                Entry {
+                    key: Key::Name(Borrowed("subject")),
+                    value: Template::Text(Borrowed(&[
+                        Part::Literal(Borrowed("Re: ")),
+                        Part::Value {
+                            value: Template::Reference(Reference {
+                                source: Source::Step(0),
+                                path: Borrowed(&[
+                                    Segment::Key(Borrowed("data"), Absent::Error),
+                                    Segment::Index(0, Absent::Error),
+                                    Segment::Same,
+                                    Segment::Key(
+                                        Borrowed("subject"),
+                                        Absent::Default(|| Value::from("none")),
+                                    ),
+                                ]),
+                                written: Borrowed("inbox.data[0].subject"),
+                            }),
+                            spec: Borrowed(">8"),
+                            show: Some(&Padded),
+                        },
+                    ])),
+                },
+                Entry {
+                    key: Key::Name(Borrowed("kind")),
+                    value: Template::Tagged(
+                        Tag::Variant(Tagging::Internal("type"), "Plain"),
+                        Borrowed(&[Template::Object(Borrowed(&[Entry {
+                            key: Key::Name(Borrowed("size")),
+                            value: Template::Number(Number::Unsigned(3)),
+                        }]))]),
+                    ),
+                },
+                Entry {
+                    key: Key::Name(Borrowed("twice")),
+                    value: Template::Computed(Computed {
+                        reads: Borrowed(&[Source::Step(0)]),
+                        written: Borrowed("inbox.total * 2"),
+                        compute: Some(&Doubled),
+                    }),
+                },
+            ])),
+            after: Borrowed(&[]),
+            needs: Borrowed(&[0]),
+        },
+    ]),
+    output: Output {
+        type_name: Borrowed("Receipt"),
+        value: Template::Reference(Reference {
+            source: Source::Step(1),
+            path: Borrowed(&[]),
+            written: Borrowed("sent"),
+        }),
+    },
+};
+
+#[test]
+fn first_use_allocates_nothing() {
+    let mut steps = 0;
+    let allocations = allocation_counter::measure(|| {
+        steps = PLAN.steps.len();
+        assert!(PLAN.step("sent").is_some() && PLAN.input("sender").is_some());
+        assert_eq!(PLAN.name_of(Source::Step(0)), Some("inbox"));
+    });
+    assert_eq!((steps, allocations.count_total), (2, 0));
+}
+
+#[test]
+fn references_allocate_nothing_on_their_way() {
+    let outputs = [Some(Held::json(json!({"data": [{"id": 7}]}))), None];
+    let scope = Scope::new(&PLAN, &[], &outputs);
+    static ID: Template = Template::Reference(Reference {
+        source: Source::Step(0),
+        path: Borrowed(&[
+            Segment::Key(Borrowed("data"), Absent::Error),
+            Segment::Index(0, Absent::Error),
+            Segment::Key(Borrowed("id"), Absent::Error),
+        ]),
+        written: Borrowed("inbox.data[0].id"),
+    });
+    let mut id = 0;
+    let allocations =
+        allocation_counter::measure(|| id = resolve::<u32>(&ID, &scope).unwrap_or_default());
+    assert_eq!((id, allocations.count_total), (7, 0));
+}
+
+#[test]
+fn resolves() {
+    let outputs = [
+        Some(Held::json(
+            json!({"total": 21, "data": [{"subject": "{{x}}"}]}),
+        )),
+        None,
+    ];
+    let args: Value = resolve(&PLAN.steps[1].args, &Scope::new(&PLAN, &[], &outputs)).unwrap();
+    assert_eq!(
+        args,
+        json!({"subject": "Re:    {{x}}", "kind": {"type": "Plain", "size": 3}, "twice": 42})
+    );
+    let outputs = [Some(Held::json(json!({"data": [{}]}))), None];
+    let args: Value = resolve(&PLAN.steps[1].args, &Scope::new(&PLAN, &[], &outputs)).unwrap();
+    assert_eq!(args["subject"], "Re:     none");
+}
+
+#[test]
+fn prints() {
+    let expected = r#"plan reply_to_latest -> Receipt
+  // Replies to the most recent e-mail from a sender.
+  input sender: String  // Whose e-mail.
+  input reply:  String
+
+  step inbox = fetch_emails  // Find the sender's e-mails.
+    filters: { sender: sender }
+
+  step sent = reply_email
+    subject: format!("Re: {:>8}", inbox.data[0].subject)
+    kind:    Plain { size: 3 }
+    twice:   inbox.total * 2
+    // needs inbox
+
+  output sent
+"#;
+    assert_eq!(PLAN.to_string(), expected);
+}
+
+#[test]
+fn canonical_json() {
+    let json = serde_json::to_value(&PLAN).unwrap();
+    assert_eq!(
+        json["steps"][1]["arguments"]["object"]["subject"],
+        json!({"text": ["Re: ", {"value": {"reference": {
+            "step": "inbox",
+            "path": ["data", "0", {"token": "subject", "absent": {"default": "none"}}],
+            "written": "inbox.data[0].subject"
+        }}, "spec": ">8"}]})
+        .as_object()
+        .map(|o| {
+            // The written form is what a reader would make of the path, so it is left out.
+            let mut o = o.clone();
+            o["text"][1]["value"]["reference"]
+                .as_object_mut()
+                .unwrap()
+                .remove("written");
+            Value::from(o)
+        })
+        .unwrap()
+    );
+    assert_eq!(
+        json["steps"][1]["arguments"]["object"]["kind"],
+        json!({"object": {"type": "Plain", "size": 3}})
+    );
+    let read: Plan = serde_json::from_str(&serde_json::to_string(&PLAN).unwrap()).unwrap();
+    assert_eq!(read, PLAN);
+    assert_eq!(*read.steps[1].needs, [0]);
+    assert_eq!(
+        read.steps[1].references()[0].reference.written,
+        "inbox.data[0].subject"
+    );
+}
+
+#[test]
+fn graph() {
+    let ids = |steps: Vec<&Step>| {
+        steps
+            .iter()
+            .map(|step| step.id.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(PLAN.dependencies("sent")), ["inbox"]);
+    assert_eq!(ids(PLAN.dependents("inbox")), ["sent"]);
+    assert_eq!(ids(PLAN.blocked_by("inbox")), ["sent"]);
+    assert_eq!(
+        PLAN.levels().into_iter().map(ids).collect::<Vec<_>>(),
+        [["inbox"], ["sent"]]
+    );
+    let uses = PLAN.steps[0].references();
+    assert_eq!(
+        (uses[0].place.as_str(), uses[0].reference.written.as_ref()),
+        ("filters.sender", "sender")
+    );
+    assert_eq!(PLAN.steps[1].args.reads(), [Source::Step(0)]);
+}
