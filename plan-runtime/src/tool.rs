@@ -1,6 +1,7 @@
 use crate::{Result, Shape};
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
+use std::marker::PhantomData;
 
 /// The contract of a tool: a serde struct of its arguments that says what it gives back.
 ///
@@ -42,28 +43,37 @@ pub trait Call<App: ?Sized>: Tool {
 pub trait Outcome {
     /// What the tool gives back when it succeeds.
     type Output;
-    /// What it fails with.
-    type Failure;
-
-    /// The outcome as what it is.
-    fn into_result(self) -> std::result::Result<Self::Output, Self::Failure>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, E> Outcome for std::result::Result<T, E> {
     type Output = T;
-    type Failure = E;
+}
 
-    fn into_result(self) -> Self {
-        self
+/// Converts what a function with `#[tool]` returned.
+#[doc(hidden)]
+pub struct Finish<O>(PhantomData<O>);
+
+impl<T, E> Finish<std::result::Result<T, E>> {
+    /// The result with the error that every tool has.
+    pub fn finish(outcome: std::result::Result<T, E>) -> Result<T>
+    where
+        E: Failure,
+    {
+        outcome.map_err(Into::into)
     }
 }
 
-/// The outcome with the error that every tool has.
+/// Stands in for [`Finish::finish`] where [`Outcome`] has said already that there is no `Result`.
 #[doc(hidden)]
-pub fn finish<O: Outcome<Failure: Failure>>(outcome: O) -> Result<O::Output> {
-    outcome.into_result().map_err(Into::into)
+pub trait NoFinish<O>: Sized {
+    /// Is never called.
+    fn finish<Output>(_: O) -> Result<Output> {
+        unreachable!("what returns no `Result` does not compile")
+    }
 }
+
+impl<O> NoFinish<O> for Finish<O> {}
 
 /// What a function with `#[tool]` may fail with.
 #[doc(hidden)]
