@@ -6,6 +6,53 @@ use std::marker::PhantomData;
 /// The contract of a tool: a serde struct of its arguments that says what it gives back.
 ///
 /// The struct is the *command*; what carries it out, and in which application, is [`Call`].
+///
+/// # From a function
+/// `#[tool]` makes the struct, the contract and the implementation. The first parameter is the application if it is a
+/// reference; without it, the tool is one of every application. The other parameters are the fields, as visible as the
+/// function, with their doc comments and `#[serde(…)]` attributes. `#[derive(…)]` and `#[serde(…)]` below `#[tool]` go to the
+/// struct. The function itself stays as it is.
+///
+/// ```
+/// use plan_runtime::{Call, Result, Tool, tool};
+///
+/// struct Mail;
+///
+/// /// Counts e-mails.
+/// #[tool]
+/// async fn count_emails(mail: &Mail, sender: String, #[serde(default)] unread: bool) -> Result<u64> {
+///     Ok(0)
+/// }
+///
+/// assert_eq!(CountEmails::NAME, "count_emails");
+/// assert_eq!(CountEmails::DESCRIPTION, "Counts e-mails.");
+/// let future = CountEmails { sender: "sarah".into(), unread: true }.call(&Mail);
+/// # drop(future);
+/// ```
+///
+/// The options are `#[tool(name = "mail.count")]`, `#[tool(struct = Count)]` for the struct's name, and
+/// `#[tool(crate = path)]` where this crate has another name. The function may return any `Result` whose error converts into
+/// [`Error`](crate::Error).
+///
+/// # From a struct
+/// `#[derive(Tool)]` makes the contract alone, and [`Call`] is implemented by hand:
+///
+/// ```
+/// use plan_runtime::{Call, Result, Shape, Tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Shape, Tool)]
+/// #[tool(output = u64, name = "mail.count")]
+/// struct CountEmails { sender: String }
+///
+/// struct MockMail(u64);
+///
+/// impl Call<MockMail> for CountEmails {
+///     async fn call(self, mail: &MockMail) -> Result<u64> {
+///         Ok(mail.0)
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "this is no tool",
