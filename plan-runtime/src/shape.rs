@@ -10,6 +10,30 @@ mod standard;
 use serde_json::Value;
 
 /// A type that says how it looks in JSON.
+///
+/// `#[derive(Shape)]` reads the type's serde attributes, whether or not serde's own derives stand beside it. The names of
+/// outputs are those that serde writes, the names of arguments those that it reads:
+///
+/// ```
+/// use plan_runtime::Shape;
+/// use plan_runtime::shape::{Place, TypeShape};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Shape)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Email {
+///     thread_id: String,
+///     #[serde(skip)]
+///     seen: bool,
+/// }
+///
+/// let TypeShape::Struct([thread_id, seen]) = Email::SHAPE else { panic!() };
+/// assert_eq!(thread_id.output, Place::Key("threadId"));
+/// assert_eq!(seen.output, Place::LeftOut("#[serde(skip)]"));
+/// ```
+///
+/// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
+/// [opaque](TypeShape::Opaque). Where this crate has another name, say `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say how it looks in JSON",
     label = "this refers to a field of `{Self}`",

@@ -1,10 +1,58 @@
 use crate::{Result, Shape};
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
+use std::marker::PhantomData;
 
 /// The contract of a tool: a serde struct of its arguments that says what it gives back.
 ///
 /// The struct is the *command*; what carries it out, and in which application, is [`Call`].
+///
+/// # From a function
+/// `#[tool]` makes the struct, the contract and the implementation. The first parameter is the application if it is a
+/// reference; without it, the tool is one of every application. The other parameters are the fields, as visible as the
+/// function, with their doc comments and `#[serde(…)]` attributes. `#[derive(…)]` and `#[serde(…)]` below `#[tool]` go to the
+/// struct. The function itself stays as it is.
+///
+/// ```
+/// use plan_runtime::{Call, Result, Tool, tool};
+///
+/// struct Mail;
+///
+/// /// Counts e-mails.
+/// #[tool]
+/// async fn count_emails(mail: &Mail, sender: String, #[serde(default)] unread: bool) -> Result<u64> {
+///     Ok(0)
+/// }
+///
+/// assert_eq!(CountEmails::NAME, "count_emails");
+/// assert_eq!(CountEmails::DESCRIPTION, "Counts e-mails.");
+/// let future = CountEmails { sender: "sarah".into(), unread: true }.call(&Mail);
+/// # drop(future);
+/// ```
+///
+/// The options are `#[tool(name = "mail.count")]`, `#[tool(struct = Count)]` for the struct's name, and
+/// `#[tool(crate = path)]` where this crate has another name. The function may return any `Result` whose error converts into
+/// [`Error`](crate::Error).
+///
+/// # From a struct
+/// `#[derive(Tool)]` makes the contract alone, and [`Call`] is implemented by hand:
+///
+/// ```
+/// use plan_runtime::{Call, Result, Shape, Tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Shape, Tool)]
+/// #[tool(output = u64, name = "mail.count")]
+/// struct CountEmails { sender: String }
+///
+/// struct MockMail(u64);
+///
+/// impl Call<MockMail> for CountEmails {
+///     async fn call(self, mail: &MockMail) -> Result<u64> {
+///         Ok(mail.0)
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "this is no tool",
@@ -42,28 +90,37 @@ pub trait Call<App: ?Sized>: Tool {
 pub trait Outcome {
     /// What the tool gives back when it succeeds.
     type Output;
-    /// What it fails with.
-    type Failure;
-
-    /// The outcome as what it is.
-    fn into_result(self) -> std::result::Result<Self::Output, Self::Failure>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, E> Outcome for std::result::Result<T, E> {
     type Output = T;
-    type Failure = E;
+}
 
-    fn into_result(self) -> Self {
-        self
+/// Converts what a function with `#[tool]` returned.
+#[doc(hidden)]
+pub struct Finish<O>(PhantomData<O>);
+
+impl<T, E> Finish<std::result::Result<T, E>> {
+    /// The result with the error that every tool has.
+    pub fn finish(outcome: std::result::Result<T, E>) -> Result<T>
+    where
+        E: Failure,
+    {
+        outcome.map_err(Into::into)
     }
 }
 
-/// The outcome with the error that every tool has.
+/// Stands in for [`Finish::finish`] where [`Outcome`] has said already that there is no `Result`.
 #[doc(hidden)]
-pub fn finish<O: Outcome<Failure: Failure>>(outcome: O) -> Result<O::Output> {
-    outcome.into_result().map_err(Into::into)
+pub trait NoFinish<O>: Sized {
+    /// Is never called.
+    fn finish<Output>(_: O) -> Result<Output> {
+        unreachable!("what returns no `Result` does not compile")
+    }
 }
+
+impl<O> NoFinish<O> for Finish<O> {}
 
 /// What a function with `#[tool]` may fail with.
 #[doc(hidden)]

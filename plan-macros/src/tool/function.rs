@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, ItemFn, Path, Type, TypePath, parse_quote};
+use syn::{Attribute, Ident, ItemFn, Path, Type, parse_quote};
 
 /// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
 pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
@@ -120,12 +120,11 @@ impl Expansion<'_> {
             krate, name, ident, ..
         } = self;
         let cfgs = self.cfgs();
-        let output = match &self.signature.output {
-            Some(output) if self.can_name_types() => {
-                let span = output.span();
-                quote_spanned!(span=> <#output as #krate::__private::Outcome>::Output)
+        let output = match self.output() {
+            Some(output) => {
+                quote_spanned!(output.span()=> <#output as #krate::__private::Outcome>::Output)
             }
-            _ => quote!(()),
+            None => quote!(()),
         };
         let description = docs::text(&self.function.attrs);
         quote! {
@@ -155,20 +154,24 @@ impl Expansion<'_> {
             }) => quote!(&(#ty)),
             _ => quote!(&#application),
         };
-        let span = self.output_span();
-        let here = at(span, krate);
-        let result = quote_spanned!(span=> #here::Result<<Self as #here::Tool>::Output>);
-        let span = self.future_span();
-        let future = quote_spanned! {span=>
+        let result = quote!(#krate::Result<<Self as #krate::Tool>::Output>);
+        let call = self.call(&result);
+        // Where rustc says why the future is not `Send`.
+        let future = quote_spanned! {self.function.sig.ident.span()=>
             impl ::core::future::Future<Output = #result> + ::core::marker::Send
         };
-        let call = self.call(&result);
-        let call = quote_spanned!(span=> fn call(self, __app: #lent) -> #future { #call });
+        // If the function returns no `Result`, `Tool` says so; to take it for granted here keeps rustc from saying it again.
+        // The `for<>` is what lets a bound without parameters be taken for granted.
+        let granted = self
+            .output()
+            .map(|output| quote!(where for<'__any> #output: #krate::__private::Outcome));
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
-            impl #generics #krate::Call<#application> for #ident {
-                #call
+            impl #generics #krate::Call<#application> for #ident #granted {
+                fn call(self, __app: #lent) -> #future {
+                    #call
+                }
             }
         }
     }
@@ -190,11 +193,23 @@ impl Expansion<'_> {
             let cfgs = argument.attrs.iter().filter(|attr| signature::is_cfg(attr));
             quote!(#(#cfgs)* self.#ident,)
         });
-        let span = self.output_span();
-        let here = at(span, self.krate);
-        let finish = quote_spanned!(span=> #here::__private::finish);
-        let called = quote!(#function(#application #(#arguments)*).await);
-        let future = quote_spanned!(self.future_span()=> async move { #finish(#called) });
+        // At the return type, where rustc says that the error does not convert.
+        let output = self.output();
+        let span = output.map_or_else(Span::call_site, Spanned::span);
+        let krate = at(span, self.krate);
+        let mut called = function.clone();
+        called.set_span(span);
+        let finished = quote_spanned! {span=>
+            #krate::__private::Finish::<#output>::finish(#called(#application #(#arguments)*).await)
+        };
+        let krate = self.krate;
+        let future = quote_spanned! {function.span()=>
+            async move {
+                #[allow(unused_imports)]
+                use #krate::__private::NoFinish as _;
+                #finished
+            }
+        };
         quote!(#unused #future)
     }
 
@@ -203,29 +218,16 @@ impl Expansion<'_> {
         self.function.sig.generics.params.is_empty()
     }
 
-    fn output_span(&self) -> Span {
+    /// The return type, if it is one that a tool can have.
+    fn output(&self) -> Option<&Type> {
         let output = self.signature.output.as_ref();
-        output.map_or_else(Span::call_site, Spanned::span)
-    }
-
-    /// Where rustc says why the future is not `Send`: at the function's name. If the function may not return a `Result`,
-    /// at the return type, so that rustc says the same of every use of the type, at the same place, and thus once.
-    fn future_span(&self) -> Span {
-        match &self.signature.output {
-            Some(Type::Path(output)) if is_result(output) => self.function.sig.ident.span(),
-            _ => self.output_span(),
-        }
+        output.filter(|_| self.can_name_types())
     }
 
     fn cfgs(&self) -> Vec<&Attribute> {
         let attrs = self.function.attrs.iter();
         attrs.filter(|attr| signature::is_cfg(attr)).collect()
     }
-}
-
-fn is_result(ty: &TypePath) -> bool {
-    let last = ty.path.segments.last();
-    last.is_some_and(|segment| segment.ident == "Result")
 }
 
 /// The path, as if it stood at `span`.

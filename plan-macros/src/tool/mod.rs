@@ -12,7 +12,7 @@ use syn::Item;
 pub(crate) fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
     match syn::parse2(item.clone()) {
         Ok(Item::Fn(item)) => function::expand(options, item),
-        Ok(item) => misplaced::expand(&options, item),
+        Ok(item) => misplaced::expand(&item),
         // rustc says what is wrong with the item.
         Err(_) => item,
     }

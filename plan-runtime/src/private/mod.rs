@@ -22,7 +22,7 @@ pub use crate::plan::{
 pub use crate::resolve::{Held, ResolveError, Scope};
 pub use crate::shape::probe::{NotProbed, Probe};
 pub use crate::shape::{Field, Omitted, Place, Tagging, TypeShape, Variant};
-pub use crate::tool::{Outcome, finish};
+pub use crate::tool::{Finish, NoFinish, Outcome};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};
 pub use serde;
 pub use serde_json;
