@@ -49,11 +49,15 @@ impl Builder<'_> {
                     .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown(#it));));
                 let value = proc_macro2::Ident::new("__value", start);
                 let show = proc_macro2::Ident::new("show", end);
-                quote_spanned! {end=>
+                let star = quote_spanned!(start=> *);
+                let shown = quote_spanned!(end=> #star #value.#show());
+                let at = format.template.span();
+                let written = quote_spanned!(at=> __plan::format!(#placeholder, #shown));
+                quote! {
                     __plan::Part::Value {
                         value: #data,
                         spec: #spec_text,
-                        show: ::core::option::Option::Some(&__plan::show(#slot, |#value| __plan::format!(#placeholder, #value.#show()))),
+                        show: ::core::option::Option::Some(&__plan::show(#slot, |#value| #written)),
                     }
                 }
             }

@@ -1,4 +1,4 @@
-use super::value::{Builder, ends};
+use super::value::{Builder, Fielded, ends};
 use super::{Context, slice, text};
 use crate::ast::{Body, Literal, Step};
 use crate::names::Source;
@@ -103,8 +103,12 @@ fn call(
     tool: &Ident,
     builder: &mut Builder<'_>,
 ) -> (TokenStream, TokenStream, TokenStream) {
-    let name = builder.fresh_at("l", tool.span());
-    let (check, fields, checks) = builder.fields(literal, &name);
+    let name = builder.fresh_at("n", tool.span());
+    let Fielded {
+        check,
+        data,
+        checks,
+    } = builder.fields(literal, &name);
     let check = quote! {
         let _ = || #check;
         #checks
@@ -122,7 +126,7 @@ fn call(
             description: __plan::Cow::Borrowed(<#tool as __plan::Tool>::DESCRIPTION),
         })
     };
-    (check, info, fields)
+    (check, info, data)
 }
 
 /// What starts the step.

@@ -27,6 +27,16 @@ pub(super) struct Expanded {
     pub(super) data: TokenStream,
 }
 
+/// The fields of a literal, expanded.
+pub(super) struct Fielded {
+    /// The literal, in code that is only type-checked.
+    pub(super) check: TokenStream,
+    /// The fields as data.
+    pub(super) data: TokenStream,
+    /// Statements that check the fields at compile time.
+    pub(super) checks: TokenStream,
+}
+
 impl<'a> Builder<'a> {
     pub(super) fn new(cx: &'a Context<'a>) -> Self {
         Self {
@@ -312,34 +322,50 @@ impl<'a> Builder<'a> {
     fn literal(&mut self, literal: &Literal) -> (Ident, TokenStream) {
         let (start, end) = ends(&literal.path);
         let name = self.fresh_at("l", start);
-        let (check, fields, checks) = self.fields(literal, &name);
+        let names = self.fresh_at("n", start);
+        let Fielded {
+            check,
+            data,
+            checks,
+        } = self.fields(literal, &names);
         let value = Ident::new("__v", start);
         let make = path(&["Shaped", "literal"], start, end);
         self.bindings.extend(quote_spanned! {end=>
             let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
-            #checks
         });
+        // What asks for the names stands at the same place as what asks for the literal: one message for both.
+        self.bindings
+            .extend(quote_spanned!(start=> let #names = #name.names();));
+        self.bindings.extend(checks);
         let variant = last_name(&literal.path);
+        let at = |span: Span| {
+            let mut names = names.clone();
+            names.set_span(span);
+            names
+        };
+        let names = at(end);
         let data = quote_spanned! {end=>
-            __plan::Template::Tagged(#name.tag(#variant), __plan::Cow::Borrowed(&[#fields]))
+            __plan::Template::Tagged(#names.tag(#variant), __plan::Cow::Borrowed(&[#data]))
         };
         (name, data)
     }
 
-    /// The literal with its values as only rustc reads it, its fields as data under the names that `name` looks up, and the checks of them.
-    pub(super) fn fields(
-        &mut self,
-        literal: &Literal,
-        name: &Ident,
-    ) -> (TokenStream, TokenStream, TokenStream) {
+    /// Expands the fields of a literal, whose JSON names are asked of `names`.
+    pub(super) fn fields(&mut self, literal: &Literal, names: &Ident) -> Fielded {
         let variant = last_name(&literal.path);
         let path = &literal.path;
+        // A message about a name points at the field.
+        let names_at = |span: Span| {
+            let mut names = names.clone();
+            names.set_span(span);
+            names
+        };
         match &literal.fields {
-            Fields::Unit => (
-                quote!(#path),
-                quote!(__plan::Template::Null),
-                TokenStream::new(),
-            ),
+            Fields::Unit => Fielded {
+                check: quote!(#path),
+                data: quote!(__plan::Template::Null),
+                checks: TokenStream::new(),
+            },
             Fields::Named(brace, fields, rest) => {
                 let mut given = Vec::new();
                 let mut members = Vec::new();
@@ -351,44 +377,49 @@ impl<'a> Builder<'a> {
                     let text = ident.unraw().to_string();
                     let Expanded { check, data } = self.value(&field.value);
                     inits.extend(quote_spanned!(at=> #ident: #check,));
+                    let names = names_at(at);
                     members.push(quote_spanned! {at=>
-                        __plan::Entry { key: #name.key(#variant, #text), value: #data }
+                        __plan::Entry { key: #names.key(#variant, #text), value: #data }
                     });
                     given.push(text);
                 }
                 if let Some(rest) = rest {
                     let at = rest.spans[0];
                     inits.extend(quote_spanned!(at=> #rest __plan::any()));
-                    checks = quote_spanned!(at=> #name.rest(&[#(#given),*]););
+                    let names = names_at(at);
+                    checks = quote_spanned!(at=> #names.rest(&[#(#given),*]););
                 }
                 let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
                 group.set_span(brace.span.join());
                 let members = slice(&members);
-                (
-                    quote!(#path #group),
-                    quote!(__plan::Template::Object(#members)),
+                Fielded {
+                    check: quote!(#path #group),
+                    data: quote!(__plan::Template::Object(#members)),
                     checks,
-                )
+                }
             }
             Fields::Unnamed(paren, values) => {
                 let at = paren.span.join();
+                let names = names_at(at);
                 let checks = (0..values.len()).map(|index| {
                     let ident = index.to_string();
-                    quote_spanned!(at=> #name.element(#variant, #ident);)
+                    quote_spanned!(at=> #names.element(#variant, #ident);)
                 });
                 let checks = quote!(#(#checks)*);
-                let values: Vec<Expanded> = values.iter().map(|value| self.value(value)).collect();
-                let single = values.len() == 1;
-                let (check, data) = unzip(values);
+                let (check, data) = unzip(values.iter().map(|value| self.value(value)).collect());
                 let mut group =
                     Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#(#check),*));
                 group.set_span(at);
                 let elements = slice(&data);
                 let data = match &data[..] {
-                    [only] if single => only.clone(),
+                    [only] => only.clone(),
                     _ => quote!(__plan::Template::List(#elements)),
                 };
-                (quote!(#path #group), data, checks)
+                Fielded {
+                    check: quote!(#path #group),
+                    data,
+                    checks,
+                }
             }
         }
     }

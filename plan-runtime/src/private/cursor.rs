@@ -1,6 +1,7 @@
 //! References, as types: each part of `inbox.data[0].id` becomes a call over the author's own tokens, in closures that are never
 //! called, so that rustc checks it. What a chain of them leaves behind is a [`Cursor`] whose type says what the reference gives.
 
+use crate::shape::TypeShape;
 use crate::{Shape, Tool};
 use serde_json::Value;
 use std::collections::{BTreeSet, BinaryHeap, HashSet, LinkedList, VecDeque};
@@ -119,9 +120,9 @@ impl<T, F, H> Cursor<T, Link<F, H>> {
     #[track_caller]
     pub const fn key(self, ident: &'static str, last: bool) -> crate::plan::Segment
     where
-        F: Shape,
+        F: Shaped,
     {
-        super::segment::output(F::SHAPE, ident, last)
+        super::segment::output(F::KNOWN, ident, last)
     }
 }
 
@@ -191,7 +192,9 @@ pub(super) fn unreachable() -> ! {
 )]
 pub trait Shaped: Sized {
     /// The type itself.
-    type Itself: Shape;
+    type Itself;
+    /// How it looks in JSON.
+    const KNOWN: TypeShape;
 
     /// `.field`
     fn field<U, P, W, H>(
@@ -210,6 +213,7 @@ pub trait Shaped: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: Shape> Shaped for T {
     type Itself = T;
+    const KNOWN: TypeShape = T::SHAPE;
 }
 
 /// The type behind `step name =`.
@@ -271,11 +275,13 @@ impl Asked for Untyped {
     const UNTYPED: bool = true;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> OrAbsent for Option<T> {
     type Inner = T;
     type Asked = Typed;
 }
 
+#[diagnostic::do_not_recommend]
 impl OrAbsent for Value {
     type Inner = Value;
     type Asked = Untyped;
@@ -309,7 +315,8 @@ pub trait Elements: Sized {
 }
 
 macro_rules! elements {
-    ($($(#[$attr:meta])* [$($generics:tt)*] $list:ty;)*) => {$(
+    ($([$($generics:tt)*] $list:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T, $($generics)*> Elements for $list {
             type Item = T;
         }
@@ -329,6 +336,7 @@ elements! {
     [] Arc<[T]>;
 }
 
+#[diagnostic::do_not_recommend]
 impl Elements for Value {
     type Item = Value;
 }

@@ -1,11 +1,12 @@
 //! Struct literals and computed values.
 
 use super::argument::{Given, Plain};
-use super::cursor::unreachable;
+use super::cursor::{Shaped, unreachable};
 use super::segment;
+use crate::Tool;
 use crate::plan::{Compute, Key, Tag};
 use crate::resolve::{ResolveError, Scope};
-use crate::{Shape, Tool};
+use crate::shape::TypeShape;
 use serde::Serialize;
 use serde_json::Value;
 use std::marker::PhantomData;
@@ -26,10 +27,10 @@ pub const fn literal<T, S, F: Fn() -> Literal<T, S>>(_: &F) -> Literal<T, S> {
     Literal(PhantomData)
 }
 
-/// The arguments of a tool.
+/// The names of the arguments of a tool.
 #[must_use]
-pub const fn arguments<T: Tool>() -> Literal<T, T> {
-    Literal(PhantomData)
+pub const fn arguments<T: Tool>() -> Names {
+    Names(T::SHAPE)
 }
 
 impl<T, S> Literal<T, S> {
@@ -43,42 +44,46 @@ impl<T, S> Literal<T, S> {
         unreachable()
     }
 
+    /// The names of its fields in JSON.
+    #[must_use]
+    pub const fn names(self) -> Names
+    where
+        S: Shaped,
+    {
+        Names(S::KNOWN)
+    }
+}
+
+/// The names of a literal's fields in JSON. Each is asked for by the name of the literal's variant, which is the last one of
+/// its path, and the Rust name of the field.
+#[derive(Clone, Copy)]
+pub struct Names(TypeShape);
+
+impl Names {
     /// Where a field stands.
     #[must_use]
     #[track_caller]
-    pub const fn key(self, variant: &'static str, ident: &'static str) -> Key
-    where
-        S: Shape,
-    {
-        segment::argument(S::SHAPE, variant, ident)
+    pub const fn key(self, variant: &'static str, ident: &'static str) -> Key {
+        segment::argument(self.0, variant, ident)
     }
 
     /// Checks a field of a tuple literal.
     #[track_caller]
-    pub const fn element(self, variant: &'static str, ident: &'static str)
-    where
-        S: Shape,
-    {
-        segment::element(S::SHAPE, variant, ident);
+    pub const fn element(self, variant: &'static str, ident: &'static str) {
+        segment::element(self.0, variant, ident);
     }
 
     /// Checks what `..` leaves out.
     #[track_caller]
-    pub const fn rest(self, given: &[&str])
-    where
-        S: Shape,
-    {
-        segment::rest(S::SHAPE, given);
+    pub const fn rest(self, given: &[&str]) {
+        segment::rest(self.0, given);
     }
 
     /// Which variant it is.
     #[must_use]
     #[track_caller]
-    pub const fn tag(self, variant: &'static str) -> Tag
-    where
-        S: Shape,
-    {
-        segment::tag(S::SHAPE, variant)
+    pub const fn tag(self, variant: &'static str) -> Tag {
+        segment::tag(self.0, variant)
     }
 }
 
