@@ -30,10 +30,12 @@ pub(super) fn expand(reference: &Reference, name: &Ident, cx: &Context<'_>) -> E
     for (index, hop) in reference.hops.iter().enumerate() {
         let anchor = |span: Span| span.resolved_at(root.span());
         // The cursor behind the field or the `?` that is looked at: one step back for each that follows.
-        let mut back = || {
+        let mut back = |at: Span| {
             linked += 1;
-            let steps = std::iter::repeat_n(quote!(.back()), links - linked);
-            quote!(#name #(#steps)*)
+            let steps = std::iter::repeat_n(quote_spanned!(at=> .back()), links - linked);
+            let mut name = name.clone();
+            name.set_span(anchor(at));
+            quote_spanned!(at=> #name #(#steps)*)
         };
         let last = index + 1 == reference.hops.len();
         match hop {
@@ -45,7 +47,7 @@ pub(super) fn expand(reference: &Reference, name: &Ident, cx: &Context<'_>) -> E
                 let (c, x) = (Ident::new("__c", anchor(at)), Ident::new("__x", anchor(at)));
                 let present = present(&c, dot.spans[0], at);
                 chain.extend(quote_spanned!(at=> let #c = __plan::Shaped::field(#present, |#x| &(*#x) #dot #member);));
-                let behind = back();
+                let behind = back(at);
                 segments.push(quote_spanned!(at=> #behind.key(#ident, #last)));
             }
             Hop::Index(bracket, index) => {
@@ -79,7 +81,7 @@ pub(super) fn expand(reference: &Reference, name: &Ident, cx: &Context<'_>) -> E
                 let at = question.span;
                 let c = Ident::new("__c", anchor(at));
                 chain.extend(quote_spanned!(at=> let #c = __plan::OrAbsent::or_absent(#c);));
-                let behind = back();
+                let behind = back(at);
                 segments.push(quote_spanned!(at=> #behind.optional()));
             }
             Hop::Get(dot, method, key) => {

@@ -257,7 +257,7 @@ fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body
         }
         _ => {
             report.error(
-                &name,
+                name,
                 format!("a computed step says its type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
             );
             Body::Broken(None)

@@ -21,7 +21,7 @@ pub struct Opt;
 pub struct Untyped;
 
 /// A value of type `T`, which is there as `K` says.
-pub struct Given<K, T>(PhantomData<fn() -> (K, T)>);
+pub struct Given<K, T>(PhantomData<(K, T)>);
 
 impl<T, H> Cursor<Option<T>, H> {
     /// What the reference gives.
@@ -91,60 +91,34 @@ pub fn any<T>() -> T {
 }
 
 /// A value on its way to a place that takes a `To`.
-pub struct Toward<K, T, To>(PhantomData<fn() -> (K, T, To)>);
+pub struct Toward<K, T, To>(PhantomData<(K, T, To)>);
 
-/// A place in which a value of type `T` can stand that is there as `K` says. `N` is for the compiler's sake, see [`Unknown`].
+/// A place in which a value can stand that may be absent, if it is such a value (`K`); any place if not. `N` is for the
+/// compiler's sake, see [`Unclear`].
 #[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found `Option<{T}>`: the value may be absent",
-    label = "this may be absent",
-    note = "an argument that is an `Option` takes it as it is; elsewhere, say what stands for it when it is absent, in a computed value: `reference.clone().unwrap_or_default()`"
+    message = "expected `{Self}`, found `Option<{T}>`",
+    label = "this may be absent; if it is there, it is `{T}`",
+    note = "`Option<{T}>` takes it as it is; elsewhere, say what stands for it when it is absent, in a computed value: `reference.clone().unwrap_or_default()`"
 )]
 pub trait NotAbsent<K, T, N>: Sized {
-    /// `K` again, and `T`: both are unknown where the value may be absent, so that nothing else is said of it.
-    type Kind;
-    /// `T` again.
-    type Type;
     /// The value on its way.
-    fn present(_: Given<K, T>) -> Toward<Self::Kind, Self::Type, Self> {
+    fn present(_: Given<K, T>) -> Toward<K, T, Self> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, To> NotAbsent<Plain, T, ()> for To {
-    type Kind = Plain;
-    type Type = T;
-}
-
+impl<T, To> NotAbsent<Plain, T, ()> for To {}
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Untyped, Value, ()> for To {
-    type Kind = Untyped;
-    type Type = Value;
-}
-
+impl<To> NotAbsent<Untyped, Value, ()> for To {}
 #[diagnostic::do_not_recommend]
-impl<T, U> NotAbsent<Opt, T, ()> for Option<U> {
-    type Kind = Opt;
-    type Type = T;
-}
-
+impl<T> NotAbsent<Opt, T, ()> for Option<T> {}
 #[diagnostic::do_not_recommend]
-impl<T> NotAbsent<Opt, T, ()> for Value {
-    type Kind = Opt;
-    type Type = T;
-}
-
+impl<T> NotAbsent<Opt, T, ()> for Value {}
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Opt, Unknown, Unknown> for To {
-    type Kind = Opt;
-    type Type = Unknown;
-}
-
+impl<To> NotAbsent<Opt, Unknown, Unknown> for To {}
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Opt, Unclear, Unclear> for To {
-    type Kind = Opt;
-    type Type = Unclear;
-}
+impl<To> NotAbsent<Opt, Unclear, Unclear> for To {}
 
 /// A place in which a value of type `T` can stand.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
@@ -176,10 +150,9 @@ impl<T> Fits<Plain, T, WrappedAsJson> for Option<Value> {}
 impl Fits<Untyped, Value, Same> for Value {}
 #[diagnostic::do_not_recommend]
 impl Fits<Untyped, Value, Wrapped> for Option<Value> {}
+// Whether it does was decided by `NotAbsent`.
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Opt, T, Same> for Option<T> {}
-#[diagnostic::do_not_recommend]
-impl<T> Fits<Opt, T, AsJson> for Value {}
+impl<T, To> Fits<Opt, T, Same> for To {}
 
 /// A place that takes a text literal.
 #[diagnostic::on_unimplemented(

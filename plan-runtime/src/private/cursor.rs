@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A place on the way that a reference goes: its type `T`, whether it may be absent (`P`), the lists around it that `[..]`
 /// opened (`W`), and the types whose fields led to it (`H`), the last one first.
-pub struct Way<T, P, W, H>(PhantomData<fn() -> (T, P, W, H)>);
+pub struct Way<T, P, W, H>(PhantomData<(T, P, W, H)>);
 
 impl<T, P, W, H> Clone for Way<T, P, W, H> {
     fn clone(&self) -> Self {
@@ -131,7 +131,7 @@ pub struct There;
 /// Says that something may not be there to be looked into.
 pub struct Perhaps;
 /// A place that is about to be looked into.
-pub struct Looked<K, T, P, W, H>(PhantomData<fn() -> (K, T, P, W, H)>);
+pub struct Looked<K, T, P, W, H>(PhantomData<(K, T, P, W, H)>);
 
 impl<T, P, W, H> Way<Option<T>, P, W, H> {
     /// An `Option` cannot be looked into.
