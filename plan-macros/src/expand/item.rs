@@ -299,14 +299,14 @@ fn unused(cx: &Context<'_>) -> TokenStream {
     let names: Vec<TokenStream> = inputs
         .chain(steps)
         .filter(|(name, _)| !name.unraw().to_string().starts_with('_'))
-        .map(|(name, attrs)| quote!(#(#attrs)* let #name = ();))
+        .map(|(name, attrs)| quote!(#(#attrs)* #name: ()))
         .collect();
     if names.is_empty() {
         return TokenStream::new();
     }
     quote! {
-        #[allow(dead_code, clippy::let_unit_value)]
-        fn __plan_unused() { #(#names)* }
+        #[allow(dead_code)]
+        fn __plan_unused(#(#names),*) {}
     }
 }
 
