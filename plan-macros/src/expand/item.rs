@@ -5,6 +5,7 @@ use crate::docs;
 use crate::graph::Graph;
 use crate::names::{Names, Source};
 use crate::report::Report;
+use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::BTreeSet;
@@ -97,7 +98,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
     let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
     let name = plan.head.as_ref().map_or_else(
         || "plan".to_owned(),
-        |head| snake_case(&head.name.unraw().to_string()),
+        |head| head.name.unraw().to_string().to_snake_case(),
     );
     let description = plan
         .head
@@ -162,7 +163,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     };
     let shared = shared(cx, value, &path_text_of(&quote!(#ty)));
     let steps = steps(&quote!(#name), cx);
-    let tool_name = snake_case(&name.unraw().to_string());
+    let tool_name = name.unraw().to_string().to_snake_case();
     let description = docs::text(&head.attrs);
     let kept = kept(cx);
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
@@ -320,16 +321,4 @@ fn allows(attrs: &[Attribute]) -> Vec<Attribute> {
         })
         .cloned()
         .collect()
-}
-
-/// `ReplyToLatest` → `reply_to_latest`
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for (index, char) in name.char_indices() {
-        if index > 0 && char.is_uppercase() {
-            snake.push('_');
-        }
-        snake.extend(char.to_lowercase());
-    }
-    snake
 }
