@@ -1,8 +1,9 @@
 //! What a plan says, with the author's own tokens.
 
 use proc_macro2::{Span, TokenStream};
+use std::time::Duration;
 use syn::{
-    Attribute, Expr, Ident, Lit, LitInt, LitStr, Member, Path, Token, Type, Visibility, token,
+    Attribute, Expr, Ident, Lit, LitInt, LitStr, Member, Pat, Path, Token, Type, Visibility, token,
 };
 
 /// All that stands in one `plan!`.
@@ -34,6 +35,7 @@ pub(crate) struct Input {
 pub(crate) struct Step {
     pub(crate) intent: String,
     pub(crate) after: Vec<Ident>,
+    pub(crate) policy: Policy,
     pub(crate) name: Ident,
     /// A step with a type is a computed value.
     pub(crate) ty: Option<Type>,
@@ -45,8 +47,69 @@ pub(crate) enum Body {
     Call(Literal),
     /// A computed value, whose type is `Step::ty`.
     Compute(Value),
+    /// `if … { … } else { … }`
+    If(Vec<Branch>),
+    /// `for x in list { … }`
+    For(Box<For>),
     /// What could not be read, and was reported; the tool's path if that much is known.
     Broken(Option<Path>),
+}
+
+/// One way that an `if` can go.
+pub(crate) struct Branch {
+    pub(crate) condition: Condition,
+    pub(crate) body: Body,
+}
+
+pub(crate) enum Condition {
+    /// `else`
+    Always,
+    /// `if ready`
+    Holds(Value),
+    /// `if let Some(x) = …`, with what the pattern binds
+    Binds(Computed, Vec<Ident>),
+}
+
+/// `for x in list { … }`
+pub(crate) struct For {
+    pub(crate) pat: Pat,
+    pub(crate) list: List,
+    pub(crate) body: Body,
+}
+
+pub(crate) enum List {
+    /// A reference that is gone through as it is, for a pattern that is a name.
+    Reference(Reference, Ident),
+    /// An expression, with what the pattern binds of each element.
+    Computed(Computed, Vec<Ident>),
+    /// What could not be read, and was reported.
+    Broken,
+}
+
+/// What happens when a step fails or takes long.
+#[derive(Default)]
+pub(crate) struct Policy {
+    /// One of the attributes that are about attempts.
+    pub(crate) tries: Option<Span>,
+    pub(crate) attempts: Option<u32>,
+    pub(crate) backoff: Option<Duration>,
+    pub(crate) max: Option<Duration>,
+    pub(crate) jitter: Option<bool>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) optional: Optional,
+    pub(crate) fallback: Option<(Span, Box<Value>)>,
+    pub(crate) concurrency: Option<(Span, usize)>,
+}
+
+#[derive(Default)]
+pub(crate) enum Optional {
+    #[default]
+    No,
+    /// `#[optional]`
+    Whole(Span),
+    /// `#[optional(each)]`
+    Each(Span),
 }
 
 pub(crate) struct Tail {
@@ -123,6 +186,8 @@ pub(crate) enum FormatPart {
 /// A path from a step or an input: `inbox.data[0].thread_id`.
 pub(crate) struct Reference {
     pub(crate) root: Ident,
+    /// Where the root is bound, if a `for` or an `if let` binds it.
+    pub(crate) local: Option<Local>,
     pub(crate) hops: Vec<Hop>,
     /// The span of the last token.
     pub(crate) end: Span,
@@ -145,6 +210,15 @@ pub(crate) enum Hop {
     Pointer(Token![.], Ident, LitStr, Vec<String>),
 }
 
+/// A name that a `for` or an `if let` binds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Local {
+    /// How many of them are around the one that binds it.
+    pub(crate) frame: usize,
+    /// Its place among the names that are bound together; `None` if it is the whole element.
+    pub(crate) part: Option<usize>,
+}
+
 /// Any other Rust expression.
 pub(crate) struct Computed {
     /// As the author wrote it.
@@ -153,4 +227,6 @@ pub(crate) struct Computed {
     pub(crate) expr: Expr,
     /// The steps and inputs that it mentions, in order of first mention.
     pub(crate) names: Vec<Ident>,
+    /// The names that a `for` or an `if let` around it binds and that it mentions.
+    pub(crate) locals: Vec<(Ident, Local)>,
 }

@@ -2,8 +2,8 @@
 //!
 //! A mentioned name becomes a place behind a shared reference (`*inbox`), so that `count > 5` means what it says.
 
-use crate::ast::Computed;
-use crate::names::Names;
+use crate::ast::{Computed, Local};
+use crate::names::{Frames, Names};
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -15,27 +15,39 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, Item, LitStr, Macro, Pat, PatIdent, Stmt, Token};
 
 /// Fills in what the expression mentions. `false` if something in it was reported, so that it cannot be used.
-pub(crate) fn analyse(computed: &mut Computed, names: &Names, report: &mut Report) -> bool {
+pub(crate) fn analyse(
+    computed: &mut Computed,
+    names: &Names,
+    frames: &Frames,
+    report: &mut Report,
+) -> bool {
     let mut finder = Finder {
         names,
+        frames,
         report,
         scopes: Vec::new(),
         found: Vec::new(),
+        locals: Vec::new(),
         nested: 0,
         ok: true,
     };
     finder.visit_expr_mut(&mut computed.expr);
-    let Finder { found, ok, .. } = finder;
+    let Finder {
+        found, locals, ok, ..
+    } = finder;
     computed.names = found;
+    computed.locals = locals;
     ok
 }
 
 struct Finder<'a> {
     names: &'a Names,
+    frames: &'a Frames,
     report: &'a mut Report,
     /// The names that the expression binds, innermost scope last.
     scopes: Vec<HashSet<String>>,
     found: Vec<Ident>,
+    locals: Vec<(Ident, Local)>,
     /// How many closures and async blocks are around, in which `return` and `?` are the author's own.
     nested: usize,
     ok: bool,
@@ -47,7 +59,18 @@ impl Finder<'_> {
         self.scopes.iter().any(|scope| scope.contains(&name))
     }
 
+    /// Whether the name is bound around the expression, or is a step's or an input's.
+    fn is_known(&self, name: &Ident) -> bool {
+        self.frames.get(name).is_some() || self.names.get(name).is_some()
+    }
+
     fn record(&mut self, name: &Ident) {
+        if let Some(local) = self.frames.get(name) {
+            if self.locals.iter().all(|(_, known)| *known != local) {
+                self.locals.push((name.clone(), local));
+            }
+            return;
+        }
         let known = self.found.iter().any(|found| found.unraw() == name.unraw());
         if !known {
             self.found.push(name.clone());
@@ -59,13 +82,15 @@ impl Finder<'_> {
         if !crate::parse::is_source_name(name) || self.is_bound(name) {
             return false;
         }
-        if self.names.get(name).is_some() {
+        if self.is_known(name) {
             self.record(name);
             return true;
         }
         let help = "help: a function is named by its path here, `self::";
-        self.report
-            .error(name, format!("{}\n{help}{name}`", self.names.unknown(name)));
+        self.report.error(
+            name,
+            format!("{}\n{help}{name}`", self.names.unknown(name, self.frames)),
+        );
         self.ok = false;
         false
     }
@@ -218,7 +243,7 @@ impl Finder<'_> {
                 continue;
             };
             ident.set_span(text.span());
-            if self.names.get(&ident).is_some() && !self.is_bound(&ident) {
+            if self.is_known(&ident) && !self.is_bound(&ident) {
                 self.record(&ident);
             }
         }
@@ -230,7 +255,7 @@ impl Finder<'_> {
         for tree in tokens {
             match &tree {
                 TokenTree::Ident(ident)
-                    if !after_dot && !self.is_bound(ident) && self.names.get(ident).is_some() =>
+                    if !after_dot && !self.is_bound(ident) && self.is_known(ident) =>
                 {
                     self.record(ident);
                 }

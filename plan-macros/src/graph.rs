@@ -1,6 +1,8 @@
 //! What waits for what.
 
-use crate::ast::{Body, Fields, Json, Plan, Step, Value};
+use crate::ast::{
+    Body, Branch, Computed, Condition, Fields, Json, List, Plan, Reference, Step, Value,
+};
 use crate::names::{Names, Source};
 use petgraph::algo::{astar, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -81,28 +83,63 @@ impl Graph {
 /// The names that the arguments of a step mention.
 fn mentions(step: &Step) -> Vec<Ident> {
     let mut names = Vec::new();
-    of_body(&step.body, &mut |value| mention(value, &mut names));
+    of_step(step, &mut |part| mention(part, &mut names));
     names
 }
 
-/// The names that a value mentions itself, not in the values inside it.
-fn mention(value: &Value, names: &mut Vec<Ident>) {
-    match value {
-        Value::Reference(reference) => names.push(reference.root.clone()),
-        Value::Computed(computed) => names.extend(computed.names.iter().cloned()),
-        _ => {}
+/// What mentions names.
+pub(crate) enum Part<'a> {
+    Reference(&'a Reference),
+    Computed(&'a Computed),
+}
+
+fn mention(part: Part<'_>, names: &mut Vec<Ident>) {
+    match part {
+        Part::Reference(reference) => of_reference(reference, names),
+        Part::Computed(computed) => names.extend(computed.names.iter().cloned()),
     }
 }
 
-fn of_body(body: &Body, visit: &mut dyn FnMut(&Value)) {
+fn of_step(step: &Step, visit: &mut dyn FnMut(Part<'_>)) {
+    of_body(&step.body, visit);
+    if let Some((_, fallback)) = &step.policy.fallback {
+        of_value(fallback, visit);
+    }
+}
+
+fn of_reference(reference: &Reference, names: &mut Vec<Ident>) {
+    if reference.local.is_none() {
+        names.push(reference.root.clone());
+    }
+}
+
+fn of_body(body: &Body, visit: &mut dyn FnMut(Part<'_>)) {
     match body {
+        Body::If(branches) => {
+            for Branch { condition, body } in branches {
+                match condition {
+                    Condition::Always => {}
+                    Condition::Holds(value) => of_value(value, visit),
+                    Condition::Binds(computed, _) => visit(Part::Computed(computed)),
+                }
+                of_body(body, visit);
+            }
+        }
+        Body::For(repeat) => {
+            match &repeat.list {
+                List::Reference(reference, _) => visit(Part::Reference(reference)),
+                List::Computed(computed, _) => visit(Part::Computed(computed)),
+                List::Broken => {}
+            }
+            of_body(&repeat.body, visit);
+        }
         Body::Call(literal) => of_fields(&literal.fields, visit),
         Body::Compute(value) => of_value(value, visit),
         Body::Broken(_) => {}
     }
 }
 
-fn of_fields(fields: &Fields, visit: &mut dyn FnMut(&Value)) {
+fn of_fields(fields: &Fields, visit: &mut dyn FnMut(Part<'_>)) {
     match fields {
         Fields::Named(_, fields, _) => fields
             .iter()
@@ -112,14 +149,11 @@ fn of_fields(fields: &Fields, visit: &mut dyn FnMut(&Value)) {
     }
 }
 
-fn of_value(value: &Value, visit: &mut dyn FnMut(&Value)) {
-    visit(value);
+fn of_value(value: &Value, visit: &mut dyn FnMut(Part<'_>)) {
     match value {
-        Value::Scalar(_)
-        | Value::None(_)
-        | Value::Broken
-        | Value::Reference(_)
-        | Value::Computed(_) => {}
+        Value::Scalar(_) | Value::None(_) | Value::Broken => {}
+        Value::Reference(reference) => visit(Part::Reference(reference)),
+        Value::Computed(computed) => visit(Part::Computed(computed)),
         Value::Some(_, value) => of_value(value, visit),
         Value::List(_, values) | Value::Tuple(_, values) => {
             values.iter().for_each(|value| of_value(value, visit))
@@ -130,7 +164,7 @@ fn of_value(value: &Value, visit: &mut dyn FnMut(&Value)) {
     }
 }
 
-fn of_json(json: &Json, visit: &mut dyn FnMut(&Value)) {
+fn of_json(json: &Json, visit: &mut dyn FnMut(Part<'_>)) {
     match json {
         Json::Null => {}
         Json::Value(value) => of_value(value, visit),
@@ -142,11 +176,9 @@ fn of_json(json: &Json, visit: &mut dyn FnMut(&Value)) {
 }
 
 impl Plan {
-    /// Visits every value of the plan, those inside others too.
-    pub(crate) fn visit_values(&self, visit: &mut dyn FnMut(&Value)) {
-        self.steps
-            .iter()
-            .for_each(|step| of_body(&step.body, visit));
+    /// Visits every reference and computed value of the plan.
+    pub(crate) fn visit_parts(&self, visit: &mut dyn FnMut(Part<'_>)) {
+        self.steps.iter().for_each(|step| of_step(step, visit));
         if let Some(tail) = &self.tail {
             of_value(&tail.value, visit);
         }
@@ -159,7 +191,7 @@ impl Plan {
             .iter()
             .flat_map(|step| step.after.iter().cloned())
             .collect();
-        self.visit_values(&mut |value| mention(value, &mut names));
+        self.visit_parts(&mut |part| mention(part, &mut names));
         names
     }
 }

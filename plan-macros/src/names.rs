@@ -1,6 +1,8 @@
 //! Which names a plan has, and whether each that it uses is one of them.
 
-use crate::ast::{Body, Fields, Json, Plan, Step, Value};
+use crate::ast::{
+    Body, Branch, Computed, Condition, Fields, Json, List, Local, Plan, Reference, Value,
+};
 use crate::computed;
 use crate::report::Report;
 use std::collections::HashMap;
@@ -70,11 +72,19 @@ impl Names {
     }
 
     /// What to say of a name that is none of the plan's.
-    pub(crate) fn unknown(&self, name: &Ident) -> String {
+    pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> String {
         let text = name.unraw().to_string();
-        let mut known: Vec<&str> = self.sources.keys().map(String::as_str).collect();
+        let mut known: Vec<&str> = self
+            .sources
+            .keys()
+            .map(String::as_str)
+            .chain(frames.names())
+            .collect();
         known.sort_unstable();
         let help = match similar(&text, known) {
+            Some(known) if frames.names().any(|name| name == known) => {
+                format!("help: a name with a similar name is bound here: `{known}`")
+            }
             Some(known) => {
                 let kind = match self.sources.get(known) {
                     Some(Source::Input(_)) => "an input",
@@ -115,30 +125,184 @@ pub(crate) fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 
 /// Replaces all values that refer to unknown names by [`Value::Broken`], and finds the names in computed ones.
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
+    let mut resolver = Resolver {
+        names,
+        frames: Frames::default(),
+        report,
+    };
     for step in &mut plan.steps {
-        let Step {
-            after, body, name, ..
-        } = step;
-        after.retain(|after| match names.get(after) {
-            Some(Source::Step(_)) => true,
-            Some(Source::Input(_)) => {
-                report.error(after, format!("`{after}` is an input, which is there from the start; `#[after(…)]` names steps"));
-                false
-            }
-            None => {
-                report.error(after, after_unknown(names, after, name));
-                false
-            }
-        });
-        match body {
-            Body::Call(literal) => resolve_fields(&mut literal.fields, names, report),
-            Body::Compute(value) => resolve_value(value, names, report),
-            Body::Broken(_) => {}
+        resolver.after(&mut step.after, &step.name);
+        resolver.body(&mut step.body);
+        if let Some((_, fallback)) = &mut step.policy.fallback {
+            resolver.value(fallback);
         }
     }
     if let Some(tail) = &mut plan.tail {
-        resolve_value(&mut tail.value, names, report);
+        resolver.value(&mut tail.value);
     }
+}
+
+/// The names that `for` and `if let` bind, outermost first.
+#[derive(Default)]
+pub(crate) struct Frames(Vec<Vec<(String, Option<usize>)>>);
+
+impl Frames {
+    /// Where a name is bound, if it is.
+    pub(crate) fn get(&self, name: &Ident) -> Option<Local> {
+        let name = name.unraw().to_string();
+        self.0.iter().enumerate().rev().find_map(|(frame, names)| {
+            let (_, part) = names.iter().rev().find(|(known, _)| *known == name)?;
+            Some(Local { frame, part: *part })
+        })
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flatten().map(|(name, _)| name.as_str())
+    }
+}
+
+struct Resolver<'a> {
+    names: &'a Names,
+    frames: Frames,
+    report: &'a mut Report,
+}
+
+impl Resolver<'_> {
+    fn after(&mut self, after: &mut Vec<Ident>, step: &Ident) {
+        after.retain(|after| match self.names.get(after) {
+            Some(Source::Step(_)) => true,
+            Some(Source::Input(_)) => {
+                self.report.error(after, format!("`{after}` is an input, which is there from the start; `#[after(…)]` names steps"));
+                false
+            }
+            None => {
+                self.report.error(after, after_unknown(self.names, after, step));
+                false
+            }
+        });
+    }
+
+    fn body(&mut self, body: &mut Body) {
+        match body {
+            Body::Call(literal) => self.fields(&mut literal.fields),
+            Body::Compute(value) => self.value(value),
+            Body::If(branches) => {
+                for Branch { condition, body } in branches {
+                    let bound = match condition {
+                        Condition::Always => false,
+                        Condition::Holds(value) => {
+                            self.value(value);
+                            false
+                        }
+                        Condition::Binds(computed, bound) => {
+                            let parts = parts(bound);
+                            if !self.computed(computed) {
+                                *condition = Condition::Holds(Value::Broken);
+                            }
+                            self.frames.0.push(parts);
+                            true
+                        }
+                    };
+                    self.body(body);
+                    if bound {
+                        self.frames.0.pop();
+                    }
+                }
+            }
+            Body::For(repeat) => {
+                let bound = match &mut repeat.list {
+                    List::Reference(reference, name) => {
+                        let bound = vec![(name.unraw().to_string(), None)];
+                        if !self.reference(reference) {
+                            repeat.list = List::Broken;
+                        }
+                        bound
+                    }
+                    List::Computed(computed, bound) => {
+                        let bound = parts(bound);
+                        if !self.computed(computed) {
+                            repeat.list = List::Broken;
+                        }
+                        bound
+                    }
+                    List::Broken => parts(&crate::parse::bound(&repeat.pat)),
+                };
+                self.frames.0.push(bound);
+                self.body(&mut repeat.body);
+                self.frames.0.pop();
+            }
+            Body::Broken(_) => {}
+        }
+    }
+
+    fn fields(&mut self, fields: &mut Fields) {
+        match fields {
+            Fields::Named(_, fields, _) => fields
+                .iter_mut()
+                .for_each(|field| self.value(&mut field.value)),
+            Fields::Unnamed(_, values) => values.iter_mut().for_each(|value| self.value(value)),
+            Fields::Unit => {}
+        }
+    }
+
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::Scalar(_) | Value::None(_) | Value::Broken => {}
+            Value::Some(_, value) => self.value(value),
+            Value::List(_, values) | Value::Tuple(_, values) => {
+                values.iter_mut().for_each(|value| self.value(value))
+            }
+            Value::Literal(literal) => self.fields(&mut literal.fields),
+            Value::Json(_, json) => self.json(json),
+            Value::Format(format) => format.args.iter_mut().for_each(|value| self.value(value)),
+            Value::Reference(reference) => {
+                if !self.reference(reference) {
+                    *value = Value::Broken;
+                }
+            }
+            Value::Computed(computed) => {
+                if !self.computed(computed) {
+                    *value = Value::Broken;
+                }
+            }
+        }
+    }
+
+    fn json(&mut self, json: &mut Json) {
+        match json {
+            Json::Null => {}
+            Json::Value(value) => self.value(value),
+            Json::List(elements) => elements.iter_mut().for_each(|element| self.json(element)),
+            Json::Object(members) => members.iter_mut().for_each(|(_, member)| self.json(member)),
+        }
+    }
+
+    /// `false` if the reference's root is unknown, and reported.
+    fn reference(&mut self, reference: &mut Reference) -> bool {
+        reference.local = self.frames.get(&reference.root);
+        let known = reference.local.is_some() || self.names.get(&reference.root).is_some();
+        if !known {
+            self.report.error(
+                &reference.root,
+                self.names.unknown(&reference.root, &self.frames),
+            );
+        }
+        known
+    }
+
+    /// `false` if something in the expression was reported.
+    fn computed(&mut self, computed: &mut Computed) -> bool {
+        computed::analyse(computed, self.names, &self.frames, self.report)
+    }
+}
+
+/// Names that are bound together.
+fn parts(names: &[Ident]) -> Vec<(String, Option<usize>)> {
+    names
+        .iter()
+        .enumerate()
+        .map(|(part, name)| (name.unraw().to_string(), Some(part)))
+        .collect()
 }
 
 fn after_unknown(names: &Names, after: &Ident, step: &Ident) -> String {
@@ -155,61 +319,5 @@ fn after_unknown(names: &Names, after: &Ident, step: &Ident) -> String {
             format!("no step is named `{text}`\nhelp: a step with a similar name exists: `{known}`")
         }
         None => format!("no step is named `{text}`"),
-    }
-}
-
-fn resolve_fields(fields: &mut Fields, names: &Names, report: &mut Report) {
-    match fields {
-        Fields::Named(_, fields, _) => {
-            for field in fields {
-                resolve_value(&mut field.value, names, report);
-            }
-        }
-        Fields::Unnamed(_, values) => values
-            .iter_mut()
-            .for_each(|value| resolve_value(value, names, report)),
-        Fields::Unit => {}
-    }
-}
-
-fn resolve_value(value: &mut Value, names: &Names, report: &mut Report) {
-    match value {
-        Value::Scalar(_) | Value::None(_) | Value::Broken => {}
-        Value::Some(_, value) => resolve_value(value, names, report),
-        Value::List(_, values) | Value::Tuple(_, values) => {
-            values
-                .iter_mut()
-                .for_each(|value| resolve_value(value, names, report));
-        }
-        Value::Literal(literal) => resolve_fields(&mut literal.fields, names, report),
-        Value::Json(_, json) => resolve_json(json, names, report),
-        Value::Format(format) => format
-            .args
-            .iter_mut()
-            .for_each(|value| resolve_value(value, names, report)),
-        Value::Reference(reference) => {
-            if names.get(&reference.root).is_none() {
-                report.error(&reference.root, names.unknown(&reference.root));
-                *value = Value::Broken;
-            }
-        }
-        Value::Computed(computed) => {
-            if !computed::analyse(computed, names, report) {
-                *value = Value::Broken;
-            }
-        }
-    }
-}
-
-fn resolve_json(json: &mut Json, names: &Names, report: &mut Report) {
-    match json {
-        Json::Null => {}
-        Json::Value(value) => resolve_value(value, names, report),
-        Json::List(elements) => elements
-            .iter_mut()
-            .for_each(|element| resolve_json(element, names, report)),
-        Json::Object(members) => members
-            .iter_mut()
-            .for_each(|(_, member)| resolve_json(member, names, report)),
     }
 }

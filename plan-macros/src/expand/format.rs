@@ -91,6 +91,7 @@ impl Builder<'_> {
                     written: expr.clone(),
                     expr: expression,
                     names: Vec::new(),
+                    locals: Vec::new(),
                 };
                 self.compute(&computed, format(&expr)).1
             }

@@ -1,8 +1,8 @@
 use super::value::Builder;
-use super::{Context, cycle, slice, step, text};
-use crate::ast::{Body, Head, Input, Plan, Step, Value};
+use super::{Context, cycle, flow, slice, step, text};
+use crate::ast::{Body, Head, Input, Plan, Step};
 use crate::docs;
-use crate::graph::Graph;
+use crate::graph::{Graph, Part};
 use crate::names::{Names, Source};
 use crate::report::Report;
 use heck::ToSnakeCase;
@@ -89,11 +89,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
         .iter()
         .enumerate()
         .map(|(index, step)| step::types(index, step, cx));
-    let constants = plan
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(index, step)| step::constant(index, step, cx));
+    let constants = sites(plan).map(|(index, site, step)| step::constant(index, site, step, cx));
     let cycles = cx.graph.cycles();
     let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
     let name = plan.head.as_ref().map_or_else(
@@ -233,21 +229,29 @@ fn inline(cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// The steps, each with its place and the number of its first action.
+fn sites(plan: &Plan) -> impl Iterator<Item = (usize, usize, &Step)> {
+    plan.steps
+        .iter()
+        .enumerate()
+        .scan(0, |next, (index, step)| {
+            let site = *next;
+            *next += flow::actions(&step.body).len();
+            Some((index, site, step))
+        })
+}
+
 /// How each step is started.
 fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
-    let starts = cx
-        .plan
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(index, one)| step::start(index, one, kept.contains(&Source::Step(index))));
+    let starts = sites(cx.plan)
+        .map(|(index, site, one)| step::starts(site, one, kept.contains(&Source::Step(index))));
     let mut seen = BTreeSet::new();
     let bounds = cx
         .plan
         .steps
         .iter()
-        .filter_map(step::bound)
+        .flat_map(step::bounds)
         .filter(|(text, _)| seen.insert(text.clone()))
         .map(|(_, bound)| bound);
     quote! {
@@ -270,8 +274,8 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
 /// What computed values mention: its Rust value is kept beside the JSON.
 fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut kept = BTreeSet::new();
-    cx.plan.visit_values(&mut |value| {
-        if let Value::Computed(computed) = value {
+    cx.plan.visit_parts(&mut |part| {
+        if let Part::Computed(computed) = part {
             kept.extend(computed.names.iter().filter_map(|name| cx.names.get(name)));
         }
     });

@@ -1,6 +1,7 @@
 //! From a checked plan to Rust: the plan as a `static`, the checks that only rustc can make, and what runs it.
 
 mod cycle;
+mod flow;
 mod format;
 mod item;
 mod reference;

@@ -1,5 +1,5 @@
 use super::{Context, text};
-use crate::ast::{Hop, Reference};
+use crate::ast::{Hop, Local, Reference};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -121,7 +121,18 @@ pub(super) fn expand(reference: &Reference, name: &Ident, cx: &Context<'_>) -> E
     let binding = quote! {
         let #name = __plan::typed(&|| { let #start = #root; #chain #start });
     };
-    let source = cx.names.get(root).map(Context::source);
+    let source = match reference.local {
+        Some(Local { frame, part }) => {
+            if let Some(part) = part {
+                segments.insert(
+                    0,
+                    quote!(__plan::Segment::Index(#part, __plan::Absent::Error)),
+                );
+            }
+            Some(quote!(__plan::Source::Local(#frame)))
+        }
+        None => cx.names.get(root).map(Context::source),
+    };
     let path = super::slice(&segments);
     let written = text(&written(reference));
     let data = quote! {

@@ -1,6 +1,7 @@
-use super::value::{Builder, Fielded, ends};
+use super::flow::{self, Leaves};
+use super::value::{Builder, ends};
 use super::{Context, slice, text};
-use crate::ast::{Body, Literal, Step};
+use crate::ast::{Body, Optional, Step};
 use crate::names::Source;
 use crate::parse::path_text;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -17,53 +18,40 @@ pub(super) fn name(index: usize) -> Ident {
 pub(super) fn place(step: &Step) -> Span {
     match (&step.body, &step.ty) {
         (_, Some(ty)) => ty.span(),
-        (Body::Call(Literal { path, .. }) | Body::Broken(Some(path)), None) => ends(path).0,
-        _ => step.name.span(),
+        (Body::Broken(None) | Body::Compute(_), None) => step.name.span(),
+        (body, None) => flow::place(body),
     }
 }
 
-/// The type aliases of a step: what it gives, and its tool.
+/// The type aliases of a step: what it gives, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
-    match (&step.body, &step.ty) {
-        (_, Some(ty)) => quote!(type #output = #ty;),
-        (Body::Call(Literal { path, .. }) | Body::Broken(Some(path)), None) => {
-            let at = place(step);
-            let tool = tool(index, step);
-            quote_spanned! {at=>
-                type #output = <#path as __plan::IsTool>::Output;
-                #[allow(dead_code)]
-                type #tool = <#path as __plan::IsTool>::Itself;
-            }
-        }
-        _ => quote!(type #output = __plan::Unknown;),
-    }
-}
-
-/// The name of a step's tool.
-fn tool(index: usize, step: &Step) -> Ident {
-    format_ident!("__PlanTool{index}", span = place(step))
-}
-
-/// The step as data, with the checks of its arguments.
-pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
-    let mut builder = Builder::new(cx);
-    let (check, tool, args) = match &step.body {
-        Body::Call(literal) => call(literal, &tool(index, step), &mut builder),
-        Body::Compute(value) => {
-            let ty = &step.ty;
-            let expanded = builder.value(value);
-            let check = expanded.check;
-            let at = ty.span();
-            let check = quote_spanned!(at=> let _ = || -> #ty { #check };);
-            (check, quote!(::core::option::Option::None), expanded.data)
-        }
-        Body::Broken(_) => (
-            quote!(),
-            quote!(::core::option::Option::None),
-            quote!(__plan::Template::Null),
+    let mut checks = TokenStream::new();
+    let ty = match &step.ty {
+        Some(ty) => Some(quote!(#ty)),
+        None => flow::type_of(
+            &step.body,
+            matches!(step.policy.optional, Optional::Each(_)),
+            &mut checks,
         ),
     };
+    let ty = flow::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
+    let paths = flow::actions(&step.body).into_iter().flatten();
+    let tools = paths.enumerate().map(|(number, path)| {
+        let at = ends(path).0;
+        let tool = flow::tool(index, number, path);
+        quote_spanned!(at=> #[allow(dead_code)] type #tool = <#path as __plan::IsTool>::Itself;)
+    });
+    let at = place(step);
+    let same = (!checks.is_empty()).then(|| quote!(const _: () = { #checks };));
+    quote_spanned!(at=> type #output = #ty; #(#tools)* #same)
+}
+
+/// The step as data, with the checks of its arguments. Its first action has the number `site`.
+pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
+    let mut builder = Builder::new(cx);
+    let body = builder.body(&step.body, step, &mut Leaves::new(index, site));
+    let policy = cx.policy(&step.policy, &cx.type_of(Source::Step(index)), &mut builder);
     let bindings = builder.bindings();
     let id = text(&step.name.unraw().to_string());
     let intent = text(&step.intent);
@@ -92,60 +80,33 @@ pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStre
     quote! {
         const #name: __plan::Step = {
             #bindings
-            #check
-            __plan::Step { id: #id, intent: #intent, tool: #tool, args: #args, after: #after, needs: #needs }
+            __plan::Step { id: #id, intent: #intent, body: #body, after: #after, needs: #needs, policy: #policy }
         };
     }
 }
 
-fn call(
-    literal: &Literal,
-    tool: &Ident,
-    builder: &mut Builder<'_>,
-) -> (TokenStream, TokenStream, TokenStream) {
-    let name = builder.fresh_at("n", tool.span());
-    let Fielded {
-        check,
-        data,
-        checks,
-    } = builder.fields(literal, &name);
-    let check = quote! {
-        let _ = || #check;
-        #checks
-    };
-    let at = tool.span();
-    // The arguments are bound first of all: what is behind them asks them for names.
-    builder.bindings = {
-        let bindings = &builder.bindings;
-        let arguments = quote_spanned!(at=> let #name = __plan::arguments::<#tool>(););
-        quote!(#arguments #bindings)
-    };
-    let info = quote_spanned! {at=>
-        ::core::option::Option::Some(__plan::ToolInfo {
-            name: __plan::Cow::Borrowed(<#tool as __plan::Tool>::NAME),
-            description: __plan::Cow::Borrowed(<#tool as __plan::Tool>::DESCRIPTION),
-        })
-    };
-    (check, info, data)
+/// What starts the actions of a step, of which the first has the number `site`.
+pub(super) fn starts(site: usize, step: &Step, keep: bool) -> TokenStream {
+    // The Rust value of an action is that of the step only if nothing is around the action.
+    let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && flow::is_plain(step);
+    let actions = flow::actions(&step.body).into_iter().enumerate();
+    let starts = actions.map(|(number, path)| {
+        let site = site + number;
+        match (path, &step.ty, &step.body) {
+            (Some(path), ..) => {
+                quote!(#site => <#path as __plan::Callable<__App>>::start(__request, __app, #keep),)
+            }
+            (None, Some(ty), Body::Compute(_)) => quote!(#site => __request.compute::<#ty>(#keep),),
+            _ => TokenStream::new(),
+        }
+    });
+    quote!(#(#starts)*)
 }
 
-/// What starts the step.
-pub(super) fn start(index: usize, step: &Step, keep: bool) -> TokenStream {
-    match (&step.body, &step.ty) {
-        (Body::Call(Literal { path, .. }), None) => {
-            quote!(#index => <#path as __plan::Callable<__App>>::start(__request, __app, #keep),)
-        }
-        (Body::Compute(_), Some(ty)) => quote!(#index => __request.compute::<#ty>(#keep),),
-        _ => quote!(),
-    }
-}
-
-/// The bound that the step asks of an application.
-pub(super) fn bound(step: &Step) -> Option<(String, TokenStream)> {
-    match (&step.body, &step.ty) {
-        (Body::Call(Literal { path, .. }), None) => {
-            Some((path_text(path), quote!(#path: __plan::Callable<__App>)))
-        }
-        _ => None,
-    }
+/// The bounds that the step asks of an application.
+pub(super) fn bounds(step: &Step) -> Vec<(String, TokenStream)> {
+    let paths = flow::actions(&step.body).into_iter().flatten();
+    paths
+        .map(|path| (path_text(path), quote!(#path: __plan::Callable<__App>)))
+        .collect()
 }

@@ -1,3 +1,4 @@
+use super::flow::Frame;
 use super::reference::{self, path};
 use super::{Context, last_name, local, slice, text};
 use crate::ast::{Computed, Fields, Json, Literal, Reference, Scalar, Value};
@@ -14,8 +15,12 @@ pub(super) struct Builder<'a> {
     pub(super) cx: &'a Context<'a>,
     /// The bindings so far: cursors, literals, slots.
     pub(super) bindings: TokenStream,
+    /// Statements that check what was bound.
+    pub(super) checks: TokenStream,
     /// The roots that the body uses, each with the name that first mentions it.
     pub(super) roots: BTreeMap<Source, Ident>,
+    /// What the `for`s and `if let`s around bind.
+    pub(super) frames: Vec<Frame>,
     count: usize,
 }
 
@@ -42,7 +47,9 @@ impl<'a> Builder<'a> {
         Self {
             cx,
             bindings: TokenStream::new(),
+            checks: TokenStream::new(),
             roots: BTreeMap::new(),
+            frames: Vec::new(),
             count: 0,
         }
     }
@@ -59,14 +66,14 @@ impl<'a> Builder<'a> {
         Ident::new(&format!("__{prefix}{}", self.count - 1), span)
     }
 
-    /// All bindings, with those of the roots first.
+    /// All bindings and checks, with the roots first.
     pub(super) fn bindings(&self) -> TokenStream {
         let roots = self.roots.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
             quote!(let #name = __plan::root::<#ty>();)
         });
-        let bindings = &self.bindings;
-        quote!(#(#roots)* #bindings)
+        let (bindings, checks) = (&self.bindings, &self.checks);
+        quote!(#(#roots)* #bindings #checks)
     }
 
     /// Expands a value that stands where rustc knows which type it needs.
@@ -251,7 +258,9 @@ impl<'a> Builder<'a> {
 
     /// Binds a reference's cursor.
     pub(super) fn reference(&mut self, reference: &Reference) -> (Ident, TokenStream) {
-        if let Some(source) = self.cx.names.get(&reference.root) {
+        if reference.local.is_none()
+            && let Some(source) = self.cx.names.get(&reference.root)
+        {
             self.roots
                 .entry(source)
                 .or_insert_with(|| reference.root.clone());
@@ -277,45 +286,121 @@ impl<'a> Builder<'a> {
     ) -> (Ident, TokenStream) {
         let name = self.fresh("k");
         self.bindings.extend(quote!(let #name = __plan::slot();));
-        let mut sources: Vec<(Source, &Ident)> = computed
-            .names
-            .iter()
-            .filter_map(|name| Some((self.cx.names.get(name)?, name)))
-            .collect();
-        sources.sort_by_key(|(source, _)| *source);
+        let sources = self.sources(computed);
         let scope = local("scope", 0);
+        let (look, locals, refs, values) = self.reads(computed, &sources, &scope);
         let parameter = if sources.is_empty() {
             quote!(_)
         } else {
             quote!(#scope)
         };
+        let filled = if computed.locals.is_empty() {
+            quote!(#name.with(#look, |#parameter| { #values #expr }))
+        } else {
+            quote!(#name.within(#locals, #look, |#parameter, #refs| { #values #expr }))
+        };
+        let data = self.computed_data(computed, &sources, &filled);
+        (name, data)
+    }
+
+    /// The steps and inputs that a computed value mentions, in order.
+    pub(super) fn sources<'c>(&self, computed: &'c Computed) -> Vec<(Source, &'c Ident)> {
+        let names = computed.names.iter();
+        let mut sources: Vec<_> = names
+            .filter_map(|name| Some((self.cx.names.get(name)?, name)))
+            .collect();
+        sources.sort_by_key(|(source, _)| *source);
+        sources
+    }
+
+    /// How a computed value comes by what it mentions: the closure that looks for it, the places of bound names, the pattern that
+    /// names them, and the statements that name the rest.
+    pub(super) fn reads(
+        &self,
+        computed: &Computed,
+        sources: &[(Source, &Ident)],
+        scope: &Ident,
+    ) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
         let looks = sources.iter().map(|(source, _)| {
             let ty = self.cx.type_of(*source);
             let source = Context::source(*source);
             quote!(#scope.value_of::<#ty>(#source)?;)
         });
-        let locals = sources.iter().map(|(source, name)| {
+        let parameter = if sources.is_empty() {
+            quote!(_)
+        } else {
+            quote!(#scope)
+        };
+        let look = quote!(|#parameter| { #(#looks)* ::core::result::Result::Ok(()) });
+        let values = sources.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
             let source = Context::source(*source);
             quote!(let #name: &#ty = #scope.known::<#ty>(#source);)
         });
-        let reads: Vec<TokenStream> = sources
+        let (mut locals, mut refs) = (quote!(()), quote!(()));
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            let mentioned: Vec<_> = computed
+                .locals
+                .iter()
+                .filter(|(_, local)| local.frame == depth)
+                .collect();
+            if mentioned.is_empty() {
+                continue;
+            }
+            let place = &frame.place;
+            locals = quote!((__plan::at(#place, #depth), #locals));
+            let named = |part: Option<usize>| {
+                mentioned
+                    .iter()
+                    .find(|(_, local)| local.part == part)
+                    .map(|(name, _)| name)
+            };
+            refs = if frame.together {
+                let parts = (0..frame.names.len()).map(|part| match named(Some(part)) {
+                    Some(name) => quote!(#name),
+                    None => quote!(_),
+                });
+                quote!(((#(#parts,)*), #refs))
+            } else {
+                let name = named(None);
+                quote!((#name, #refs))
+            };
+        }
+        (look, locals, refs, quote!(#(#values)*))
+    }
+
+    /// A computed value as data.
+    pub(super) fn computed_data(
+        &self,
+        computed: &Computed,
+        sources: &[(Source, &Ident)],
+        compute: &TokenStream,
+    ) -> TokenStream {
+        let mut reads: Vec<TokenStream> = sources
             .iter()
             .map(|(source, _)| Context::source(*source))
             .collect();
+        let mut frames: Vec<usize> = computed
+            .locals
+            .iter()
+            .map(|(_, local)| local.frame)
+            .collect();
+        frames.sort_unstable();
+        frames.dedup();
+        reads.extend(
+            frames
+                .into_iter()
+                .map(|frame| quote!(__plan::Source::Local(#frame))),
+        );
         let reads = slice(&reads);
         let written = &computed.written;
-        let data = quote! {
+        quote! {
             __plan::Template::Computed(__plan::Computed {
                 reads: #reads,
                 written: __plan::Cow::Borrowed(::core::stringify!(#written)),
-                compute: ::core::option::Option::Some(&#name.with(
-                    |#parameter| { #(#looks)* ::core::result::Result::Ok(()) },
-                    |#parameter| { #(#locals)* #expr },
-                )),
+                compute: ::core::option::Option::Some(&#compute),
             })
-        };
-        (name, data)
+        }
     }
 
     /// Binds a nested literal.

@@ -140,6 +140,7 @@ fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Opt
         Some(name.to_owned()),
         Value::Reference(Reference {
             root,
+            local: None,
             hops: Vec::new(),
             end: span,
         }),

@@ -1,13 +1,16 @@
 //! From tokens to [`ast`](crate::ast). Every stage of it records what is wrong and goes on with what follows.
 
+mod flow;
 mod format;
 mod head;
 mod json;
+mod policy;
 mod reference;
 mod step;
 mod tokens;
 mod value;
 
+pub(crate) use flow::{bound, pattern_text};
 pub(crate) use reference::is_source_name;
 pub(crate) use step::path_text;
 

@@ -97,7 +97,12 @@ pub(super) fn parse(expr: &Expr, report: &mut Report) -> Parsed {
     }
     hops.reverse();
     let end = end.unwrap_or_else(|| root.span());
-    Parsed::Reference(Reference { root, hops, end })
+    Parsed::Reference(Reference {
+        root,
+        local: None,
+        hops,
+        end,
+    })
 }
 
 /// `.get(0)`, `.get("key")`, `.pointer("/a/0")`; other methods are computed.

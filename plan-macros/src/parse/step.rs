@@ -1,19 +1,12 @@
 use super::tokens::Tokens;
-use super::value;
+use super::{flow, policy, value};
 use crate::ast::{Body, Fields, Literal, Step, Tail, Value};
-use crate::docs;
-use crate::names::similar;
 use crate::report::Report;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
-use syn::{Attribute, Meta, Path, Token, Type};
-
-/// The attributes that a step can have.
-const ATTRIBUTES: &[&str] = &["after"];
+use syn::{Path, Type};
 
 /// All up to a semicolon, or up to where the next step begins.
 pub(super) struct Statement {
@@ -104,7 +97,11 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
         semicolon,
         end,
     } = statement;
-    let (intent, after) = attributes(attrs, report);
+    let policy::Attributes {
+        intent,
+        after,
+        policy,
+    } = policy::parse(attrs, report);
     let keyword = tokens.next()?;
     let name = if keyword.to_string() == "step" && tokens.peek_ident(0).is_some() {
         tokens.next()
@@ -151,6 +148,7 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
         return Some(Step {
             intent,
             after,
+            policy,
             name,
             ty,
             body: Body::Broken(None),
@@ -173,16 +171,18 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
             Body::Broken(None)
         }
         (true, false) => Body::Compute(value::all(rest, end, report)),
-        (false, false) => call(rest, end, &name, report),
+        (false, false) => flow::body(rest, end, &name, report),
     };
     let body = if colon && ty.is_none() {
         Body::Broken(None)
     } else {
         body
     };
+    policy::check_body(&policy, &body, report);
     Some(Step {
         intent,
         after,
+        policy,
         name,
         ty,
         body,
@@ -216,7 +216,7 @@ fn ty(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Option<Type> {
 }
 
 /// What a step without a type does: it calls a tool.
-fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
+pub(super) fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
     let tokens = rest.clone();
     match value::all(rest, end, report) {
         Value::Literal(literal) => match literal.fields {
@@ -245,16 +245,6 @@ fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body
                 fields: Fields::Unit,
             })
         }
-        Value::Computed(_)
-            if tokens
-                .clone()
-                .into_iter()
-                .next()
-                .is_some_and(|tree| tree.to_string() == "if") =>
-        {
-            report.error_at(tokens.span(), "a step cannot be conditional yet: use a computed step, `step name: Type = if … { … } else { … };`");
-            Body::Broken(None)
-        }
         _ => {
             report.error(
                 name,
@@ -282,51 +272,6 @@ fn tool_path(tokens: TokenStream) -> Option<Path> {
         Ok(braced.then_some(path))
     };
     parser.parse2(tokens).ok().flatten()
-}
-
-/// The doc comment and `#[after(…)]`.
-fn attributes(stream: TokenStream, report: &mut Report) -> (String, Vec<Ident>) {
-    let attrs = match Attribute::parse_outer.parse2(stream) {
-        Ok(attrs) => attrs,
-        Err(error) => {
-            report.push(error);
-            return (String::new(), Vec::new());
-        }
-    };
-    let mut after = Vec::new();
-    for attr in &attrs {
-        if attr.path().is_ident("doc") {
-            continue;
-        }
-        if attr.path().is_ident("after") {
-            let names = match &attr.meta {
-                Meta::List(list) if !list.tokens.is_empty() => {
-                    list.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)
-                }
-                _ => {
-                    report.error(&attr.meta, "`#[after(…)]` names the steps that must end first: `#[after(first, second)]`");
-                    continue;
-                }
-            };
-            match names {
-                Ok(names) => after.extend(names),
-                Err(_) => report.error(&attr.meta, "`#[after(…)]` takes names of steps, separated by commas: `#[after(first, second)]`"),
-            }
-            continue;
-        }
-        let written = path_text(attr.path());
-        let help = match similar(&written, ATTRIBUTES.iter().copied()) {
-            Some(known) => {
-                format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
-            }
-            None => "help: a step can have `#[after(…)]` and a doc comment".to_owned(),
-        };
-        report.error(
-            attr.path(),
-            format!("a step has no attribute `{written}`\n{help}"),
-        );
-    }
-    (docs::text(&attrs), after)
 }
 
 /// Reads the final expression.

@@ -399,6 +399,7 @@ fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resul
     }
     let value = Value::Reference(crate::ast::Reference {
         root: name.clone(),
+        local: None,
         hops: Vec::new(),
         end: name.span(),
     });
@@ -464,5 +465,6 @@ pub(super) fn computed(expr: Expr) -> Value {
         written: expr.to_token_stream(),
         expr,
         names: Vec::new(),
+        locals: Vec::new(),
     })
 }

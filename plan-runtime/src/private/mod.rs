@@ -2,6 +2,7 @@
 
 mod argument;
 mod cursor;
+mod flow;
 mod literal;
 mod run;
 mod segment;
@@ -12,6 +13,9 @@ pub use argument::{
 pub use cursor::{
     Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, root, typed,
 };
+pub use flow::{
+    Items, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element, own, part,
+};
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
 pub use run::{Callable, Inline, Request, StartFn, Started, StepFuture, StepResult, Steps, called};
 
@@ -19,7 +23,7 @@ pub use crate::plan::{
     Absent, Computed, Entry, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source,
     Step, Tag, Template, ToolInfo,
 };
-pub use crate::resolve::{Held, ResolveError, Scope};
+pub use crate::resolve::{Held, ResolveError, Scope, encode};
 pub use crate::shape::probe::{NotProbed, Probe};
 pub use crate::shape::{Field, Omitted, Place, Tagging, TypeShape, Variant};
 pub use crate::tool::{Finish, NoFinish, Outcome};
@@ -29,4 +33,4 @@ pub use serde_json;
 pub use std::borrow::Cow;
 pub use std::format;
 pub use std::string::String;
-pub use std::vec;
+pub use std::vec::{self, Vec};

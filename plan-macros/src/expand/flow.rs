@@ -1,0 +1,444 @@
+//! What a step does: the call of a tool, `if` and `for` around it, and what happens when it fails.
+
+use super::reference::path;
+use super::value::{Builder, Expanded, Fielded, ends, it};
+use super::{Context, local, slice, step, text};
+use crate::ast::{Body, Branch, Computed, Condition, For, List, Literal, Optional, Policy, Step};
+use crate::parse::pattern_text;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use std::time::Duration;
+
+/// What `for` or `if let` binds while what is inside it is expanded.
+pub(super) struct Frame {
+    /// The binding of its place.
+    pub(super) place: Ident,
+    /// The names that are bound.
+    pub(super) names: Vec<Ident>,
+    /// Whether they are bound together, each to a part; if not, the one name is bound to the whole.
+    pub(super) together: bool,
+}
+
+impl Frame {
+    /// An expression for the place of a name, if it is bound here.
+    fn place_of(&self, name: &Ident) -> Option<TokenStream> {
+        let part = self.names.iter().rposition(|bound| bound == name)?;
+        let place = &self.place;
+        Some(if self.together {
+            part_of(place, part, self.names.len())
+        } else {
+            quote!(#place)
+        })
+    }
+}
+
+/// One of `count` names that are bound together.
+fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
+    let holes = (0..count).map(|other| {
+        if other == part {
+            quote!(__x)
+        } else {
+            quote!(_)
+        }
+    });
+    quote!(__plan::part(#place, |(#(#holes,)*)| __x))
+}
+
+impl Builder<'_> {
+    /// Expands what a step does, as data.
+    pub(super) fn body(&mut self, body: &Body, step: &Step, leaves: &mut Leaves) -> TokenStream {
+        match body {
+            Body::Call(literal) => self.call(literal, leaves),
+            Body::Compute(value) => {
+                let Expanded { check, data } = self.value(value);
+                let ty = &step.ty;
+                let at = step::place(step);
+                self.checks
+                    .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
+                leaves.action(&quote!(::core::option::Option::None), &data)
+            }
+            Body::If(branches) => {
+                let branches: Vec<TokenStream> = branches
+                    .iter()
+                    .map(|branch| self.branch(branch, step, leaves))
+                    .collect();
+                let branches = slice(&branches);
+                quote!(__plan::Body::If(#branches))
+            }
+            Body::For(repeat) => self.repeat(repeat, step, leaves),
+            Body::Broken(_) => leaves.action(
+                &quote!(::core::option::Option::None),
+                &quote!(__plan::Template::Null),
+            ),
+        }
+    }
+
+    fn call(&mut self, literal: &Literal, leaves: &mut Leaves) -> TokenStream {
+        let tool = leaves.tool(&literal.path);
+        let at = tool.span();
+        let names = self.fresh_at("n", at);
+        // The names of the arguments are bound first: what is behind them asks for them.
+        self.bindings
+            .extend(quote_spanned!(at=> let #names = __plan::arguments::<#tool>();));
+        let Fielded {
+            check,
+            data,
+            checks,
+        } = self.fields(literal, &names);
+        self.checks.extend(quote! {
+            let _ = || #check;
+            #checks
+        });
+        let info = quote_spanned! {at=>
+            ::core::option::Option::Some(__plan::ToolInfo {
+                name: __plan::Cow::Borrowed(<#tool as __plan::Tool>::NAME),
+                description: __plan::Cow::Borrowed(<#tool as __plan::Tool>::DESCRIPTION),
+            })
+        };
+        leaves.action(&info, &data)
+    }
+
+    fn branch(&mut self, branch: &Branch, step: &Step, leaves: &mut Leaves) -> TokenStream {
+        let (condition, framed) = match &branch.condition {
+            Condition::Always => (quote!(__plan::Condition::Always), false),
+            Condition::Holds(value) => {
+                let Expanded { check, data } = self.value(value);
+                self.checks
+                    .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
+                (quote!(__plan::Condition::Holds(#data)), false)
+            }
+            Condition::Binds(computed, bound) => {
+                let expr = &computed.expr;
+                let data = self.bind(computed, &quote!(if #expr), bound, false);
+                let pattern = computed.written.to_string();
+                let pattern = text(
+                    pattern
+                        .trim_start_matches("let ")
+                        .split('=')
+                        .next()
+                        .unwrap_or_default()
+                        .trim(),
+                );
+                (
+                    quote!(__plan::Condition::Binds { pattern: #pattern, value: #data }),
+                    true,
+                )
+            }
+        };
+        let body = self.body(&branch.body, step, leaves);
+        if framed {
+            self.leave();
+        }
+        quote!(__plan::Branch { condition: #condition, body: #body })
+    }
+
+    fn repeat(&mut self, repeat: &For, step: &Step, leaves: &mut Leaves) -> TokenStream {
+        let list = match &repeat.list {
+            List::Reference(reference, name) => {
+                let (cursor, data) = self.reference(reference);
+                let (start, end) = (reference.root.span(), reference.end);
+                let items = path(&["Items", "items"], start, end);
+                let listed = path(&["Listed", "listed"], start, end);
+                let it = it(&cursor, start, end);
+                let place = self.fresh_at("f", name.span());
+                self.bindings.extend(quote_spanned! {end=>
+                    let #place = __plan::element(&|| #items(#listed(#it)));
+                });
+                self.bindings
+                    .extend(quote!(#[allow(unused_variables)] let #name = #place;));
+                self.frames.push(Frame {
+                    place,
+                    names: vec![name.clone()],
+                    together: false,
+                });
+                data
+            }
+            List::Computed(computed, bound) => {
+                let (pat, expr) = (&repeat.pat, &computed.expr);
+                self.bind(computed, &quote!(for #pat in #expr), bound, true)
+            }
+            List::Broken => {
+                let bound = crate::parse::bound(&repeat.pat);
+                let place = self.fresh("f");
+                self.bindings
+                    .extend(quote!(let #place = __plan::root::<__plan::Unknown>();));
+                self.bindings
+                    .extend(quote!(#(#[allow(unused_variables)] let #bound = #place;)*));
+                self.frames.push(Frame {
+                    place,
+                    names: bound,
+                    together: false,
+                });
+                quote!(__plan::Template::Null)
+            }
+        };
+        let body = self.body(&repeat.body, step, leaves);
+        self.leave();
+        let pattern = text(&pattern_text(&repeat.pat));
+        quote! {
+            __plan::Body::For(__plan::Cow::Borrowed(&[__plan::For { pattern: #pattern, list: #list, body: #body }]))
+        }
+    }
+
+    /// Leaves the innermost frame: a name that it bound has the meaning again that it had before.
+    fn leave(&mut self) {
+        let Some(frame) = self.frames.pop() else {
+            return;
+        };
+        for name in frame.names {
+            let outer = self
+                .frames
+                .iter()
+                .rev()
+                .find_map(|outer| outer.place_of(&name));
+            let place = match (outer, self.cx.names.get(&name)) {
+                (Some(place), _) => place,
+                (None, Some(source)) => {
+                    let ty = self.cx.type_of(source);
+                    quote!(__plan::root::<#ty>())
+                }
+                (None, None) => continue,
+            };
+            self.bindings
+                .extend(quote!(#[allow(unused_variables)] let #name = #place;));
+        }
+    }
+
+    /// Expands `for … in …` or `if let …`, of which only the header is Rust's, into a value that holds what is bound, and binds
+    /// the names. The header stands twice: where the types of the names are taken from, and where it is evaluated.
+    fn bind(
+        &mut self,
+        computed: &Computed,
+        header: &TokenStream,
+        bound: &[Ident],
+        many: bool,
+    ) -> TokenStream {
+        let place = self.fresh("f");
+        let sources = self.sources(computed);
+        let values = sources.iter().map(|(source, name)| {
+            let ty = self.cx.type_of(*source);
+            quote!(let #name: &#ty = __plan::any();)
+        });
+        let outer = computed
+            .locals
+            .iter()
+            .map(|(name, _)| quote!(let #name = __plan::at_place(#name);));
+        self.bindings.extend(quote! {
+            #[allow(clippy::never_loop, unused_variables)]
+            let #place = __plan::bound(&|| {
+                #(#values)*
+                #(#outer)*
+                #header {
+                    return ::core::option::Option::Some((#(__plan::own(&#bound).owned(),)*));
+                }
+                ::core::option::Option::None
+            });
+        });
+        let binding = {
+            let collect = quote!(__plan::encode(&(#(&#bound,)*)));
+            let (scope, all) = (local("scope", 0), local("all", 0));
+            let (look, locals, refs, values) = self.reads(computed, &sources, &scope);
+            let evaluate = if many {
+                quote! {
+                    let mut #all = __plan::Vec::new();
+                    #header { #all.push(#collect?); }
+                    ::core::result::Result::Ok(__plan::serde_json::Value::Array(#all))
+                }
+            } else {
+                quote! {
+                    #header { return #collect; }
+                    ::core::result::Result::Ok(__plan::serde_json::Value::Null)
+                }
+            };
+            let name = self.fresh("b");
+            self.bindings.extend(quote! {
+                let #name = __plan::binding(#locals, #look, |#scope, #refs| { let _ = #scope; #values #evaluate });
+            });
+            name
+        };
+        let parts = bound.iter().enumerate().map(|(part, name)| {
+            let place = part_of(&place, part, bound.len());
+            quote!(#[allow(unused_variables)] let #name = #place;)
+        });
+        self.bindings.extend(quote!(#(#parts)*));
+        let data = self.computed_data(computed, &sources, &quote!(#binding));
+        self.frames.push(Frame {
+            place,
+            names: bound.to_vec(),
+            together: true,
+        });
+        data
+    }
+}
+
+/// The actions of a plan, numbered as they are met.
+pub(super) struct Leaves {
+    step: usize,
+    tools: usize,
+    site: usize,
+}
+
+impl Leaves {
+    /// Those of a step, of which the first has this number.
+    pub(super) fn new(step: usize, site: usize) -> Self {
+        Self {
+            step,
+            tools: 0,
+            site,
+        }
+    }
+
+    fn tool(&mut self, path: &syn::Path) -> Ident {
+        self.tools += 1;
+        tool(self.step, self.tools - 1, path)
+    }
+
+    fn action(&mut self, tool: &TokenStream, args: &TokenStream) -> TokenStream {
+        let site = self.site;
+        self.site += 1;
+        quote!(__plan::Body::Action(__plan::Action { site: #site, tool: #tool, args: #args }))
+    }
+}
+
+/// The name of the type of a step's tool.
+pub(super) fn tool(step: usize, index: usize, path: &syn::Path) -> Ident {
+    Ident::new(&format!("__PlanTool{step}_{index}"), ends(path).0)
+}
+
+/// An action of a step: the tool's path, `None` if it computes a value, or could not be read.
+pub(super) fn actions(body: &Body) -> Vec<Option<&syn::Path>> {
+    match body {
+        Body::Call(literal) => vec![Some(&literal.path)],
+        Body::Compute(_) | Body::Broken(_) => vec![None],
+        Body::If(branches) => branches
+            .iter()
+            .flat_map(|branch| actions(&branch.body))
+            .collect(),
+        Body::For(repeat) => actions(&repeat.body),
+    }
+}
+
+/// The type of what a body gives, and checks that all ways through it give the same.
+pub(super) fn type_of(body: &Body, each: bool, checks: &mut TokenStream) -> Option<TokenStream> {
+    match body {
+        Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => {
+            let at = ends(path).0;
+            Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
+        }
+        Body::Compute(_) | Body::Broken(None) => None,
+        Body::If(branches) => {
+            let mut types = branches
+                .iter()
+                .map(|branch| (type_of(&branch.body, each, checks), &branch.body));
+            let (first, _) = types.next()?;
+            let first = first?;
+            let others: Vec<_> = types.collect();
+            for (ty, body) in others {
+                let Some(ty) = ty else { continue };
+                let at = place(body);
+                let other = Ident::new("__other", at);
+                checks.extend(quote_spanned!(at=> let _ = |#other: #ty| -> #first { #other };));
+            }
+            let exhaustive = branches
+                .iter()
+                .any(|branch| matches!(branch.condition, Condition::Always));
+            Some(if exhaustive {
+                first
+            } else {
+                quote!(::core::option::Option<#first>)
+            })
+        }
+        Body::For(repeat) => {
+            let innermost = !matches!(repeat.body, Body::For(_));
+            let element = type_of(&repeat.body, each, checks)?;
+            let element = if each && innermost {
+                quote!(::core::option::Option<#element>)
+            } else {
+                element
+            };
+            Some(quote!(__plan::Vec<#element>))
+        }
+    }
+}
+
+/// Where a body says what it gives.
+pub(super) fn place(body: &Body) -> Span {
+    match body {
+        Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => ends(path).0,
+        Body::If(branches) => branches
+            .first()
+            .map_or_else(Span::call_site, |branch| place(&branch.body)),
+        Body::For(repeat) => place(&repeat.body),
+        Body::Compute(_) | Body::Broken(None) => Span::call_site(),
+    }
+}
+
+impl Context<'_> {
+    /// The policy of a step as data, with the check of its fallback.
+    pub(super) fn policy(
+        &self,
+        policy: &Policy,
+        ty: &Ident,
+        builder: &mut Builder<'_>,
+    ) -> TokenStream {
+        let mut fields = Vec::new();
+        if let Some(attempts) = policy.attempts {
+            fields.push(quote!(attempts: #attempts));
+        }
+        if let Some(backoff) = policy.backoff {
+            let backoff = duration(backoff);
+            fields.push(quote!(backoff: #backoff));
+        }
+        if let Some(max) = policy.max {
+            let max = duration(max);
+            fields.push(quote!(max: #max));
+        }
+        if let Some(jitter) = policy.jitter {
+            fields.push(quote!(jitter: #jitter));
+        }
+        for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
+            if let Some(limit) = limit {
+                let (name, limit) = (Ident::new(name, Span::call_site()), duration(limit));
+                fields.push(quote!(#name: ::core::option::Option::Some(#limit)));
+            }
+        }
+        match policy.optional {
+            Optional::No => {}
+            Optional::Whole(_) => fields.push(quote!(optional: __plan::Optional::Whole)),
+            Optional::Each(_) => fields.push(quote!(optional: __plan::Optional::Each)),
+        }
+        if let Some((at, fallback)) = &policy.fallback {
+            let Expanded { check, data } = builder.value(fallback);
+            let mut ty = ty.clone();
+            ty.set_span(*at);
+            builder.checks.extend(quote!(let _ = || -> #ty { #check };));
+            fields.push(quote!(fallback: ::core::option::Option::Some(#data)));
+        }
+        if let Some((_, concurrency)) = policy.concurrency {
+            fields.push(quote!(concurrency: ::core::option::Option::Some(#concurrency)));
+        }
+        if fields.is_empty() {
+            quote!(__plan::Policy::DEFAULT)
+        } else {
+            quote!(__plan::Policy { #(#fields,)* ..__plan::Policy::DEFAULT })
+        }
+    }
+}
+
+fn duration(duration: Duration) -> TokenStream {
+    let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
+    quote!(__plan::Duration::new(#seconds, #nanoseconds))
+}
+
+/// Whether the output of the step is that of its one action, whatever happens.
+pub(super) fn is_plain(step: &Step) -> bool {
+    matches!(step.policy.optional, Optional::No) && step.policy.fallback.is_none()
+}
+
+/// Wraps a type as the step's policy does.
+pub(super) fn with_policy(ty: TokenStream, step: &Step) -> TokenStream {
+    match &step.policy.optional {
+        Optional::Whole(_) if step.policy.fallback.is_none() => quote!(::core::option::Option<#ty>),
+        _ => ty,
+    }
+}

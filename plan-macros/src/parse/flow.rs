@@ -1,0 +1,271 @@
+//! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
+
+use super::step;
+use super::tokens::Tokens;
+use super::value;
+use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
+use crate::report::Report;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::Parser;
+use syn::visit::Visit;
+use syn::{Expr, Pat, PatIdent};
+
+/// Reads what a step without a type does.
+pub(super) fn body(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
+    let mut tokens = Tokens::new(rest.clone());
+    match tokens.peek_ident(0).map(ToString::to_string).as_deref() {
+        Some("if") => conditional(&mut tokens, name, report),
+        Some("for") => repeated(&mut tokens, name, report),
+        _ => step::call(rest, end, name, report),
+    }
+}
+
+/// What stands in the braces of an `if` or a `for`.
+fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
+    let mut tokens = Tokens::new(group.stream());
+    let mut taken = TokenStream::new();
+    while let Some(tree) = tokens.next() {
+        if let TokenTree::Punct(punct) = &tree
+            && punct.as_char() == ';'
+        {
+            report.error(&tree, "the call stands without `;` here: the braces hold one call, whose output is their value");
+            continue;
+        }
+        taken.extend([tree]);
+    }
+    if taken.is_empty() {
+        report.error_at(
+            group.span(),
+            "expected the call of a tool in the braces: `{ Tool { … } }`",
+        );
+        return Body::Broken(None);
+    }
+    body(taken, group.span_close(), name, report)
+}
+
+fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
+    let mut branches = Vec::new();
+    loop {
+        // `if`
+        tokens.next();
+        let keyword = tokens.last();
+        let mut condition = TokenStream::new();
+        let block = loop {
+            let ends = |tree: Option<&TokenTree>| {
+                tree.is_none_or(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "else"))
+            };
+            match tokens.next() {
+                Some(TokenTree::Group(group))
+                    if group.delimiter() == Delimiter::Brace && ends(tokens.peek(0)) =>
+                {
+                    break group;
+                }
+                Some(tree) => condition.extend([tree]),
+                None => {
+                    report.error_at(tokens.last(), "expected `{` and the call of a tool behind the condition: `if ready { Tool { … } }`");
+                    return Body::Broken(None);
+                }
+            }
+        };
+        let condition = self::condition(condition, keyword, report);
+        branches.push(Branch {
+            condition,
+            body: inner(&block, name, report),
+        });
+        match tokens.next() {
+            None => return Body::If(branches),
+            // `else`
+            Some(_) if tokens.peek_ident(0).is_some_and(|ident| ident == "if") => {}
+            Some(otherwise) => {
+                match tokens.next() {
+                    Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                        branches.push(Branch {
+                            condition: Condition::Always,
+                            body: inner(&group, name, report),
+                        });
+                    }
+                    _ => report.error(otherwise, "expected `if` or `{` behind `else`"),
+                }
+                let behind = tokens.rest();
+                if !behind.is_empty() {
+                    report.error(behind, "expected `;` before this");
+                }
+                return Body::If(branches);
+            }
+        }
+    }
+}
+
+fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Condition {
+    if tokens.is_empty() {
+        report.error_at(keyword, "expected a condition behind `if`");
+        return Condition::Holds(Value::Broken);
+    }
+    // A condition is what can stand behind `if`, which no parser of an expression alone knows.
+    let parsed = syn::parse2::<Expr>(quote!(if #tokens {}));
+    let binds = match &parsed {
+        Ok(Expr::If(branch)) => bound_in(&branch.cond),
+        _ => Vec::new(),
+    };
+    let lets = tokens
+        .clone()
+        .into_iter()
+        .any(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "let"));
+    match parsed {
+        Ok(Expr::If(branch)) if lets => {
+            let computed = Computed {
+                written: tokens,
+                expr: *branch.cond,
+                names: Vec::new(),
+                locals: Vec::new(),
+            };
+            Condition::Binds(computed, binds)
+        }
+        Err(error) if lets => {
+            report.push(error);
+            Condition::Holds(Value::Broken)
+        }
+        _ => Condition::Holds(value::all(tokens, keyword, report)),
+    }
+}
+
+fn repeated(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
+    const USAGE: &str = "a loop is written `for x in list { Tool { … } }`";
+    // `for`
+    tokens.next();
+    let keyword = tokens.last();
+    let mut pat = TokenStream::new();
+    while tokens.peek_ident(0).is_none_or(|ident| ident != "in") {
+        match tokens.next() {
+            Some(tree) => pat.extend([tree]),
+            None => {
+                report.error_at(keyword, USAGE);
+                return Body::Broken(None);
+            }
+        }
+    }
+    tokens.next();
+    let within = tokens.last();
+    let mut list = TokenStream::new();
+    let block = loop {
+        match tokens.next() {
+            Some(TokenTree::Group(group))
+                if group.delimiter() == Delimiter::Brace && tokens.is_empty() =>
+            {
+                break group;
+            }
+            Some(tree) => list.extend([tree]),
+            None => {
+                report.error_at(tokens.last(), USAGE);
+                return Body::Broken(None);
+            }
+        }
+    };
+    let pat = match Pat::parse_single.parse2(pat) {
+        Ok(pat) => pat,
+        Err(error) => {
+            report.push(error);
+            let _ = inner(&block, name, report);
+            return Body::Broken(None);
+        }
+    };
+    let list = self::list(list, &pat, within, report);
+    Body::For(Box::new(For {
+        pat,
+        list,
+        body: inner(&block, name, report),
+    }))
+}
+
+fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> List {
+    if tokens.is_empty() {
+        report.error_at(within, "expected a list behind `in`");
+        return List::Broken;
+    }
+    let written = tokens.clone();
+    match (value::all(tokens, within, report), pat) {
+        (
+            Value::Reference(reference),
+            Pat::Ident(PatIdent {
+                by_ref: None,
+                mutability: None,
+                subpat: None,
+                ident,
+                ..
+            }),
+        ) => List::Reference(reference, ident.clone()),
+        (Value::Broken, _) => List::Broken,
+        (value, _) => {
+            // What is a place is borrowed: its elements are gone through, not taken out.
+            let expr = match &value {
+                Value::Reference(_) => syn::parse2(quote!(&#written)),
+                Value::Computed(computed) => Ok(computed.expr.clone()),
+                _ => syn::parse2(written.clone()),
+            };
+            match expr {
+                Ok(expr) => {
+                    let computed = Computed {
+                        written,
+                        expr,
+                        names: Vec::new(),
+                        locals: Vec::new(),
+                    };
+                    List::Computed(computed, bound(pat))
+                }
+                Err(error) => {
+                    report.push(error);
+                    List::Broken
+                }
+            }
+        }
+    }
+}
+
+/// The names that a pattern binds.
+pub(crate) fn bound(pat: &Pat) -> Vec<Ident> {
+    let mut names = Names(Vec::new());
+    names.visit_pat(pat);
+    names.0
+}
+
+/// The names that the `let`s of a condition bind.
+fn bound_in(condition: &Expr) -> Vec<Ident> {
+    match condition {
+        Expr::Let(condition) => bound(&condition.pat),
+        Expr::Binary(both) => {
+            let mut names = bound_in(&both.left);
+            names.extend(bound_in(&both.right));
+            names
+        }
+        Expr::Paren(inner) => bound_in(&inner.expr),
+        _ => Vec::new(),
+    }
+}
+
+struct Names(Vec<Ident>);
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
+        let name = pat.ident.to_string();
+        // `None` in a pattern is a constant, not a name.
+        if pat.subpat.is_some()
+            || name.starts_with(|c: char| c.is_lowercase() || c == '_')
+            || name.starts_with("r#")
+        {
+            self.0.push(pat.ident.clone());
+        }
+        if let Some((_, pat)) = &pat.subpat {
+            self.visit_pat(pat);
+        }
+    }
+}
+
+/// A pattern as it is written, but for spaces.
+pub(crate) fn pattern_text(pat: &Pat) -> String {
+    pat.to_token_stream()
+        .to_string()
+        .replace("( ", "(")
+        .replace(" )", ")")
+        .replace(" ,", ",")
+}

@@ -1,0 +1,288 @@
+//! The attributes of a step.
+
+use super::step::path_text;
+use super::value;
+use crate::ast::{Body, Optional, Policy};
+use crate::docs;
+use crate::names::similar;
+use crate::options;
+use crate::report::Report;
+use proc_macro2::{Span, TokenStream};
+use std::time::Duration;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, LitBool, LitInt, LitStr, Meta, Token};
+
+/// The attributes that a step can have.
+const KNOWN: &[&str] = &[
+    "after",
+    "retry",
+    "timeout",
+    "deadline",
+    "optional",
+    "fallback",
+    "concurrency",
+];
+
+/// What stands before a step.
+#[derive(Default)]
+pub(super) struct Attributes {
+    pub(super) intent: String,
+    pub(super) after: Vec<Ident>,
+    pub(super) policy: Policy,
+}
+
+/// Reads the doc comment and the attributes of a step.
+pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
+    let attrs = match Attribute::parse_outer.parse2(stream) {
+        Ok(attrs) => attrs,
+        Err(error) => {
+            report.push(error);
+            return Attributes::default();
+        }
+    };
+    let mut read = Attributes {
+        intent: docs::text(&attrs),
+        ..Attributes::default()
+    };
+    let mut seen: Vec<String> = Vec::new();
+    for attr in &attrs {
+        let name = path_text(attr.path());
+        if name == "doc" {
+            continue;
+        }
+        if name != "after" && seen.contains(&name) {
+            report.error(
+                attr.path(),
+                format!("the step has more than one `#[{name}]`"),
+            );
+            continue;
+        }
+        seen.push(name.clone());
+        if let Err(error) = one(&name, attr, &mut read, report) {
+            report.push(error);
+        }
+    }
+    check(&read.policy, report);
+    read
+}
+
+fn one(
+    name: &str,
+    attr: &Attribute,
+    read: &mut Attributes,
+    report: &mut Report,
+) -> syn::Result<()> {
+    let policy = &mut read.policy;
+    match name {
+        "after" => read.after.extend(after(attr)?),
+        "retry" => {
+            policy.tries = Some(attr.path().span());
+            retry(attr, policy, report)?;
+        }
+        "timeout" => {
+            policy.tries = Some(attr.path().span());
+            policy.timeout = Some(duration_of(attr, "timeout", "10s")?);
+        }
+        "deadline" => {
+            policy.tries = Some(attr.path().span());
+            policy.deadline = Some(duration_of(attr, "deadline", "1m")?);
+        }
+        "optional" => policy.optional = optional(attr)?,
+        "concurrency" => policy.concurrency = Some(concurrency(attr)?),
+        "fallback" => {
+            let tokens = arguments(
+                attr,
+                "`#[fallback(…)]` takes the value that stands for the output when the step fails: `#[fallback(0)]`",
+            )?;
+            let end = tokens.span();
+            policy.fallback = Some((
+                attr.path().span(),
+                Box::new(value::all(tokens, end, report)),
+            ));
+        }
+        _ => {
+            let help = match similar(name, KNOWN.iter().copied()) {
+                Some(known) => {
+                    format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
+                }
+                None => format!(
+                    "help: a step can have a doc comment and {}",
+                    KNOWN.map_to_list()
+                ),
+            };
+            return Err(syn::Error::new_spanned(
+                attr.path(),
+                format!("a step has no attribute `{name}`\n{help}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+trait ToList {
+    fn map_to_list(&self) -> String;
+}
+
+impl ToList for [&str] {
+    fn map_to_list(&self) -> String {
+        self.iter()
+            .map(|name| format!("`#[{name}]`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+/// Attributes that say nothing of a step that does this.
+pub(super) fn check_body(policy: &Policy, body: &Body, report: &mut Report) {
+    if !matches!(body, Body::For(_) | Body::Broken(_)) {
+        let each = match &policy.optional {
+            Optional::Each(at) => Some((
+                *at,
+                "`#[optional(each)]` is for the elements of a `for`\nhelp: write `#[optional]`",
+            )),
+            _ => None,
+        };
+        let concurrency = policy
+            .concurrency
+            .map(|(at, _)| (at, "`#[concurrency]` is for the elements of a `for`"));
+        for (at, message) in each.into_iter().chain(concurrency) {
+            report.error_at(at, message);
+        }
+    }
+    if let (Body::Compute(_), Some(at)) = (body, policy.tries) {
+        report.error_at(
+            at,
+            "a computed step calls no tool, so there is nothing to try again or to wait for",
+        );
+    }
+}
+
+/// Attributes that do not go together.
+fn check(policy: &Policy, report: &mut Report) {
+    if let (Some((span, _)), Optional::Whole(_)) = (&policy.fallback, &policy.optional) {
+        report.error_at(
+            *span,
+            "`#[fallback]` gives the step an output when it fails, so `#[optional]` has nothing to do\nhelp: keep one of the two",
+        );
+    }
+}
+
+/// The tokens in the brackets of an attribute.
+fn arguments(attr: &Attribute, usage: &str) -> syn::Result<TokenStream> {
+    match &attr.meta {
+        Meta::List(list) if !list.tokens.is_empty() => Ok(list.tokens.clone()),
+        meta => Err(syn::Error::new_spanned(meta, usage)),
+    }
+}
+
+fn after(attr: &Attribute) -> syn::Result<Vec<Ident>> {
+    const USAGE: &str =
+        "`#[after(…)]` names the steps that must end first: `#[after(first, second)]`";
+    let tokens = arguments(attr, USAGE)?;
+    let names = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
+    names
+        .map(|names| names.into_iter().collect())
+        .map_err(|_| syn::Error::new_spanned(&attr.meta, USAGE))
+}
+
+/// `#[retry(3)]`, `#[retry(3, backoff = "200ms")]`, `#[retry(attempts = 5, backoff = "200ms", max = "10s", jitter = false)]`
+fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Result<()> {
+    const USAGE: &str = "`#[retry(…)]` says how often the step is tried at most: `#[retry(3)]` or `#[retry(attempts = 5, backoff = \"200ms\", max = \"10s\", jitter = false)]`";
+    let tokens = arguments(attr, USAGE)?;
+    let mut count = None;
+    let parser = |input: ParseStream<'_>| {
+        if input.peek(LitInt) {
+            count = Some(attempts(input)?);
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        input.parse::<TokenStream>()
+    };
+    let rest = parser.parse2(tokens)?;
+    let given = count.is_some();
+    let known: &[&str] = if given {
+        &["backoff", "max", "jitter"]
+    } else {
+        &["attempts", "backoff", "max", "jitter"]
+    };
+    options::read(rest, known, report, |key, input| {
+        match key {
+            "attempts" => count = Some(attempts(input)?),
+            "backoff" => policy.backoff = Some(duration(input)?),
+            "max" => policy.max = Some(duration(input)?),
+            _ => policy.jitter = Some(input.parse::<LitBool>()?.value),
+        }
+        Ok(())
+    });
+    match count {
+        Some(count) => policy.attempts = Some(count),
+        None => return Err(syn::Error::new_spanned(&attr.meta, USAGE)),
+    }
+    Ok(())
+}
+
+fn attempts(input: ParseStream<'_>) -> syn::Result<u32> {
+    let number: LitInt = input.parse()?;
+    let count: u32 = number.base10_parse()?;
+    if count == 0 {
+        return Err(syn::Error::new(
+            number.span(),
+            "a step is tried at least once",
+        ));
+    }
+    Ok(count)
+}
+
+fn optional(attr: &Attribute) -> syn::Result<Optional> {
+    match &attr.meta {
+        Meta::Path(path) => Ok(Optional::Whole(path.span())),
+        Meta::List(list) if list.tokens.to_string() == "each" => {
+            Ok(Optional::Each(list.path.span()))
+        }
+        meta => Err(syn::Error::new_spanned(
+            meta,
+            "`#[optional]` stands alone; `#[optional(each)]` makes each element of a `for` optional",
+        )),
+    }
+}
+
+fn concurrency(attr: &Attribute) -> syn::Result<(Span, usize)> {
+    const USAGE: &str =
+        "`#[concurrency(…)]` says how many elements of a `for` run at once: `#[concurrency(4)]`";
+    let number: LitInt = syn::parse2(arguments(attr, USAGE)?)
+        .map_err(|_| syn::Error::new_spanned(&attr.meta, USAGE))?;
+    match number.base10_parse()? {
+        0 => Err(syn::Error::new(
+            number.span(),
+            "at least one element must run at a time",
+        )),
+        count => Ok((attr.path().span(), count)),
+    }
+}
+
+/// `#[timeout("10s")]`
+fn duration_of(attr: &Attribute, name: &str, example: &str) -> syn::Result<Duration> {
+    let usage = format!("`#[{name}(…)]` takes a duration: `#[{name}(\"{example}\")]`");
+    let tokens = arguments(attr, &usage)?;
+    duration.parse2(tokens).map_err(|error| {
+        if error.to_string().starts_with("expected string literal") {
+            syn::Error::new_spanned(&attr.meta, usage)
+        } else {
+            error
+        }
+    })
+}
+
+/// A duration in a string: `"200ms"`, `"1m 30s"`.
+fn duration(input: ParseStream<'_>) -> syn::Result<Duration> {
+    let text: LitStr = input.parse()?;
+    humantime::parse_duration(&text.value()).map_err(|error| {
+        syn::Error::new(
+            text.span(),
+            format!("`{}` is no duration: {error}\nhelp: a duration is a number with a unit: \"200ms\", \"10s\", \"1m 30s\", \"2h\"", text.value()),
+        )
+    })
+}

@@ -1,0 +1,271 @@
+//! Names that `for` and `if let` bind.
+
+use super::argument::{Given, Plain, Untyped};
+use super::cursor::{Always, One, Root, Way, root, unreachable};
+use super::literal::Slot;
+use crate::plan::{Compute, Source};
+use crate::resolve::{ResolveError, Scope};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A list that is there.
+#[diagnostic::on_unimplemented(
+    message = "this list may be absent: it is an `Option<{Self}>`, and `for` needs it to be there",
+    label = "this may be absent",
+    note = "say what stands for it when it is absent, in a computed value: `reference.clone().unwrap_or_default()`"
+)]
+pub trait Listed<K>: Sized {
+    /// The list itself.
+    type Itself;
+    /// The list.
+    fn listed(_: Given<K, Self>) -> Given<Plain, Self::Itself> {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Listed<Plain> for T {
+    type Itself = T;
+}
+
+#[diagnostic::do_not_recommend]
+impl Listed<Untyped> for Value {
+    type Itself = Self;
+}
+
+/// What a `for` can go through.
+#[diagnostic::on_unimplemented(
+    message = "`for` goes through a list, and `{Self}` is none",
+    label = "this is not a list",
+    note = "lists are `Vec`, arrays, sets, maps with `String` keys, values of type `serde_json::Value`, and expressions that iterate, such as `reference.iter().take(3)`"
+)]
+pub trait Items: Sized {
+    /// An element.
+    type Item;
+    /// The element.
+    fn items(_: Given<Plain, Self>) -> Way<Self::Item, Always, One, Root> {
+        root()
+    }
+}
+
+macro_rules! items {
+    ($([$($generics:tt)*] $list:ty => $item:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> Items for $list {
+            type Item = $item;
+        }
+    )*};
+}
+
+items! {
+    [T] Vec<T> => T;
+    [T] VecDeque<T> => T;
+    [T] LinkedList<T> => T;
+    [T] BTreeSet<T> => T;
+    [T] BinaryHeap<T> => T;
+    [T, S] HashSet<T, S> => T;
+    [T, const N: usize] [T; N] => T;
+    [T] Box<[T]> => T;
+    [T] Rc<[T]> => T;
+    [T] Arc<[T]> => T;
+    [V] BTreeMap<String, V> => (String, V);
+    [V, S] HashMap<String, V, S> => (String, V);
+    [] serde_json::Map<String, Value> => (String, Value);
+    [] Value => Value;
+}
+
+/// The place of an element.
+pub const fn element<T, F: Fn() -> Way<T, Always, One, Root>>(_: &F) -> Way<T, Always, One, Root> {
+    root()
+}
+
+/// The place of what a pattern binds: a tuple.
+pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> Way<T, Always, One, Root> {
+    root()
+}
+
+/// One of the names that are bound together.
+pub const fn part<V, T>(
+    _: Way<V, Always, One, Root>,
+    _: fn(&V) -> &T,
+) -> Way<T, Always, One, Root> {
+    root()
+}
+
+/// The value at a place.
+#[must_use]
+pub fn at_place<T, P, W, H>(_: Way<T, P, W, H>) -> &'static T {
+    unreachable()
+}
+
+/// What a name is bound to, of which the owned type is wanted.
+pub struct Own<A>(PhantomData<A>);
+
+/// Asks for the owned type of what a name is bound to.
+#[must_use]
+pub const fn own<A>(_: &A) -> Own<A> {
+    Own(PhantomData)
+}
+
+impl<T> Own<&T> {
+    /// What is behind the reference.
+    #[must_use]
+    pub fn owned(self) -> T {
+        unreachable()
+    }
+}
+
+/// What is behind a reference to something without a size.
+pub trait OwnUnsized {
+    /// Its owned type.
+    type Owned;
+    /// The owned value.
+    fn owned(self) -> Self::Owned;
+}
+
+impl OwnUnsized for Own<&str> {
+    type Owned = String;
+    fn owned(self) -> String {
+        unreachable()
+    }
+}
+
+impl<T> OwnUnsized for Own<&[T]> {
+    type Owned = Vec<T>;
+    fn owned(self) -> Vec<T> {
+        unreachable()
+    }
+}
+
+/// Anything that is no reference; looked for last, since it takes a reference.
+pub trait OwnItself<A> {
+    /// The value itself.
+    fn owned(&self) -> A;
+}
+
+impl<A> OwnItself<A> for Own<A> {
+    fn owned(&self) -> A {
+        unreachable()
+    }
+}
+
+/// A name that is bound at this depth.
+pub struct At<T> {
+    depth: usize,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for At<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for At<T> {}
+
+/// What is bound at this depth.
+pub const fn at<T>(_: Way<T, Always, One, Root>, depth: usize) -> At<T> {
+    At {
+        depth,
+        of: PhantomData,
+    }
+}
+
+/// The bound names that a computed value mentions.
+pub trait Locals: Copy {
+    /// References to them.
+    type Refs<'a>;
+    /// Looks for them.
+    ///
+    /// # Errors
+    ///
+    /// Where one has another form than its type.
+    fn look(self, scope: &Scope<'_>) -> Result<(), ResolveError>;
+    /// What was looked for.
+    fn refs<'a>(self, scope: &Scope<'a>) -> Self::Refs<'a>;
+}
+
+impl Locals for () {
+    type Refs<'a> = ();
+    fn look(self, _: &Scope<'_>) -> Result<(), ResolveError> {
+        Ok(())
+    }
+    fn refs<'a>(self, _: &Scope<'a>) -> Self::Refs<'a> {}
+}
+
+impl<T: DeserializeOwned + Send + 'static, L: Locals> Locals for (At<T>, L) {
+    type Refs<'a> = (&'a T, L::Refs<'a>);
+    fn look(self, scope: &Scope<'_>) -> Result<(), ResolveError> {
+        scope.value_of::<T>(Source::Local(self.0.depth))?;
+        self.1.look(scope)
+    }
+    fn refs<'a>(self, scope: &Scope<'a>) -> Self::Refs<'a> {
+        (
+            scope.known::<T>(Source::Local(self.0.depth)),
+            self.1.refs(scope),
+        )
+    }
+}
+
+type Look = fn(&Scope<'_>) -> Result<(), ResolveError>;
+
+impl<F> Slot<F> {
+    /// The computed value that fills the place, over bound names too.
+    #[must_use]
+    pub const fn within<L: Locals>(
+        self,
+        locals: L,
+        look: Look,
+        compute: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> F,
+    ) -> Within<L, F> {
+        Within {
+            locals,
+            look,
+            compute,
+        }
+    }
+}
+
+/// A computed value over bound names.
+pub struct Within<L: Locals, F> {
+    locals: L,
+    look: Look,
+    compute: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> F,
+}
+
+impl<L: Locals, F: Serialize> Compute for Within<L, F> {
+    fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
+        (self.look)(scope)?;
+        self.locals.look(scope)?;
+        crate::resolve::encode(&(self.compute)(scope, self.locals.refs(scope)))
+    }
+}
+
+/// What a `for` goes through, or what the pattern of an `if let` binds: JSON already.
+pub const fn binding<L: Locals>(
+    locals: L,
+    look: Look,
+    bind: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> Result<Value, ResolveError>,
+) -> Binding<L> {
+    Binding { locals, look, bind }
+}
+
+/// See [`binding`].
+pub struct Binding<L: Locals> {
+    locals: L,
+    look: Look,
+    bind: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> Result<Value, ResolveError>,
+}
+
+impl<L: Locals> Compute for Binding<L> {
+    fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
+        (self.look)(scope)?;
+        self.locals.look(scope)?;
+        (self.bind)(scope, self.locals.refs(scope))
+    }
+}
