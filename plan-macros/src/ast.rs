@@ -107,7 +107,7 @@ pub(crate) enum Optional {
     #[default]
     No,
     /// `#[optional]`
-    Whole(Span),
+    Whole,
     /// `#[optional(each)]`
     Each(Span),
 }

@@ -250,18 +250,14 @@ impl Builder<'_> {
                     ::core::result::Result::Ok(__plan::serde_json::Value::Null)
                 }
             };
-            let name = self.fresh("b");
-            self.bindings.extend(quote! {
-                let #name = __plan::binding(#locals, #look, |#scope, #refs| { let _ = #scope; #values #evaluate });
-            });
-            name
+            quote!(__plan::binding(#locals, #look, |#scope, #refs| { let _ = #scope; #values #evaluate }))
         };
         let parts = bound.iter().enumerate().map(|(part, name)| {
             let place = part_of(&place, part, bound.len());
             quote!(#[allow(unused_variables)] let #name = #place;)
         });
         self.bindings.extend(quote!(#(#parts)*));
-        let data = self.computed_data(computed, &sources, &quote!(#binding));
+        let data = self.computed_data(computed, &sources, &binding);
         self.frames.push(Frame {
             place,
             names: bound.to_vec(),
@@ -404,7 +400,7 @@ impl Context<'_> {
         }
         match policy.optional {
             Optional::No => {}
-            Optional::Whole(_) => fields.push(quote!(optional: __plan::Optional::Whole)),
+            Optional::Whole => fields.push(quote!(optional: __plan::Optional::Whole)),
             Optional::Each(_) => fields.push(quote!(optional: __plan::Optional::Each)),
         }
         if let Some((at, fallback)) = &policy.fallback {
@@ -438,7 +434,7 @@ pub(super) fn is_plain(step: &Step) -> bool {
 /// Wraps a type as the step's policy does.
 pub(super) fn with_policy(ty: TokenStream, step: &Step) -> TokenStream {
     match &step.policy.optional {
-        Optional::Whole(_) if step.policy.fallback.is_none() => quote!(::core::option::Option<#ty>),
+        Optional::Whole if step.policy.fallback.is_none() => quote!(::core::option::Option<#ty>),
         _ => ty,
     }
 }

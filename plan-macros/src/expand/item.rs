@@ -28,7 +28,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
+                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -38,7 +38,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             let krate = cx.krate();
             quote!({
                 #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
+                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
                 #errors
                 #inside
             })

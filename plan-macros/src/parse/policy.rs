@@ -161,7 +161,7 @@ pub(super) fn check_body(policy: &Policy, body: &Body, report: &mut Report) {
 
 /// Attributes that do not go together.
 fn check(policy: &Policy, report: &mut Report) {
-    if let (Some((span, _)), Optional::Whole(_)) = (&policy.fallback, &policy.optional) {
+    if let (Some((span, _)), Optional::Whole) = (&policy.fallback, &policy.optional) {
         report.error_at(
             *span,
             "`#[fallback]` gives the step an output when it fails, so `#[optional]` has nothing to do\nhelp: keep one of the two",
@@ -238,7 +238,7 @@ fn attempts(input: ParseStream<'_>) -> syn::Result<u32> {
 
 fn optional(attr: &Attribute) -> syn::Result<Optional> {
     match &attr.meta {
-        Meta::Path(path) => Ok(Optional::Whole(path.span())),
+        Meta::Path(_) => Ok(Optional::Whole),
         Meta::List(list) if list.tokens.to_string() == "each" => {
             Ok(Optional::Each(list.path.span()))
         }

@@ -11,8 +11,8 @@ use std::marker::PhantomData;
     label = "this application lacks a tool of the plan"
 )]
 pub trait Steps<App: ?Sized> {
-    /// Starts the step at this place.
-    fn start<'a>(step: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
+    /// Starts the action of this [site](crate::plan::Action::site).
+    fn start<'a>(site: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
 }
 
 /// A tool that an application can call.

@@ -114,8 +114,11 @@ impl<'x> Schedule<'x> {
     fn start(&mut self, step: usize, start: &mut dyn FnMut(usize, Request<'_>) -> Started<'x>) {
         self.steps[step].started = Some(self.clock.now());
         self.steps[step].state = State::Running;
-        let request = Request::new(self.scope(), &self.plan.steps[step]);
-        match catch(|| start(step, request)) {
+        let Some(action) = self.plan.steps[step].action() else {
+            return self.end(step, Err(StepError::Unknown));
+        };
+        let request = Request::new(self.scope(), action);
+        match catch(|| start(action.site, request)) {
             Ok(Started::Running(future)) => self.running.push(Running {
                 step,
                 future: Some(future),
@@ -225,7 +228,7 @@ impl<'x> Schedule<'x> {
                 let step = &self.plan.steps[*step];
                 Failure {
                     step: step.id.clone(),
-                    tool: step.tool.as_ref().map(|tool| tool.name.clone()),
+                    tool: step.tool().map(|tool| tool.name.clone()),
                     error: error.clone(),
                     blocked: Vec::new(),
                 }
