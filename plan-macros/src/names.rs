@@ -114,7 +114,9 @@ fn check_name(name: &Ident, kind: &str, report: &mut Report) {
 
 /// The one of `known` that was probably meant.
 pub(crate) fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = name.chars().count().max(3) / 3;
+    let length = name.chars().count();
+    // A name of one letter is like any other.
+    let limit = (length.max(3) / 3).min(length.saturating_sub(1));
     known
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))

@@ -6,7 +6,7 @@ use super::value;
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::visit::Visit;
 use syn::{Expr, Pat, PatIdent};
@@ -199,7 +199,10 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
         (value, _) => {
             // What is a place is borrowed: its elements are gone through, not taken out.
             let expr = match &value {
-                Value::Reference(_) => syn::parse2(quote!(&#written)),
+                Value::Reference(reference) => {
+                    let at = reference.root.span();
+                    syn::parse2(quote_spanned!(at=> & #written))
+                }
                 Value::Computed(computed) => Ok(computed.expr.clone()),
                 _ => syn::parse2(written.clone()),
             };
