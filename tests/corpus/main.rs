@@ -1,0 +1,158 @@
+//! Real plans, turned into `plan!` mechanically: they compile without a word, and each mistake in them is found where it is.
+//!
+//! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, this test says so and does nothing. By default a
+//! sample of the plans is checked; `PLAN_CORPUS=all` checks all of them, and `PLAN_CORPUS=time` measures how long rustc takes for a step.
+
+mod forms;
+mod mistakes;
+mod model;
+mod names;
+mod random;
+mod scratch;
+mod time;
+mod tools;
+mod types;
+mod write;
+
+use forms::Form;
+use mistakes::Mistake;
+use model::{Corpus, Plan};
+use random::Random;
+use scratch::{Diagnostic, Place, Scratch};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const LINTS: &str = "#![deny(warnings)]\n";
+
+fn corpora() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
+    let folder = std::env::var_os("PLAN_CORPORA").map_or_else(beside, PathBuf::from);
+    if !folder.exists() {
+        say(&format!("skipped: there is no {}", folder.display()));
+    }
+    folder.exists().then_some(folder)
+}
+
+/// Prints a line even if the test passes.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Takes every plan, or every `step`-th.
+fn amount() -> (usize, usize) {
+    match std::env::var("PLAN_CORPUS").as_deref() {
+        Ok("all") => (1, 60),
+        _ => (12, 4),
+    }
+}
+
+#[test]
+fn real_plans_compile_silently_and_mistakes_in_them_are_found_where_they_are() {
+    let Some(folder) = corpora() else { return };
+    if std::env::var("PLAN_CORPUS").as_deref() == Ok("time") {
+        return time::measure(&folder);
+    }
+    let corpus = Corpus::read(&folder);
+    let (every, mistakes) = amount();
+    let mut scratch = Scratch::new("corpus");
+    scratch.package("corpus_tools", &[], &tools::source(&corpus), &[]);
+    let sample: Vec<&Plan> = corpus.plans.iter().step_by(every).collect();
+    let counts = plans(&corpus, &sample, &mut scratch);
+    let planted = broken(&corpus, mistakes, &mut scratch);
+    scratch.finish();
+
+    let forms: Vec<String> = Form::ALL.iter().map(|form| form.package()).collect();
+    let mut packages: Vec<&str> = forms.iter().map(|package| &**package).collect();
+    packages.push("corpus_tools");
+    let clean = scratch.check(&packages);
+    let said: Vec<&str> = clean.diagnostics.iter().map(|one| &*one.rendered).collect();
+    say(&format!("{} of {} plans, {counts}: checked in {:.1?}", sample.len(), corpus.plans.len(), clean.took));
+    let kinds: BTreeSet<String> = Mistake::ALL.iter().map(|mistake| package(*mistake)).collect();
+    let kinds: Vec<&str> = kinds.iter().map(|package| &**package).collect();
+    let found = scratch.check(&kinds);
+    say(&format!("{} mistakes: checked in {:.1?}", planted.len(), found.took));
+    let wrong = compare(&planted, &found.diagnostics, &scratch);
+    assert!(said.is_empty(), "{} messages about correct plans:\n{}", said.len(), said[..said.len().min(30)].join("\n"));
+    assert!(wrong.is_empty(), "{} of {} mistakes:\n{}", wrong.len(), planted.len(), wrong[..wrong.len().min(40)].join("\n"));
+}
+
+/// Writes the plans in all forms, and lists those that have no such form.
+fn plans(corpus: &Corpus, sample: &[&Plan], scratch: &mut Scratch) -> String {
+    let mut counts = Vec::new();
+    let mut total = 0;
+    for form in Form::ALL {
+        let mut modules = Vec::new();
+        for plan in sample {
+            match forms::module(corpus, plan, form) {
+                Ok(text) => modules.push((names::snake_case(&plan.id), text)),
+                Err(why) => println!("{} has no {form:?} form: {why}", plan.id),
+            }
+        }
+        scratch.package(&form.package(), &["corpus_tools"], LINTS, &modules);
+        total += modules.len();
+        counts.push(format!("{form:?} {}", modules.len()));
+    }
+    format!("{total} modules ({})", counts.join(", "))
+}
+
+fn package(mistake: Mistake) -> String {
+    format!("corpus_{}", names::snake_case(&format!("{mistake:?}")))
+}
+
+/// Writes plans with one mistake each, and returns where it is in each file.
+fn broken(corpus: &Corpus, count: usize, scratch: &mut Scratch) -> BTreeMap<String, (Mistake, Place)> {
+    let mut planted = BTreeMap::new();
+    for mistake in Mistake::ALL {
+        let package = package(mistake);
+        let mut random = Random::from(&*package);
+        let mut plans: Vec<&Plan> = corpus.plans.iter().collect();
+        random.shuffle(&mut plans);
+        let mut modules = Vec::new();
+        for plan in plans {
+            if modules.len() == count {
+                break;
+            }
+            let Some(marked) = mistakes::plant(corpus, plan, mistake, &mut random) else { continue };
+            let module = names::snake_case(&plan.id);
+            let (text, place) = mistakes::unmark(&marked, &format!("{package}/src/{module}.rs"));
+            planted.insert(place.file.clone(), (mistake, place));
+            modules.push((module, text));
+        }
+        say(&format!("{mistake:?}: {} plans", modules.len()));
+        scratch.package(&package, &["corpus_tools"], LINTS, &modules);
+    }
+    planted
+}
+
+/// Says where rustc's messages are not one error on the token that is wrong.
+fn compare(planted: &BTreeMap<String, (Mistake, Place)>, found: &[Diagnostic], scratch: &Scratch) -> Vec<String> {
+    let mut by_file = BTreeMap::<&str, Vec<&Diagnostic>>::new();
+    for one in found.iter().filter(|one| one.level != "failure-note" && !one.message.starts_with("aborting due to")) {
+        by_file.entry(one.file()).or_default().push(one);
+    }
+    let mut wrong = Vec::new();
+    for (file, (mistake, place)) in planted {
+        let said = by_file.remove(&**file).unwrap_or_default();
+        let rendered: String = said.iter().map(|one| &*one.rendered).collect();
+        let line = scratch.read(file).lines().nth(place.line as usize - 1).unwrap_or_default().to_owned();
+        let at = format!("{mistake:?} at {file}:{}:{}..{}\n{line}\n{rendered}", place.line, place.start, place.end);
+        match &said[..] {
+            [one] if one.level == "error" && is_at(*mistake, one, place) => {}
+            [one] => wrong.push(format!("another place: {:?}\n{at}", one.primary)),
+            _ => wrong.push(format!("{} messages\n{at}", said.len())),
+        }
+    }
+    for (file, said) in by_file {
+        wrong.push(format!("in {file}:\n{}", said.iter().map(|one| &*one.rendered).collect::<String>()));
+    }
+    wrong
+}
+
+/// A cycle is named by all its edges, any of which may be the first.
+fn is_at(mistake: Mistake, one: &Diagnostic, place: &Place) -> bool {
+    match mistake {
+        Mistake::CycleThroughAfter => one.primary.iter().chain(&one.others).any(|other| other == place),
+        _ => one.primary == [place.clone()],
+    }
+}
