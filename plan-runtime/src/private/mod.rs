@@ -14,6 +14,7 @@ pub use cursor::{
 };
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
 pub use run::{Callable, Inline, Request, StartFn, Started, StepFuture, StepResult, Steps, called};
+pub use segment::cycle;
 
 pub use crate::plan::{
     Absent, Computed, Entry, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source,

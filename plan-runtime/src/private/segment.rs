@@ -190,6 +190,12 @@ const fn equal(a: &str, b: &str) -> bool {
     true
 }
 
+/// Ends the compile-time evaluation that went round a cycle.
+#[track_caller]
+pub const fn cycle(message: &str) -> ! {
+    panic!("{}", message)
+}
+
 /// Ends the compile-time evaluation with a message made of these pieces.
 #[track_caller]
 const fn fail(pieces: &[&str]) -> ! {
