@@ -48,8 +48,13 @@ fn tool(index: usize, step: &Step) -> Ident {
 /// The step as data, with the checks of its arguments.
 pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let mut builder = Builder::new(cx);
+    let mut apart = TokenStream::new();
     let (check, tool, args) = match &step.body {
-        Body::Call(literal) => call(literal, &tool(index, step), &mut builder),
+        Body::Call(literal) => {
+            let (called, info, data) = call(literal, &tool(index, step), &mut builder);
+            apart = called.apart;
+            (called.check, info, data)
+        }
         Body::Compute(value) => {
             let ty = &step.ty;
             let expanded = builder.value(value);
@@ -90,6 +95,7 @@ pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStre
     let needs = slice(&needs);
     let name = name(index);
     quote! {
+        #apart
         const #name: __plan::Step = {
             #bindings
             #check
@@ -98,20 +104,32 @@ pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStre
     }
 }
 
+/// The checks of a call.
+struct Called {
+    /// In the constant of the step.
+    check: TokenStream,
+    /// In a constant of its own: where this fails, nothing that uses the step fails after it.
+    apart: TokenStream,
+}
+
 fn call(
     literal: &Literal,
     tool: &Ident,
     builder: &mut Builder<'_>,
-) -> (TokenStream, TokenStream, TokenStream) {
+) -> (Called, TokenStream, TokenStream) {
     let name = builder.fresh_at("n", tool.span());
     let Fielded {
         check,
         data,
         checks,
     } = builder.fields(literal, &name);
-    let check = quote! {
-        let _ = || #check;
-        #checks
+    let check = quote!(let _ = || #check;);
+    let apart = if checks.is_empty() {
+        TokenStream::new()
+    } else {
+        let at = tool.span();
+        let arguments = quote_spanned!(at=> let #name = __plan::arguments::<#tool>(););
+        quote!(const _: () = { #arguments #checks };)
     };
     let at = tool.span();
     // The arguments are bound first of all: what is behind them asks them for names.
@@ -126,7 +144,7 @@ fn call(
             description: __plan::Cow::Borrowed(<#tool as __plan::Tool>::DESCRIPTION),
         })
     };
-    (check, info, data)
+    (Called { check, apart }, info, data)
 }
 
 /// What starts the step.

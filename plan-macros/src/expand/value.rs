@@ -384,10 +384,10 @@ impl<'a> Builder<'a> {
                     given.push(text);
                 }
                 if let Some(rest) = rest {
-                    let at = rest.spans[0];
-                    inits.extend(quote_spanned!(at=> #rest __plan::any()));
-                    let names = names_at(at);
-                    checks = quote_spanned!(at=> #names.rest(&[#(#given),*]););
+                    let [start, end] = rest.spans;
+                    inits.extend(quote_spanned!(start=> #rest __plan::any()));
+                    let names = names_at(start);
+                    checks = quote_spanned!(end=> #names.rest(&[#(#given),*]););
                 }
                 let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
                 group.set_span(brace.span.join());

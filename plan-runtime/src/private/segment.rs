@@ -95,6 +95,14 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
         return;
     };
     let mut i = 0;
+    while i < given.len() {
+        // A name that is none of the fields is rustc's to report, and one mistake is one error.
+        if find(fields, given[i]).is_none() {
+            return;
+        }
+        i += 1;
+    }
+    let mut i = 0;
     while i < fields.len() {
         let field = fields[i];
         let mut named = false;
