@@ -98,26 +98,50 @@ pub fn written(corpus: &Corpus, plan: &Plan) -> Result<Written, String> {
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter().enumerate() {
         let (tool, known) = match &step.calls {
-            Calls::Tool(tool) => (corpus.tools[*tool].rust.clone(), &*corpus.tools[*tool].arguments),
+            Calls::Tool(tool) => (
+                corpus.tools[*tool].rust.clone(),
+                &*corpus.tools[*tool].arguments,
+            ),
             Calls::Plan(name, arguments, _) => (name.clone(), &**arguments),
         };
         let mut arguments = Vec::new();
         for (name, given) in &step.arguments {
             let at = |why: String| format!("{}.{name}: {why}", step.name);
             let unknown = || at(format!("{tool} has no such argument"));
-            let argument = known.iter().find(|argument| argument.json == *name).ok_or_else(unknown)?;
+            let argument = known
+                .iter()
+                .find(|argument| argument.json == *name)
+                .ok_or_else(unknown)?;
             let (text, way) = match given {
-                Given::Literal(value) => (write::literal(&corpus.structs, value, &argument.ty, TOOLS).map_err(at)?, Way::Direct),
+                Given::Literal(value) => (
+                    write::literal(&corpus.structs, value, &argument.ty, TOOLS).map_err(at)?,
+                    Way::Direct,
+                ),
                 Given::Reference(reference) => {
-                    let source = corpus.source(plan, &reference.root).ok_or_else(|| at(format!("no step {}", reference.root)))?;
+                    let source = corpus
+                        .source(plan, &reference.root)
+                        .ok_or_else(|| at(format!("no step {}", reference.root)))?;
                     write::reference(&corpus.structs, &source, reference, argument).map_err(at)?
                 }
             };
             let name = argument.ident.clone();
-            arguments.push(WrittenArgument { argument: argument.clone(), given: given.clone(), name, text, way });
+            arguments.push(WrittenArgument {
+                argument: argument.clone(),
+                given: given.clone(),
+                name,
+                text,
+                way,
+            });
         }
-        let left_out: Vec<&Argument> =
-            known.iter().filter(|argument| !step.arguments.iter().any(|(name, _)| *name == argument.json)).collect();
+        let left_out: Vec<&Argument> = known
+            .iter()
+            .filter(|argument| {
+                !step
+                    .arguments
+                    .iter()
+                    .any(|(name, _)| *name == argument.json)
+            })
+            .collect();
         if let Some(missing) = left_out.iter().find(|argument| !argument.ty.present().1) {
             return Err(format!("{}: {tool} requires `{}`", step.name, missing.json));
         }
@@ -126,14 +150,20 @@ pub fn written(corpus: &Corpus, plan: &Plan) -> Result<Written, String> {
             after: step.after.iter().cloned().collect(),
             name: step.name.clone(),
             rest: (!left_out.is_empty()).then(|| "..".to_owned()),
-            left_out: left_out.iter().map(|argument| argument.ident.clone()).collect(),
+            left_out: left_out
+                .iter()
+                .map(|argument| argument.ident.clone())
+                .collect(),
             tool,
             arguments,
             index,
         });
     }
     let last = plan.steps.last().ok_or("no steps")?;
-    let inputs = plan.inputs.iter().map(|(name, ty)| format!("{name}: {}", corpus.structs.rust(ty, TOOLS)));
+    let inputs = plan
+        .inputs
+        .iter()
+        .map(|(name, ty)| format!("{name}: {}", corpus.structs.rust(ty, TOOLS)));
     Ok(Written {
         name: pascal_case(&plan.id),
         intent: plan.intent.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -147,7 +177,12 @@ pub fn written(corpus: &Corpus, plan: &Plan) -> Result<Written, String> {
 impl WrittenStep {
     /// Names the arguments that are left out.
     fn say_none(&mut self) {
-        self.rest = self.rest.take().map(|_| self.left_out.iter().map(|name| format!("{name}: None, ")).collect());
+        self.rest = self.rest.take().map(|_| {
+            self.left_out
+                .iter()
+                .map(|name| format!("{name}: None, "))
+                .collect()
+        });
     }
 
     fn text(&self, indent: &str) -> String {
@@ -158,7 +193,11 @@ impl WrittenStep {
         let _ = writeln!(text, "{indent}step {} = {} {{", self.name, self.tool);
         for argument in &self.arguments {
             let shorthand = argument.name == argument.text;
-            let line = if shorthand { argument.name.clone() } else { format!("{}: {}", argument.name, argument.text) };
+            let line = if shorthand {
+                argument.name.clone()
+            } else {
+                format!("{}: {}", argument.name, argument.text)
+            };
             let _ = writeln!(text, "{indent}    {line},");
         }
         if let Some(rest) = &self.rest {
@@ -171,15 +210,34 @@ impl WrittenStep {
 
 impl Written {
     pub fn item(&self) -> String {
-        let Self { name, intent, inputs, output, tail, .. } = self;
-        let steps: String = self.steps.iter().map(|step| step.text("        ")).collect();
-        format!("plan! {{\n    /// {intent}\n    pub {name}({inputs}) -> {output} {{\n{steps}        {tail}\n    }}\n}}\n")
+        let Self {
+            name,
+            intent,
+            inputs,
+            output,
+            tail,
+            ..
+        } = self;
+        let steps: String = self
+            .steps
+            .iter()
+            .map(|step| step.text("        "))
+            .collect();
+        format!(
+            "plan! {{\n    /// {intent}\n    pub {name}({inputs}) -> {output} {{\n{steps}        {tail}\n    }}\n}}\n"
+        )
     }
 
     pub fn expression(&self) -> String {
-        let steps: String = self.steps.iter().map(|step| step.text("        ")).collect();
+        let steps: String = self
+            .steps
+            .iter()
+            .map(|step| step.text("        "))
+            .collect();
         let Self { intent, tail, .. } = self;
-        format!("/// {intent}\npub fn make() {{\n    let plan = plan! {{\n{steps}        {tail}\n    }};\n    let _ = plan;\n}}\n")
+        format!(
+            "/// {intent}\npub fn make() {{\n    let plan = plan! {{\n{steps}        {tail}\n    }};\n    let _ = plan;\n}}\n"
+        )
     }
 
     /// Brings steps and arguments into another order, always the same.
@@ -200,42 +258,67 @@ fn nest(corpus: &Corpus, plan: &Plan) -> Result<(Plan, Plan), String> {
     let (first, second) = plan.steps.split_at(plan.steps.len() / 2);
     let is_inside = |name: &str| second.iter().any(|step| step.name == name);
     let mut inputs: Vec<(Reference, String, Type)> = Vec::new();
-    let mut inner = Plan { id: format!("{}-rest", plan.id), intent: plan.intent.clone(), inputs: Vec::new(), steps: second.to_vec() };
+    let mut inner = Plan {
+        id: format!("{}-rest", plan.id),
+        intent: plan.intent.clone(),
+        inputs: Vec::new(),
+        steps: second.to_vec(),
+    };
     let mut after = BTreeSet::new();
     for step in &mut inner.steps {
         after.extend(step.after.iter().filter(|name| !is_inside(name)).cloned());
         step.after.retain(|name| is_inside(name));
         for (_, given) in &mut step.arguments {
-            let Given::Reference(reference) = given else { continue };
+            let Given::Reference(reference) = given else {
+                continue;
+            };
             if is_inside(&reference.root) {
                 continue;
             }
             let name = match inputs.iter().find(|(known, ..)| known == reference) {
                 Some((_, name, _)) => name.clone(),
                 None => {
-                    let source = corpus.source(plan, &reference.root).ok_or_else(|| format!("no step {}", reference.root))?;
+                    let source = corpus
+                        .source(plan, &reference.root)
+                        .ok_or_else(|| format!("no step {}", reference.root))?;
                     let ty = write::walk(&corpus.structs, &source, reference)?.ty;
                     let name = input_name(reference);
                     inputs.push((reference.clone(), name.clone(), ty));
                     name
                 }
             };
-            *reference = Reference { root: name, path: Vec::new() };
+            *reference = Reference {
+                root: name,
+                path: Vec::new(),
+            };
         }
     }
-    inner.inputs = inputs.iter().map(|(_, name, ty)| (name.clone(), ty.clone())).collect();
+    inner.inputs = inputs
+        .iter()
+        .map(|(_, name, ty)| (name.clone(), ty.clone()))
+        .collect();
     let output = corpus.output(second.last().ok_or("no steps")?);
-    let arguments = inputs.iter().map(|(_, name, ty)| Argument { json: name.clone(), ident: name.clone(), ty: ty.clone() });
+    let arguments = inputs.iter().map(|(_, name, ty)| Argument {
+        json: name.clone(),
+        ident: name.clone(),
+        ty: ty.clone(),
+    });
     let mut outer = plan.clone();
     outer.steps = first.to_vec();
     outer.inputs.retain(|(name, _)| {
-        outer.steps.iter().any(|step| step.references().any(|reference| reference.root == *name))
+        outer
+            .steps
+            .iter()
+            .any(|step| step.references().any(|reference| reference.root == *name))
             || inputs.iter().any(|(reference, ..)| reference.root == *name)
     });
     outer.steps.push(Step {
         name: "rest".to_owned(),
         calls: Calls::Plan(pascal_case(&inner.id), arguments.collect(), output),
-        arguments: inputs.iter().map(|(reference, name, _)| (name.clone(), Given::Reference(reference.clone()))).collect(),
+        arguments: inputs
+            .iter()
+            .map(|(reference, name, _)| (name.clone(), Given::Reference(reference.clone())))
+            .collect(),
         after,
     });
     Ok((inner, outer))

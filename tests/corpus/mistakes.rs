@@ -48,14 +48,23 @@ fn mark(text: &str) -> String {
 pub fn unmark(marked: &str, file: &str) -> (String, Place) {
     let mut text = String::new();
     let (mut line, mut column) = (1, 1);
-    let mut place = Place { file: file.to_owned(), line: 0, start: 0, end: 0 };
+    let mut place = Place {
+        file: file.to_owned(),
+        line: 0,
+        start: 0,
+        end: 0,
+    };
     for char in marked.chars() {
         match char {
             OPEN => (place.line, place.start) = (line, column),
             CLOSE => place.end = column,
             other => {
                 text.push(other);
-                (line, column) = if other == '\n' { (line + 1, 1) } else { (line, column + 1) };
+                (line, column) = if other == '\n' {
+                    (line + 1, 1)
+                } else {
+                    (line, column + 1)
+                };
             }
         }
     }
@@ -63,7 +72,12 @@ pub fn unmark(marked: &str, file: &str) -> (String, Place) {
 }
 
 /// The plan with one mistake of this kind, marked; `None` if it has no place for one.
-pub fn plant(corpus: &Corpus, plan: &Plan, mistake: Mistake, random: &mut Random) -> Option<String> {
+pub fn plant(
+    corpus: &Corpus,
+    plan: &Plan,
+    mistake: Mistake,
+    random: &mut Random,
+) -> Option<String> {
     let mut broken = written(corpus, plan).ok()?;
     if random.below(2) == 1 {
         broken.shuffle();
@@ -74,23 +88,35 @@ pub fn plant(corpus: &Corpus, plan: &Plan, mistake: Mistake, random: &mut Random
             vec![mark(&typo) + &text(at.hops)]
         }),
         Mistake::UnknownField => reference(corpus, plan, &mut broken, random, |at| {
-            let fields: Vec<usize> = (0..at.hops.len()).filter(|hop| at.hops[*hop].field_of.is_some()).collect();
-            let Some(&hop) = at.random.choose(&fields) else { return Vec::new() };
+            let fields: Vec<usize> = (0..at.hops.len())
+                .filter(|hop| at.hops[*hop].field_of.is_some())
+                .collect();
+            let Some(&hop) = at.random.choose(&fields) else {
+                return Vec::new();
+            };
             let (before, after) = (text(&at.hops[..hop]), text(&at.hops[hop + 1..]));
             let name = typo(at.hops[hop].text.trim_start_matches('.'), at.random);
             vec![format!("{}{before}.{}{after}", at.root, mark(&name))]
         }),
         Mistake::WrongReference => reference(corpus, plan, &mut broken, random, |at| {
-            let wrong = at.others().into_iter().filter(|(_, ty)| ty.present().0 != at.wanted.present().0);
+            let wrong = at
+                .others()
+                .into_iter()
+                .filter(|(_, ty)| ty.present().0 != at.wanted.present().0);
             wrong.map(|(text, _)| mark(&text)).collect()
         }),
         Mistake::AbsentField => reference(corpus, plan, &mut broken, random, |at| {
-            let absent = at.others().into_iter().filter(|(_, ty)| *ty == at.wanted.clone().maybe() && *ty != *at.wanted);
+            let absent = at
+                .others()
+                .into_iter()
+                .filter(|(_, ty)| *ty == at.wanted.clone().maybe() && *ty != *at.wanted);
             absent.map(|(text, _)| mark(&text)).collect()
         }),
         Mistake::WrongLiteral => {
             let is_literal = |argument: &WrittenArgument| {
-                matches!(&argument.given, Given::Literal(_)) && *argument.argument.ty.present().0 != Type::Json && argument.text != "None"
+                matches!(&argument.given, Given::Literal(_))
+                    && *argument.argument.ty.present().0 != Type::Json
+                    && argument.text != "None"
             };
             let argument = argument(&mut broken, random, is_literal)?;
             argument.text = mark(match argument.argument.ty.present().0 {
@@ -164,11 +190,18 @@ impl At<'_> {
         for length in 0..self.path.path.len() {
             let mut path = self.path.clone();
             path.path.truncate(length);
-            let Ok(outer) = walk(structs, self.source, &path) else { continue };
+            let Ok(outer) = walk(structs, self.source, &path) else {
+                continue;
+            };
             others.push((outer.text(self.root), outer.ty.clone()));
             if let Type::Struct(index) = outer.ty {
                 let fields = structs.0[index].fields.iter();
-                others.extend(fields.map(|field| (format!("{}.{}", outer.text(self.root), field.ident), field.ty.clone())));
+                others.extend(fields.map(|field| {
+                    (
+                        format!("{}.{}", outer.text(self.root), field.ident),
+                        field.ty.clone(),
+                    )
+                }));
             }
         }
         others
@@ -176,20 +209,38 @@ impl At<'_> {
 }
 
 /// Breaks one reference: `choices` are the texts that might stand in its place.
-fn reference(corpus: &Corpus, plan: &Plan, broken: &mut Written, random: &mut Random, choices: impl Fn(&mut At<'_>) -> Vec<String>) -> Option<()> {
-    let all = (0..broken.steps.len()).flat_map(|step| (0..broken.steps[step].arguments.len()).map(move |argument| (step, argument)));
+fn reference(
+    corpus: &Corpus,
+    plan: &Plan,
+    broken: &mut Written,
+    random: &mut Random,
+    choices: impl Fn(&mut At<'_>) -> Vec<String>,
+) -> Option<()> {
+    let all = (0..broken.steps.len()).flat_map(|step| {
+        (0..broken.steps[step].arguments.len()).map(move |argument| (step, argument))
+    });
     let mut all: Vec<(usize, usize)> = all.collect();
     random.shuffle(&mut all);
     for (step, argument) in all {
         let at = &mut broken.steps[step].arguments[argument];
-        let Given::Reference(path) = &at.given else { continue };
+        let Given::Reference(path) = &at.given else {
+            continue;
+        };
         if at.way != Way::Direct || *at.argument.ty.present().0 == Type::Json {
             continue;
         }
         let source = corpus.source(plan, &path.root)?;
         let walked = walk(&corpus.structs, &source, path).ok()?;
         let (root, hops, wanted) = (&*path.root, &*walked.hops, &at.argument.ty);
-        let choices = choices(&mut At { corpus, root, source: &source, path, hops, wanted, random });
+        let choices = choices(&mut At {
+            corpus,
+            root,
+            source: &source,
+            path,
+            hops,
+            wanted,
+            random,
+        });
         if let Some(text) = random.choose(&choices) {
             at.text.clone_from(text);
             return Some(());
@@ -198,14 +249,30 @@ fn reference(corpus: &Corpus, plan: &Plan, broken: &mut Written, random: &mut Ra
     None
 }
 
-fn place(broken: &Written, random: &mut Random, wanted: impl Fn(&WrittenArgument) -> bool) -> Option<(usize, usize)> {
+fn place(
+    broken: &Written,
+    random: &mut Random,
+    wanted: impl Fn(&WrittenArgument) -> bool,
+) -> Option<(usize, usize)> {
     let steps = broken.steps.iter().enumerate();
-    let all = steps.flat_map(|(step, one)| one.arguments.iter().enumerate().map(move |(argument, one)| (step, argument, one)));
-    let all: Vec<(usize, usize)> = all.filter(|(.., one)| wanted(one)).map(|(step, argument, _)| (step, argument)).collect();
+    let all = steps.flat_map(|(step, one)| {
+        one.arguments
+            .iter()
+            .enumerate()
+            .map(move |(argument, one)| (step, argument, one))
+    });
+    let all: Vec<(usize, usize)> = all
+        .filter(|(.., one)| wanted(one))
+        .map(|(step, argument, _)| (step, argument))
+        .collect();
     random.choose(&all).copied()
 }
 
-fn argument<'a>(broken: &'a mut Written, random: &mut Random, wanted: impl Fn(&WrittenArgument) -> bool) -> Option<&'a mut WrittenArgument> {
+fn argument<'a>(
+    broken: &'a mut Written,
+    random: &mut Random,
+    wanted: impl Fn(&WrittenArgument) -> bool,
+) -> Option<&'a mut WrittenArgument> {
     let (step, argument) = place(broken, random, wanted)?;
     Some(&mut broken.steps[step].arguments[argument])
 }
@@ -216,7 +283,10 @@ fn reachable(plan: &Plan, from: usize) -> BTreeSet<usize> {
     let mut open = vec![from];
     while let Some(step) = open.pop() {
         let step = &plan.steps[step];
-        let names = step.references().map(|reference| &reference.root).chain(&step.after);
+        let names = step
+            .references()
+            .map(|reference| &reference.root)
+            .chain(&step.after);
         let next = names.filter_map(|name| plan.steps.iter().position(|step| step.name == *name));
         open.extend(next.filter(|step| found.insert(*step)).collect::<Vec<_>>());
     }

@@ -22,7 +22,6 @@ pub struct Tool {
     pub name: String,
     /// The name of its struct.
     pub rust: String,
-    pub module: String,
     pub arguments: Vec<Argument>,
     pub output: Type,
 }
@@ -97,16 +96,33 @@ struct Sketch {
 impl Corpus {
     /// Reads both corpora of whole plans.
     pub fn read(folder: &Path) -> Self {
-        let read = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let read = |path: &str| {
+            std::fs::read_to_string(folder.join(path))
+                .unwrap_or_else(|error| panic!("{path}: {error}"))
+        };
         let json = |text: &str| serde_json::from_str::<Value>(text).expect("a corpus is JSON");
         let mut sketches = BTreeMap::<String, Sketch>::new();
-        for tool in json(&read("complexfuncbench/tools.json")).as_array().into_iter().flatten() {
+        for tool in json(&read("complexfuncbench/tools.json"))
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
             let name = text(&tool["name"]);
             sketches.entry(name).or_default().schema = Some(tool.clone());
         }
-        let mut plans: Vec<Raw> = read("complexfuncbench/plans.jsonl").lines().map(|line| Raw::dollar(&json(line))).collect();
+        let mut plans: Vec<Raw> = read("complexfuncbench/plans.jsonl")
+            .lines()
+            .map(|line| Raw::dollar(&json(line)))
+            .collect();
         let llm = json(&read("clear_ai_llm_plans.json"));
-        plans.extend(llm["plans"].as_array().into_iter().flatten().enumerate().map(|(index, plan)| Raw::step_index(index, plan)));
+        plans.extend(
+            llm["plans"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .map(|(index, plan)| Raw::step_index(index, plan)),
+        );
         for step in plans.iter().flat_map(|plan| &plan.steps) {
             let sketch = sketches.entry(step.tool.clone()).or_default();
             sketch.calls += 1;
@@ -122,9 +138,16 @@ impl Corpus {
         for plan in &plans {
             plan.sketch_arguments(&mut sketches, &structs, &outputs);
         }
-        let tools: Vec<Tool> = sketches.into_iter().map(|(name, sketch)| tool(name, sketch, &mut structs, &outputs)).collect();
+        let tools: Vec<Tool> = sketches
+            .into_iter()
+            .map(|(name, sketch)| tool(name, sketch, &mut structs, &outputs))
+            .collect();
         let plans = plans.into_iter().map(|plan| plan.typed(&tools)).collect();
-        Self { structs, tools, plans }
+        Self {
+            structs,
+            tools,
+            plans,
+        }
     }
 
     /// What a step gives.
@@ -135,17 +158,19 @@ impl Corpus {
         }
     }
 
-    pub fn arguments<'a>(&'a self, step: &'a Step) -> &'a [Argument] {
-        match &step.calls {
-            Calls::Tool(tool) => &self.tools[*tool].arguments,
-            Calls::Plan(_, arguments, _) => arguments,
-        }
-    }
-
     /// What a step or an input of the plan gives.
     pub fn source(&self, plan: &Plan, name: &str) -> Option<Type> {
-        let input = plan.inputs.iter().find(|(input, _)| input == name).map(|(_, ty)| ty.clone());
-        input.or_else(|| plan.steps.iter().find(|step| step.name == name).map(|step| self.output(step)))
+        let input = plan
+            .inputs
+            .iter()
+            .find(|(input, _)| input == name)
+            .map(|(_, ty)| ty.clone());
+        input.or_else(|| {
+            plan.steps
+                .iter()
+                .find(|step| step.name == name)
+                .map(|step| self.output(step))
+        })
     }
 }
 
@@ -157,18 +182,29 @@ fn output(name: &str, sketch: &mut Sketch, structs: &mut Structs) -> Type {
     seen.into_type(&module(name), "Output", structs)
 }
 
-fn tool(name: String, sketch: Sketch, structs: &mut Structs, outputs: &BTreeMap<String, Type>) -> Tool {
+fn tool(
+    name: String,
+    sketch: Sketch,
+    structs: &mut Structs,
+    outputs: &BTreeMap<String, Type>,
+) -> Tool {
     let module = module(&name);
     let calls = sketch.calls;
     let mut seen = sketch.arguments;
     let mut arguments = Vec::new();
     let mut add = |json: &str, ty: Type, required: bool| {
         let ty = if required { ty } else { ty.maybe() };
-        arguments.push(Argument { json: json.to_owned(), ident: field_name(json), ty });
+        arguments.push(Argument {
+            json: json.to_owned(),
+            ident: field_name(json),
+            ty,
+        });
     };
     if let Some(schema) = &sketch.schema {
         for (json, parameter) in schema["parameters"].as_object().into_iter().flatten() {
-            let shown = seen.remove(json).map(|(_, seen)| seen.into_type(&module, &pascal_case(json), structs));
+            let shown = seen
+                .remove(json)
+                .map(|(_, seen)| seen.into_type(&module, &pascal_case(json), structs));
             let ty = match (parameter["type"].as_str(), shown) {
                 (Some("string"), _) => Type::Text,
                 (Some("number"), Some(Type::Int)) => Type::Int,
@@ -183,7 +219,12 @@ fn tool(name: String, sketch: Sketch, structs: &mut Structs, outputs: &BTreeMap<
         add(&json, ty, count == calls);
     }
     let output = outputs[&name].clone();
-    Tool { rust: pascal_case(&name), module, arguments, output, name }
+    Tool {
+        rust: pascal_case(&name),
+        arguments,
+        output,
+        name,
+    }
 }
 
 fn module(tool: &str) -> String {
@@ -191,7 +232,10 @@ fn module(tool: &str) -> String {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("expected a text, found {value}")).to_owned()
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("expected a text, found {value}"))
+        .to_owned()
 }
 
 /// A plan as its corpus has it.
@@ -216,24 +260,54 @@ impl Raw {
     /// `"$var1.coordinates.latitude$"`, with the pointer that was recorded for it.
     fn dollar(plan: &Value) -> Self {
         let steps = plan["steps"].as_array().into_iter().flatten().map(|step| {
-            let recorded: Vec<&Value> = step["references"].as_array().into_iter().flatten().collect();
+            let recorded: Vec<&Value> = step["references"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .collect();
             let mut resolved = BTreeMap::new();
-            let arguments = step["arguments"].as_object().into_iter().flatten().map(|(name, value)| {
-                let given = match recorded.iter().find(|reference| reference["arg"] == **name && reference["raw"] == *value) {
-                    Some(reference) => {
-                        resolved.insert(name.clone(), reference["resolved"].clone());
-                        let path = reference["path"].as_array().into_iter().flatten().map(|part| part_of(&text(part)));
-                        Given::Reference(Reference { root: text(&reference["step"]), path: path.collect() })
-                    }
-                    None => Given::Literal(value.clone()),
-                };
-                (name.clone(), given)
-            });
+            let arguments =
+                step["arguments"]
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, value)| {
+                        let given = match recorded.iter().find(|reference| {
+                            reference["arg"] == **name && reference["raw"] == *value
+                        }) {
+                            Some(reference) => {
+                                resolved.insert(name.clone(), reference["resolved"].clone());
+                                let path = reference["path"]
+                                    .as_array()
+                                    .into_iter()
+                                    .flatten()
+                                    .map(|part| part_of(&text(part)));
+                                Given::Reference(Reference {
+                                    root: text(&reference["step"]),
+                                    path: path.collect(),
+                                })
+                            }
+                            None => Given::Literal(value.clone()),
+                        };
+                        (name.clone(), given)
+                    });
             let arguments = arguments.collect();
             let (name, tool) = (text(&step["id"]), text(&step["tool"]));
-            RawStep { name, tool, arguments, after: BTreeSet::new(), response: Some(step["response"].clone()), resolved }
+            RawStep {
+                name,
+                tool,
+                arguments,
+                after: BTreeSet::new(),
+                response: Some(step["response"].clone()),
+                resolved,
+            }
         });
-        Self { id: text(&plan["id"]), intent: text(&plan["query"]), inputs: Vec::new(), steps: steps.collect() }
+        Self {
+            id: text(&plan["id"]),
+            intent: text(&plan["query"]),
+            inputs: Vec::new(),
+            steps: steps.collect(),
+        }
     }
 
     /// `"${step[0].data[0].id}"`; another `${name}` is an input of the plan.
@@ -264,13 +338,25 @@ impl Raw {
             RawStep { name, tool: text(&step["tool"]), arguments, after, response, resolved: BTreeMap::new() }
         });
         let steps = steps.collect();
-        Self { id: format!("llm-{index:04}"), intent: text(&plan["query"]), inputs: inputs.into_iter().collect(), steps }
+        Self {
+            id: format!("llm-{index:04}"),
+            intent: text(&plan["query"]),
+            inputs: inputs.into_iter().collect(),
+            steps,
+        }
     }
 
     /// Adds what this plan's calls show of their tools' arguments.
-    fn sketch_arguments(&self, sketches: &mut BTreeMap<String, Sketch>, structs: &Structs, outputs: &BTreeMap<String, Type>) {
+    fn sketch_arguments(
+        &self,
+        sketches: &mut BTreeMap<String, Sketch>,
+        structs: &Structs,
+        outputs: &BTreeMap<String, Type>,
+    ) {
         for step in &self.steps {
-            let sketch = sketches.get_mut(&step.tool).expect("each tool has a sketch");
+            let sketch = sketches
+                .get_mut(&step.tool)
+                .expect("each tool has a sketch");
             for (name, given) in &step.arguments {
                 let (count, seen) = sketch.arguments.entry(name.clone()).or_default();
                 *count += 1;
@@ -281,14 +367,18 @@ impl Raw {
                             seen.value(number);
                         }
                     }
-                    Given::Reference(reference) => match self.steps.iter().find(|step| step.name == reference.root) {
-                        Some(source) => {
-                            if let Ok(found) = crate::write::walk(structs, &outputs[&source.tool], reference) {
-                                seen.reference(&found.ty);
+                    Given::Reference(reference) => {
+                        match self.steps.iter().find(|step| step.name == reference.root) {
+                            Some(source) => {
+                                if let Ok(found) =
+                                    crate::write::walk(structs, &outputs[&source.tool], reference)
+                                {
+                                    seen.reference(&found.ty);
+                                }
                             }
+                            None => seen.reference(&Type::Text),
                         }
-                        None => seen.reference(&Type::Text),
-                    },
+                    }
                 }
             }
         }
@@ -296,25 +386,54 @@ impl Raw {
 
     fn typed(self, tools: &[Tool]) -> Plan {
         let steps = self.steps.into_iter().map(|step| {
-            let tool = tools.iter().position(|tool| tool.name == step.tool).expect("each tool is known");
-            Step { name: step.name, calls: Calls::Tool(tool), arguments: step.arguments, after: step.after }
+            let tool = tools
+                .iter()
+                .position(|tool| tool.name == step.tool)
+                .expect("each tool is known");
+            Step {
+                name: step.name,
+                calls: Calls::Tool(tool),
+                arguments: step.arguments,
+                after: step.after,
+            }
         });
-        let inputs = self.inputs.into_iter().map(|input| (input, Type::Text)).collect();
-        Plan { id: self.id, intent: self.intent, inputs, steps: steps.collect() }
+        let inputs = self
+            .inputs
+            .into_iter()
+            .map(|input| (input, Type::Text))
+            .collect();
+        Plan {
+            id: self.id,
+            intent: self.intent,
+            inputs,
+            steps: steps.collect(),
+        }
     }
 }
 
 fn part_of(part: &str) -> Part {
     match part {
         "*" => Part::Each,
-        part => part.parse().map_or_else(|_| Part::Key(part.to_owned()), Part::Index),
+        part => part
+            .parse()
+            .map_or_else(|_| Part::Key(part.to_owned()), Part::Index),
     }
 }
 
 /// `step[0].data[0].id`, where `data` names the step's output.
 fn step_reference(inside: &str) -> Option<Reference> {
     let (number, rest) = inside.strip_prefix("step[")?.split_once(']')?;
-    let rest = rest.strip_prefix(".data")?.replace('[', ".").replace(']', "");
-    let path = rest.split('.').filter(|part| !part.is_empty()).map(part_of).collect();
-    Some(Reference { root: format!("step{number}"), path })
+    let rest = rest
+        .strip_prefix(".data")?
+        .replace('[', ".")
+        .replace(']', "");
+    let path = rest
+        .split('.')
+        .filter(|part| !part.is_empty())
+        .map(part_of)
+        .collect();
+    Some(Reference {
+        root: format!("step{number}"),
+        path,
+    })
 }

@@ -2,7 +2,8 @@
 
 /// Whether a JSON key could be the name of a field, however its letters are cased.
 pub fn is_name(key: &str) -> bool {
-    !key.starts_with(|char: char| char.is_ascii_digit()) && key.contains(|char: char| char.is_ascii_alphabetic())
+    !key.starts_with(|char: char| char.is_ascii_digit())
+        && key.contains(|char: char| char.is_ascii_alphabetic())
 }
 
 /// `dropOff-ID` → `drop_off_id`
@@ -16,7 +17,8 @@ pub fn snake_case(name: &str) -> String {
             }
             continue;
         }
-        let after_lower = index > 0 && (chars[index - 1].is_ascii_lowercase() || chars[index - 1].is_ascii_digit());
+        let after_lower = index > 0
+            && (chars[index - 1].is_ascii_lowercase() || chars[index - 1].is_ascii_digit());
         let before_lower = index > 0 && chars.get(index + 1).is_some_and(char::is_ascii_lowercase);
         if char.is_ascii_uppercase() && (after_lower || before_lower) && !snake.ends_with('_') {
             snake.push('_');
@@ -31,7 +33,10 @@ pub fn pascal_case(name: &str) -> String {
     let snake = snake_case(name);
     let parts = snake.split('_').map(|part| {
         let mut chars = part.chars();
-        chars.next().map(|first| first.to_ascii_uppercase().to_string() + chars.as_str()).unwrap_or_default()
+        chars
+            .next()
+            .map(|first| first.to_ascii_uppercase().to_string() + chars.as_str())
+            .unwrap_or_default()
     });
     parts.collect()
 }
@@ -63,7 +68,9 @@ pub fn distinct(name: &str, taken: &dyn Fn(&str) -> bool) -> String {
 }
 
 const KEYWORDS: [&str; 46] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern", "false",
-    "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
-    "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
+    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where",
 ];

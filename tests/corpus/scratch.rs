@@ -43,11 +43,20 @@ pub struct Checked {
 impl Scratch {
     pub fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        Self { folder, packages: Vec::new() }
+        Self {
+            folder,
+            packages: Vec::new(),
+        }
     }
 
     /// Adds a crate: a file a module, or the text of `lib.rs`.
-    pub fn package(&mut self, name: &str, depends: &[&str], lib: &str, modules: &[(String, String)]) {
+    pub fn package(
+        &mut self,
+        name: &str,
+        depends: &[&str],
+        lib: &str,
+        modules: &[(String, String)],
+    ) {
         let root = env!("CARGO_MANIFEST_DIR");
         let mut manifest = format!(
             "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
@@ -57,7 +66,10 @@ impl Scratch {
         for depends in depends {
             let _ = writeln!(manifest, "{depends} = {{ path = \"../{depends}\" }}");
         }
-        let mods: String = modules.iter().map(|(module, _)| format!("pub mod {module};\n")).collect();
+        let mods: String = modules
+            .iter()
+            .map(|(module, _)| format!("pub mod {module};\n"))
+            .collect();
         self.write(&format!("{name}/Cargo.toml"), &manifest);
         self.write(&format!("{name}/src/lib.rs"), &format!("{lib}{mods}"));
         for (module, text) in modules {
@@ -72,7 +84,8 @@ impl Scratch {
         if std::fs::read_to_string(&path).is_ok_and(|known| known == text) {
             return;
         }
-        std::fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder can be made");
+        std::fs::create_dir_all(path.parent().expect("a file is in a folder"))
+            .expect("the folder can be made");
         std::fs::write(&path, text).expect("the file can be written");
     }
 
@@ -81,10 +94,11 @@ impl Scratch {
         std::fs::read_to_string(self.folder.join(file)).unwrap_or_default()
     }
 
-    /// Writes the manifest of the workspace, with the versions of this one.
+    /// Writes the manifest of the workspace, with the versions of this one. Nothing is checked incrementally: most is checked once.
     pub fn finish(&self) {
-        self.write("Cargo.toml", &format!("[workspace]\nmembers = {:?}\nresolver = \"3\"\n", self.packages));
-        let lock = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock"));
+        self.write("Cargo.toml", &format!("[workspace]\nmembers = {:?}\nresolver = \"3\"\n\n[profile.dev]\nincremental = false\n", self.packages));
+        let lock =
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock"));
         if !self.folder.join("Cargo.lock").exists() {
             self.write("Cargo.lock", &lock.expect("the workspace has a lock file"));
         }
@@ -92,9 +106,17 @@ impl Scratch {
 
     /// Runs `cargo check` on these crates.
     pub fn check(&self, packages: &[&str]) -> Checked {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder of the target");
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .parent()
+            .expect("the folder of the target");
         let mut command = Command::new(env!("CARGO"));
-        command.current_dir(&self.folder).args(["check", "--offline", "--keep-going", "--quiet", "--message-format=json"]);
+        command.current_dir(&self.folder).args([
+            "check",
+            "--offline",
+            "--keep-going",
+            "--quiet",
+            "--message-format=json",
+        ]);
         command.env("CARGO_TARGET_DIR", target);
         packages.iter().for_each(|package| {
             command.args(["-p", package]);
@@ -103,11 +125,18 @@ impl Scratch {
         let output = command.output().expect("cargo runs");
         let took = start.elapsed();
         let lines = String::from_utf8_lossy(&output.stdout);
-        let messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let messages = lines
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let messages = messages.filter(|message| message["reason"] == "compiler-message");
-        let diagnostics: Vec<Diagnostic> = messages.map(|message| diagnostic(&message["message"])).collect();
+        let diagnostics: Vec<Diagnostic> = messages
+            .map(|message| diagnostic(&message["message"]))
+            .collect();
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() || diagnostics.iter().any(|one| one.level == "error"), "cargo failed:\n{errors}");
+        assert!(
+            output.status.success() || diagnostics.iter().any(|one| one.level == "error"),
+            "cargo failed:\n{errors}"
+        );
         Checked { diagnostics, took }
     }
 }
@@ -116,18 +145,37 @@ fn diagnostic(message: &Value) -> Diagnostic {
     let text = |key: &str| message[key].as_str().unwrap_or_default().to_owned();
     let (mut primary, mut others) = (Vec::new(), Vec::new());
     for span in message["spans"].as_array().into_iter().flatten() {
-        let into = if span["is_primary"] == true { &mut primary } else { &mut others };
+        let into = if span["is_primary"] == true {
+            &mut primary
+        } else {
+            &mut others
+        };
         into.push(place(span));
     }
     for child in message["children"].as_array().into_iter().flatten() {
         others.extend(child["spans"].as_array().into_iter().flatten().map(place));
     }
-    Diagnostic { level: text("level"), rendered: text("rendered"), message: text("message"), primary, others }
+    Diagnostic {
+        level: text("level"),
+        rendered: text("rendered"),
+        message: text("message"),
+        primary,
+        others,
+    }
 }
 
 fn place(span: &Value) -> Place {
     let number = |key: &str| span[key].as_u64().unwrap_or_default();
     let file = span["file_name"].as_str().unwrap_or_default().to_owned();
     let several = number("line_start") != number("line_end");
-    Place { file, line: number("line_start"), start: number("column_start"), end: if several { u64::MAX } else { number("column_end") } }
+    Place {
+        file,
+        line: number("line_start"),
+        start: number("column_start"),
+        end: if several {
+            u64::MAX
+        } else {
+            number("column_end")
+        },
+    }
 }

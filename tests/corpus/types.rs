@@ -65,7 +65,11 @@ pub struct Structs(pub Vec<Struct>);
 impl Structs {
     /// Adds a struct, under another name if the module has one of this name.
     pub fn add(&mut self, module: &str, name: &str, members: Vec<(String, Type)>) -> Type {
-        let taken = |name: &str| self.0.iter().any(|known| known.module == module && known.name == name);
+        let taken = |name: &str| {
+            self.0
+                .iter()
+                .any(|known| known.module == module && known.name == name)
+        };
         let name = distinct(name, &taken);
         let mut idents = BTreeSet::new();
         let fields = members.into_iter().map(|(json, ty)| {
@@ -74,7 +78,11 @@ impl Structs {
             Field { json, ident, ty }
         });
         let fields = fields.collect();
-        self.0.push(Struct { module: module.to_owned(), name, fields });
+        self.0.push(Struct {
+            module: module.to_owned(),
+            name,
+            fields,
+        });
         Type::Struct(self.0.len() - 1)
     }
 
@@ -87,9 +95,14 @@ impl Structs {
             Type::Text => "::std::string::String".to_owned(),
             Type::Json => "::serde_json::Value".to_owned(),
             Type::List(inner) => format!("::std::vec::Vec<{}>", self.rust(inner, root)),
-            Type::Map(inner) => format!("::std::collections::BTreeMap<::std::string::String, {}>", self.rust(inner, root)),
+            Type::Map(inner) => format!(
+                "::std::collections::BTreeMap<::std::string::String, {}>",
+                self.rust(inner, root)
+            ),
             Type::Maybe(inner) => format!("::core::option::Option<{}>", self.rust(inner, root)),
-            Type::Struct(index) => format!("{root}::{}::{}", self.0[*index].module, self.0[*index].name),
+            Type::Struct(index) => {
+                format!("{root}::{}::{}", self.0[*index].module, self.0[*index].name)
+            }
         }
     }
 }
@@ -139,7 +152,12 @@ impl Seen {
     pub fn properties(&mut self, properties: &Value, required: Option<&Vec<Value>>) {
         let object = self.object.get_or_insert_default();
         for (key, schema) in properties.as_object().into_iter().flatten() {
-            object.members.entry(key.clone()).or_default().1.schema(schema);
+            object
+                .members
+                .entry(key.clone())
+                .or_default()
+                .1
+                .schema(schema);
         }
         if let Some(required) = required {
             let names = required.iter().filter_map(Value::as_str).map(str::to_owned);
@@ -177,21 +195,33 @@ impl Seen {
             Type::Int => self.int = true,
             Type::Float => self.float = true,
             Type::Text => self.text = true,
-            Type::List(inner) => self.list.get_or_insert_default().reference(inner),
             Type::Maybe(inner) => self.reference(inner),
-            Type::Json | Type::Map(_) | Type::Struct(_) => self.json = true,
+            Type::List(inner)
+                if matches!(**inner, Type::Bool | Type::Int | Type::Float | Type::Text) =>
+            {
+                self.list.get_or_insert_default().reference(inner);
+            }
+            Type::Json | Type::List(_) | Type::Map(_) | Type::Struct(_) => self.json = true,
         }
     }
 
     /// The type, whose structs go into the module under names that start with `name`.
     pub fn into_type(self, module: &str, name: &str, structs: &mut Structs) -> Type {
         let number = self.int || self.float;
-        let kinds = [self.bool, number, self.text, self.list.is_some(), self.object.is_some()];
+        let kinds = [
+            self.bool,
+            number,
+            self.text,
+            self.list.is_some(),
+            self.object.is_some(),
+        ];
         if self.json || kinds.iter().filter(|kind| **kind).count() != 1 {
             return Type::Json;
         }
         let ty = if let Some(list) = self.list {
-            let name = name.strip_suffix('s').map_or_else(|| format!("{name}Item"), str::to_owned);
+            let name = name
+                .strip_suffix('s')
+                .map_or_else(|| format!("{name}Item"), str::to_owned);
             Type::List(Box::new(list.into_type(module, &name, structs)))
         } else if let Some(object) = self.object {
             object.into_type(module, name, structs)
@@ -218,7 +248,11 @@ impl Object {
             for (_, (_, seen)) in self.members {
                 all.merge(seen);
             }
-            return Type::Map(Box::new(all.into_type(module, &format!("{name}Value"), structs)));
+            return Type::Map(Box::new(all.into_type(
+                module,
+                &format!("{name}Value"),
+                structs,
+            )));
         }
         let mut members = Vec::new();
         for (key, (count, seen)) in self.members {

@@ -38,16 +38,25 @@ pub fn walk(structs: &Structs, source: &Type, reference: &Reference) -> Result<W
     let mut lists = Vec::new();
     for part in &reference.path {
         if let Type::Maybe(inner) = ty {
-            hops.push(Hop { text: "?".to_owned(), field_of: None });
+            hops.push(Hop {
+                text: "?".to_owned(),
+                field_of: None,
+            });
             ty = *inner;
             maybe = true;
         }
-        let mut hop = Hop { text: String::new(), field_of: None };
+        let mut hop = Hop {
+            text: String::new(),
+            field_of: None,
+        };
         ty = match (part, ty) {
             (Part::Key(key), Type::Struct(index)) => {
                 let missing = || format!("`{}` has no field `{key}`", structs.0[index].name);
                 let field = structs.0[index].field(key).ok_or_else(missing)?;
-                hop = Hop { text: format!(".{}", field.ident), field_of: Some(index) };
+                hop = Hop {
+                    text: format!(".{}", field.ident),
+                    field_of: Some(index),
+                };
                 field.ty.clone()
             }
             (Part::Key(key), Type::Map(inner)) => {
@@ -72,7 +81,9 @@ pub fn walk(structs: &Structs, source: &Type, reference: &Reference) -> Result<W
                 *inner
             }
             (Part::Each, ty) => return Err(format!("`*` into {}", structs.rust(&ty, ""))),
-            (Part::Index(index), ty) => return Err(format!("[{index}] into {}", structs.rust(&ty, ""))),
+            (Part::Index(index), ty) => {
+                return Err(format!("[{index}] into {}", structs.rust(&ty, "")));
+            }
             (Part::Key(key), ty) => return Err(format!("`{key}` into {}", structs.rust(&ty, ""))),
         };
         hops.push(hop);
@@ -99,7 +110,12 @@ pub enum Way {
 }
 
 /// The value of an argument that is a reference.
-pub fn reference(structs: &Structs, source: &Type, reference: &Reference, argument: &Argument) -> Result<(String, Way), String> {
+pub fn reference(
+    structs: &Structs,
+    source: &Type,
+    reference: &Reference,
+    argument: &Argument,
+) -> Result<(String, Way), String> {
     let walked = walk(structs, source, reference)?;
     let (given, maybe) = walked.ty.present();
     let (wanted, optional) = argument.ty.present();
@@ -108,7 +124,11 @@ pub fn reference(structs: &Structs, source: &Type, reference: &Reference, argume
     if fits && (!maybe || optional || *wanted == Type::Json) {
         return Ok((text, Way::Direct));
     }
-    let place = if maybe { present(&walked, &reference.root, given)? } else { text };
+    let place = if maybe {
+        present(&walked, &reference.root, given)?
+    } else {
+        text
+    };
     let value = match (given, wanted) {
         _ if given == wanted && maybe => place,
         _ if given == wanted => format!("{place}.clone()"),
@@ -117,22 +137,41 @@ pub fn reference(structs: &Structs, source: &Type, reference: &Reference, argume
         (Type::Json, Type::Int) => format!("{place}.as_i64().unwrap_or_default()"),
         (Type::Json, Type::Float) => format!("{place}.as_f64().unwrap_or_default()"),
         (Type::Json, Type::Text) => format!("{place}.as_str().unwrap_or_default().to_owned()"),
-        _ => return Err(format!("{} into {}", structs.rust(given, ""), structs.rust(wanted, ""))),
+        _ => {
+            return Err(format!(
+                "{} into {}",
+                structs.rust(given, ""),
+                structs.rust(wanted, "")
+            ));
+        }
     };
-    Ok((if optional { format!("Some({value})") } else { value }, Way::Computed))
+    Ok((
+        if optional {
+            format!("Some({value})")
+        } else {
+            value
+        },
+        Way::Computed,
+    ))
 }
 
 /// The value that may be absent, or its type's default.
 fn present(walked: &Walked, root: &str, given: &Type) -> Result<String, String> {
     let text = walked.text(root);
-    let clone = if matches!(given, Type::Bool | Type::Int | Type::Float) { "" } else { ".clone()" };
+    let clone = if matches!(given, Type::Bool | Type::Int | Type::Float) {
+        ""
+    } else {
+        ".clone()"
+    };
     let mut parts = text.split('?');
     match (parts.next(), parts.next(), parts.next()) {
         (Some(whole), None, None) => Ok(format!("{whole}{clone}.unwrap_or_default()")),
         (Some(outer), Some(inner), None) => {
             let ends_absent = matches!(walked.hops.last(), Some(hop) if hop.text == "?");
             let way = if ends_absent { "and_then" } else { "map" };
-            Ok(format!("{outer}.as_ref().{way}(|it| it{inner}{clone}).unwrap_or_default()"))
+            Ok(format!(
+                "{outer}.as_ref().{way}(|it| it{inner}{clone}).unwrap_or_default()"
+            ))
         }
         _ => Err("absent at several places, into a required argument".to_owned()),
     }
@@ -146,12 +185,19 @@ pub fn literal(structs: &Structs, value: &Value, ty: &Type, root: &str) -> Resul
         (Value::Bool(bool), Type::Bool | Type::Json) => Ok(bool.to_string()),
         (Value::Number(number), Type::Float) => {
             let text = number.to_string();
-            Ok(if text.contains(['.', 'e']) { text } else { text + ".0" })
+            Ok(if text.contains(['.', 'e']) {
+                text
+            } else {
+                text + ".0"
+            })
         }
         (Value::Number(number), Type::Int | Type::Json) => Ok(number.to_string()),
         (Value::String(text), Type::Text | Type::Json) => Ok(format!("{text:?}")),
         (Value::Array(elements), Type::List(inner)) => {
-            let elements: Result<Vec<String>, String> = elements.iter().map(|element| literal(structs, element, inner, root)).collect();
+            let elements: Result<Vec<String>, String> = elements
+                .iter()
+                .map(|element| literal(structs, element, inner, root))
+                .collect();
             Ok(format!("[{}]", elements?.join(", ")))
         }
         (Value::Object(members), Type::Struct(index)) => {
@@ -162,14 +208,25 @@ pub fn literal(structs: &Structs, value: &Value, ty: &Type, root: &str) -> Resul
             let mut fields = Vec::new();
             for field in &known.fields {
                 match members.get(&field.json) {
-                    Some(value) => fields.push(format!("{}: {}", field.ident, literal(structs, value, &field.ty, root)?)),
+                    Some(value) => fields.push(format!(
+                        "{}: {}",
+                        field.ident,
+                        literal(structs, value, &field.ty, root)?
+                    )),
                     None if field.ty.present().1 => fields.push(format!("{}: None", field.ident)),
                     None => return Err(format!("`{}` lacks `{}`", known.name, field.json)),
                 }
             }
-            Ok(format!("{root}::{}::{} {{ {} }}", known.module, known.name, fields.join(", ")))
+            Ok(format!(
+                "{root}::{}::{} {{ {} }}",
+                known.module,
+                known.name,
+                fields.join(", ")
+            ))
         }
-        (Value::Array(_) | Value::Object(_), Type::Json) => Ok(format!("::serde_json::json!({value})")),
+        (Value::Array(_) | Value::Object(_), Type::Json) => {
+            Ok(format!("::serde_json::json!({value})"))
+        }
         (value, wanted) => Err(format!("{value} into {}", structs.rust(wanted, ""))),
     }
 }
