@@ -1,6 +1,6 @@
 //! Mistakes, planted one at a time.
 
-use crate::forms::{Written, WrittenArgument, written};
+use crate::forms::{Written, WrittenArgument, header, written};
 use crate::model::{Corpus, Given, Plan};
 use crate::random::Random;
 use crate::scratch::Place;
@@ -71,7 +71,7 @@ pub fn unmark(marked: &str, file: &str) -> (String, Place) {
     (text, place)
 }
 
-/// The plan with one mistake of this kind, marked; `None` if it has no place for one.
+/// The plan with one mistake of this kind, marked, in one of the forms; `None` if it has no place for one.
 pub fn plant(
     corpus: &Corpus,
     plan: &Plan,
@@ -168,7 +168,13 @@ pub fn plant(
             Some(())
         }
     }?;
-    Some(crate::forms::header() + &broken.item())
+    let in_place = plan.inputs.is_empty() && random.below(3) == 0;
+    let text = if in_place {
+        broken.expression()
+    } else {
+        broken.item()
+    };
+    Some(header() + &text)
 }
 
 /// A reference, for one who wants to break it.

@@ -25,8 +25,6 @@ pub struct Diagnostic {
     pub rendered: String,
     pub message: String,
     pub primary: Vec<Place>,
-    /// The others, those of notes among them.
-    pub others: Vec<Place>,
 }
 
 impl Diagnostic {
@@ -143,24 +141,15 @@ impl Scratch {
 
 fn diagnostic(message: &Value) -> Diagnostic {
     let text = |key: &str| message[key].as_str().unwrap_or_default().to_owned();
-    let (mut primary, mut others) = (Vec::new(), Vec::new());
-    for span in message["spans"].as_array().into_iter().flatten() {
-        let into = if span["is_primary"] == true {
-            &mut primary
-        } else {
-            &mut others
-        };
-        into.push(place(span));
-    }
-    for child in message["children"].as_array().into_iter().flatten() {
-        others.extend(child["spans"].as_array().into_iter().flatten().map(place));
-    }
+    let spans = message["spans"].as_array().into_iter().flatten();
     Diagnostic {
         level: text("level"),
         rendered: text("rendered"),
         message: text("message"),
-        primary,
-        others,
+        primary: spans
+            .filter(|span| span["is_primary"] == true)
+            .map(place)
+            .collect(),
     }
 }
 
