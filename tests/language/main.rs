@@ -1,0 +1,9 @@
+//! What plans mean: every construct of the language, run.
+#![deny(warnings, clippy::pedantic)]
+#![forbid(unsafe_code)]
+#![allow(dead_code)]
+
+mod support;
+
+mod literals;
+mod references;
