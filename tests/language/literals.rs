@@ -257,13 +257,34 @@ fn structs() {
         (outer, rest)
     };
     let (outer, rest) = done(outer.run(&()));
-    let deeper = |deep: Option<&str>| Deeper { deep: deep.map(text) };
-    let flat = |in_outer, deep| Flat { in_outer, deeper: deeper(deep) };
+    let deeper = |deep: Option<&str>| Deeper {
+        deep: deep.map(text),
+    };
+    let flat = |in_outer, deep| Flat {
+        in_outer,
+        deeper: deeper(deep),
+    };
     let inner_part = Inner(text("referred to"));
     let flatted = flat(1, Some("referred to"));
-    assert_eq!(outer, Outer { inner_part, left_out: 4, r#match: true, flat: flatted });
+    assert_eq!(
+        outer,
+        Outer {
+            inner_part,
+            left_out: 4,
+            r#match: true,
+            flat: flatted
+        }
+    );
     let inner_part = Inner(text("plain"));
-    assert_eq!(rest, Outer { inner_part, left_out: 0, r#match: false, flat: flat(2, None) });
+    assert_eq!(
+        rest,
+        Outer {
+            inner_part,
+            left_out: 0,
+            r#match: false,
+            flat: flat(2, None)
+        }
+    );
     arrives! {
         types::Seen: types::Seen { list: [1, 2] } => types::Seen { list: vec![1, 2] };
         types::Two: types::Two(1, "a") => types::Two(1, text("a"));
@@ -320,7 +341,10 @@ plan! {
 
 #[test]
 fn literals_with_references() {
-    let plan = Referring { count: 2, name: "n".into() };
+    let plan = Referring {
+        count: 2,
+        name: "n".into(),
+    };
     let expected = json!([
         [{"new_type": "n"}, {"two_things": [2, "n"]}, {"with_fields": {"firstField": 2, "2nd": "n"}}],
         {"type": "WithFields", "a": 2},

@@ -5,5 +5,7 @@
 
 mod support;
 
+mod computed;
 mod literals;
 mod references;
+mod texts;

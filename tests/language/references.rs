@@ -74,7 +74,9 @@ fn email(number: u64) -> Email {
         from: Box::new(person(Some("Jo"))),
         carbon_copy: (number % 2 == 1).then(|| person(Some("Cy"))),
         shared: Arc::new(person(None)),
-        wrapped: Wrapped { inner: person(None) },
+        wrapped: Wrapped {
+            inner: person(None),
+        },
         pair: Pair(Id(number + 100), "second".into()),
         tuple: (7, "of a tuple".into()),
         meta: Meta { total: number * 2 },
@@ -208,7 +210,10 @@ plan! {
 
 #[test]
 fn lists() {
-    let person = |email: &str| Person { email: email.into(), nick: None };
+    let person = |email: &str| Person {
+        email: email.into(),
+        nick: None,
+    };
     let plan = Lists {
         page: page(),
         rows: vec![vec![Id(1), Id(2)], vec![Id(3)]],
@@ -220,7 +225,10 @@ fn lists() {
         "emails": ["a", "b"], "some": ["a", "b"], "first": "b",
     });
     assert_eq!(done(plan.run(&())), expected);
-    assert_eq!(pointers(Lists::PLAN, "ids", "value"), ["/data", "/threadId"]);
+    assert_eq!(
+        pointers(Lists::PLAN, "ids", "value"),
+        ["/data", "/threadId"]
+    );
     assert_eq!(pointers(Lists::PLAN, "nested", "value"), ["", "", ""]);
 }
 
@@ -257,8 +265,16 @@ fn untyped() {
 
 #[test]
 fn missing_is_not_null() {
-    let error = failed(Untyped { raw: json!({"a": []}) }.run(&()));
-    assert!(error.contains("/a/0") && error.contains("0 elements"), "{error}");
+    let error = failed(
+        Untyped {
+            raw: json!({"a": []}),
+        }
+        .run(&()),
+    );
+    assert!(
+        error.contains("/a/0") && error.contains("0 elements"),
+        "{error}"
+    );
 }
 
 plan! {
@@ -276,8 +292,14 @@ plan! {
 
 #[test]
 fn places() {
-    let plan = Places { id: Id(5), name: None };
-    assert_eq!(done(plan.run(&())), (Id(5), vec![5, 5, 3], None, "5".into()));
+    let plan = Places {
+        id: Id(5),
+        name: None,
+    };
+    assert_eq!(
+        done(plan.run(&())),
+        (Id(5), vec![5, 5, 3], None, "5".into())
+    );
 }
 
 #[test]
@@ -295,7 +317,16 @@ fn as_written() {
         Template::Reference(reference) => reference.written.to_string(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(written(Optional::PLAN, "tenth"), "got.data.get(9)?.thread_id");
-    assert_eq!(written(Lists::PLAN, "nicks"), "got.data[..].carbon_copy?.nick?");
-    assert_eq!(written(Fields::PLAN, "key"), "got.map[\"odd \\\"key\\\"/~\"].thread_id");
+    assert_eq!(
+        written(Optional::PLAN, "tenth"),
+        "got.data.get(9)?.thread_id"
+    );
+    assert_eq!(
+        written(Lists::PLAN, "nicks"),
+        "got.data[..].carbon_copy?.nick?"
+    );
+    assert_eq!(
+        written(Fields::PLAN, "key"),
+        "got.map[\"odd \\\"key\\\"/~\"].thread_id"
+    );
 }

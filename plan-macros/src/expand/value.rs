@@ -297,7 +297,8 @@ impl<'a> Builder<'a> {
         let locals = sources.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
             let source = Context::source(*source);
-            quote!(let #name: &#ty = #scope.known::<#ty>(#source);)
+            // In the tokens of a macro, a name may be a mere word.
+            quote!(#[allow(unused_variables)] let #name: &#ty = #scope.known::<#ty>(#source);)
         });
         let reads: Vec<TokenStream> = sources
             .iter()
