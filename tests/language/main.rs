@@ -1,11 +1,11 @@
 //! What plans mean: every construct of the language, run.
 #![deny(warnings, clippy::pedantic)]
 #![forbid(unsafe_code)]
-#![allow(dead_code)]
 
 mod support;
 
 mod computed;
 mod literals;
+mod plans;
 mod references;
 mod texts;

@@ -48,7 +48,8 @@ impl<A: ?Sized + Sync, T: Serialize + DeserializeOwned + Send + Sync + 'static> 
 /// Adds two numbers.
 #[tool]
 pub async fn add(left: i64, right: i64) -> Result<i64> {
-    Ok(left + right)
+    left.checked_add(right)
+        .ok_or_else(|| plan_runtime::Error::new("too large"))
 }
 
 /// Does nothing.

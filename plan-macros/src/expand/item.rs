@@ -62,11 +62,17 @@ fn definition(head: &Head, cx: &Context<'_>) -> TokenStream {
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
         quote!(#(#attrs)* #allow #vis #name: #ty)
     });
+    // A derive stands before the attributes that belong to it, and behind those that may change what it sees.
+    let belongs =
+        |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
+    let first = attrs.iter().take_while(|attr| !belongs(attr)).count();
+    let (before, behind) = attrs.split_at(first);
     quote! {
-        #(#attrs)*
+        #(#before)*
         #[derive(#krate::__private::serde::Serialize, #krate::__private::serde::Deserialize, #krate::Shape)]
         #[serde(crate = #serde)]
         #[shape(crate = #krate)]
+        #(#behind)*
         #vis struct #name { #(#fields),* }
     }
 }
@@ -220,7 +226,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         Some(tail) => builder.inferred(&tail.value),
         None => (quote!(()), quote!(__plan::Template::Null)),
     };
-    let bindings = builder.bindings();
+    let (bindings, types) = (builder.bindings(), &builder.types);
     let shared = shared(cx, quote!(#bindings let _ = || #value; #data), "");
     let steps = steps(&quote!(__PlanSteps), cx);
     quote! {
@@ -229,6 +235,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         #shared
         #steps
         #bindings
+        #types
         __plan::Inline::<__PlanSteps, _>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }
