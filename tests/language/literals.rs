@@ -354,3 +354,8 @@ fn literals_with_references() {
     ]);
     assert_eq!(done(plan.run(&())), expected);
 }
+
+/// The plan of this file as data.
+pub fn plan() -> &'static plan_runtime::Plan {
+    Referring::PLAN
+}

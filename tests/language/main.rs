@@ -5,7 +5,9 @@
 mod support;
 
 mod computed;
+mod inert;
 mod literals;
 mod plans;
 mod references;
+mod statics;
 mod texts;

@@ -330,3 +330,8 @@ fn as_written() {
         "got.map[\"odd \\\"key\\\"/~\"].thread_id"
     );
 }
+
+/// The plans of this file as data.
+pub fn plans() -> [&'static Plan; 4] {
+    [Fields::PLAN, Optional::PLAN, Lists::PLAN, Untyped::PLAN]
+}

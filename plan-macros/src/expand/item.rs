@@ -82,7 +82,7 @@ fn path_text_of(path: &TokenStream) -> String {
 }
 
 /// What both forms have: types, steps, the plan, cycles, and what rustc should warn of.
-fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStream {
+fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> TokenStream {
     let plan = cx.plan;
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
@@ -111,7 +111,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
         .as_ref()
         .map(|head| docs::text(&head.attrs))
         .unwrap_or_default();
-    let (name, description, output_type) = (text(&name), text(&description), text(output_type));
+    let (name, description) = (text(&name), text(&description));
     let input_data: Vec<TokenStream> = inputs.iter().map(input_data).collect();
     let input_data = slice(&input_data);
     let steps: Vec<TokenStream> = (0..plan.steps.len())
@@ -130,7 +130,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
             description: #description,
             inputs: #input_data,
             steps: #steps,
-            output: __plan::Output { type_name: #output_type, value: __PLAN_OUTPUT },
+            output: __plan::Output { type_name: __plan::Cow::Borrowed(#output_type), value: __PLAN_OUTPUT },
         };
         #unused
     }
@@ -167,7 +167,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
         }
         None => quote!(__plan::Template::Null),
     };
-    let shared = shared(cx, value, &path_text_of(&quote!(#ty)));
+    let shared = shared(cx, value, quote!(::core::stringify!(#ty)));
     let steps = steps(&quote!(#name), cx);
     let tool_name = name.unraw().to_string().to_snake_case();
     let description = docs::text(&head.attrs);
@@ -227,7 +227,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         None => (quote!(()), quote!(__plan::Template::Null)),
     };
     let (bindings, types) = (builder.bindings(), &builder.types);
-    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), "");
+    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), quote!(""));
     let steps = steps(&quote!(__PlanSteps), cx);
     quote! {
         #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
