@@ -62,11 +62,17 @@ fn definition(head: &Head, cx: &Context<'_>) -> TokenStream {
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
         quote!(#(#attrs)* #allow #vis #name: #ty)
     });
+    // A derive stands before the attributes that belong to it, and behind those that may change what it sees.
+    let belongs =
+        |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
+    let first = attrs.iter().take_while(|attr| !belongs(attr)).count();
+    let (before, behind) = attrs.split_at(first);
     quote! {
-        #(#attrs)*
+        #(#before)*
         #[derive(#krate::__private::serde::Serialize, #krate::__private::serde::Deserialize, #krate::Shape)]
         #[serde(crate = #serde)]
         #[shape(crate = #krate)]
+        #(#behind)*
         #vis struct #name { #(#fields),* }
     }
 }
@@ -76,7 +82,7 @@ fn path_text_of(path: &TokenStream) -> String {
 }
 
 /// What both forms have: types, steps, the plan, cycles, and what rustc should warn of.
-fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStream {
+fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> TokenStream {
     let plan = cx.plan;
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
@@ -105,7 +111,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
         .as_ref()
         .map(|head| docs::text(&head.attrs))
         .unwrap_or_default();
-    let (name, description, output_type) = (text(&name), text(&description), text(output_type));
+    let (name, description) = (text(&name), text(&description));
     let input_data: Vec<TokenStream> = inputs.iter().map(input_data).collect();
     let input_data = slice(&input_data);
     let steps: Vec<TokenStream> = (0..plan.steps.len())
@@ -124,7 +130,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
             description: #description,
             inputs: #input_data,
             steps: #steps,
-            output: __plan::Output { type_name: #output_type, value: __PLAN_OUTPUT },
+            output: __plan::Output { type_name: __plan::Cow::Borrowed(#output_type), value: __PLAN_OUTPUT },
         };
         #unused
     }
@@ -161,7 +167,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
         }
         None => quote!(__plan::Template::Null),
     };
-    let shared = shared(cx, value, &path_text_of(&quote!(#ty)));
+    let shared = shared(cx, value, quote!(::core::stringify!(#ty)));
     let steps = steps(&quote!(#name), cx);
     let tool_name = name.unraw().to_string().to_snake_case();
     let description = docs::text(&head.attrs);
@@ -220,8 +226,8 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         Some(tail) => builder.inferred(&tail.value),
         None => (quote!(()), quote!(__plan::Template::Null)),
     };
-    let bindings = builder.bindings();
-    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), "");
+    let (bindings, types) = (builder.bindings(), &builder.types);
+    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), quote!(""));
     let steps = steps(&quote!(__PlanSteps), cx);
     quote! {
         #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
@@ -229,6 +235,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         #shared
         #steps
         #bindings
+        #types
         __plan::Inline::<__PlanSteps, _>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }

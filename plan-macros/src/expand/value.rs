@@ -16,6 +16,8 @@ pub(super) struct Builder<'a> {
     pub(super) bindings: TokenStream,
     /// The roots that the body uses, each with the name that first mentions it.
     pub(super) roots: BTreeMap<Source, Ident>,
+    /// What gives the slots of computed values their types where the data, which does so too, is not beside them.
+    pub(super) types: TokenStream,
     count: usize,
 }
 
@@ -43,6 +45,7 @@ impl<'a> Builder<'a> {
             cx,
             bindings: TokenStream::new(),
             roots: BTreeMap::new(),
+            types: TokenStream::new(),
             count: 0,
         }
     }
@@ -294,10 +297,21 @@ impl<'a> Builder<'a> {
             let source = Context::source(*source);
             quote!(#scope.value_of::<#ty>(#source)?;)
         });
-        let locals = sources.iter().map(|(source, name)| {
-            let ty = self.cx.type_of(*source);
-            let source = Context::source(*source);
-            quote!(let #name: &#ty = #scope.known::<#ty>(#source);)
+        // In the tokens of a macro, a name may be a mere word.
+        let locals = |value: &dyn Fn(Source, Ident) -> TokenStream| -> TokenStream {
+            let locals = sources.iter().map(|(source, name)| {
+                let ty = self.cx.type_of(*source);
+                let value = value(*source, ty.clone());
+                quote!(#[allow(unused_variables)] let #name: &#ty = #value;)
+            });
+            locals.collect()
+        };
+        let typed = locals(&|_, _| quote!(__plan::any()));
+        self.types
+            .extend(quote!(let _ = || #name.of({ #typed #expr });));
+        let locals = locals(&|source, ty| {
+            let source = Context::source(source);
+            quote!(#scope.known::<#ty>(#source))
         });
         let reads: Vec<TokenStream> = sources
             .iter()
@@ -311,7 +325,7 @@ impl<'a> Builder<'a> {
                 written: __plan::Cow::Borrowed(::core::stringify!(#written)),
                 compute: ::core::option::Option::Some(&#name.with(
                     |#parameter| { #(#looks)* ::core::result::Result::Ok(()) },
-                    |#parameter| { #(#locals)* #expr },
+                    |#parameter| { #locals #expr },
                 )),
             })
         };

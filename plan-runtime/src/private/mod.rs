@@ -7,7 +7,8 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Fits, FromLiteral, FromText, It, ItUntyped, List, NotAbsent, Shown, any, show, shown, untyped,
+    Fits, Formatted, FromLiteral, FromText, It, ItUntyped, List, NotAbsent, Shown, any, show,
+    shown, untyped,
 };
 pub use cursor::{
     Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, root, typed,
