@@ -109,8 +109,10 @@ async fn main() -> Result<()> {
 
     println!("what each step was given:");
     for step in report.steps() {
-        if let Some(arguments) = step.arguments() {
-            println!("  {}: {arguments:#}", step.id());
+        println!("  {}", step.id());
+        let arguments = step.arguments().and_then(|value| value.as_object());
+        for (name, value) in arguments.into_iter().flatten() {
+            println!("    {name}: {value}");
         }
     }
     println!("\n{report}");
