@@ -80,6 +80,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.on_failure = on_failure)
     }
 
+    /// Puts down what each step's tool is given, for [`StepReport::arguments`]. Without it, arguments are not kept.
+    ///
+    /// It is what serde writes of them: a field with `#[serde(skip_serializing)]` is not in it.
+    pub fn record_arguments(self) -> Self {
+        self.configure(|options| options.arguments = true)
+    }
+
     /// Gives a report of every step beside the output, whether the run fails or not.
     pub fn with_report(self) -> WithReport<'a, App, O> {
         WithReport { run: self }

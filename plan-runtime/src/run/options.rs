@@ -18,6 +18,7 @@ pub enum OnFailure {
 pub(super) struct Options {
     pub(super) concurrency: usize,
     pub(super) on_failure: OnFailure,
+    pub(super) arguments: bool,
 }
 
 impl Default for Options {
@@ -25,6 +26,7 @@ impl Default for Options {
         Self {
             concurrency: DEFAULT_CONCURRENCY,
             on_failure: OnFailure::default(),
+            arguments: false,
         }
     }
 }

@@ -1,5 +1,6 @@
 use super::StepError;
 use crate::plan::Step;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -49,6 +50,7 @@ pub struct StepReport {
     status: Status,
     started: Option<Duration>,
     ended: Option<Duration>,
+    arguments: Option<Value>,
 }
 
 /// How a step ended.
@@ -132,6 +134,7 @@ impl StepReport {
         step: &Step,
         status: Status,
         (started, ended): (Option<Duration>, Option<Duration>),
+        arguments: Option<Value>,
     ) -> Self {
         Self {
             id: step.id.clone(),
@@ -139,6 +142,7 @@ impl StepReport {
             status,
             started,
             ended,
+            arguments,
         }
     }
 
@@ -173,6 +177,12 @@ impl StepReport {
     /// When the step ended, counted from the run's start; `None` if it did not start.
     pub fn ended(&self) -> Option<Duration> {
         self.ended
+    }
+
+    /// What the step's tool was given, as serde writes it; `None` unless the run was to
+    /// [record arguments](super::Run::record_arguments), and for a step that called no tool.
+    pub fn arguments(&self) -> Option<&Value> {
+        self.arguments.as_ref()
     }
 
     /// How long the step took; `None` if it did not start.

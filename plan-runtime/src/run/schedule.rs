@@ -8,7 +8,9 @@ use crate::resolve::{Held, Scope, resolve};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::any::Any;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::future::Future;
@@ -41,6 +43,7 @@ struct Progress {
     state: State,
     started: Option<Duration>,
     ended: Option<Duration>,
+    arguments: Option<Value>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -114,8 +117,14 @@ impl<'x> Schedule<'x> {
     fn start(&mut self, step: usize, start: &mut dyn FnMut(usize, Request<'_>) -> Started<'x>) {
         self.steps[step].started = Some(self.clock.now());
         self.steps[step].state = State::Running;
-        let request = Request::new(self.scope(), &self.plan.steps[step]);
-        match catch(|| start(step, request)) {
+        let arguments = Cell::new(None);
+        let mut request = Request::new(self.scope(), &self.plan.steps[step]);
+        if self.options.arguments {
+            request = request.recording(&arguments);
+        }
+        let started = catch(|| start(step, request));
+        self.steps[step].arguments = arguments.take();
+        match started {
             Ok(Started::Running(future)) => self.running.push(Running {
                 step,
                 future: Some(future),
@@ -260,7 +269,7 @@ impl<'x> Schedule<'x> {
             steps
                 .map(|(step, progress)| {
                     let times = (progress.started, progress.ended);
-                    StepReport::new(step, status(progress), times)
+                    StepReport::new(step, status(progress), times, progress.arguments.clone())
                 })
                 .collect(),
         )
@@ -275,7 +284,7 @@ pub(super) fn unstarted(plan: &Plan) -> Report {
         SystemTime::now(),
         Duration::ZERO,
         steps
-            .map(|step| StepReport::new(step, Status::Skipped, (None, None)))
+            .map(|step| StepReport::new(step, Status::Skipped, (None, None), None))
             .collect(),
     )
 }

@@ -1,8 +1,10 @@
 use super::StepError;
 use crate::Call;
 use crate::plan::Step;
-use crate::resolve::{Held, Scope, resolve};
+use crate::resolve::{Held, Scope, encode, resolve};
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -28,12 +30,23 @@ pub enum Started<'x> {
 pub struct Request<'s> {
     scope: Scope<'s>,
     step: &'s Step,
+    arguments: Option<&'s Cell<Option<Value>>>,
 }
 
 impl<'s> Request<'s> {
     /// A request to start a step of `scope`'s plan, whoever decides that it is time.
     pub fn new(scope: Scope<'s>, step: &'s Step) -> Self {
-        Self { scope, step }
+        Self {
+            scope,
+            step,
+            arguments: None,
+        }
+    }
+
+    /// The same request, whose tool's arguments are put down here, if JSON can hold them.
+    pub fn recording(mut self, arguments: &'s Cell<Option<Value>>) -> Self {
+        self.arguments = Some(arguments);
+        self
     }
 
     /// The step.
@@ -56,6 +69,9 @@ impl<'s> Request<'s> {
             Ok(tool) => tool,
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
+        if let Some(arguments) = self.arguments {
+            arguments.set(encode(&tool).ok());
+        }
         let output = tool.call(app);
         Started::Running(Box::pin(async move {
             let output = output.await.map_err(StepError::tool)?;
