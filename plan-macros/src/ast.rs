@@ -83,15 +83,25 @@ pub(crate) struct Literal {
 }
 
 pub(crate) enum Fields {
-    /// With the `..` that leaves out the remaining fields.
-    Named(token::Brace, Vec<Field>, Option<Token![..]>),
+    Named(token::Brace, Vec<Field>, Rest),
     Unnamed(token::Paren, Vec<Value>),
     /// The path alone: a unit struct.
     Unit,
 }
 
+/// What stands behind the named fields of a literal.
+pub(crate) enum Rest {
+    Nothing,
+    /// The `..` that leaves out the remaining fields.
+    Defaults(Token![..]),
+    /// There may be other fields, which could not be read; reported already.
+    Broken,
+}
+
 pub(crate) struct Field {
     pub(crate) name: Ident,
+    /// Whether the name is the value, too.
+    pub(crate) shorthand: bool,
     pub(crate) value: Value,
 }
 

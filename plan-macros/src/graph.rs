@@ -115,7 +115,7 @@ fn of_body(body: &Body, visit: &mut dyn FnMut(&Value)) {
 
 fn of_fields(fields: &Fields, visit: &mut dyn FnMut(&Value)) {
     match fields {
-        Fields::Named(_, fields, _) => fields
+        Fields::Named(_, fields, ..) => fields
             .iter()
             .for_each(|field| of_value(&field.value, visit)),
         Fields::Unnamed(_, values) => values.iter().for_each(|value| of_value(value, visit)),

@@ -1,9 +1,9 @@
 //! Which names a plan has, and whether each that it uses is one of them.
 
-use crate::ast::{Body, Fields, Json, Plan, Step, Value};
+use crate::ast::{Body, Fields, Json, Plan, Rest, Step, Value};
 use crate::computed;
 use crate::report::Report;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syn::Ident;
 use syn::ext::IdentExt;
 
@@ -24,19 +24,28 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Finds the names of a plan, and reports those that stand twice.
-    pub(crate) fn new(plan: &Plan, report: &mut Report) -> Self {
+    /// Finds the names of a plan, and reports those that stand twice. An input that cannot be a field of the plan's struct is
+    /// taken out.
+    pub(crate) fn new(plan: &mut Plan, report: &mut Report) -> Self {
         let mut sources = HashMap::new();
-        let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
-        for (index, input) in inputs.iter().enumerate() {
-            let text = input.name.unraw().to_string();
-            check_name(&input.name, "input", report);
-            if sources.insert(text.clone(), Source::Input(index)).is_some() {
-                report.error(
-                    &input.name,
-                    format!("the plan has more than one input named `{text}`"),
-                );
-            }
+        if let Some(head) = &mut plan.head {
+            let mut known = HashSet::new();
+            head.inputs.retain(|input| {
+                let text = input.name.unraw().to_string();
+                let valid = check_name(&input.name, "input", report);
+                let first = known.insert(text.clone());
+                if valid && !first {
+                    report.error(
+                        &input.name,
+                        format!("the plan has more than one input named `{text}`"),
+                    );
+                }
+                valid && first
+            });
+            let inputs = head.inputs.iter().enumerate();
+            sources.extend(
+                inputs.map(|(index, input)| (input.name.unraw().to_string(), Source::Input(index))),
+            );
         }
         for (index, step) in plan.steps.iter().enumerate() {
             let text = step.name.unraw().to_string();
@@ -69,12 +78,13 @@ impl Names {
         self.sources.get(&name.unraw().to_string()).copied()
     }
 
-    /// What to say of a name that is none of the plan's.
-    pub(crate) fn unknown(&self, name: &Ident) -> String {
+    /// What to say of a name that is none of the plan's, and whether one of the plan's was probably meant.
+    pub(crate) fn unknown(&self, name: &Ident) -> (String, bool) {
         let text = name.unraw().to_string();
         let mut known: Vec<&str> = self.sources.keys().map(String::as_str).collect();
         known.sort_unstable();
-        let help = match similar(&text, known) {
+        let similar = similar(&text, known);
+        let help = match similar {
             Some(known) => {
                 let kind = match self.sources.get(known) {
                     Some(Source::Input(_)) => "an input",
@@ -87,19 +97,36 @@ impl Names {
                 self.inputs_help
             ),
         };
-        format!("no step or input is named `{text}`\n{help}")
+        let message = format!("no step or input is named `{text}`\n{help}");
+        (message, similar.is_some())
     }
 }
 
-fn check_name(name: &Ident, kind: &str, report: &mut Report) {
+/// `false` if the name can be none.
+fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
     let text = name.unraw().to_string();
     if text == "_" {
-        report.error(name, format!("the {kind} needs a name"));
-    } else if matches!(text.as_str(), "self" | "Self" | "super" | "crate") {
-        report.error(name, format!("`{text}` cannot be the name of a {kind}"));
+        report.error(name, format!("this {kind} needs a name"));
+    } else if is_keyword(name) {
+        report.error(
+            name,
+            format!("`{text}` is a keyword of Rust, so no {kind} can have this name"),
+        );
     } else if text.starts_with(char::is_uppercase) {
-        report.error(name, format!("the name of a {kind} starts with a lower-case letter: names in upper case are Rust's own in a plan"));
+        report.error(
+            name,
+            format!("the name of this {kind} must start with a lower-case letter: names in upper case are Rust's own in a plan"),
+        );
+        return true;
+    } else {
+        return true;
     }
+    false
+}
+
+/// Whether the name needs an `r#` that it does not have.
+fn is_keyword(name: &Ident) -> bool {
+    syn::parse_str::<Ident>(&name.to_string()).is_err()
 }
 
 /// The one of `known` that was probably meant.
@@ -160,9 +187,15 @@ fn after_unknown(names: &Names, after: &Ident, step: &Ident) -> String {
 
 fn resolve_fields(fields: &mut Fields, names: &Names, report: &mut Report) {
     match fields {
-        Fields::Named(_, fields, _) => {
-            for field in fields {
+        Fields::Named(_, fields, rest) => {
+            for field in &mut *fields {
                 resolve_value(&mut field.value, names, report);
+            }
+            // It is not known whether the field or the value is meant: one message is enough.
+            let before = fields.len();
+            fields.retain(|field| !(field.shorthand && matches!(field.value, Value::Broken)));
+            if fields.len() < before {
+                *rest = Rest::Broken;
             }
         }
         Fields::Unnamed(_, values) => values
@@ -189,7 +222,7 @@ fn resolve_value(value: &mut Value, names: &Names, report: &mut Report) {
             .for_each(|value| resolve_value(value, names, report)),
         Value::Reference(reference) => {
             if names.get(&reference.root).is_none() {
-                report.error(&reference.root, names.unknown(&reference.root));
+                report.error(&reference.root, names.unknown(&reference.root).0);
                 *value = Value::Broken;
             }
         }

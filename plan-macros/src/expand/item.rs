@@ -15,8 +15,13 @@ use syn::{Attribute, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) -> TokenStream {
+    let cx = Context {
+        plan,
+        names,
+        graph,
+        correct: report.is_empty(),
+    };
     let errors = report.into_compile_errors();
-    let cx = Context { plan, names, graph };
     match &plan.head {
         Some(head) => {
             let definition = definition(head, &cx);
@@ -287,6 +292,10 @@ fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
 
 /// Lets rustc warn of inputs and computed steps that nothing uses.
 fn unused(cx: &Context<'_>) -> TokenStream {
+    if !cx.correct {
+        // What should use them may be what is wrong.
+        return TokenStream::new();
+    }
     let used: BTreeSet<Source> = cx
         .plan
         .mentions()

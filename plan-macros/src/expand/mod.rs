@@ -21,7 +21,7 @@ use syn::spanned::Spanned;
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let mut report = Report::new();
     let mut plan = parse::parse(input, &mut report);
-    let names = Names::new(&plan, &mut report);
+    let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = Graph::new(&plan, &names);
     item::expand(&plan, &names, &graph, report)
@@ -32,6 +32,8 @@ struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names,
     graph: &'a Graph,
+    /// Whether no mistake was found so far.
+    correct: bool,
 }
 
 impl Context<'_> {

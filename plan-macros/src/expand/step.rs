@@ -4,7 +4,7 @@ use crate::ast::{Body, Literal, Step};
 use crate::names::Source;
 use crate::parse::path_text;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
@@ -30,10 +30,13 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         (Body::Call(Literal { path, .. }) | Body::Broken(Some(path)), None) => {
             let at = place(step);
             let tool = tool(index, step);
+            let literal = self::literal(index, step);
             quote_spanned! {at=>
                 type #output = <#path as __plan::IsTool>::Output;
                 #[allow(dead_code)]
                 type #tool = <#path as __plan::IsTool>::Itself;
+                #[allow(dead_code)]
+                type #literal = #path;
             }
         }
         _ => quote!(type #output = __plan::Unknown;),
@@ -45,13 +48,20 @@ fn tool(index: usize, step: &Step) -> Ident {
     format_ident!("__PlanTool{index}", span = place(step))
 }
 
+/// The name of the type of a step's arguments as a literal, which the author's path is written for once: rustc has other words for
+/// a path that leads nowhere in a literal than in a type.
+fn literal(index: usize, step: &Step) -> Ident {
+    format_ident!("__PlanArguments{index}", span = place(step))
+}
+
 /// The step as data, with the checks of its arguments.
 pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let mut builder = Builder::new(cx);
     let mut apart = TokenStream::new();
     let (check, tool, args) = match &step.body {
         Body::Call(literal) => {
-            let (called, info, data) = call(literal, &tool(index, step), &mut builder);
+            let path = self::literal(index, step).to_token_stream();
+            let (called, info, data) = call(literal, &path, &tool(index, step), &mut builder);
             apart = called.apart;
             (called.check, info, data)
         }
@@ -114,6 +124,7 @@ struct Called {
 
 fn call(
     literal: &Literal,
+    path: &TokenStream,
     tool: &Ident,
     builder: &mut Builder<'_>,
 ) -> (Called, TokenStream, TokenStream) {
@@ -122,7 +133,7 @@ fn call(
         check,
         data,
         checks,
-    } = builder.fields(literal, &name);
+    } = builder.fields(literal, path, &name);
     let check = quote!(let _ = || #check;);
     let apart = if checks.is_empty() {
         TokenStream::new()

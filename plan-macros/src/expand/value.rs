@@ -1,6 +1,6 @@
 use super::reference::{self, path};
 use super::{Context, last_name, local, slice, text};
-use crate::ast::{Computed, Fields, Json, Literal, Reference, Scalar, Value};
+use crate::ast::{Computed, Fields, Json, Literal, Reference, Rest, Scalar, Value};
 use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -341,7 +341,7 @@ impl<'a> Builder<'a> {
             check,
             data,
             checks,
-        } = self.fields(literal, &names);
+        } = self.fields(literal, &literal.path.to_token_stream(), &names);
         let value = Ident::new("__v", start);
         let make = path(&["Shaped", "literal"], start, end);
         self.bindings.extend(quote_spanned! {end=>
@@ -364,10 +364,14 @@ impl<'a> Builder<'a> {
         (name, data)
     }
 
-    /// Expands the fields of a literal, whose JSON names are asked of `names`.
-    pub(super) fn fields(&mut self, literal: &Literal, names: &Ident) -> Fielded {
+    /// Expands the fields of a literal of the type or variant `path`, whose JSON names are asked of `names`.
+    pub(super) fn fields(
+        &mut self,
+        literal: &Literal,
+        path: &TokenStream,
+        names: &Ident,
+    ) -> Fielded {
         let variant = last_name(&literal.path);
-        let path = &literal.path;
         // A message about a name points at the field.
         let names_at = |span: Span| {
             let mut names = names.clone();
@@ -376,7 +380,7 @@ impl<'a> Builder<'a> {
         };
         match &literal.fields {
             Fields::Unit => Fielded {
-                check: quote!(#path),
+                check: quote!(#path {}),
                 data: quote!(__plan::Template::Null),
                 checks: TokenStream::new(),
             },
@@ -397,17 +401,28 @@ impl<'a> Builder<'a> {
                     });
                     given.push(text);
                 }
-                if let Some(rest) = rest {
-                    let [start, end] = rest.spans;
-                    inits.extend(quote_spanned!(start=> #rest __plan::any()));
-                    let names = names_at(start);
-                    checks = quote_spanned!(end=> #names.rest(&[#(#given),*]););
+                match rest {
+                    Rest::Nothing => {}
+                    Rest::Defaults(rest) => {
+                        let [start, end] = rest.spans;
+                        inits.extend(quote_spanned!(start=> #rest __plan::any()));
+                        let names = names_at(start);
+                        checks = quote_spanned!(end=> #names.rest(&[#(#given),*]););
+                    }
+                    Rest::Broken => {
+                        inits.extend(quote_spanned!(brace.span.close()=> ..__plan::any()));
+                    }
                 }
                 let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
                 group.set_span(brace.span.join());
                 let members = slice(&members);
+                let check = match (rest, enum_of(&literal.path)) {
+                    // `..` cannot stand in a variant.
+                    (Rest::Broken, Some(of)) => quote!(__plan::any::<#of>()),
+                    _ => quote!(#path #group),
+                };
                 Fielded {
-                    check: quote!(#path #group),
+                    check,
                     data: quote!(__plan::Template::Object(#members)),
                     checks,
                 }
@@ -437,6 +452,15 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// The enum of a path that leads to a variant.
+fn enum_of(path: &Path) -> Option<Path> {
+    let mut path = path.clone();
+    path.segments.pop();
+    path.segments.pop_punct();
+    let last = path.segments.last()?.ident.unraw().to_string();
+    last.starts_with(char::is_uppercase).then_some(path)
 }
 
 /// Calls what hands a bound name over, from the one place to the other.

@@ -1,5 +1,5 @@
 use super::{format, json, reference};
-use crate::ast::{Computed, Field, Fields, Literal, Scalar, Value};
+use crate::ast::{Computed, Field, Fields, Literal, Rest, Scalar, Value};
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -111,7 +111,7 @@ fn structural(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     if input.peek(token::Paren) {
         return parens(input, report);
     }
-    if input.peek(Ident) && input.peek2(Token![!]) {
+    if is_macro(input) {
         return call_of_macro(input, report);
     }
     if input.peek(Ident::peek_any) || input.peek(Token![::]) {
@@ -203,6 +203,12 @@ fn separated(content: ParseStream<'_>, end: Span, report: &mut Report) -> Vec<Va
     values
 }
 
+/// Whether a path and a `!` stand here.
+fn is_macro(input: ParseStream<'_>) -> bool {
+    let fork = input.fork();
+    fork.call(Path::parse_mod_style).is_ok() && fork.peek(Token![!]) && !fork.peek(Token![!=])
+}
+
 /// `json!(…)` and `format!(…)`.
 fn call_of_macro(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     let fork = input.fork();
@@ -210,10 +216,11 @@ fn call_of_macro(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     if !at_end(&fork) {
         return None;
     }
-    let name = call.path.get_ident()?;
-    let value = if name == "json" {
+    let path = super::path_text(&call.path);
+    let path = path.trim_start_matches("::");
+    let value = if matches!(path, "json" | "serde_json::json") {
         json::parse(&call, report)?
-    } else if name == "format" {
+    } else if matches!(path, "format" | "std::format" | "alloc::format") {
         format::parse(&call, report)?
     } else {
         return None;
@@ -306,16 +313,12 @@ fn needs_template(content: ParseStream<'_>) -> bool {
 }
 
 /// `name: value, shorthand, ..`
-fn named(
-    content: ParseStream<'_>,
-    end: Span,
-    report: &mut Report,
-) -> (Vec<Field>, Option<Token![..]>) {
+fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field>, Rest) {
     let mut fields: Vec<Field> = Vec::new();
-    let mut rest = None;
+    let mut rest = Rest::Nothing;
     while !content.is_empty() {
-        if content.peek(Token![..]) {
-            rest = content.parse().ok();
+        if let Ok(dots) = content.parse::<Token![..]>() {
+            rest = Rest::Defaults(dots);
             let base = skip(content);
             if !base.is_empty() {
                 report.error(base, "`..` stands alone here: it leaves out the remaining arguments, which then take their defaults");
@@ -348,8 +351,9 @@ fn named(
                 }
             }
             Err(error) => {
-                let skipped = skip(content);
-                broken(skipped, error, end, report);
+                skip(content);
+                report.push(error);
+                rest = Rest::Broken;
             }
         }
         if !content.is_empty() && content.parse::<Token![,]>().is_err() {
@@ -383,11 +387,16 @@ fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resul
             );
             return Ok(Field {
                 name,
+                shorthand: false,
                 value: Value::Broken,
             });
         }
         let value = value(content, end, report);
-        return Ok(Field { name, value });
+        return Ok(Field {
+            name,
+            shorthand: false,
+            value,
+        });
     }
     if !at_end(content) {
         if content.peek(Token![=]) {
@@ -402,7 +411,11 @@ fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resul
         hops: Vec::new(),
         end: name.span(),
     });
-    Ok(Field { name, value })
+    Ok(Field {
+        name,
+        shorthand: true,
+        value,
+    })
 }
 
 /// What an expression is in a plan.
