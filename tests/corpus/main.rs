@@ -81,15 +81,16 @@ fn real_plans_compile_silently_and_mistakes_in_them_are_found_where_they_are() {
         corpus.plans.len(),
         clean.took
     ));
-    let kinds: BTreeSet<String> = Mistake::ALL
-        .iter()
-        .map(|mistake| package(*mistake))
+    let kinds: BTreeSet<&str> = planted
+        .keys()
+        .filter_map(|file| file.split('/').next())
         .collect();
-    let kinds: Vec<&str> = kinds.iter().map(|package| &**package).collect();
+    let kinds: Vec<&str> = kinds.into_iter().collect();
     let found = scratch.check(&kinds);
     say(&format!(
-        "{} mistakes: checked in {:.1?}",
+        "{} plans with {} mistakes: checked in {:.1?}",
         planted.len(),
+        planted.values().map(|one| one.places.len()).sum::<usize>(),
         found.took
     ));
     let wrong = compare(&planted, &found.diagnostics, &scratch);
@@ -101,8 +102,7 @@ fn real_plans_compile_silently_and_mistakes_in_them_are_found_where_they_are() {
     );
     assert!(
         wrong.is_empty(),
-        "{} of {} mistakes:\n{}",
-        wrong.len(),
+        "in {} plans with mistakes:\n{}",
         planted.len(),
         wrong.join("\n")
     );
@@ -124,47 +124,81 @@ fn plans(corpus: &Corpus, sample: &[&Plan], scratch: &mut Scratch) -> String {
         total += modules.len();
         counts.push(format!("{form:?} {}", modules.len()));
     }
+    if sample.len() == corpus.plans.len() {
+        assert!(total >= 1000, "{total} are no thousand plans");
+    }
     format!("{total} modules ({})", counts.join(", "))
 }
 
-fn package(mistake: Mistake) -> String {
-    format!("corpus_{}", names::snake_case(&format!("{mistake:?}")))
+/// What is wrong in a file, and where.
+struct Planted {
+    mistakes: Vec<Mistake>,
+    places: Vec<Place>,
 }
 
-/// Writes plans with one mistake each, and returns where it is in each file.
-fn broken(
-    corpus: &Corpus,
-    count: usize,
-    scratch: &mut Scratch,
-) -> BTreeMap<String, (Mistake, Place)> {
+/// Writes plans with one mistake each, and with two; returns where they are in each file.
+fn broken(corpus: &Corpus, count: usize, scratch: &mut Scratch) -> BTreeMap<String, Planted> {
     let mut planted = BTreeMap::new();
     for mistake in Mistake::ALL {
-        let package = package(mistake);
-        let mut random = Random::from(&*package);
-        let mut plans: Vec<&Plan> = corpus.plans.iter().collect();
-        random.shuffle(&mut plans);
-        let mut modules = Vec::new();
-        for plan in plans {
-            if modules.len() == count {
-                break;
-            }
-            let Some(marked) = mistakes::plant(corpus, plan, mistake, &mut random) else {
-                continue;
-            };
-            let module = names::snake_case(&plan.id);
-            let (text, place) = mistakes::unmark(&marked, &format!("{package}/src/{module}.rs"));
-            planted.insert(place.file.clone(), (mistake, place));
-            modules.push((module, text));
-        }
-        say(&format!("{mistake:?}: {} plans", modules.len()));
-        scratch.package(&package, &["corpus_tools"], LINTS, &modules);
+        let name = format!("{mistake:?}");
+        plant(corpus, &name, count, scratch, &mut planted, |_| {
+            vec![mistake]
+        });
     }
+    plant(
+        corpus,
+        "Pairs",
+        2 * count,
+        scratch,
+        &mut planted,
+        |random| {
+            // A cycle that goes through an unknown step is none.
+            let all = Mistake::ALL.iter().copied();
+            let mut all: Vec<Mistake> = all
+                .filter(|mistake| *mistake != Mistake::UnknownStep)
+                .collect();
+            random.shuffle(&mut all);
+            all.truncate(2);
+            all
+        },
+    );
     planted
 }
 
-/// Says where rustc's messages are not one error on the token that is wrong.
+fn plant(
+    corpus: &Corpus,
+    name: &str,
+    count: usize,
+    scratch: &mut Scratch,
+    planted: &mut BTreeMap<String, Planted>,
+    mistakes: impl Fn(&mut Random) -> Vec<Mistake>,
+) {
+    let package = format!("corpus_{}", names::snake_case(name));
+    let mut random = Random::from(name);
+    let mut plans: Vec<&Plan> = corpus.plans.iter().collect();
+    random.shuffle(&mut plans);
+    let mut modules = Vec::new();
+    for plan in plans {
+        if modules.len() == count {
+            break;
+        }
+        let mistakes = mistakes(&mut random);
+        let Some(marked) = mistakes::plant(corpus, plan, &mistakes, &mut random) else {
+            continue;
+        };
+        let module = names::snake_case(&plan.id);
+        let file = format!("{package}/src/{module}.rs");
+        let (text, places) = mistakes::unmark(&marked, &file);
+        planted.insert(file, Planted { mistakes, places });
+        modules.push((module, text));
+    }
+    say(&format!("{name}: {} plans", modules.len()));
+    scratch.package(&package, &["corpus_tools"], LINTS, &modules);
+}
+
+/// Says where rustc's messages are not one error for each mistake, on the token that is wrong.
 fn compare(
-    planted: &BTreeMap<String, (Mistake, Place)>,
+    planted: &BTreeMap<String, Planted>,
     found: &[Diagnostic],
     scratch: &Scratch,
 ) -> Vec<String> {
@@ -176,30 +210,32 @@ fn compare(
         by_file.entry(one.file()).or_default().push(one);
     }
     let mut wrong = Vec::new();
-    for (file, (mistake, place)) in planted {
-        let said = by_file.remove(&**file).unwrap_or_default();
-        let rendered: String = said.iter().map(|one| &*one.rendered).collect();
-        let line = scratch
-            .read(file)
-            .lines()
-            .nth(place.line as usize - 1)
-            .unwrap_or_default()
-            .to_owned();
-        let at = format!(
-            "{mistake:?} at {file}:{}:{}..{}\n{line}\n{rendered}",
-            place.line, place.start, place.end
-        );
-        match &said[..] {
-            [one] if one.level == "error" && one.primary == [place.clone()] => {}
-            [one] => wrong.push(format!("another place: {:?}\n{at}", one.primary)),
-            _ => wrong.push(format!("{} messages\n{at}", said.len())),
+    for (file, Planted { mistakes, places }) in planted {
+        let mut said = by_file.remove(&**file).unwrap_or_default();
+        said.sort_by_key(|one| one.primary.first().map(|place| (place.line, place.start)));
+        let right = |(one, place): (&&Diagnostic, &Place)| {
+            one.level == "error" && one.primary == [place.clone()]
+        };
+        if said.len() == places.len() && said.iter().zip(places).all(right) {
+            continue;
         }
+        let text = scratch.read(file);
+        wrong.push(format!("{mistakes:?} in {file}: {} messages", said.len()));
+        for place in places {
+            let line = text
+                .lines()
+                .nth(place.line as usize - 1)
+                .unwrap_or_default();
+            wrong.push(format!(
+                "{}:{}..{}: {line}",
+                place.line, place.start, place.end
+            ));
+        }
+        wrong.extend(said.iter().map(|one| one.rendered.clone()));
     }
     for (file, said) in by_file {
-        wrong.push(format!(
-            "in {file}:\n{}",
-            said.iter().map(|one| &*one.rendered).collect::<String>()
-        ));
+        wrong.push(format!("in {file}:"));
+        wrong.extend(said.iter().map(|one| one.rendered.clone()));
     }
     wrong
 }

@@ -1,6 +1,6 @@
 //! Mistakes, planted one at a time.
 
-use crate::forms::{Written, WrittenArgument, header, written};
+use crate::forms::{Written, WrittenArgument, WrittenStep, header, written};
 use crate::model::{Corpus, Given, Plan};
 use crate::random::Random;
 use crate::scratch::Place;
@@ -44,20 +44,26 @@ fn mark(text: &str) -> String {
     format!("{OPEN}{text}{CLOSE}")
 }
 
-/// Takes the marks out, and finds the place between them.
-pub fn unmark(marked: &str, file: &str) -> (String, Place) {
+/// Takes the marks out, and finds the places between them.
+pub fn unmark(marked: &str, file: &str) -> (String, Vec<Place>) {
     let mut text = String::new();
+    let mut places: Vec<Place> = Vec::new();
     let (mut line, mut column) = (1, 1);
-    let mut place = Place {
-        file: file.to_owned(),
-        line: 0,
-        start: 0,
-        end: 0,
-    };
     for char in marked.chars() {
         match char {
-            OPEN => (place.line, place.start) = (line, column),
-            CLOSE => place.end = column,
+            OPEN => places.push(Place {
+                file: file.to_owned(),
+                line,
+                start: column,
+                end: column,
+            }),
+            CLOSE => {
+                places
+                    .iter_mut()
+                    .next_back()
+                    .expect("a mark opens before it closes")
+                    .end = column
+            }
             other => {
                 text.push(other);
                 (line, column) = if other == '\n' {
@@ -68,26 +74,45 @@ pub fn unmark(marked: &str, file: &str) -> (String, Place) {
             }
         }
     }
-    (text, place)
+    (text, places)
 }
 
-/// The plan with one mistake of this kind, marked, in one of the forms; `None` if it has no place for one.
+/// The plan with these mistakes, each marked and in a step of its own, in one of the forms; `None` if it has no place for one.
 pub fn plant(
     corpus: &Corpus,
     plan: &Plan,
-    mistake: Mistake,
+    mistakes: &[Mistake],
     random: &mut Random,
 ) -> Option<String> {
     let mut broken = written(corpus, plan).ok()?;
     if random.below(2) == 1 {
         broken.shuffle();
     }
+    for mistake in mistakes {
+        break_with(*mistake, corpus, plan, &mut broken, random)?;
+    }
+    let in_place = plan.inputs.is_empty() && random.below(3) == 0;
+    let text = if in_place {
+        broken.expression()
+    } else {
+        broken.item()
+    };
+    Some(header() + &text)
+}
+
+fn break_with(
+    mistake: Mistake,
+    corpus: &Corpus,
+    plan: &Plan,
+    broken: &mut Written,
+    random: &mut Random,
+) -> Option<()> {
     match mistake {
-        Mistake::UnknownStep => reference(corpus, plan, &mut broken, random, |at| {
+        Mistake::UnknownStep => reference(corpus, plan, broken, random, |at| {
             let typo = typo(at.root, at.random);
             vec![mark(&typo) + &text(at.hops)]
         }),
-        Mistake::UnknownField => reference(corpus, plan, &mut broken, random, |at| {
+        Mistake::UnknownField => reference(corpus, plan, broken, random, |at| {
             let fields: Vec<usize> = (0..at.hops.len())
                 .filter(|hop| at.hops[*hop].field_of.is_some())
                 .collect();
@@ -98,14 +123,14 @@ pub fn plant(
             let name = typo(at.hops[hop].text.trim_start_matches('.'), at.random);
             vec![format!("{}{before}.{}{after}", at.root, mark(&name))]
         }),
-        Mistake::WrongReference => reference(corpus, plan, &mut broken, random, |at| {
+        Mistake::WrongReference => reference(corpus, plan, broken, random, |at| {
             let wrong = at
                 .others()
                 .into_iter()
                 .filter(|(_, ty)| ty.present().0 != at.wanted.present().0);
             wrong.map(|(text, _)| mark(&text)).collect()
         }),
-        Mistake::AbsentField => reference(corpus, plan, &mut broken, random, |at| {
+        Mistake::AbsentField => reference(corpus, plan, broken, random, |at| {
             let absent = at
                 .others()
                 .into_iter()
@@ -118,7 +143,7 @@ pub fn plant(
                     && *argument.argument.ty.present().0 != Type::Json
                     && argument.text != "None"
             };
-            let argument = argument(&mut broken, random, is_literal)?;
+            let argument = argument(broken, random, is_literal)?;
             argument.text = mark(match argument.argument.ty.present().0 {
                 Type::Text => "42",
                 Type::Int | Type::Bool => "\"soon\"",
@@ -129,7 +154,7 @@ pub fn plant(
         }
         Mistake::MissingArgument => {
             let is_required = |argument: &WrittenArgument| !argument.argument.ty.present().1;
-            let (step, argument) = place(&broken, random, is_required)?;
+            let (step, argument) = place(broken, random, is_required)?;
             let step = &mut broken.steps[step];
             step.arguments.remove(argument);
             match &mut step.rest {
@@ -139,7 +164,7 @@ pub fn plant(
             Some(())
         }
         Mistake::UnknownArgument => {
-            let (step, argument) = place(&broken, random, |_| true)?;
+            let (step, argument) = place(broken, random, |_| true)?;
             let step = &mut broken.steps[step];
             if random.below(2) == 0 {
                 let name = &mut step.arguments[argument].name;
@@ -152,8 +177,12 @@ pub fn plant(
             Some(())
         }
         Mistake::DuplicateStep => {
-            let step = random.below(broken.steps.len());
-            let mut copy = broken.steps[step].clone();
+            let whole: Vec<&WrittenStep> = broken
+                .steps
+                .iter()
+                .filter(|step| !is_marked(step))
+                .collect();
+            let mut copy = (*random.choose(&whole)?).clone();
             copy.name = mark(&copy.name);
             broken.steps.push(copy);
             Some(())
@@ -163,18 +192,12 @@ pub fn plant(
                 .flat_map(|from| reachable(plan, from).into_iter().map(move |to| (from, to)))
                 .collect();
             let &(from, to) = random.choose(&ways)?;
-            let step = broken.steps.iter_mut().find(|step| step.index == to)?;
+            let mut steps = broken.steps.iter_mut();
+            let step = steps.find(|step| step.index == to && !is_marked(step))?;
             step.after.push(mark(&plan.steps[from].name));
             Some(())
         }
-    }?;
-    let in_place = plan.inputs.is_empty() && random.below(3) == 0;
-    let text = if in_place {
-        broken.expression()
-    } else {
-        broken.item()
-    };
-    Some(header() + &text)
+    }
 }
 
 /// A reference, for one who wants to break it.
@@ -228,6 +251,9 @@ fn reference(
     let mut all: Vec<(usize, usize)> = all.collect();
     random.shuffle(&mut all);
     for (step, argument) in all {
+        if is_marked(&broken.steps[step]) {
+            continue;
+        }
         let at = &mut broken.steps[step].arguments[argument];
         let Given::Reference(path) = &at.given else {
             continue;
@@ -261,6 +287,7 @@ fn place(
     wanted: impl Fn(&WrittenArgument) -> bool,
 ) -> Option<(usize, usize)> {
     let steps = broken.steps.iter().enumerate();
+    let steps = steps.filter(|(_, step)| !is_marked(step));
     let all = steps.flat_map(|(step, one)| {
         one.arguments
             .iter()
@@ -281,6 +308,15 @@ fn argument<'a>(
 ) -> Option<&'a mut WrittenArgument> {
     let (step, argument) = place(broken, random, wanted)?;
     Some(&mut broken.steps[step].arguments[argument])
+}
+
+/// Whether a mistake is in this step.
+fn is_marked(step: &WrittenStep) -> bool {
+    let arguments = step.arguments.iter().flat_map(|one| [&one.name, &one.text]);
+    let texts = arguments.chain(&step.after).chain(&step.rest);
+    texts
+        .chain([&step.name, &step.tool])
+        .any(|text| text.contains(OPEN))
 }
 
 /// The steps that this one waits for, itself among them.
