@@ -17,12 +17,13 @@ mod write;
 
 use forms::Form;
 use mistakes::Mistake;
-use model::{Corpus, Plan};
+use model::{Corpus, Given, Plan};
 use random::Random;
 use scratch::{Diagnostic, Place, Scratch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use write::Way;
 
 const LINTS: &str = "#![deny(warnings)]\n";
 
@@ -67,6 +68,7 @@ fn real_plans_compile_silently_and_mistakes_in_them_are_found_where_they_are() {
     scratch.package("corpus_tools", &[], &tools::source(&corpus), &[]);
     let sample: Vec<&Plan> = corpus.plans.iter().step_by(every).collect();
     let counts = plans(&corpus, &sample, &mut scratch);
+    say(&arguments(&corpus, &sample));
     let planted = broken(&corpus, mistakes, &mut scratch);
     scratch.finish();
 
@@ -128,6 +130,31 @@ fn plans(corpus: &Corpus, sample: &[&Plan], scratch: &mut Scratch) -> String {
         assert!(total >= 1000, "{total} are no thousand plans");
     }
     format!("{total} modules ({})", counts.join(", "))
+}
+
+/// How the arguments of these plans are written.
+fn arguments(corpus: &Corpus, sample: &[&Plan]) -> String {
+    let (mut literals, mut direct, mut optional, mut computed, mut steps) = (0, 0, 0, 0, 0);
+    for plan in sample
+        .iter()
+        .filter_map(|plan| forms::written(corpus, plan).ok())
+    {
+        steps += plan.steps.len();
+        for argument in plan.steps.iter().flat_map(|step| &step.arguments) {
+            let count = match (&argument.given, argument.way) {
+                (Given::Literal(_), _) => &mut literals,
+                (_, Way::Computed) => &mut computed,
+                (_, Way::Direct) if argument.text.contains('?') => &mut optional,
+                (_, Way::Direct) => &mut direct,
+            };
+            *count += 1;
+        }
+    }
+    format!(
+        "{} tools with {} more structs; {steps} steps with {literals} literals, {direct} references, {optional} with `?`, {computed} in computed values",
+        corpus.tools.len(),
+        corpus.structs.0.len(),
+    )
 }
 
 /// What is wrong in a file, and where.
