@@ -94,7 +94,7 @@ pub fn any<T>() -> T {
 pub struct Toward<K, T, To>(PhantomData<(K, T, To)>);
 
 /// A place in which a value can stand that may be absent, if it is such a value (`K`); any place if not. `N` is for the
-/// compiler's sake, see [`Unclear`].
+/// compiler's sake, see `Unclear`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",

@@ -37,6 +37,29 @@ use std::task::{Context, Poll, ready};
 /// borrows the application no longer than it lives.
 ///
 /// The methods that configure a run are for the time before it is first polled; later they change nothing.
+///
+/// ```
+/// use plan_runtime::{Result, plan, run::OnFailure, tool};
+///
+/// /// Doubles a number.
+/// #[tool]
+/// async fn double(number: u64) -> Result<u64> {
+///     Ok(number * 2)
+/// }
+///
+/// plan! {
+///     Quadruple(number: u64) -> u64 {
+///         step twice = Double { number };
+///         step again = Double { number: twice };
+///         again
+///     }
+/// }
+///
+/// // No tool of the plan asks for an application, so anything will do.
+/// let run = Quadruple { number: 3 }.run(&()).concurrency(4).on_failure(OnFailure::Cancel);
+/// assert_eq!(smol::block_on(run)?, 12);
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
 #[must_use = "a run does nothing unless it is awaited"]
 pub struct Run<'a, App: ?Sized, O> {
     app: &'a App,
@@ -87,7 +110,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.arguments = true)
     }
 
-    /// Gives a report of every step beside the output, whether the run fails or not.
+    /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
     pub fn with_report(self) -> WithReport<'a, App, O> {
         WithReport { run: self }
     }
@@ -158,6 +181,20 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
 }
 
 /// A run that gives a [`Report`] beside its result. [`Run::with_report`] makes it.
+///
+/// ```
+/// # use plan_runtime::{Result, plan, tool};
+/// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+/// let plan = plan! { step six = Double { number: 3 }; six };
+///
+/// let (output, report) = smol::block_on(plan.run(&()).record_arguments().with_report());
+/// assert_eq!(output?, 6);
+/// assert_eq!(report.totals().completed, 1);
+///
+/// let six = report.step("six").unwrap();
+/// assert_eq!(*six.arguments().unwrap(), serde_json::json!({ "number": 3 }));
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
 #[must_use = "a run does nothing unless it is awaited"]
 pub struct WithReport<'a, App: ?Sized, O> {
     run: Run<'a, App, O>,
