@@ -30,7 +30,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             quote! {
                 #errors
                 #definition
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
@@ -43,7 +43,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             let krate = cx.krate();
             quote!({
                 #errors
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
