@@ -4,6 +4,8 @@ mod cycle;
 mod format;
 mod item;
 mod reference;
+#[cfg(test)]
+mod snapshots;
 mod step;
 mod value;
 
