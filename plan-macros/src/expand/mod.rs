@@ -3,6 +3,8 @@
 mod cycle;
 mod format;
 mod item;
+#[cfg(test)]
+mod recovery;
 mod reference;
 #[cfg(test)]
 mod snapshots;

@@ -52,7 +52,9 @@ fn a_reference() {
             inbox.data[0].thread_id
         }
     };
-    check(plan, &expect![[r#"
+    check(
+        plan,
+        &expect![[r#"
         /// Finds the latest thread.
         #[derive(
             ::plan_runtime::__private::serde::Serialize,
@@ -233,7 +235,8 @@ fn a_reference() {
                 }
             }
         };
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -248,7 +251,9 @@ fn a_computed_value_and_a_text() {
             sent
         }
     };
-    check_steps(plan, &expect![[r#"
+    check_steps(
+        plan,
+        &expect![[r#"
         const __PLAN_STEP_0: __plan::Step = {
             let __k0 = __plan::slot();
             let _ = || -> bool { __k0.value() };
@@ -382,7 +387,8 @@ fn a_computed_value_and_a_text() {
                 needs: __plan::Cow::Borrowed(&[0usize]),
             }
         };
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -394,7 +400,9 @@ fn a_nested_literal_and_an_order() {
             step second = Store { place: Place::Shelf { row: 3, label: Some(first.label) }, .. };
         }
     };
-    check_steps(plan, &expect![[r#"
+    check_steps(
+        plan,
+        &expect![[r#"
         const __PLAN_STEP_0: __plan::Step = {
             let id = __plan::root::<__PlanInput0>();
             let __n0 = __plan::arguments::<__PlanTool0>();
@@ -513,5 +521,6 @@ fn a_nested_literal_and_an_order() {
                 needs: __plan::Cow::Borrowed(&[0usize]),
             }
         };
-    "#]]);
+    "#]],
+    );
 }
