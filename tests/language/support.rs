@@ -90,5 +90,5 @@ pub fn argument<'a>(plan: &'a Plan, step: &str, name: &str) -> &'a Template {
 pub fn pointers(plan: &Plan, step: &str, name: &str) -> Vec<String> {
     let uses = argument(plan, step, name).references();
     let pointers = uses[0].reference.pointers();
-    pointers.iter().map(|pointer| pointer.to_string()).collect()
+    pointers.iter().map(ToString::to_string).collect()
 }

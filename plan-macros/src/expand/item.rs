@@ -30,7 +30,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             quote! {
                 #errors
                 #definition
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
@@ -42,10 +42,14 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             let inside = inline(&cx);
             let krate = cx.krate();
             quote!({
-                #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
                 #errors
-                #inside
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, unused_qualifications)]
+                let __plan = {
+                    #[allow(unused_imports)]
+                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
+                    #inside
+                };
+                __plan
             })
         }
     }
@@ -235,7 +239,6 @@ fn inline(cx: &Context<'_>) -> TokenStream {
     let shared = shared(cx, quote!(#bindings let _ = || #value; #data), quote!(""));
     let steps = steps(&quote!(__PlanSteps), cx);
     quote! {
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
         struct __PlanSteps;
         #shared
         #steps

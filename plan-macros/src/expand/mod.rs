@@ -3,7 +3,11 @@
 mod cycle;
 mod format;
 mod item;
+#[cfg(test)]
+mod recovery;
 mod reference;
+#[cfg(test)]
+mod snapshots;
 mod step;
 mod value;
 

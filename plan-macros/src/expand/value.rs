@@ -254,13 +254,13 @@ impl<'a> Builder<'a> {
 
     /// Binds a reference's cursor.
     pub(super) fn reference(&mut self, reference: &Reference) -> (Ident, TokenStream) {
-        if let Some(source) = self.cx.names.get(&reference.root) {
-            self.roots
-                .entry(source)
-                .or_insert_with(|| reference.root.clone());
+        let mut root = reference.root.clone();
+        if let Some(source) = self.cx.names.get(&root) {
+            let bound = self.roots.entry(source).or_insert_with(|| root.clone());
+            root.set_span(root.span().resolved_at(bound.span()));
         }
-        let name = self.fresh_at("r", reference.root.span());
-        let expanded = reference::expand(reference, &name, self.cx);
+        let name = self.fresh_at("r", root.span());
+        let expanded = reference::expand(reference, &root, &name, self.cx);
         self.bindings.extend(expanded.binding);
         let data = expanded.data;
         (name, quote!(__plan::Template::Reference(#data)))
@@ -354,7 +354,7 @@ impl<'a> Builder<'a> {
         let variant = last_name(&literal.path);
         let at = |span: Span| {
             let mut names = names.clone();
-            names.set_span(span);
+            names.set_span(span.resolved_at(names.span()));
             names
         };
         let names = at(end);
@@ -375,7 +375,7 @@ impl<'a> Builder<'a> {
         // A message about a name points at the field.
         let names_at = |span: Span| {
             let mut names = names.clone();
-            names.set_span(span);
+            names.set_span(span.resolved_at(names.span()));
             names
         };
         match &literal.fields {
@@ -466,7 +466,7 @@ fn enum_of(path: &Path) -> Option<Path> {
 /// Calls what hands a bound name over, from the one place to the other.
 pub(super) fn it(name: &Ident, start: Span, end: Span) -> TokenStream {
     let mut name = name.clone();
-    name.set_span(start);
+    name.set_span(start.resolved_at(name.span()));
     let call = Ident::new("it", end);
     quote_spanned!(end=> #name.#call())
 }

@@ -55,6 +55,7 @@ pub(super) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
 /// `pub Name(inputs) -> Output { … }`; `None` if what stands here is the expression form.
 pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, Tokens)> {
     let attrs = tokens.attributes();
+    tokens.ungroup();
     let mut vis = quote!();
     if tokens.peek_ident(0).is_some_and(|ident| ident == "pub") {
         vis.extend(tokens.next());

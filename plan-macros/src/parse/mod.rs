@@ -43,7 +43,10 @@ fn body_of(mut tokens: Tokens, report: &mut Report) -> (Vec<crate::ast::Step>, O
         }
         let statement = step::statement(&mut tokens);
         let is_step = step::is_step(&statement.tokens);
-        if is_step && let Some(tail) = tail.take() {
+        if is_step
+            && let Some(tail) = tail.take()
+            && !matches!(tail.value, crate::ast::Value::Broken)
+        {
             report.error(
                 tail.tokens,
                 "a plan's output is its last expression: move it behind the last step, or make it a step\n\

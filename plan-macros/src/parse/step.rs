@@ -144,10 +144,13 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
         None
     };
     if !tokens.eat_punct('=') {
-        report.error_at(
-            tokens.last(),
-            format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"),
-        );
+        // A type that could not be read may have taken the `=` with it.
+        if !colon || ty.is_some() {
+            report.error_at(
+                tokens.last(),
+                format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"),
+            );
+        }
         return Some(Step {
             intent,
             after,

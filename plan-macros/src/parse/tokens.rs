@@ -70,6 +70,17 @@ impl Tokens {
         found
     }
 
+    /// Opens the group that stands here if it has no delimiters: what another macro captured, such as `$vis`.
+    pub(super) fn ungroup(&mut self) {
+        if let Some(group) = self.peek_group(0, Delimiter::None) {
+            let inside: Vec<TokenTree> = group.stream().into_iter().collect();
+            self.queue.pop_front();
+            for tree in inside.into_iter().rev() {
+                self.queue.push_front(tree);
+            }
+        }
+    }
+
     /// Takes the attributes that stand here: the tokens of each, `#` and brackets.
     pub(super) fn attributes(&mut self) -> TokenStream {
         let mut attributes = TokenStream::new();

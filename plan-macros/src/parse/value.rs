@@ -33,10 +33,13 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
     }
     let fork = input.fork();
     match fork.parse::<Expr>() {
-        Ok(expr) if at_end(&fork) => {
-            input.advance_to(&fork);
-            classify(expr, report)
-        }
+        Ok(expr) if at_end(&fork) => match take_to(input, &fork) {
+            Ok(()) => classify(expr, report),
+            Err(error) => {
+                report.push(error);
+                Value::Broken
+            }
+        },
         Ok(_) => {
             let at = fork.span();
             report.error_at(
@@ -55,6 +58,15 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
             Value::Broken
         }
     }
+}
+
+/// Takes the expression that ends where `end` is. What is left over in its brackets, `syn` finds only where an expression is all.
+fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> syn::Result<()> {
+    let mut taken = TokenStream::new();
+    while input.cursor() != end.cursor() {
+        taken.extend([input.parse::<TokenTree>()?]);
+    }
+    syn::parse2::<Expr>(taken).map(drop)
 }
 
 /// Says why tokens are no value.
