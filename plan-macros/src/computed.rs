@@ -73,9 +73,11 @@ impl Finder<'_> {
             self.record(name);
             return true;
         }
-        let (message, is_similar) = self.names.unknown(name);
-        let help = if is_similar { "" } else { help };
-        self.report.error(name, format!("{message}{help}"));
+        if !self.names.is_broken(name) {
+            let (message, is_similar) = self.names.unknown(name);
+            let help = if is_similar { "" } else { help };
+            self.report.error(name, format!("{message}{help}"));
+        }
         self.ok = false;
         false
     }
@@ -312,7 +314,9 @@ impl VisitMut for Finder<'_> {
             Expr::Field(field) => self.visit_place(&mut field.base),
             Expr::MethodCall(call) => {
                 self.visit_place(&mut call.receiver);
-                call.args.iter_mut().for_each(|arg| self.visit_argument(arg));
+                call.args
+                    .iter_mut()
+                    .for_each(|arg| self.visit_argument(arg));
             }
             Expr::Index(index) => {
                 self.visit_place(&mut index.expr);
@@ -332,7 +336,9 @@ impl VisitMut for Finder<'_> {
                 if source(&call.func).is_none() {
                     self.visit_expr_mut(&mut call.func);
                 }
-                call.args.iter_mut().for_each(|arg| self.visit_argument(arg));
+                call.args
+                    .iter_mut()
+                    .for_each(|arg| self.visit_argument(arg));
             }
             Expr::Struct(literal) => {
                 for field in &mut literal.fields {

@@ -33,6 +33,10 @@ impl Report {
         self.errors.extend(other.errors);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.errors.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }

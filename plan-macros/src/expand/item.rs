@@ -113,7 +113,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
     let input_data: Vec<TokenStream> = inputs.iter().map(input_data).collect();
     let input_data = slice(&input_data);
     let steps: Vec<TokenStream> = (0..plan.steps.len())
-        .map(|index| step::name(index).to_token_stream())
+        .map(|index| step::name(index, cx).to_token_stream())
         .collect();
     let steps = slice(&steps);
     let unused = unused(cx);
@@ -167,6 +167,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     };
     let shared = shared(cx, value, &path_text_of(&quote!(#ty)));
     let steps = steps(&quote!(#name), cx);
+    let bounds = bounds(cx);
     let tool_name = snake_case(&name.unraw().to_string());
     let description = docs::text(&head.attrs);
     let kept = kept(cx);
@@ -193,7 +194,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
             #vis fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, #ty>
             where
                 __App: ?::core::marker::Sized + ::core::marker::Sync,
-                Self: __plan::Steps<__App>,
+                #(#bounds,)*
             {
                 let __inputs = (|| ::core::result::Result::Ok(::std::vec![#(#inputs),*]))();
                 __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::Steps<__App>>::start)
@@ -207,7 +208,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
         impl<__App> __plan::Call<__App> for #name
         where
             __App: ?::core::marker::Sized + ::core::marker::Sync,
-            Self: __plan::Steps<__App>,
+            #(#bounds,)*
         {
             fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
                 __plan::called(self.run(__app))
@@ -246,14 +247,7 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
         .iter()
         .enumerate()
         .map(|(index, one)| step::start(index, one, kept.contains(&Source::Step(index))));
-    let mut seen = BTreeSet::new();
-    let bounds = cx
-        .plan
-        .steps
-        .iter()
-        .filter_map(step::bound)
-        .filter(|(text, _)| seen.insert(text.clone()))
-        .map(|(_, bound)| bound);
+    let bounds = bounds(cx);
     quote! {
         #[doc(hidden)]
         impl<__App> __plan::Steps<__App> for #ty
@@ -269,6 +263,16 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// What the plan asks of an application: each of its tools.
+fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
+    let mut seen = BTreeSet::new();
+    let bounds = cx.plan.steps.iter().filter_map(step::bound);
+    bounds
+        .filter(|(text, _)| seen.insert(text.clone()))
+        .map(|(_, bound)| bound)
+        .collect()
 }
 
 /// What computed values mention: its Rust value is kept beside the JSON.

@@ -20,7 +20,9 @@ use syn::spanned::Spanned;
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let mut report = Report::new();
-    let mut plan = parse::parse(input, &mut report);
+    let Some(mut plan) = parse::parse(input, &mut report) else {
+        return report.into_compile_errors();
+    };
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = Graph::new(&plan, &names);

@@ -79,15 +79,19 @@ impl<'a> Builder<'a> {
             Value::None(none) => {
                 let at = none.span();
                 Expanded {
-                    check: quote_spanned!(at=> ::core::option::Option::None),
+                    check: {
+                        let from = path(&["FromNone", "none"], at, at);
+                        quote_spanned!(at=> #from())
+                    },
                     data: quote!(__plan::Template::Null),
                 }
             }
-            Value::Some(some, value) => {
-                let at = some.span();
+            Value::Some(some, paren, value) => {
                 let Expanded { check, data } = self.value(value);
+                let end = paren.span.close();
+                let from = path(&["FromSome", "some"], some.span(), end);
                 Expanded {
-                    check: quote_spanned!(at=> ::core::option::Option::Some(#check)),
+                    check: quote_spanned!(end=> #from(#check)),
                     data,
                 }
             }
@@ -183,7 +187,7 @@ impl<'a> Builder<'a> {
                 quote!(__plan::any::<__plan::serde_json::Value>()),
                 self.json(json),
             ),
-            Value::Some(some, value) => {
+            Value::Some(some, _, value) => {
                 let (check, data) = self.inferred(value);
                 let at = some.span();
                 (
@@ -216,7 +220,7 @@ impl<'a> Builder<'a> {
     /// Expands a value that stands where any JSON can stand.
     pub(super) fn untyped(&mut self, value: &Value) -> TokenStream {
         match value {
-            Value::Some(_, value) => self.untyped(value),
+            Value::Some(_, _, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
                 let values: Vec<TokenStream> =
                     values.iter().map(|value| self.untyped(value)).collect();
@@ -390,10 +394,10 @@ impl<'a> Builder<'a> {
                 match rest {
                     Rest::Nothing => {}
                     Rest::Defaults(rest) => {
-                        let at = rest.spans[0];
-                        inits.extend(quote_spanned!(at=> #rest __plan::any()));
-                        let names = names_at(at);
-                        checks = quote_spanned!(at=> #names.rest(&[#(#given),*]););
+                        let [start, end] = rest.spans;
+                        inits.extend(quote_spanned!(start=> #rest __plan::any()));
+                        let names = names_at(start);
+                        checks = quote_spanned!(end=> #names.rest(&[#(#given),*]););
                     }
                     Rest::Broken => {
                         inits.extend(quote_spanned!(brace.span.close()=> ..__plan::any()));
@@ -486,6 +490,10 @@ fn scalar(scalar: &Scalar) -> TokenStream {
         Lit::Str(_) => {
             let from = path(&["FromText", "from_text"], at, at);
             quote_spanned!(at=> #from(#lit))
+        }
+        _ if minus.is_some() => {
+            let from = path(&["FromNegative", "from_negative"], start, at);
+            quote_spanned!(at=> #from(#minus #lit))
         }
         _ => {
             let from = path(&["FromLiteral", "from_literal"], start, at);
