@@ -41,6 +41,11 @@ impl Report {
         self.errors.is_empty()
     }
 
+    /// The first mistake.
+    pub(crate) fn first(&self) -> Option<TokenStream> {
+        self.errors.first().map(syn::Error::to_compile_error)
+    }
+
     pub(crate) fn into_compile_errors(self) -> TokenStream {
         self.errors
             .iter()

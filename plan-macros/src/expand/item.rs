@@ -18,7 +18,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
         plan,
         names,
         graph,
-        correct: report.is_empty(),
+        error: report.first(),
     };
     let errors = report.into_compile_errors();
     match &plan.head {
@@ -181,9 +181,25 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     });
     let plan_doc = format!("The plan of [`{name}`] as data.");
     let run_doc = format!("Runs [`{name}`] on an application that has its tools.");
+    let call = quote! {
+        fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
+            __plan::called(self.run(__app))
+        }
+    };
+    // Where an application lacks a tool of a plan inside another, the header is shown.
+    let call = quote_spanned! {name.span()=>
+        impl<__App> __plan::Call<__App> for #name
+        where
+            __App: ?::core::marker::Sized + ::core::marker::Sync,
+            #(#bounds,)*
+        {
+            #call
+        }
+    };
     quote! {
         #shared
         #steps
+        #call
         impl #name {
             #[doc = #plan_doc]
             #[allow(dead_code)]
@@ -204,15 +220,6 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
             type Output = #ty;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
-        }
-        impl<__App> __plan::Call<__App> for #name
-        where
-            __App: ?::core::marker::Sized + ::core::marker::Sync,
-            #(#bounds,)*
-        {
-            fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
-                __plan::called(self.run(__app))
-            }
         }
     }
 }
@@ -288,7 +295,7 @@ fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
 
 /// Lets rustc warn of inputs and computed steps that nothing uses.
 fn unused(cx: &Context<'_>) -> TokenStream {
-    if !cx.correct {
+    if cx.error.is_some() {
         // What should use them may be what is wrong.
         return TokenStream::new();
     }

@@ -34,8 +34,8 @@ struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names,
     graph: &'a Graph,
-    /// Whether no mistake was found so far.
-    correct: bool,
+    /// The first mistake found so far.
+    error: Option<TokenStream>,
 }
 
 impl Context<'_> {

@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 /// The name of the `const` that holds a step. Messages of rustc mention it.
 pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
     let step = &cx.plan.steps[index].name;
-    let span = Span::call_site().located_at(step.span());
+    let span = step.span();
     if cx.names.get(step) == Some(Source::Step(index)) {
         format_ident!("__step_{}", step.unraw(), span = span)
     } else {

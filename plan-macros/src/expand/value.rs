@@ -210,7 +210,12 @@ impl<'a> Builder<'a> {
                 let data = slice(&data);
                 (quote!((#(#check,)*)), quote!(__plan::Template::List(#data)))
             }
-            Value::None(_) | Value::Tuple(..) | Value::Computed(_) | Value::Broken => {
+            Value::Broken => {
+                // As a type, the message says that there is none, so that nothing else is said; it is shown once.
+                let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
+                (quote!(__plan::any::<#ty>()), quote!(__plan::Template::Null))
+            }
+            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => {
                 let Expanded { check, data } = self.value(value);
                 (check, data)
             }

@@ -30,7 +30,7 @@ plan! {
         Say { text: "a" };
         step extra = Say { text: "a" } inbox;
         step comma = Say { text: "a" },
-        step two = Say { text: "a" }, Say { text: "b" };
+        step two_values = Say { text: "a" }, Say { text: "b" };
         stp misspelt = Say { text: "a" };
         step conditional = if inbox.total > 1 { Say { text: "a" } };
         step looped = for email in inbox.data { Say { text: email.id } };
