@@ -22,6 +22,10 @@ pub(crate) struct Head {
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
     pub(crate) inputs: Vec<Input>,
+    /// The names of inputs that could not be read.
+    pub(crate) broken: Vec<Ident>,
+    /// Whether there is a `->`.
+    pub(crate) arrow: bool,
     pub(crate) output: Option<Type>,
 }
 
@@ -58,7 +62,7 @@ pub(crate) struct Tail {
 pub(crate) enum Value {
     Scalar(Scalar),
     None(Ident),
-    Some(Ident, Box<Value>),
+    Some(Ident, token::Paren, Box<Value>),
     List(token::Bracket, Vec<Value>),
     Tuple(token::Paren, Vec<Value>),
     Literal(Literal),

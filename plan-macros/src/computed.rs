@@ -73,9 +73,11 @@ impl Finder<'_> {
             self.record(name);
             return true;
         }
-        let (message, is_similar) = self.names.unknown(name);
-        let help = if is_similar { "" } else { help };
-        self.report.error(name, format!("{message}{help}"));
+        if !self.names.is_broken(name) {
+            let (message, is_similar) = self.names.unknown(name);
+            let help = if is_similar { "" } else { help };
+            self.report.error(name, format!("{message}{help}"));
+        }
         self.ok = false;
         false
     }

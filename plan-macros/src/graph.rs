@@ -131,7 +131,7 @@ fn of_value(value: &Value, visit: &mut dyn FnMut(&Value)) {
         | Value::Broken
         | Value::Reference(_)
         | Value::Computed(_) => {}
-        Value::Some(_, value) => of_value(value, visit),
+        Value::Some(_, _, value) => of_value(value, visit),
         Value::List(_, values) | Value::Tuple(_, values) => {
             values.iter().for_each(|value| of_value(value, visit))
         }

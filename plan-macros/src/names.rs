@@ -19,6 +19,8 @@ pub(crate) enum Source {
 /// The names of a plan.
 pub(crate) struct Names {
     sources: HashMap<String, Source>,
+    /// Names of inputs that could not be read.
+    broken: HashSet<String>,
     /// How a local value would come in as an input, for the help.
     inputs_help: String,
 }
@@ -68,14 +70,22 @@ impl Names {
             Some(head) => format!("what comes from outside comes in as an input: `{}(", head.name),
             None => "what comes from outside comes in as an input, which a named plan has: `plan! { Name(".to_owned(),
         };
+        let broken = plan.head.iter().flat_map(|head| &head.broken);
+        let broken = broken.map(|name| name.unraw().to_string()).collect();
         Self {
             sources,
+            broken,
             inputs_help,
         }
     }
 
     pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
         self.sources.get(&name.unraw().to_string()).copied()
+    }
+
+    /// Whether the name is that of an input that could not be read.
+    pub(crate) fn is_broken(&self, name: &Ident) -> bool {
+        self.broken.contains(&name.unraw().to_string())
     }
 
     /// What to say of a name that is none of the plan's, and whether one of the plan's was probably meant.
@@ -208,7 +218,7 @@ fn resolve_fields(fields: &mut Fields, names: &Names, report: &mut Report) {
 fn resolve_value(value: &mut Value, names: &Names, report: &mut Report) {
     match value {
         Value::Scalar(_) | Value::None(_) | Value::Broken => {}
-        Value::Some(_, value) => resolve_value(value, names, report),
+        Value::Some(_, _, value) => resolve_value(value, names, report),
         Value::List(_, values) | Value::Tuple(_, values) => {
             values
                 .iter_mut()
@@ -222,7 +232,9 @@ fn resolve_value(value: &mut Value, names: &Names, report: &mut Report) {
             .for_each(|value| resolve_value(value, names, report)),
         Value::Reference(reference) => {
             if names.get(&reference.root).is_none() {
-                report.error(&reference.root, names.unknown(&reference.root).0);
+                if !names.is_broken(&reference.root) {
+                    report.error(&reference.root, names.unknown(&reference.root).0);
+                }
                 *value = Value::Broken;
             }
         }

@@ -19,7 +19,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
         plan,
         names,
         graph,
-        correct: report.is_empty(),
+        error: report.first(),
     };
     let errors = report.into_compile_errors();
     match &plan.head {
@@ -124,7 +124,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> To
     let input_data: Vec<TokenStream> = inputs.iter().map(input_data).collect();
     let input_data = slice(&input_data);
     let steps: Vec<TokenStream> = (0..plan.steps.len())
-        .map(|index| step::name(index).to_token_stream())
+        .map(|index| step::name(index, cx).to_token_stream())
         .collect();
     let steps = slice(&steps);
     let unused = unused(cx);
@@ -178,6 +178,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     };
     let shared = shared(cx, value, quote!(::core::stringify!(#ty)));
     let steps = steps(&quote!(#name), cx);
+    let bounds = bounds(cx);
     let tool_name = name.unraw().to_string().to_snake_case();
     let description = docs::text(&head.attrs);
     let kept = kept(cx);
@@ -191,9 +192,25 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     });
     let plan_doc = format!("The plan of [`{name}`] as data.");
     let run_doc = format!("Runs [`{name}`] on an application that has its tools.");
+    let call = quote! {
+        fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
+            __plan::called(self.run(__app))
+        }
+    };
+    // Where an application lacks a tool of a plan inside another, the header is shown.
+    let call = quote_spanned! {name.span()=>
+        impl<__App> __plan::Call<__App> for #name
+        where
+            __App: ?::core::marker::Sized + ::core::marker::Sync,
+            #(#bounds,)*
+        {
+            #call
+        }
+    };
     quote! {
         #shared
         #steps
+        #call
         impl #name {
             #[doc = #plan_doc]
             #[allow(dead_code)]
@@ -204,7 +221,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
             #vis fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, #ty>
             where
                 __App: ?::core::marker::Sized + ::core::marker::Sync,
-                Self: __plan::Steps<__App>,
+                #(#bounds,)*
             {
                 let __inputs = (|| ::core::result::Result::Ok(::std::vec![#(#inputs),*]))();
                 __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::Steps<__App>>::start)
@@ -214,15 +231,6 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
             type Output = #ty;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
-        }
-        impl<__App> __plan::Call<__App> for #name
-        where
-            __App: ?::core::marker::Sized + ::core::marker::Sync,
-            Self: __plan::Steps<__App>,
-        {
-            fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
-                __plan::called(self.run(__app))
-            }
         }
     }
 }
@@ -257,14 +265,7 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
         .iter()
         .enumerate()
         .map(|(index, one)| step::start(index, one, kept.contains(&Source::Step(index))));
-    let mut seen = BTreeSet::new();
-    let bounds = cx
-        .plan
-        .steps
-        .iter()
-        .filter_map(step::bound)
-        .filter(|(text, _)| seen.insert(text.clone()))
-        .map(|(_, bound)| bound);
+    let bounds = bounds(cx);
     quote! {
         #[doc(hidden)]
         impl<__App> __plan::Steps<__App> for #ty
@@ -282,6 +283,16 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// What the plan asks of an application: each of its tools.
+fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
+    let mut seen = BTreeSet::new();
+    let bounds = cx.plan.steps.iter().filter_map(step::bound);
+    bounds
+        .filter(|(text, _)| seen.insert(text.clone()))
+        .map(|(_, bound)| bound)
+        .collect()
+}
+
 /// What computed values mention: its Rust value is kept beside the JSON.
 fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut kept = BTreeSet::new();
@@ -295,7 +306,7 @@ fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
 
 /// Lets rustc warn of inputs and computed steps that nothing uses.
 fn unused(cx: &Context<'_>) -> TokenStream {
-    if !cx.correct {
+    if cx.error.is_some() {
         // What should use them may be what is wrong.
         return TokenStream::new();
     }

@@ -24,7 +24,9 @@ use syn::spanned::Spanned;
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let mut report = Report::new();
-    let mut plan = parse::parse(input, &mut report);
+    let Some(mut plan) = parse::parse(input, &mut report) else {
+        return report.into_compile_errors();
+    };
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = Graph::new(&plan, &names);
@@ -36,8 +38,8 @@ struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names,
     graph: &'a Graph,
-    /// Whether no mistake was found so far.
-    correct: bool,
+    /// The first mistake found so far.
+    error: Option<TokenStream>,
 }
 
 impl Context<'_> {

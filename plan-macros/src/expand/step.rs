@@ -8,9 +8,15 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-/// The name of the `const` that holds a step.
-pub(super) fn name(index: usize) -> Ident {
-    format_ident!("__PLAN_STEP_{index}")
+/// The name of the `const` that holds a step. Messages of rustc mention it.
+pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
+    let step = &cx.plan.steps[index].name;
+    let span = step.span();
+    if cx.names.get(step) == Some(Source::Step(index)) {
+        format_ident!("__step_{}", step.unraw(), span = span)
+    } else {
+        format_ident!("__step_{index}", span = span)
+    }
 }
 
 /// Where a step says its type.
@@ -103,9 +109,10 @@ pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStre
         .map(|index| quote!(#index))
         .collect();
     let needs = slice(&needs);
-    let name = name(index);
+    let name = name(index, cx);
     quote! {
         #apart
+        #[allow(non_upper_case_globals)]
         const #name: __plan::Step = {
             #bindings
             #check
@@ -162,7 +169,7 @@ fn call(
 pub(super) fn start(index: usize, step: &Step, keep: bool) -> TokenStream {
     match (&step.body, &step.ty) {
         (Body::Call(Literal { path, .. }), None) => {
-            quote!(#index => <#path as __plan::Callable<__App>>::start(__request, __app, #keep),)
+            quote!(#index => <__App as __plan::Calls<#path>>::start(__app, __request, #keep),)
         }
         (Body::Compute(_), Some(ty)) => quote!(#index => __request.compute::<#ty>(#keep),),
         _ => quote!(),
@@ -173,7 +180,9 @@ pub(super) fn start(index: usize, step: &Step, keep: bool) -> TokenStream {
 pub(super) fn bound(step: &Step) -> Option<(String, TokenStream)> {
     match (&step.body, &step.ty) {
         (Body::Call(Literal { path, .. }), None) => {
-            Some((path_text(path), quote!(#path: __plan::Callable<__App>)))
+            let (start, end) = ends(path);
+            let calls = super::reference::path(&["Calls"], start, end);
+            Some((path_text(path), quote_spanned!(end=> __App: #calls<#path>)))
         }
         _ => None,
     }

@@ -82,15 +82,19 @@ impl<'a> Builder<'a> {
             Value::None(none) => {
                 let at = none.span();
                 Expanded {
-                    check: quote_spanned!(at=> ::core::option::Option::None),
+                    check: {
+                        let from = path(&["FromNone", "none"], at, at);
+                        quote_spanned!(at=> #from())
+                    },
                     data: quote!(__plan::Template::Null),
                 }
             }
-            Value::Some(some, value) => {
-                let at = some.span();
+            Value::Some(some, paren, value) => {
                 let Expanded { check, data } = self.value(value);
+                let end = paren.span.close();
+                let from = path(&["FromSome", "some"], some.span(), end);
                 Expanded {
-                    check: quote_spanned!(at=> ::core::option::Option::Some(#check)),
+                    check: quote_spanned!(end=> #from(#check)),
                     data,
                 }
             }
@@ -186,7 +190,7 @@ impl<'a> Builder<'a> {
                 quote!(__plan::any::<__plan::serde_json::Value>()),
                 self.json(json),
             ),
-            Value::Some(some, value) => {
+            Value::Some(some, _, value) => {
                 let (check, data) = self.inferred(value);
                 let at = some.span();
                 (
@@ -209,7 +213,12 @@ impl<'a> Builder<'a> {
                 let data = slice(&data);
                 (quote!((#(#check,)*)), quote!(__plan::Template::List(#data)))
             }
-            Value::None(_) | Value::Tuple(..) | Value::Computed(_) | Value::Broken => {
+            Value::Broken => {
+                // As a type, the message says that there is none, so that nothing else is said; it is shown once.
+                let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
+                (quote!(__plan::any::<#ty>()), quote!(__plan::Template::Null))
+            }
+            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => {
                 let Expanded { check, data } = self.value(value);
                 (check, data)
             }
@@ -219,7 +228,7 @@ impl<'a> Builder<'a> {
     /// Expands a value that stands where any JSON can stand.
     pub(super) fn untyped(&mut self, value: &Value) -> TokenStream {
         match value {
-            Value::Some(_, value) => self.untyped(value),
+            Value::Some(_, _, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
                 let values: Vec<TokenStream> =
                     values.iter().map(|value| self.untyped(value)).collect();
@@ -500,6 +509,10 @@ fn scalar(scalar: &Scalar) -> TokenStream {
         Lit::Str(_) => {
             let from = path(&["FromText", "from_text"], at, at);
             quote_spanned!(at=> #from(#lit))
+        }
+        _ if minus.is_some() => {
+            let from = path(&["FromNegative", "from_negative"], start, at);
+            quote_spanned!(at=> #from(#minus #lit))
         }
         _ => {
             let from = path(&["FromLiteral", "from_literal"], start, at);

@@ -1,7 +1,7 @@
 use super::{format, json, reference};
 use crate::ast::{Computed, Field, Fields, Literal, Rest, Scalar, Value};
 use crate::report::Report;
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -11,22 +11,48 @@ use syn::{
     Expr, ExprLit, Ident, Lit, Macro, Path, Token, UnOp, braced, bracketed, parenthesized, token,
 };
 
-/// Reads a value that is all of `tokens`; `end` is where the reader expects more if there is none.
-pub(super) fn all(tokens: TokenStream, end: Span, report: &mut Report) -> Value {
+/// Reads a value that is all of `tokens`; `end` is where the reader expects more if there is none, and `behind` is what
+/// follows a value here.
+pub(super) fn all(tokens: TokenStream, end: Span, behind: &str, report: &mut Report) -> Value {
     let parser = |input: ParseStream<'_>| {
-        let value = value(input, end, report);
+        let value = value_before(input, end, behind, report);
         if !input.is_empty() && !matches!(value, Value::Broken) {
-            report.error(input.parse::<TokenStream>()?, "expected `;` before this");
-            return Ok(value);
+            report.error_at(input.span(), format!("expected {behind}, found `,`"));
         }
-        input.parse::<TokenStream>()?;
+        drain(input);
         Ok(value)
     };
     parser.parse2(tokens).unwrap_or(Value::Broken)
 }
 
+/// The tokens of the value at the start, the comma behind it, and what else is behind it.
+pub(super) fn first(tokens: TokenStream) -> (TokenStream, Option<Token![,]>, TokenStream) {
+    let parser = |input: ParseStream<'_>| {
+        let start = input.fork();
+        if input.parse::<Expr>().is_err() {
+            drain(input);
+            return Ok((drain(&start), None, TokenStream::new()));
+        }
+        let comma: Option<Token![,]> = input.fork().parse()?;
+        let more = drain(input);
+        let count = start.fork().parse::<TokenStream>()?.into_iter().count();
+        let length = count - more.clone().into_iter().count();
+        let value = drain(&start).into_iter().take(length).collect();
+        let more = more
+            .into_iter()
+            .skip(usize::from(comma.is_some()))
+            .collect();
+        Ok((value, comma, more))
+    };
+    parser.parse2(tokens).unwrap_or_default()
+}
+
 /// Reads a value up to a comma or the end. What cannot be read is reported and skipped.
 pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> Value {
+    value_before(input, end, "`,` or the end of the value", report)
+}
+
+fn value_before(input: ParseStream<'_>, end: Span, behind: &str, report: &mut Report) -> Value {
     let literal = structural(input, report);
     if let Some(value) = literal {
         return value;
@@ -44,12 +70,14 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
             let at = fork.span();
             report.error_at(
                 at,
-                format!(
-                    "expected `,` or the end of the value, found `{}`",
-                    first_token(&fork)
-                ),
+                format!("expected {behind}, found `{}`", first_token(&fork)),
             );
-            skip(input);
+            if fork.peek(Ident::peek_any) && fork.peek2(Token![:]) && !fork.peek2(Token![::]) {
+                // Only the comma is missing: the next argument is read as well.
+                input.advance_to(&fork);
+            } else {
+                skip(input);
+            }
             Value::Broken
         }
         Err(error) => {
@@ -71,11 +99,45 @@ fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> syn::Result<()> {
 
 /// Says why tokens are no value.
 fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report) {
-    let last = tokens.clone().into_iter().last();
-    match last {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let dot = trees.windows(2).find_map(|pair| match pair {
+        [TokenTree::Punct(dot), next] if dot.as_char() == '.' => {
+            let is_name = match next {
+                TokenTree::Punct(next) => next.as_char() == '.',
+                TokenTree::Group(_) => false,
+                _ => true,
+            };
+            (!is_name).then(|| dot.span())
+        }
+        _ => None,
+    });
+    if let Some(dot) = dot {
+        report.error_at(dot, "expected the name of a field behind the `.`");
+        return;
+    }
+    let index = trees.windows(2).find_map(|pair| match pair {
+        [
+            TokenTree::Ident(_) | TokenTree::Group(_),
+            TokenTree::Group(index),
+        ] if index.delimiter() == Delimiter::Bracket && index.stream().is_empty() => {
+            Some(index.span())
+        }
+        _ => None,
+    });
+    if let Some(index) = index {
+        report.error_at(
+            index,
+            "expected an index: `[0]`, `[\"key\"]`, or `[..]` for every element",
+        );
+        return;
+    }
+    match trees.last() {
         None => report.error_at(end, "expected a value behind this"),
         Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
             report.error_at(dot.span(), "expected the name of a field behind the `.`");
+        }
+        Some(TokenTree::Punct(last)) => {
+            report.error_at(last.span(), "expected a value behind this");
         }
         Some(last) if is_unexpected_end(&error) => {
             report.error_at(
@@ -275,7 +337,7 @@ fn literal(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
                 report.error(extra, "`Some(…)` takes one value");
             }
             input.advance_to(&fork);
-            return Some(Value::Some(some, Box::new(inner)));
+            return Some(Value::Some(some, paren, Box::new(inner)));
         }
         // Without references and texts in it, the call is plain Rust and asks nothing of its type.
         if !needs_template(&content.fork()) {
@@ -316,7 +378,7 @@ fn needs_template(content: ParseStream<'_>) -> bool {
             | Value::Format(_)
             | Value::Json(..)
             | Value::Literal(_) => true,
-            Value::Some(_, value) => any(value),
+            Value::Some(_, _, value) => any(value),
             Value::List(_, values) | Value::Tuple(_, values) => values.iter().any(any),
             Value::Scalar(_) | Value::None(_) | Value::Computed(_) => false,
         }
@@ -334,12 +396,14 @@ fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field
             let base = skip(content);
             if !base.is_empty() {
                 report.error(base, "`..` stands alone here: it leaves out the remaining arguments, which then take their defaults");
+                rest = Rest::Broken;
             }
             if !content.is_empty() {
                 let _ = content.parse::<Token![,]>();
                 let behind = drain(content);
                 if !behind.is_empty() {
                     report.error(behind, "`..` stands behind all arguments");
+                    rest = Rest::Broken;
                 }
             }
             break;
@@ -368,7 +432,8 @@ fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field
                 rest = Rest::Broken;
             }
         }
-        if !content.is_empty() && content.parse::<Token![,]>().is_err() {
+        let is_next = content.peek(Ident::peek_any) && content.peek2(Token![:]);
+        if !content.is_empty() && !is_next && content.parse::<Token![,]>().is_err() {
             let skipped = skip(content);
             report.error(skipped, "expected `,` before this");
             let _ = content.parse::<Token![,]>();

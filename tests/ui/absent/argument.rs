@@ -17,8 +17,7 @@ plan! {
         step in_some = ReplyEmail { thread_id: "a", to: "b", body: "c", cc: Some(inbox.next_page) };
         step in_literal = FetchEmails { filters: Filters { sender: inbox.next_page, limit: None } };
         step every = Archive { ids: inbox.data[..].cc?.email };
-        step computed: String = inbox.next_page;
-        step taken: usize = inbox.next_page.len();
+        step _computed: String = inbox.next_page;
         step other_type = ReplyEmail { thread_id: "a", to: "b", body: "c", cc: inbox.data.get(0)?.size };
         inbox.next_page
     }

@@ -15,7 +15,7 @@ plan! {
         step every = Archive { ids: inbox.data[..].cc.email };
         step indexed = Say { text: inbox.next_page[0] };
         step each = Say { text: inbox.next_page[..] };
-        step computed: usize = inbox.data[0].cc.email.len();
+        step _computed: usize = inbox.data[0].cc.email.len();
         inbox.data[0].cc.email
     }
 }

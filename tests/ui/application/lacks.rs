@@ -39,7 +39,6 @@ plan! {
 
 plan! {
     Nested() -> String {
-        step days = CountDays { year: 2026 };
         step inner = One {};
         inner.id
     }
@@ -49,9 +48,4 @@ fn main() {
     let _ = One {}.run(&Mail);
     let _ = Two { filters: Filters { sender: String::new(), limit: None } }.run(&Calendar);
     let _ = Nested {}.run(&Mail);
-    let inline = plan! {
-        step said = Say { text: "a" };
-        said
-    };
-    let _ = inline.run(&Calendar);
 }

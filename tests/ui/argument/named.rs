@@ -27,7 +27,6 @@ plan! {
     Unnamed() {
         step tuple = Say("a");
         step none = Say;
-        step generic = Say::<String> { text: "a" };
     }
 }
 

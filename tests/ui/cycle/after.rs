@@ -25,9 +25,9 @@ plan! {
     Separate() -> String {
         step a = Say { text: b };
         step b = Say { text: a };
-        step c = Say { text: format!("{d}") };
+        step c = Say { text: format!("{d:?}") };
         step d = Log { entry: json!({ "c": [c] }) };
-        step e = Say { text: d };
+        step e = Say { text: b };
         e
     }
 }

@@ -22,12 +22,12 @@ plan! {
 plan! {
     Five(filters: Filters) -> String {
         step a = Say { text: b };
-        step b = Say { text: format!("{}", c) };
+        step b = Say { text: format!("c: {}", c) };
         step c = Archive { ids: [d] };
-        step d: String = e.subject.clone();
-        step e: Email = inbox.data.into_iter().find(|email| email.id == *a).unwrap();
+        step d: String = inbox.data[e].subject.clone();
+        step e: usize = inbox.data.iter().position(|email| email.id == *a).unwrap_or_default();
         step inbox = FetchEmails { filters };
-        b
+        format!("{b} {c}")
     }
 }
 

@@ -28,7 +28,7 @@ plan! {
         step char = Say { text: 'a' };
         step bytes = Say { text: b"a" };
         step two = Rate { id: 1, stars: "1", weight: 1.0, offset: 1, urgent: true };
-        step computed: u8 = "a";
+        step _computed: u8 = "a";
         two
     }
 }

@@ -18,8 +18,8 @@ plan! {
         step nested = FetchEmails { filters: Filters { sender: inbox.total, limit: Some(inbox.total) } };
         step element = Archive { ids: [inbox.data[0].id, inbox.total] };
         step struct_for_struct = FetchEmails { filters: inbox };
-        step computed: String = inbox.total + 1;
-        step copied: String = inbox.total;
+        step _computed: String = inbox.total + 1;
+        step _copied: String = inbox.total;
         step json_for_text = Say { text: inbox.raw["a"] };
         step rated = Rate { id: inbox.data[0].size, stars: 1, weight: 1.0, offset: 1, urgent: true };
         rated

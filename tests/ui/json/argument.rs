@@ -1,5 +1,7 @@
 //! Literals whose fields are not read from JSON.
 
+#![allow(unused_variables)]
+
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,7 @@
 //! References to what is not in the JSON of an output.
 
+#![allow(unused_variables)]
+
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize, Serializer};
 

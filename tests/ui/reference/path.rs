@@ -11,7 +11,7 @@ plan! {
         step formatted = Say { text: format!("{} {}", inbox.data[0].subject, inbox.totl) };
         step in_json = Log { entry: json!({ "a": [inbox.data[0].from.mail] }) };
         step nested = FetchEmails { filters: Filters { sender: inbox.data[0].form.email, limit: None } };
-        step computed: u64 = inbox.total + inbox.totle;
+        step _computed: u64 = inbox.total + inbox.totle;
         step through_text = Say { text: inbox.data[0].subject.lines };
         inbox.data[0].subjekt
     }
@@ -23,14 +23,12 @@ plan! {
         step index_of_struct = Say { text: inbox.data[0].from[0] };
         step index_of_number = Say { text: inbox.total[0] };
         step key_of_list = Say { text: inbox.data["0"].id };
-        step index_of_map = Rate { id: "a", stars: 1, weight: 1.0, offset: 1, urgent: inbox.labels[0] };
+        step index_of_map = FetchEmails { filters: Filters { sender: "a", limit: inbox.labels[0] } };
         step every_of_struct = Archive { ids: inbox.data[0].from[..].email };
         step every_of_text = Archive { ids: inbox.data[0].subject[..] };
         step member_of_struct = Say { text: inbox.0 };
-        step get_of_struct = ReplyEmail { thread_id: "a", to: "b", body: "c", cc: inbox.get(0)?.id };
         step asked = Say { text: inbox.total?.id };
         step asked_twice = ReplyEmail { thread_id: "a", to: "b", body: "c", cc: inbox.next_page?? };
-        step pointer_of_struct = Say { text: inbox.data.pointer("/0/id") };
         inbox.total
     }
 }
