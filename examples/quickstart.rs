@@ -1,96 +1,127 @@
-use plan_runtime::{Result, Shape, plan, tool};
+//! Replies to the latest e-mail from Sarah, out of a mailbox that is read from `examples/mailbox.json`.
+
+use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
+use std::{fs, path::Path};
 
-pub struct Mail;
-
-#[derive(Serialize, Deserialize, Shape)]
-pub struct Person {
-    pub email: String,
+/// The application: what the tools work on.
+#[derive(Deserialize)]
+struct Mail {
+    address: String,
+    data: Vec<Email>,
 }
-#[derive(Serialize, Deserialize, Shape)]
+
+#[derive(Clone, Serialize, Deserialize, Shape)]
+struct Person {
+    name: String,
+    email: String,
+}
+
+#[derive(Clone, Serialize, Deserialize, Shape)]
 #[serde(rename_all = "camelCase")]
-pub struct Email {
-    pub id: String,
-    pub thread_id: String,
-    pub from: Person,
-    pub subject: String,
-    pub cc: Option<Person>,
-}
-#[derive(Serialize, Deserialize, Shape)]
-pub struct Inbox {
-    pub data: Vec<Email>,
-    pub next: Option<String>,
-}
-#[derive(Serialize, Deserialize, Shape)]
-pub struct Filters {
-    pub sender: String,
-}
-#[derive(Serialize, Deserialize, Shape, Debug)]
-pub struct Receipt {
-    pub text: String,
+struct Email {
+    id: String,
+    thread_id: String,
+    from: Person,
+    subject: String,
+    received: String,
 }
 
-/// Finds e-mails that match the filters.
-#[tool]
-pub async fn fetch_emails(_mail: &Mail, filters: Filters) -> Result<Inbox> {
-    Ok(Inbox {
-        data: vec![Email {
-            id: "1".into(),
-            thread_id: "t".into(),
-            from: Person {
-                email: filters.sender,
-            },
-            subject: "Hi".into(),
-            cc: None,
-        }],
-        next: None,
-    })
+#[derive(Serialize, Deserialize, Shape)]
+struct Filters {
+    sender: String,
 }
-/// Replies.
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Inbox {
+    data: Vec<Email>,
+}
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Receipt {
+    thread_id: String,
+    from: String,
+    to: String,
+    text: String,
+}
+
+/// Finds e-mails that match the filters, the latest first.
 #[tool]
-pub async fn reply_email(
-    _mail: &Mail,
+async fn fetch_emails(mail: &Mail, filters: Filters) -> Result<Inbox> {
+    let sender = filters.sender.to_lowercase();
+    let mut data = mail.data.clone();
+    data.retain(|email| email.from.name.to_lowercase().contains(&sender));
+    data.sort_by(|a, b| b.received.cmp(&a.received));
+    Ok(Inbox { data })
+}
+
+/// Replies to an e-mail.
+#[tool]
+async fn reply_email(
+    mail: &Mail,
     thread_id: String,
     to: String,
     subject: String,
     body: String,
-    cc: Option<String>,
 ) -> Result<Receipt> {
+    if body.is_empty() {
+        return Err(Error::permanent("there is nothing to send"));
+    }
     Ok(Receipt {
-        text: format!("{thread_id} {to} {subject} {body} {cc:?}"),
+        thread_id,
+        from: mail.address.clone(),
+        to,
+        text: format!("{subject}\n{body}"),
     })
 }
 
 plan! {
     /// Replies to the most recent e-mail from a sender.
-    pub ReplyToLatest(sender: String, reply: String) -> Receipt {
+    ReplyToLatest(sender: String, reply: String) -> Receipt {
         /// Find the sender's e-mails.
         step inbox = FetchEmails { filters: Filters { sender } };
 
-        step n: usize = inbox.data.len() + 1;
-
+        /// Answer the latest.
         step sent = ReplyEmail {
             thread_id: inbox.data[0].thread_id,
             to: inbox.data[0].from.email,
-            subject: format!("Re: {} {n:>4}", inbox.data[0].subject),
+            subject: format!("Re: {}", inbox.data[0].subject),
             body: reply,
-            cc: inbox.data[0].cc?.email,
         };
 
         sent
     }
 }
 
-fn main() {
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let mailbox = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mailbox.json");
+    let mail: Mail = serde_json::from_str(&fs::read_to_string(mailbox)?)?;
+
+    // The plan is data, there before anything runs.
     println!("{}", ReplyToLatest::PLAN);
-    let receipt = smol::block_on(
-        ReplyToLatest {
-            sender: "sarah".into(),
-            reply: "On it.".into(),
+
+    let plan = ReplyToLatest {
+        sender: "Sarah".into(),
+        reply: "I will read it today.".into(),
+    };
+    let (receipt, report) = plan.run(&mail).record_arguments().with_report().await;
+
+    println!("what each step was given:");
+    for step in report.steps() {
+        println!("  {}", step.id());
+        let arguments = step.arguments().and_then(|value| value.as_object());
+        for (name, value) in arguments.into_iter().flatten() {
+            println!("    {name}: {value}");
         }
-        .run(&Mail),
+    }
+    println!("\n{report}");
+
+    let receipt = receipt?;
+    println!(
+        "\nreceipt: {} wrote to {} in {}:",
+        receipt.from, receipt.to, receipt.thread_id
     );
-    println!("{receipt:?}");
-    let p = plan! { step a = FetchEmails { filters: Filters { sender: "x" } }; a.data[..].subject };
-    println!("{p} {:?}", smol::block_on(p.run(&Mail)));
+    println!("{}", receipt.text);
+    Ok(())
 }

@@ -23,6 +23,10 @@ pub(crate) struct Head {
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
     pub(crate) inputs: Vec<Input>,
+    /// The names of inputs that could not be read.
+    pub(crate) broken: Vec<Ident>,
+    /// Whether there is a `->`.
+    pub(crate) arrow: bool,
     pub(crate) output: Option<Type>,
 }
 
@@ -121,7 +125,7 @@ pub(crate) struct Tail {
 pub(crate) enum Value {
     Scalar(Scalar),
     None(Ident),
-    Some(Ident, Box<Value>),
+    Some(Ident, token::Paren, Box<Value>),
     List(token::Bracket, Vec<Value>),
     Tuple(token::Paren, Vec<Value>),
     Literal(Literal),
@@ -146,15 +150,25 @@ pub(crate) struct Literal {
 }
 
 pub(crate) enum Fields {
-    /// With the `..` that leaves out the remaining fields.
-    Named(token::Brace, Vec<Field>, Option<Token![..]>),
+    Named(token::Brace, Vec<Field>, Rest),
     Unnamed(token::Paren, Vec<Value>),
     /// The path alone: a unit struct.
     Unit,
 }
 
+/// What stands behind the named fields of a literal.
+pub(crate) enum Rest {
+    Nothing,
+    /// The `..` that leaves out the remaining fields.
+    Defaults(Token![..]),
+    /// There may be other fields, which could not be read; reported already.
+    Broken,
+}
+
 pub(crate) struct Field {
     pub(crate) name: Ident,
+    /// Whether the name is the value, too.
+    pub(crate) shorthand: bool,
     pub(crate) value: Value,
 }
 

@@ -79,6 +79,16 @@ impl Finder<'_> {
 
     /// Whether the name is a step's or an input's here; an unknown one is reported.
     fn mention(&mut self, name: &Ident) -> bool {
+        self.mention_or(name, "")
+    }
+
+    /// The same for a name that may also be meant as a function.
+    fn mention_argument(&mut self, name: &Ident) -> bool {
+        let help = format!("\nhelp: a function is named by its path here: `self::{name}`");
+        self.mention_or(name, &help)
+    }
+
+    fn mention_or(&mut self, name: &Ident, help: &str) -> bool {
         if !crate::parse::is_source_name(name) || self.is_bound(name) {
             return false;
         }
@@ -86,11 +96,11 @@ impl Finder<'_> {
             self.record(name);
             return true;
         }
-        let help = "help: a function is named by its path here, `self::";
-        self.report.error(
-            name,
-            format!("{}\n{help}{name}`", self.names.unknown(name, self.frames)),
-        );
+        if !self.names.is_broken(name) {
+            let (message, is_similar) = self.names.unknown(name, self.frames);
+            let help = if is_similar { "" } else { help };
+            self.report.error(name, format!("{message}{help}"));
+        }
         self.ok = false;
         false
     }
@@ -126,6 +136,17 @@ impl Finder<'_> {
         match source(expr) {
             Some(name) => {
                 self.mention(&name);
+            }
+            None => self.visit_expr_mut(expr),
+        }
+    }
+
+    fn visit_argument(&mut self, expr: &mut Expr) {
+        match source(expr) {
+            Some(name) => {
+                if self.mention_argument(&name) {
+                    *expr = dereferenced(&name);
+                }
             }
             None => self.visit_expr_mut(expr),
         }
@@ -228,6 +249,7 @@ impl Finder<'_> {
 
     /// The names in the text of `format!("{name}")`.
     fn visit_captures(&mut self, tokens: TokenStream) {
+        let named = named_arguments(tokens.clone());
         let text = tokens.into_iter().find_map(|tree| match tree {
             TokenTree::Literal(literal) => {
                 syn::parse2::<LitStr>(TokenTree::Literal(literal).into()).ok()
@@ -243,8 +265,8 @@ impl Finder<'_> {
                 continue;
             };
             ident.set_span(text.span());
-            if self.is_known(&ident) && !self.is_bound(&ident) {
-                self.record(&ident);
+            if !named.contains(&ident) {
+                self.mention(&ident);
             }
         }
     }
@@ -270,6 +292,18 @@ impl Finder<'_> {
         self.report.error(tokens, message);
         self.ok = false;
     }
+}
+
+/// The names before a `=`: arguments of `format!` that its text names.
+fn named_arguments(tokens: TokenStream) -> Vec<Ident> {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let names = trees.windows(2).filter_map(|pair| match pair {
+        [TokenTree::Ident(name), TokenTree::Punct(equals)] if equals.as_char() == '=' => {
+            Some(name.clone())
+        }
+        _ => None,
+    });
+    names.collect()
 }
 
 /// The name that is all of the expression.
@@ -305,7 +339,7 @@ impl VisitMut for Finder<'_> {
                 self.visit_place(&mut call.receiver);
                 call.args
                     .iter_mut()
-                    .for_each(|arg| self.visit_expr_mut(arg));
+                    .for_each(|arg| self.visit_argument(arg));
             }
             Expr::Index(index) => {
                 self.visit_place(&mut index.expr);
@@ -327,7 +361,7 @@ impl VisitMut for Finder<'_> {
                 }
                 call.args
                     .iter_mut()
-                    .for_each(|arg| self.visit_expr_mut(arg));
+                    .for_each(|arg| self.visit_argument(arg));
             }
             Expr::Struct(literal) => {
                 for field in &mut literal.fields {

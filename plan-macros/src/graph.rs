@@ -11,29 +11,35 @@ use syn::Ident;
 
 /// The dependencies of a plan's steps.
 pub(crate) struct Graph {
-    /// For each step, those that must end first, each with the name where the plan says so.
+    /// For each step, those that must end first, each with the name where the plan says so: its references, then `#[after]`.
     edges: Vec<Vec<(usize, Ident)>>,
+    /// For each step, how many of them are references.
+    references: Vec<usize>,
 }
 
-/// A way from a step back to itself: each step's place, and the name by which it waits for the next.
+/// A way from a step back to itself: each step's place, and the name by which it waits for the next. It begins with an
+/// `#[after]` if it has one: of all that goes round, that is what can be taken away.
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl Graph {
     pub(crate) fn new(plan: &Plan, names: &Names) -> Self {
-        let edges = plan.steps.iter().map(|step| {
-            let mut mentions: Vec<Ident> = mentions(step);
-            mentions.extend(step.after.iter().cloned());
-            let edges = mentions
+        let edges_of = |mentioned: Vec<Ident>| -> Vec<(usize, Ident)> {
+            let edges = mentioned
                 .into_iter()
                 .filter_map(|name| match names.get(&name) {
                     Some(Source::Step(index)) => Some((index, name)),
                     _ => None,
                 });
             edges.collect()
-        });
-        Self {
-            edges: edges.collect(),
+        };
+        let (mut edges, mut references) = (Vec::new(), Vec::new());
+        for step in &plan.steps {
+            let mut waits = edges_of(mentions(step));
+            references.push(waits.len());
+            waits.extend(edges_of(step.after.clone()));
+            edges.push(waits);
         }
+        Self { edges, references }
     }
 
     /// The steps that must end before this one, in ascending order.
@@ -69,13 +75,18 @@ impl Graph {
         let (_, start, way) = ways.min_by_key(|(length, start, _)| (*length, *start))?;
         let mut from = start.index();
         let mut cycle = Cycle::new();
+        let mut first = None;
         for to in way {
-            let (_, name) = self.edges[from]
+            let place = self.edges[from]
                 .iter()
-                .find(|(index, _)| *index == to.index())?;
-            cycle.push((from, name.clone()));
+                .position(|(index, _)| *index == to.index())?;
+            if place >= self.references[from] {
+                first.get_or_insert(cycle.len());
+            }
+            cycle.push((from, self.edges[from][place].1.clone()));
             from = to.index();
         }
+        cycle.rotate_left(first.unwrap_or(0));
         Some(cycle)
     }
 }
@@ -141,7 +152,7 @@ fn of_body(body: &Body, visit: &mut dyn FnMut(Part<'_>)) {
 
 fn of_fields(fields: &Fields, visit: &mut dyn FnMut(Part<'_>)) {
     match fields {
-        Fields::Named(_, fields, _) => fields
+        Fields::Named(_, fields, ..) => fields
             .iter()
             .for_each(|field| of_value(&field.value, visit)),
         Fields::Unnamed(_, values) => values.iter().for_each(|value| of_value(value, visit)),
@@ -154,7 +165,7 @@ fn of_value(value: &Value, visit: &mut dyn FnMut(Part<'_>)) {
         Value::Scalar(_) | Value::None(_) | Value::Broken => {}
         Value::Reference(reference) => visit(Part::Reference(reference)),
         Value::Computed(computed) => visit(Part::Computed(computed)),
-        Value::Some(_, value) => of_value(value, visit),
+        Value::Some(_, _, value) => of_value(value, visit),
         Value::List(_, values) | Value::Tuple(_, values) => {
             values.iter().for_each(|value| of_value(value, visit))
         }

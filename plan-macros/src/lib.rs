@@ -18,7 +18,7 @@ use proc_macro::TokenStream;
 
 /// Makes a plan: a `static` description of steps that call tools, checked by rustc.
 ///
-/// See the documentation of `plan_runtime`.
+/// `plan_runtime` re-exports it, and documents it.
 #[proc_macro]
 pub fn plan(plan: TokenStream) -> TokenStream {
     expand::plan(plan.into()).into()
@@ -26,7 +26,7 @@ pub fn plan(plan: TokenStream) -> TokenStream {
 
 /// Makes a tool of an `async fn`: the struct of its arguments, its contract and its implementation.
 ///
-/// See the documentation of `plan_runtime::Tool`.
+/// `plan_runtime` re-exports it, and documents it.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     tool::attribute(options.into(), item.into()).into()
@@ -34,7 +34,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Says how a type looks in JSON, which is what its serde attributes say.
 ///
-/// See the documentation of `plan_runtime::Shape`.
+/// `plan_runtime` re-exports it, and documents it.
 #[proc_macro_derive(Shape, attributes(serde, shape))]
 pub fn derive_shape(item: TokenStream) -> TokenStream {
     shape::derive(&syn::parse_macro_input!(item)).into()
@@ -42,7 +42,7 @@ pub fn derive_shape(item: TokenStream) -> TokenStream {
 
 /// Makes the contract of a tool from the struct of its arguments: `#[tool(output = Receipt)]`.
 ///
-/// See the documentation of `plan_runtime::Tool`.
+/// `plan_runtime` re-exports it, and documents it.
 #[proc_macro_derive(Tool, attributes(tool))]
 pub fn derive_tool(item: TokenStream) -> TokenStream {
     tool::derive(&syn::parse_macro_input!(item)).into()

@@ -1,11 +1,11 @@
 //! Which names a plan has, and whether each that it uses is one of them.
 
 use crate::ast::{
-    Body, Branch, Computed, Condition, Fields, Json, List, Local, Plan, Reference, Value,
+    Body, Branch, Computed, Condition, Fields, Json, List, Local, Plan, Reference, Rest, Value,
 };
 use crate::computed;
 use crate::report::Report;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syn::Ident;
 use syn::ext::IdentExt;
 
@@ -21,24 +21,35 @@ pub(crate) enum Source {
 /// The names of a plan.
 pub(crate) struct Names {
     sources: HashMap<String, Source>,
+    /// Names of inputs that could not be read.
+    broken: HashSet<String>,
     /// How a local value would come in as an input, for the help.
     inputs_help: String,
 }
 
 impl Names {
-    /// Finds the names of a plan, and reports those that stand twice.
-    pub(crate) fn new(plan: &Plan, report: &mut Report) -> Self {
+    /// Finds the names of a plan, and reports those that stand twice. An input that cannot be a field of the plan's struct is
+    /// taken out.
+    pub(crate) fn new(plan: &mut Plan, report: &mut Report) -> Self {
         let mut sources = HashMap::new();
-        let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
-        for (index, input) in inputs.iter().enumerate() {
-            let text = input.name.unraw().to_string();
-            check_name(&input.name, "input", report);
-            if sources.insert(text.clone(), Source::Input(index)).is_some() {
-                report.error(
-                    &input.name,
-                    format!("the plan has more than one input named `{text}`"),
-                );
-            }
+        if let Some(head) = &mut plan.head {
+            let mut known = HashSet::new();
+            head.inputs.retain(|input| {
+                let text = input.name.unraw().to_string();
+                let valid = check_name(&input.name, "input", report);
+                let first = known.insert(text.clone());
+                if valid && !first {
+                    report.error(
+                        &input.name,
+                        format!("the plan has more than one input named `{text}`"),
+                    );
+                }
+                valid && first
+            });
+            let inputs = head.inputs.iter().enumerate();
+            sources.extend(
+                inputs.map(|(index, input)| (input.name.unraw().to_string(), Source::Input(index))),
+            );
         }
         for (index, step) in plan.steps.iter().enumerate() {
             let text = step.name.unraw().to_string();
@@ -61,8 +72,11 @@ impl Names {
             Some(head) => format!("what comes from outside comes in as an input: `{}(", head.name),
             None => "what comes from outside comes in as an input, which a named plan has: `plan! { Name(".to_owned(),
         };
+        let broken = plan.head.iter().flat_map(|head| &head.broken);
+        let broken = broken.map(|name| name.unraw().to_string()).collect();
         Self {
             sources,
+            broken,
             inputs_help,
         }
     }
@@ -71,8 +85,13 @@ impl Names {
         self.sources.get(&name.unraw().to_string()).copied()
     }
 
-    /// What to say of a name that is none of the plan's.
-    pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> String {
+    /// Whether the name is that of an input that could not be read.
+    pub(crate) fn is_broken(&self, name: &Ident) -> bool {
+        self.broken.contains(&name.unraw().to_string())
+    }
+
+    /// What to say of a name that is none of the plan's, and whether one of the plan's was probably meant.
+    pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> (String, bool) {
         let text = name.unraw().to_string();
         let mut known: Vec<&str> = self
             .sources
@@ -81,7 +100,8 @@ impl Names {
             .chain(frames.names())
             .collect();
         known.sort_unstable();
-        let help = match similar(&text, known) {
+        let similar = similar(&text, known);
+        let help = match similar {
             Some(known) if frames.names().any(|name| name == known) => {
                 format!("help: a name with a similar name is bound here: `{known}`")
             }
@@ -97,19 +117,36 @@ impl Names {
                 self.inputs_help
             ),
         };
-        format!("no step or input is named `{text}`\n{help}")
+        let message = format!("no step or input is named `{text}`\n{help}");
+        (message, similar.is_some())
     }
 }
 
-fn check_name(name: &Ident, kind: &str, report: &mut Report) {
+/// `false` if the name can be none.
+fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
     let text = name.unraw().to_string();
     if text == "_" {
-        report.error(name, format!("the {kind} needs a name"));
-    } else if matches!(text.as_str(), "self" | "Self" | "super" | "crate") {
-        report.error(name, format!("`{text}` cannot be the name of a {kind}"));
+        report.error(name, format!("this {kind} needs a name"));
+    } else if is_keyword(name) {
+        report.error(
+            name,
+            format!("`{text}` is a keyword of Rust, so no {kind} can have this name"),
+        );
     } else if text.starts_with(char::is_uppercase) {
-        report.error(name, format!("the name of a {kind} starts with a lower-case letter: names in upper case are Rust's own in a plan"));
+        report.error(
+            name,
+            format!("the name of this {kind} must start with a lower-case letter: names in upper case are Rust's own in a plan"),
+        );
+        return true;
+    } else {
+        return true;
     }
+    false
+}
+
+/// Whether the name needs an `r#` that it does not have.
+fn is_keyword(name: &Ident) -> bool {
+    syn::parse_str::<Ident>(&name.to_string()).is_err()
 }
 
 /// The one of `known` that was probably meant.
@@ -239,9 +276,17 @@ impl Resolver<'_> {
 
     fn fields(&mut self, fields: &mut Fields) {
         match fields {
-            Fields::Named(_, fields, _) => fields
-                .iter_mut()
-                .for_each(|field| self.value(&mut field.value)),
+            Fields::Named(_, fields, rest) => {
+                for field in &mut *fields {
+                    self.value(&mut field.value);
+                }
+                // It is not known whether the field or the value is meant: one message is enough.
+                let before = fields.len();
+                fields.retain(|field| !(field.shorthand && matches!(field.value, Value::Broken)));
+                if fields.len() < before {
+                    *rest = Rest::Broken;
+                }
+            }
             Fields::Unnamed(_, values) => values.iter_mut().for_each(|value| self.value(value)),
             Fields::Unit => {}
         }
@@ -250,7 +295,7 @@ impl Resolver<'_> {
     fn value(&mut self, value: &mut Value) {
         match value {
             Value::Scalar(_) | Value::None(_) | Value::Broken => {}
-            Value::Some(_, value) => self.value(value),
+            Value::Some(_, _, value) => self.value(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
                 values.iter_mut().for_each(|value| self.value(value))
             }
@@ -283,11 +328,9 @@ impl Resolver<'_> {
     fn reference(&mut self, reference: &mut Reference) -> bool {
         reference.local = self.frames.get(&reference.root);
         let known = reference.local.is_some() || self.names.get(&reference.root).is_some();
-        if !known {
-            self.report.error(
-                &reference.root,
-                self.names.unknown(&reference.root, &self.frames),
-            );
+        if !known && !self.names.is_broken(&reference.root) {
+            let (message, _) = self.names.unknown(&reference.root, &self.frames);
+            self.report.error(&reference.root, message);
         }
         known
     }

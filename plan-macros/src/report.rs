@@ -33,8 +33,17 @@ impl Report {
         self.errors.extend(other.errors);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.errors.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.errors.is_empty()
+    }
+
+    /// The first mistake.
+    pub(crate) fn first(&self) -> Option<TokenStream> {
+        self.errors.first().map(syn::Error::to_compile_error)
     }
 
     pub(crate) fn into_compile_errors(self) -> TokenStream {

@@ -70,6 +70,50 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
 }
 
 /// An implementation of a [`Tool`] for one application.
+///
+/// `#[tool]` writes one for the application that its function names. A tool may have any number of them, so that one plan
+/// runs in production, on a mock, and in a dry run that only says what it would do. A plan runs on each application that
+/// has all of its tools; one that lacks a tool is an error where `run` is called.
+///
+/// ```
+/// use plan_runtime::{Call, Result, Shape, Tool, plan};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Shape, Tool)]
+/// #[tool(output = u64)]
+/// struct Pay {
+///     cents: u64,
+/// }
+///
+/// struct Bank { fee: u64 }
+/// struct DryRun;
+///
+/// impl Call<Bank> for Pay {
+///     async fn call(self, bank: &Bank) -> Result<u64> {
+///         Ok(self.cents + bank.fee)
+///     }
+/// }
+///
+/// impl Call<DryRun> for Pay {
+///     async fn call(self, _: &DryRun) -> Result<u64> {
+///         println!("would pay {} cents", self.cents);
+///         Ok(self.cents)
+///     }
+/// }
+///
+/// plan! {
+///     PayBoth(one: u64, other: u64) -> u64 {
+///         step first = Pay { cents: one };
+///         step second = Pay { cents: other };
+///         first + second
+///     }
+/// }
+/// # fn main() -> Result<()> {
+/// let pay = || PayBoth { one: 20, other: 5 };
+/// assert_eq!(smol::block_on(pay().run(&Bank { fee: 2 }))?, 29);
+/// assert_eq!(smol::block_on(pay().run(&DryRun))?, 25);
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the application `{App}` cannot call the tool `{Self}`",
     label = "this application has no `{Self}`",

@@ -19,26 +19,24 @@ pub(super) fn error(plan: &Plan, cycle: &Cycle) -> TokenStream {
             names.join(" → ")
         ),
     };
-    let functions = cycle.iter().enumerate().map(|(index, (step, edge))| {
-        let name = function(&plan.steps[*step].name);
-        let at = edge.span();
-        let body = match cycle.get(index + 1) {
+    // What the step at this place of the cycle does: it goes on to the next, at the name by which it waits for it.
+    let goes_on = |index: usize| {
+        let at = cycle[index].1.span();
+        match cycle.get(index + 1) {
             Some((next, _)) => {
                 let mut next = function(&plan.steps[*next].name);
                 next.set_span(at);
                 quote_spanned!(at=> #next())
             }
-            None => quote_spanned!(at=> ::core::panic!("{}", #message)),
-        };
+            None => quote_spanned!(at=> __plan::cycle(#message)),
+        }
+    };
+    let functions = (1..cycle.len()).map(|index| {
+        let name = function(&plan.steps[cycle[index].0].name);
+        let body = goes_on(index);
         quote!(const fn #name() { #body })
     });
-    let start = {
-        let name = &plan.steps[cycle[0].0].name;
-        let mut start = function(name);
-        start.set_span(name.span());
-        let at = name.span();
-        quote_spanned!(at=> #start())
-    };
+    let start = goes_on(0);
     quote! {
         const _: () = {
             #(#functions)*

@@ -74,21 +74,21 @@ impl Builder<'_> {
     }
 
     fn call(&mut self, literal: &Literal, leaves: &mut Leaves) -> TokenStream {
-        let tool = leaves.tool(&literal.path);
+        let (tool, arguments) = leaves.tool(&literal.path);
         let at = tool.span();
         let names = self.fresh_at("n", at);
         // The names of the arguments are bound first: what is behind them asks for them.
-        self.bindings
-            .extend(quote_spanned!(at=> let #names = __plan::arguments::<#tool>();));
+        let bind = quote_spanned!(at=> let #names = __plan::arguments::<#tool>(););
+        self.bindings.extend(bind.clone());
         let Fielded {
             check,
             data,
             checks,
-        } = self.fields(literal, &names);
-        self.checks.extend(quote! {
-            let _ = || #check;
-            #checks
-        });
+        } = self.fields(literal, &quote!(#arguments), &names);
+        self.checks.extend(quote!(let _ = || #check;));
+        if !checks.is_empty() {
+            self.apart.extend(quote!(const _: () = { #bind #checks };));
+        }
         let info = quote_spanned! {at=>
             ::core::option::Option::Some(__plan::ToolInfo {
                 name: __plan::Cow::Borrowed(<#tool as __plan::Tool>::NAME),
@@ -284,9 +284,14 @@ impl Leaves {
         }
     }
 
-    fn tool(&mut self, path: &syn::Path) -> Ident {
+    /// The names of the next tool, as [`tool`] and [`arguments`] make them.
+    fn tool(&mut self, path: &syn::Path) -> (Ident, Ident) {
         self.tools += 1;
-        tool(self.step, self.tools - 1, path)
+        let index = self.tools - 1;
+        (
+            tool(self.step, index, path),
+            arguments(self.step, index, path),
+        )
     }
 
     fn action(&mut self, tool: &TokenStream, args: &TokenStream) -> TokenStream {
@@ -299,6 +304,12 @@ impl Leaves {
 /// The name of the type of a step's tool.
 pub(super) fn tool(step: usize, index: usize, path: &syn::Path) -> Ident {
     Ident::new(&format!("__PlanTool{step}_{index}"), ends(path).0)
+}
+
+/// The name of the type of a tool's arguments as a literal, which the author's path is written for once: rustc has other words
+/// for a path that leads nowhere in a literal than in a type.
+pub(super) fn arguments(step: usize, index: usize, path: &syn::Path) -> Ident {
+    Ident::new(&format!("__PlanArguments{step}_{index}"), ends(path).0)
 }
 
 /// An action of a step: the tool's path, `None` if it computes a value, or could not be read.

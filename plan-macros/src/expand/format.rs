@@ -64,7 +64,11 @@ impl Builder<'_> {
             other => {
                 let data = self.formatted(other, &placeholder);
                 quote! {
-                    __plan::Part::Value { value: #data, spec: #spec_text, show: ::core::option::Option::None }
+                    __plan::Part::Value {
+                        value: #data,
+                        spec: #spec_text,
+                        show: ::core::option::Option::Some(&__plan::Formatted),
+                    }
                 }
             }
         }

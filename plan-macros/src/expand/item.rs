@@ -15,8 +15,13 @@ use syn::{Attribute, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) -> TokenStream {
+    let cx = Context {
+        plan,
+        names,
+        graph,
+        error: report.first(),
+    };
     let errors = report.into_compile_errors();
-    let cx = Context { plan, names, graph };
     match &plan.head {
         Some(head) => {
             let definition = definition(head, &cx);
@@ -25,7 +30,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             quote! {
                 #errors
                 #definition
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
@@ -37,10 +42,14 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             let inside = inline(&cx);
             let krate = cx.krate();
             quote!({
-                #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
                 #errors
-                #inside
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, unused_qualifications)]
+                let __plan = {
+                    #[allow(unused_imports)]
+                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
+                    #inside
+                };
+                __plan
             })
         }
     }
@@ -62,11 +71,17 @@ fn definition(head: &Head, cx: &Context<'_>) -> TokenStream {
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
         quote!(#(#attrs)* #allow #vis #name: #ty)
     });
+    // A derive stands before the attributes that belong to it, and behind those that may change what it sees.
+    let belongs =
+        |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
+    let first = attrs.iter().take_while(|attr| !belongs(attr)).count();
+    let (before, behind) = attrs.split_at(first);
     quote! {
-        #(#attrs)*
+        #(#before)*
         #[derive(#krate::__private::serde::Serialize, #krate::__private::serde::Deserialize, #krate::Shape)]
         #[serde(crate = #serde)]
         #[shape(crate = #krate)]
+        #(#behind)*
         #vis struct #name { #(#fields),* }
     }
 }
@@ -76,7 +91,7 @@ fn path_text_of(path: &TokenStream) -> String {
 }
 
 /// What both forms have: types, steps, the plan, cycles, and what rustc should warn of.
-fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStream {
+fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> TokenStream {
     let plan = cx.plan;
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
@@ -101,11 +116,11 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
         .as_ref()
         .map(|head| docs::text(&head.attrs))
         .unwrap_or_default();
-    let (name, description, output_type) = (text(&name), text(&description), text(output_type));
+    let (name, description) = (text(&name), text(&description));
     let input_data: Vec<TokenStream> = inputs.iter().map(input_data).collect();
     let input_data = slice(&input_data);
     let steps: Vec<TokenStream> = (0..plan.steps.len())
-        .map(|index| step::name(index).to_token_stream())
+        .map(|index| step::name(index, cx).to_token_stream())
         .collect();
     let steps = slice(&steps);
     let unused = unused(cx);
@@ -120,7 +135,7 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: &str) -> TokenStre
             description: #description,
             inputs: #input_data,
             steps: #steps,
-            output: __plan::Output { type_name: #output_type, value: __PLAN_OUTPUT },
+            output: __plan::Output { type_name: __plan::Cow::Borrowed(#output_type), value: __PLAN_OUTPUT },
         };
         #unused
     }
@@ -157,8 +172,9 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
         }
         None => quote!(__plan::Template::Null),
     };
-    let shared = shared(cx, value, &path_text_of(&quote!(#ty)));
+    let shared = shared(cx, value, quote!(::core::stringify!(#ty)));
     let steps = steps(&quote!(#name), cx);
+    let bounds = bounds(cx);
     let tool_name = name.unraw().to_string().to_snake_case();
     let description = docs::text(&head.attrs);
     let kept = kept(cx);
@@ -172,9 +188,25 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     });
     let plan_doc = format!("The plan of [`{name}`] as data.");
     let run_doc = format!("Runs [`{name}`] on an application that has its tools.");
+    let call = quote! {
+        fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
+            __plan::called(self.run(__app))
+        }
+    };
+    // Where an application lacks a tool of a plan inside another, the header is shown.
+    let call = quote_spanned! {name.span()=>
+        impl<__App> __plan::Call<__App> for #name
+        where
+            __App: ?::core::marker::Sized + ::core::marker::Sync,
+            #(#bounds,)*
+        {
+            #call
+        }
+    };
     quote! {
         #shared
         #steps
+        #call
         impl #name {
             #[doc = #plan_doc]
             #[allow(dead_code)]
@@ -185,7 +217,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
             #vis fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, #ty>
             where
                 __App: ?::core::marker::Sized + ::core::marker::Sync,
-                Self: __plan::Steps<__App>,
+                #(#bounds,)*
             {
                 let __inputs = (|| ::core::result::Result::Ok(::std::vec![#(#inputs),*]))();
                 __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::Steps<__App>>::start)
@@ -195,15 +227,6 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
             type Output = #ty;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
-        }
-        impl<__App> __plan::Call<__App> for #name
-        where
-            __App: ?::core::marker::Sized + ::core::marker::Sync,
-            Self: __plan::Steps<__App>,
-        {
-            fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
-                __plan::called(self.run(__app))
-            }
         }
     }
 }
@@ -216,15 +239,15 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         Some(tail) => builder.inferred(&tail.value),
         None => (quote!(()), quote!(__plan::Template::Null)),
     };
-    let bindings = builder.bindings();
-    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), "");
+    let (bindings, types) = (builder.bindings(), &builder.types);
+    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), quote!(""));
     let steps = steps(&quote!(__PlanSteps), cx);
     quote! {
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types)]
         struct __PlanSteps;
         #shared
         #steps
         #bindings
+        #types
         __plan::Inline::<__PlanSteps, _>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }
@@ -246,14 +269,7 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
     let starts = sites(cx.plan)
         .map(|(index, site, one)| step::starts(site, one, kept.contains(&Source::Step(index))));
-    let mut seen = BTreeSet::new();
-    let bounds = cx
-        .plan
-        .steps
-        .iter()
-        .flat_map(step::bounds)
-        .filter(|(text, _)| seen.insert(text.clone()))
-        .map(|(_, bound)| bound);
+    let bounds = bounds(cx);
     quote! {
         #[doc(hidden)]
         impl<__App> __plan::Steps<__App> for #ty
@@ -271,6 +287,16 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// What the plan asks of an application: each of its tools.
+fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
+    let mut seen = BTreeSet::new();
+    let bounds = cx.plan.steps.iter().flat_map(step::bounds);
+    bounds
+        .filter(|(text, _)| seen.insert(text.clone()))
+        .map(|(_, bound)| bound)
+        .collect()
+}
+
 /// What computed values mention: its Rust value is kept beside the JSON.
 fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut kept = BTreeSet::new();
@@ -284,6 +310,10 @@ fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
 
 /// Lets rustc warn of inputs and computed steps that nothing uses.
 fn unused(cx: &Context<'_>) -> TokenStream {
+    if cx.error.is_some() {
+        // What should use them may be what is wrong.
+        return TokenStream::new();
+    }
     let used: BTreeSet<Source> = cx
         .plan
         .mentions()

@@ -4,7 +4,11 @@ mod cycle;
 mod flow;
 mod format;
 mod item;
+#[cfg(test)]
+mod recovery;
 mod reference;
+#[cfg(test)]
+mod snapshots;
 mod step;
 mod value;
 
@@ -21,8 +25,10 @@ use syn::spanned::Spanned;
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let mut report = Report::new();
-    let mut plan = parse::parse(input, &mut report);
-    let names = Names::new(&plan, &mut report);
+    let Some(mut plan) = parse::parse(input, &mut report) else {
+        return report.into_compile_errors();
+    };
+    let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = Graph::new(&plan, &names);
     item::expand(&plan, &names, &graph, report)
@@ -33,6 +39,8 @@ struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names,
     graph: &'a Graph,
+    /// The first mistake found so far.
+    error: Option<TokenStream>,
 }
 
 impl Context<'_> {

@@ -13,12 +13,16 @@ pub(super) struct Expanded {
     pub(super) data: TokenStream,
 }
 
-/// Expands a reference into a cursor of this name and its data.
+/// Expands a reference into a cursor of this name and its data; `root` is its first name with the hygiene of the root's binding.
 ///
 /// The author's tokens keep their spans, and what stands around them takes the span of its neighbours, so that rustc's
 /// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
-pub(super) fn expand(reference: &Reference, name: &Ident, cx: &Context<'_>) -> Expanded {
-    let root = &reference.root;
+pub(super) fn expand(
+    reference: &Reference,
+    root: &Ident,
+    name: &Ident,
+    cx: &Context<'_>,
+) -> Expanded {
     let mut chain = TokenStream::new();
     let mut segments = Vec::new();
     let links: usize = reference

@@ -9,9 +9,15 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-/// The name of the `const` that holds a step.
-pub(super) fn name(index: usize) -> Ident {
-    format_ident!("__PLAN_STEP_{index}")
+/// The name of the `const` that holds a step. Messages of rustc mention it.
+pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
+    let step = &cx.plan.steps[index].name;
+    let span = step.span();
+    if cx.names.get(step) == Some(Source::Step(index)) {
+        format_ident!("__step_{}", step.unraw(), span = span)
+    } else {
+        format_ident!("__step_{index}", span = span)
+    }
 }
 
 /// Where a step says its type.
@@ -40,7 +46,13 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     let tools = paths.enumerate().map(|(number, path)| {
         let at = ends(path).0;
         let tool = flow::tool(index, number, path);
-        quote_spanned!(at=> #[allow(dead_code)] type #tool = <#path as __plan::IsTool>::Itself;)
+        let literal = flow::arguments(index, number, path);
+        quote_spanned! {at=>
+            #[allow(dead_code)]
+            type #tool = <#path as __plan::IsTool>::Itself;
+            #[allow(dead_code)]
+            type #literal = #path;
+        }
     });
     let at = place(step);
     let same = (!checks.is_empty()).then(|| quote!(const _: () = { #checks };));
@@ -76,8 +88,10 @@ pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>)
         .map(|index| quote!(#index))
         .collect();
     let needs = slice(&needs);
-    let name = name(index);
+    let (name, apart) = (name(index, cx), &builder.apart);
     quote! {
+        #apart
+        #[allow(non_upper_case_globals)]
         const #name: __plan::Step = {
             #bindings
             __plan::Step { id: #id, intent: #intent, body: #body, after: #after, needs: #needs, policy: #policy }
@@ -94,7 +108,7 @@ pub(super) fn starts(site: usize, step: &Step, keep: bool) -> TokenStream {
         let site = site + number;
         match (path, &step.ty, &step.body) {
             (Some(path), ..) => {
-                quote!(#site => <#path as __plan::Callable<__App>>::start(__request, __app, #keep),)
+                quote!(#site => <__App as __plan::Calls<#path>>::start(__app, __request, #keep),)
             }
             (None, Some(ty), Body::Compute(_)) => quote!(#site => __request.compute::<#ty>(#keep),),
             _ => TokenStream::new(),
@@ -106,7 +120,10 @@ pub(super) fn starts(site: usize, step: &Step, keep: bool) -> TokenStream {
 /// The bounds that the step asks of an application.
 pub(super) fn bounds(step: &Step) -> Vec<(String, TokenStream)> {
     let paths = flow::actions(&step.body).into_iter().flatten();
-    paths
-        .map(|path| (path_text(path), quote!(#path: __plan::Callable<__App>)))
-        .collect()
+    let bounds = paths.map(|path| {
+        let (start, end) = ends(path);
+        let calls = super::reference::path(&["Calls"], start, end);
+        (path_text(path), quote_spanned!(end=> __App: #calls<#path>))
+    });
+    bounds.collect()
 }

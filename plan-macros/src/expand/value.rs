@@ -1,7 +1,7 @@
 use super::flow::Frame;
 use super::reference::{self, path};
 use super::{Context, last_name, local, slice, text};
-use crate::ast::{Computed, Fields, Json, Literal, Reference, Scalar, Value};
+use crate::ast::{Computed, Fields, Json, Literal, Reference, Rest, Scalar, Value};
 use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -17,10 +17,14 @@ pub(super) struct Builder<'a> {
     pub(super) bindings: TokenStream,
     /// Statements that check what was bound.
     pub(super) checks: TokenStream,
+    /// Constants that check it apart: where one fails, nothing that uses the step fails after it.
+    pub(super) apart: TokenStream,
     /// The roots that the body uses, each with the name that first mentions it.
     pub(super) roots: BTreeMap<Source, Ident>,
     /// What the `for`s and `if let`s around bind.
     pub(super) frames: Vec<Frame>,
+    /// What gives the slots of computed values their types where the data, which does so too, is not beside them.
+    pub(super) types: TokenStream,
     count: usize,
 }
 
@@ -48,8 +52,10 @@ impl<'a> Builder<'a> {
             cx,
             bindings: TokenStream::new(),
             checks: TokenStream::new(),
+            apart: TokenStream::new(),
             roots: BTreeMap::new(),
             frames: Vec::new(),
+            types: TokenStream::new(),
             count: 0,
         }
     }
@@ -86,15 +92,19 @@ impl<'a> Builder<'a> {
             Value::None(none) => {
                 let at = none.span();
                 Expanded {
-                    check: quote_spanned!(at=> ::core::option::Option::None),
+                    check: {
+                        let from = path(&["FromNone", "none"], at, at);
+                        quote_spanned!(at=> #from())
+                    },
                     data: quote!(__plan::Template::Null),
                 }
             }
-            Value::Some(some, value) => {
-                let at = some.span();
+            Value::Some(some, paren, value) => {
                 let Expanded { check, data } = self.value(value);
+                let end = paren.span.close();
+                let from = path(&["FromSome", "some"], some.span(), end);
                 Expanded {
-                    check: quote_spanned!(at=> ::core::option::Option::Some(#check)),
+                    check: quote_spanned!(end=> #from(#check)),
                     data,
                 }
             }
@@ -190,7 +200,7 @@ impl<'a> Builder<'a> {
                 quote!(__plan::any::<__plan::serde_json::Value>()),
                 self.json(json),
             ),
-            Value::Some(some, value) => {
+            Value::Some(some, _, value) => {
                 let (check, data) = self.inferred(value);
                 let at = some.span();
                 (
@@ -213,7 +223,12 @@ impl<'a> Builder<'a> {
                 let data = slice(&data);
                 (quote!((#(#check,)*)), quote!(__plan::Template::List(#data)))
             }
-            Value::None(_) | Value::Tuple(..) | Value::Computed(_) | Value::Broken => {
+            Value::Broken => {
+                // As a type, the message says that there is none, so that nothing else is said; it is shown once.
+                let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
+                (quote!(__plan::any::<#ty>()), quote!(__plan::Template::Null))
+            }
+            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => {
                 let Expanded { check, data } = self.value(value);
                 (check, data)
             }
@@ -223,7 +238,7 @@ impl<'a> Builder<'a> {
     /// Expands a value that stands where any JSON can stand.
     pub(super) fn untyped(&mut self, value: &Value) -> TokenStream {
         match value {
-            Value::Some(_, value) => self.untyped(value),
+            Value::Some(_, _, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
                 let values: Vec<TokenStream> =
                     values.iter().map(|value| self.untyped(value)).collect();
@@ -258,15 +273,15 @@ impl<'a> Builder<'a> {
 
     /// Binds a reference's cursor.
     pub(super) fn reference(&mut self, reference: &Reference) -> (Ident, TokenStream) {
+        let mut root = reference.root.clone();
         if reference.local.is_none()
-            && let Some(source) = self.cx.names.get(&reference.root)
+            && let Some(source) = self.cx.names.get(&root)
         {
-            self.roots
-                .entry(source)
-                .or_insert_with(|| reference.root.clone());
+            let bound = self.roots.entry(source).or_insert_with(|| root.clone());
+            root.set_span(root.span().resolved_at(bound.span()));
         }
-        let name = self.fresh_at("r", reference.root.span());
-        let expanded = reference::expand(reference, &name, self.cx);
+        let name = self.fresh_at("r", root.span());
+        let expanded = reference::expand(reference, &root, &name, self.cx);
         self.bindings.extend(expanded.binding);
         let data = expanded.data;
         (name, quote!(__plan::Template::Reference(#data)))
@@ -299,6 +314,14 @@ impl<'a> Builder<'a> {
         } else {
             quote!(#name.within(#locals, #look, |#parameter, #refs| { #values #expr }))
         };
+        if computed.locals.is_empty() {
+            let values = sources.iter().map(|(source, name)| {
+                let ty = self.cx.type_of(*source);
+                quote!(#[allow(unused_variables)] let #name: &#ty = __plan::any();)
+            });
+            self.types
+                .extend(quote!(let _ = || #name.of({ #(#values)* #expr });));
+        }
         let data = self.computed_data(computed, &sources, &filled);
         (name, data)
     }
@@ -335,7 +358,8 @@ impl<'a> Builder<'a> {
         let values = sources.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
             let source = Context::source(*source);
-            quote!(let #name: &#ty = #scope.known::<#ty>(#source);)
+            // In the tokens of a macro, a name may be a mere word.
+            quote!(#[allow(unused_variables)] let #name: &#ty = #scope.known::<#ty>(#source);)
         });
         let (mut locals, mut refs) = (quote!(()), quote!(()));
         for (depth, frame) in self.frames.iter().enumerate().rev() {
@@ -412,7 +436,7 @@ impl<'a> Builder<'a> {
             check,
             data,
             checks,
-        } = self.fields(literal, &names);
+        } = self.fields(literal, &literal.path.to_token_stream(), &names);
         let value = Ident::new("__v", start);
         let make = path(&["Shaped", "literal"], start, end);
         self.bindings.extend(quote_spanned! {end=>
@@ -425,7 +449,7 @@ impl<'a> Builder<'a> {
         let variant = last_name(&literal.path);
         let at = |span: Span| {
             let mut names = names.clone();
-            names.set_span(span);
+            names.set_span(span.resolved_at(names.span()));
             names
         };
         let names = at(end);
@@ -435,19 +459,23 @@ impl<'a> Builder<'a> {
         (name, data)
     }
 
-    /// Expands the fields of a literal, whose JSON names are asked of `names`.
-    pub(super) fn fields(&mut self, literal: &Literal, names: &Ident) -> Fielded {
+    /// Expands the fields of a literal of the type or variant `path`, whose JSON names are asked of `names`.
+    pub(super) fn fields(
+        &mut self,
+        literal: &Literal,
+        path: &TokenStream,
+        names: &Ident,
+    ) -> Fielded {
         let variant = last_name(&literal.path);
-        let path = &literal.path;
         // A message about a name points at the field.
         let names_at = |span: Span| {
             let mut names = names.clone();
-            names.set_span(span);
+            names.set_span(span.resolved_at(names.span()));
             names
         };
         match &literal.fields {
             Fields::Unit => Fielded {
-                check: quote!(#path),
+                check: quote!(#path {}),
                 data: quote!(__plan::Template::Null),
                 checks: TokenStream::new(),
             },
@@ -468,17 +496,28 @@ impl<'a> Builder<'a> {
                     });
                     given.push(text);
                 }
-                if let Some(rest) = rest {
-                    let at = rest.spans[0];
-                    inits.extend(quote_spanned!(at=> #rest __plan::any()));
-                    let names = names_at(at);
-                    checks = quote_spanned!(at=> #names.rest(&[#(#given),*]););
+                match rest {
+                    Rest::Nothing => {}
+                    Rest::Defaults(rest) => {
+                        let [start, end] = rest.spans;
+                        inits.extend(quote_spanned!(start=> #rest __plan::any()));
+                        let names = names_at(start);
+                        checks = quote_spanned!(end=> #names.rest(&[#(#given),*]););
+                    }
+                    Rest::Broken => {
+                        inits.extend(quote_spanned!(brace.span.close()=> ..__plan::any()));
+                    }
                 }
                 let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
                 group.set_span(brace.span.join());
                 let members = slice(&members);
+                let check = match (rest, enum_of(&literal.path)) {
+                    // `..` cannot stand in a variant.
+                    (Rest::Broken, Some(of)) => quote!(__plan::any::<#of>()),
+                    _ => quote!(#path #group),
+                };
                 Fielded {
-                    check: quote!(#path #group),
+                    check,
                     data: quote!(__plan::Template::Object(#members)),
                     checks,
                 }
@@ -510,10 +549,19 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// The enum of a path that leads to a variant.
+fn enum_of(path: &Path) -> Option<Path> {
+    let mut path = path.clone();
+    path.segments.pop();
+    path.segments.pop_punct();
+    let last = path.segments.last()?.ident.unraw().to_string();
+    last.starts_with(char::is_uppercase).then_some(path)
+}
+
 /// Calls what hands a bound name over, from the one place to the other.
 pub(super) fn it(name: &Ident, start: Span, end: Span) -> TokenStream {
     let mut name = name.clone();
-    name.set_span(start);
+    name.set_span(start.resolved_at(name.span()));
     let call = Ident::new("it", end);
     quote_spanned!(end=> #name.#call())
 }
@@ -547,6 +595,10 @@ fn scalar(scalar: &Scalar) -> TokenStream {
         Lit::Str(_) => {
             let from = path(&["FromText", "from_text"], at, at);
             quote_spanned!(at=> #from(#lit))
+        }
+        _ if minus.is_some() => {
+            let from = path(&["FromNegative", "from_negative"], start, at);
+            quote_spanned!(at=> #from(#minus #lit))
         }
         _ => {
             let from = path(&["FromLiteral", "from_literal"], start, at);

@@ -126,7 +126,7 @@ fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Conditi
             report.push(error);
             Condition::Holds(Value::Broken)
         }
-        _ => Condition::Holds(value::all(tokens, keyword, report)),
+        _ => Condition::Holds(value::all(tokens, keyword, "`{`", report)),
     }
 }
 
@@ -184,7 +184,7 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
         return List::Broken;
     }
     let written = tokens.clone();
-    match (value::all(tokens, within, report), pat) {
+    match (value::all(tokens, within, "`{`", report), pat) {
         (
             Value::Reference(reference),
             Pat::Ident(PatIdent {

@@ -55,6 +55,7 @@ pub(super) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
 /// `pub Name(inputs) -> Output { … }`; `None` if what stands here is the expression form.
 pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, Tokens)> {
     let attrs = tokens.attributes();
+    tokens.ungroup();
     let mut vis = quote!();
     if tokens.peek_ident(0).is_some_and(|ident| ident == "pub") {
         vis.extend(tokens.next());
@@ -64,6 +65,13 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
     } else if !starts_head(tokens) {
         return None;
     }
+    if let Some(keyword) = tokens.peek_ident(0).filter(|ident| is_item_keyword(ident)) {
+        report.error(
+            keyword,
+            "a plan starts with its name: `Name(input: Type) -> Output { … }`",
+        );
+        tokens.next();
+    }
     let Some(TokenTree::Ident(name)) = tokens.next() else {
         report.error_at(
             tokens.last(),
@@ -71,9 +79,20 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
         );
         return None;
     };
+    if tokens
+        .peek_punct(0)
+        .is_some_and(|punct| punct.as_char() == '<')
+    {
+        report.error(
+            &name,
+            "a plan has no type parameters: its inputs and its output have types of their own",
+        );
+        return None;
+    }
     let mut inputs = Vec::new();
+    let mut broken = Vec::new();
     if let Some(group) = tokens.peek_group(0, Delimiter::Parenthesis) {
-        inputs = self::inputs(group.stream(), report);
+        inputs = self::inputs(group.stream(), &mut broken, report);
         tokens.next();
     } else {
         report.error(
@@ -81,7 +100,8 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
             format!("a plan names its inputs in parentheses, even if it has none: `{name}()`"),
         );
     }
-    let output = if is_arrow(tokens) {
+    let arrow = is_arrow(tokens);
+    let output = if arrow {
         tokens.next();
         tokens.next();
         output(tokens, report)
@@ -109,6 +129,8 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
             vis,
             name,
             inputs,
+            broken,
+            arrow,
             output,
         },
         body,
@@ -119,6 +141,9 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
 fn starts_head(tokens: &Tokens) -> bool {
     if tokens.peek_ident(0).is_none_or(|ident| ident == "step") {
         return false;
+    }
+    if tokens.peek_ident(0).is_some_and(is_item_keyword) && tokens.peek_ident(1).is_some() {
+        return true;
     }
     let arrow_at = |ahead: usize| {
         tokens
@@ -132,12 +157,29 @@ fn starts_head(tokens: &Tokens) -> bool {
     if tokens.peek_group(1, Delimiter::Parenthesis).is_some() {
         return arrow_at(2) || brace_at(2).is_some();
     }
+    let is_generic = tokens
+        .peek_punct(1)
+        .is_some_and(|punct| punct.as_char() == '<');
+    if is_generic
+        && tokens
+            .peek_ident(0)
+            .is_some_and(|name| name.to_string().starts_with(char::is_uppercase))
+    {
+        return true;
+    }
     let holds_steps = brace_at(1).is_some_and(|group| {
         let mut body = Tokens::new(group.stream());
         body.attributes();
         body.peek_ident(0).is_some_and(|ident| ident == "step") && body.peek_ident(1).is_some()
     });
     arrow_at(1) || holds_steps
+}
+
+/// What starts an item of Rust that looks like a plan.
+fn is_item_keyword(ident: &Ident) -> bool {
+    ["fn", "async", "struct", "impl", "plan"]
+        .iter()
+        .any(|keyword| ident == keyword)
 }
 
 fn is_arrow(tokens: &Tokens) -> bool {
@@ -155,6 +197,10 @@ fn output(tokens: &mut Tokens, report: &mut Report) -> Option<Type> {
         }
         ty.extend(tokens.next());
     }
+    if tokens.is_empty() {
+        // That the braces are missing is reported by the caller.
+        return None;
+    }
     if ty.is_empty() {
         report.error_at(arrow, "expected the type of the plan's output behind `->`");
         return None;
@@ -162,38 +208,78 @@ fn output(tokens: &mut Tokens, report: &mut Report) -> Option<Type> {
     parse_all(<Type as syn::parse::Parse>::parse, ty, report)
 }
 
-fn inputs(stream: proc_macro2::TokenStream, report: &mut Report) -> Vec<Input> {
-    let parser = |input: ParseStream<'_>| {
-        let mut inputs = Vec::new();
-        while !input.is_empty() {
-            match self::input(input) {
-                Ok(one) => inputs.push(one),
-                Err(error) => {
-                    report.push(error);
-                    while !input.is_empty() && !input.peek(Token![,]) {
-                        input.parse::<TokenTree>()?;
+fn inputs(
+    stream: proc_macro2::TokenStream,
+    broken: &mut Vec<Ident>,
+    report: &mut Report,
+) -> Vec<Input> {
+    let mut tokens = Tokens::new(stream);
+    let mut inputs = Vec::new();
+    while !tokens.is_empty() {
+        let one = input_tokens(&mut tokens, report);
+        if one.is_empty() {
+            report.error_at(
+                tokens.last(),
+                "expected an input before this comma: `name: Type`",
+            );
+            continue;
+        }
+        match input.parse2(one.clone()) {
+            Ok(input) => inputs.push(input),
+            Err(error) => {
+                // What refers to it is not wrong.
+                let mut tokens = Tokens::new(one);
+                while let Some(tree) = tokens.next() {
+                    match tree {
+                        TokenTree::Ident(name) if name != "mut" && name != "pub" => {
+                            broken.push(name);
+                            break;
+                        }
+                        _ => {}
                     }
                 }
-            }
-            if input.is_empty() {
-                break;
-            }
-            if let Err(error) = input.parse::<Token![,]>() {
                 report.push(error);
-                while !input.is_empty() && !input.peek(Token![,]) {
-                    input.parse::<TokenTree>()?;
-                }
-                let _: Option<Token![,]> = input.parse()?;
             }
         }
-        Ok(inputs)
-    };
-    parser.parse2(stream).unwrap_or_default()
+    }
+    inputs
+}
+
+/// Takes all up to a comma, or to the next `name:` if the comma is missing.
+fn input_tokens(tokens: &mut Tokens, report: &mut Report) -> proc_macro2::TokenStream {
+    let mut taken = quote!();
+    let mut angles = 0_usize;
+    let mut colon = false;
+    while !tokens.is_empty() {
+        let is = |ahead: usize, char: char| {
+            tokens
+                .peek_punct(ahead)
+                .is_some_and(|punct| punct.as_char() == char)
+        };
+        if is(0, ',') && angles == 0 {
+            tokens.next();
+            break;
+        }
+        let is_name = tokens.peek_ident(0).is_some() && is(1, ':') && !is(2, ':');
+        if colon && is_name && angles == 0 {
+            let name = tokens.peek_ident(0);
+            report.error(name, "expected `,` before this input");
+            break;
+        }
+        colon |= is(0, ':');
+        if is(0, '<') {
+            angles += 1;
+        } else if is(0, '>') {
+            angles = angles.saturating_sub(1);
+        }
+        taken.extend(tokens.next());
+    }
+    taken
 }
 
 fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     let attrs = Attribute::parse_outer(input)?;
-    if input.peek(Token![self]) {
+    if input.peek(Token![self]) || input.peek(Token![&]) {
         return Err(input.error("a plan has no `self`: its inputs are `name: Type`"));
     }
     if input.peek(Token![mut]) {
@@ -201,6 +287,9 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     }
     if input.peek(Token![pub]) {
         return Err(input.error("inputs are as visible as their plan: write `name: Type`"));
+    }
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error("expected an input: `name: Type`"));
     }
     let name = Ident::parse_any(input)?;
     if !input.peek(Token![:]) {
@@ -216,7 +305,15 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
             format!("the input `{name}` needs a type: `{name}: Type`"),
         ));
     }
-    let ty: Type = input.parse()?;
+    let ty: Type = input.parse().map_err(|error| {
+        syn::Error::new(
+            error.span(),
+            format!("the type of the input `{name}` cannot be read here: `{name}: Type`"),
+        )
+    })?;
+    if !input.is_empty() {
+        return Err(input.error("expected `,` or the end of the inputs"));
+    }
     if let Type::Reference(reference) = &ty {
         return Err(syn::Error::new(
             reference.and_token.span,

@@ -1,7 +1,7 @@
 use super::value;
 use crate::ast::{Json, Value};
 use crate::report::Report;
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Ident, LitStr, Macro, Token, braced, bracketed, token};
@@ -77,16 +77,23 @@ fn object(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resu
     let mut members: Vec<(LitStr, Json)> = Vec::new();
     while !content.is_empty() {
         if !(content.peek(LitStr) && content.peek2(Token![:])) {
-            let is_name = content.peek(Ident) && content.peek2(Token![:]);
+            let is_text = content.peek(LitStr);
+            // A name alone is a key that lacks its quotes; any other expression computes one.
+            let is_computed = content.peek(token::Paren)
+                || content.peek(Ident) && !content.peek2(Token![:]) && !content.peek2(Token![,]);
             let first = content.fork().parse::<proc_macro2::TokenTree>()?;
             content.parse::<proc_macro2::TokenStream>()?;
-            if is_name {
-                return Err(syn::Error::new(
-                    first.span(),
-                    format!("a key of `json!` is a string: `\"{first}\"`"),
-                ));
+            if is_computed {
+                return Ok(None);
             }
-            return Ok(None);
+            let message = if is_text {
+                format!("expected `:` and a value behind the key: `{first}: value`")
+            } else if matches!(first, TokenTree::Punct(_)) {
+                "expected a key before this: `\"key\": value`".to_owned()
+            } else {
+                format!("a key of `json!` is a string: `\"{first}\"`")
+            };
+            return Err(syn::Error::new(first.span(), message));
         }
         let key: LitStr = content.parse()?;
         content.parse::<Token![:]>()?;

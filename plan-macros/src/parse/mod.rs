@@ -14,30 +14,45 @@ pub(crate) use flow::{bound, pattern_text};
 pub(crate) use reference::is_source_name;
 pub(crate) use step::path_text;
 
-use crate::ast::{Plan, Tail};
+use crate::ast::{Head, Plan, Step, Tail, Value};
 use crate::report::Report;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use syn::Type;
 use tokens::Tokens;
 
-/// Reads all that stands in `plan!`.
-pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Plan {
+/// Reads all that stands in `plan!`; `None` if not even its form is known.
+pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Option<Plan> {
     let mut tokens = Tokens::new(input);
     let krate = head::krate(&mut tokens, report);
     let start = tokens.clone();
+    if tokens.is_empty() {
+        report.error_at(
+            Span::call_site(),
+            "a plan has steps: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
+        );
+        return None;
+    }
+    let before = report.len();
     let (head, body) = match head::head(&mut tokens, report) {
         Some((head, body)) => (Some(head), body),
+        None if report.len() > before => return None,
         None => (None, start),
     };
-    let (steps, tail) = body_of(body, report);
-    Plan {
+    let (steps, tail) = body_of(body, head.as_ref(), report);
+    Some(Plan {
         krate,
         head,
         steps,
         tail,
-    }
+    })
 }
 
-fn body_of(mut tokens: Tokens, report: &mut Report) -> (Vec<crate::ast::Step>, Option<Tail>) {
+fn body_of(
+    mut tokens: Tokens,
+    head: Option<&Head>,
+    report: &mut Report,
+) -> (Vec<Step>, Option<Tail>) {
+    let mut ended = false;
     let mut steps = Vec::new();
     let mut tail: Option<Tail> = None;
     while !tokens.is_empty() {
@@ -45,17 +60,31 @@ fn body_of(mut tokens: Tokens, report: &mut Report) -> (Vec<crate::ast::Step>, O
             continue;
         }
         let statement = step::statement(&mut tokens);
-        let is_step = step::is_step(&statement.tokens);
-        if is_step && let Some(tail) = tail.take() {
+        let is_step = step::is_step(&statement.tokens, |name| {
+            let is_input =
+                head.is_some_and(|head| head.inputs.iter().any(|input| input.name == name));
+            is_input || steps.iter().any(|step: &Step| step.name == name)
+        });
+        ended |= !statement.semicolon;
+        if is_step
+            && let Some(tail) = tail.take()
+            && !matches!(tail.value, crate::ast::Value::Broken)
+        {
             report.error(
                 tail.tokens,
                 "a plan's output is its last expression: move it behind the last step, or make it a step\n\
                  help: `step name: Type = …;` is a computed step",
             );
         }
-        if is_step {
-            steps.extend(step::parse(statement, report));
+        let statement = if is_step {
+            let (step, behind) = step::parse(statement, report);
+            steps.extend(step);
+            behind
         } else {
+            ended = true;
+            Some(statement)
+        };
+        if let Some(statement) = statement {
             let value = step::tail(statement, report);
             if let (Some(_), Some(second)) = (&tail, &value) {
                 report.error(
@@ -67,7 +96,52 @@ fn body_of(mut tokens: Tokens, report: &mut Report) -> (Vec<crate::ast::Step>, O
             tail = value;
         }
     }
+    if let Some(head) = head {
+        check_output(head, tail.as_mut(), ended, &steps, report);
+    }
     (steps, tail)
+}
+
+/// Reports a declared output without a last expression, and a last expression without a declared output.
+fn check_output(
+    head: &Head,
+    tail: Option<&mut Tail>,
+    ended: bool,
+    steps: &[Step],
+    report: &mut Report,
+) {
+    match (&head.output, tail) {
+        (Some(ty), None) if !ended && !is_nothing(ty) => {
+            let last = steps
+                .last()
+                .map_or_else(|| "…".to_owned(), |step| step.name.to_string());
+            report.error(
+                ty,
+                format!(
+                    "the plan promises this, and has no last expression that gives it\n\
+                     help: end the plan with a value, without `;`: `{last}`"
+                ),
+            );
+        }
+        (None, Some(tail)) if head.arrow => tail.value = Value::Broken,
+        (None, Some(tail)) => {
+            report.error(
+                &tail.tokens,
+                format!(
+                    "the plan does not say the type of its output, which this is\n\
+                     help: write it behind the inputs: `{}(…) -> Type {{ … }}`",
+                    head.name
+                ),
+            );
+            tail.value = Value::Broken;
+        }
+        _ => {}
+    }
+}
+
+/// Whether the type is `()`.
+fn is_nothing(ty: &Type) -> bool {
+    matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
 /// The tokens of a brace group.

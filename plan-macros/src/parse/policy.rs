@@ -7,7 +7,7 @@ use crate::docs;
 use crate::names::similar;
 use crate::options;
 use crate::report::Report;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use std::time::Duration;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -35,7 +35,16 @@ pub(super) struct Attributes {
 
 /// Reads the doc comment and the attributes of a step.
 pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
-    let attrs = match Attribute::parse_outer.parse2(stream) {
+    let mut outer = TokenStream::new();
+    for tree in stream {
+        match &tree {
+            TokenTree::Punct(punct) if punct.as_char() == '!' => {
+                report.error_at(punct.span(), "an attribute of a step has no `!`");
+            }
+            _ => outer.extend([tree]),
+        }
+    }
+    let attrs = match Attribute::parse_outer.parse2(outer) {
         Ok(attrs) => attrs,
         Err(error) => {
             report.push(error);
@@ -99,7 +108,7 @@ fn one(
             let end = tokens.span();
             policy.fallback = Some((
                 attr.path().span(),
-                Box::new(value::all(tokens, end, report)),
+                Box::new(value::all(tokens, end, "`)`", report)),
             ));
         }
         _ => {

@@ -12,7 +12,7 @@ use syn::{Path, Type};
 pub(super) struct Statement {
     attrs: TokenStream,
     pub(super) tokens: Tokens,
-    semicolon: bool,
+    pub(super) semicolon: bool,
     end: Span,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn statement(tokens: &mut Tokens) -> Statement {
             semicolon = true;
             break;
         }
-        if !taken.is_empty() && starts_step(tokens) {
+        if !taken.is_empty() && (starts_step(tokens) || tokens.attribute(0).is_some()) {
             break;
         }
         taken.extend(tokens.next());
@@ -48,12 +48,8 @@ pub(super) fn statement(tokens: &mut Tokens) -> Statement {
 /// Whether `step name =` or `step name:` stands here, perhaps behind attributes.
 fn starts_step(tokens: &Tokens) -> bool {
     let mut at = 0;
-    while tokens
-        .peek_punct(at)
-        .is_some_and(|punct| punct.as_char() == '#')
-        && tokens.peek_group(at + 1, Delimiter::Bracket).is_some()
-    {
-        at += 2;
+    while let Some(length) = tokens.attribute(at) {
+        at += length;
     }
     tokens.peek_ident(at).is_some_and(|ident| ident == "step")
         && tokens.peek_ident(at + 1).is_some()
@@ -63,7 +59,7 @@ fn starts_step(tokens: &Tokens) -> bool {
 }
 
 /// Whether the statement is meant as a step: `step …`, and what is easily written instead of it.
-pub(super) fn is_step(tokens: &Tokens) -> bool {
+pub(super) fn is_step(tokens: &Tokens, is_known: impl Fn(&str) -> bool) -> bool {
     let Some(first) = tokens.peek_ident(0) else {
         return false;
     };
@@ -72,10 +68,13 @@ pub(super) fn is_step(tokens: &Tokens) -> bool {
             .peek_punct(ahead)
             .is_some_and(|punct| is_single(tokens, ahead, punct.as_char(), "=:"))
     };
-    if first == "step" && (tokens.peek_ident(1).is_some() || assigns(1)) || first == "let" {
-        return true;
-    }
-    assigns(1)
+    let second = tokens.peek(1);
+    let is_step = match second {
+        None => !is_known("step"),
+        Some(second) => matches!(second, TokenTree::Ident(_) | TokenTree::Literal(_)),
+    };
+    let is_misspelt = tokens.peek_ident(1).is_some() && assigns(2);
+    first == "step" && is_step || first == "let" || assigns(1) || is_misspelt
 }
 
 /// Whether the punctuation is one of `chars` and no part of `==`, `=>` or `::`.
@@ -89,8 +88,17 @@ fn is_single(tokens: &Tokens, ahead: usize, char: char, chars: &str) -> bool {
     chars.contains(char) && !joined
 }
 
-/// Reads `step name = …`, `step name: Type = …`.
-pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
+/// Reads `step name = …`, `step name: Type = …`, and hands on what stands behind it where a semicolon is missing.
+pub(super) fn parse(
+    statement: Statement,
+    report: &mut Report,
+) -> (Option<Step>, Option<Statement>) {
+    let mut behind = None;
+    let step = step(statement, &mut behind, report);
+    (step, behind)
+}
+
+fn step(statement: Statement, behind: &mut Option<Statement>, report: &mut Report) -> Option<Step> {
     let Statement {
         attrs,
         mut tokens,
@@ -104,6 +112,15 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
     } = policy::parse(attrs, report);
     let keyword = tokens.next()?;
     let name = if keyword.to_string() == "step" && tokens.peek_ident(0).is_some() {
+        if tokens.peek_ident(0).is_some_and(|ident| ident == "mut")
+            && tokens.peek_ident(1).is_some()
+        {
+            let mutable = tokens.next();
+            report.error(
+                mutable,
+                "the value of a step never changes: leave the `mut` out",
+            );
+        }
         tokens.next()
     } else if keyword.to_string() == "let" {
         if tokens.peek_ident(0).is_some_and(|ident| ident == "mut") {
@@ -115,11 +132,17 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
         );
         tokens.next()
     } else if keyword.to_string() == "step" {
+        let at = tokens
+            .peek(0)
+            .filter(|tree| matches!(tree, TokenTree::Literal(_)));
         report.error(
-            &keyword,
+            at.unwrap_or(&keyword),
             "expected the name of the step: `step name = Tool { … };`",
         );
         return None;
+    } else if tokens.peek_ident(0).is_some() {
+        report.error(&keyword, format!("expected `step`, found `{keyword}`"));
+        tokens.next()
     } else {
         report.error(
             &keyword,
@@ -135,16 +158,21 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
         return None;
     };
     let colon = tokens.eat_punct(':');
+    let before = report.len();
     let ty = if colon {
         ty(&mut tokens, &name, report)
     } else {
         None
     };
     if !tokens.eat_punct('=') {
-        report.error_at(
-            tokens.last(),
-            format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"),
-        );
+        // A type that could not be read may have taken the `=` with it.
+        if report.len() == before && (!colon || ty.is_some()) {
+            let at = tokens.peek(0).map_or(tokens.last(), TokenTree::span);
+            report.error_at(
+                at,
+                format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"),
+            );
+        }
         return Some(Step {
             intent,
             after,
@@ -155,13 +183,30 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
         });
     }
     let equals = tokens.last();
-    if !semicolon {
-        report.error_at(
-            end,
-            "expected `;` behind this: a step ends with a semicolon",
-        );
+    let mut rest = tokens.rest();
+    let mut end = end;
+    if !semicolon && !rest.is_empty() {
+        let (value, comma, more) = value::first(rest);
+        if let Some(comma) = &comma {
+            report.error(comma, "a step ends with `;`, not with a comma");
+        } else {
+            end = last_of(&value).unwrap_or(end);
+            report.error_at(
+                end,
+                "expected `;` behind this: a step ends with a semicolon",
+            );
+        }
+        rest = value;
+        if !more.is_empty() {
+            let last = last_of(&more).unwrap_or(end);
+            *behind = Some(Statement {
+                attrs: TokenStream::new(),
+                tokens: Tokens::new(more),
+                semicolon,
+                end: last,
+            });
+        }
     }
-    let rest = tokens.rest();
     let body = match (colon, rest.is_empty()) {
         (_, true) => {
             report.error_at(
@@ -170,7 +215,7 @@ pub(super) fn parse(statement: Statement, report: &mut Report) -> Option<Step> {
             );
             Body::Broken(None)
         }
-        (true, false) => Body::Compute(value::all(rest, end, report)),
+        (true, false) => Body::Compute(value::all(rest, end, "`;`", report)),
         (false, false) => flow::body(rest, end, &name, report),
     };
     let body = if colon && ty.is_none() {
@@ -205,6 +250,17 @@ fn ty(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Option<Type> {
         }
         taken.extend(tokens.next());
     }
+    if tokens.is_empty() {
+        let braces = taken.clone().into_iter().last();
+        let is_call = braces.is_some_and(|tree| super::braced(&tree).is_some());
+        let message = if is_call {
+            format!("a tool is called with `=`: `step {name} = Tool {{ … }};`")
+        } else {
+            format!("expected `=` and the value behind the type: `step {name}: Type = …;`")
+        };
+        report.error_at(if is_call { colon } else { tokens.last() }, message);
+        return None;
+    }
     if taken.is_empty() {
         report.error_at(
             colon,
@@ -212,13 +268,29 @@ fn ty(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Option<Type> {
         );
         return None;
     }
-    syn::parse2(taken).map_err(|error| report.push(error)).ok()
+    let ty = syn::parse2(taken);
+    if let Err(error) = &ty {
+        report.error_at(
+            error.span(),
+            format!("expected the type of the computed step: `step {name}: Type = …;`"),
+        );
+    }
+    ty.ok()
+}
+
+/// The end of the last token.
+fn last_of(tokens: &TokenStream) -> Option<Span> {
+    let last = tokens.clone().into_iter().last()?;
+    Some(match last {
+        TokenTree::Group(group) => group.span_close(),
+        other => other.span(),
+    })
 }
 
 /// What a step without a type does: it calls a tool.
 pub(super) fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
     let tokens = rest.clone();
-    match value::all(rest, end, report) {
+    match value::all(rest, end, "`;`", report) {
         Value::Literal(literal) => match literal.fields {
             Fields::Named(..) | Fields::Unit => Body::Call(literal),
             Fields::Unnamed(..) => {
@@ -244,6 +316,18 @@ pub(super) fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Repo
                 path,
                 fields: Fields::Unit,
             })
+        }
+        _ if let Some((function, path)) = function(tokens) => {
+            report.error(
+                path,
+                format!(
+                    "`{function}` is a function, and a step calls a tool by the struct of its arguments\n\
+                     help: `#[tool]` makes `{0}` of `async fn {function}`: `step {name} = {0} {{ … }};`\n\
+                     help: for the value of an expression, say its type: `step {name}: Type = …;`",
+                    pascal_case(&function),
+                ),
+            );
+            Body::Broken(None)
         }
         _ => {
             report.error(
@@ -272,6 +356,33 @@ fn tool_path(tokens: TokenStream) -> Option<Path> {
         Ok(braced.then_some(path))
     };
     parser.parse2(tokens).ok().flatten()
+}
+
+/// The function that is called by `name(…)`, or as if it were a tool by `name { … }`.
+fn function(tokens: TokenStream) -> Option<(String, Path)> {
+    let parser = |input: ParseStream<'_>| {
+        let path = input.call(Path::parse_mod_style)?;
+        let group = input.parse::<proc_macro2::Group>()?;
+        let called = input.is_empty() && group.delimiter() != Delimiter::Bracket;
+        input.parse::<TokenStream>()?;
+        let name = path
+            .segments
+            .last()
+            .map(|last| last.ident.unraw().to_string());
+        Ok(name.filter(|_| called).map(|name| (name, path)))
+    };
+    let (name, path) = parser.parse2(tokens).ok().flatten()?;
+    name.starts_with(char::is_lowercase).then_some((name, path))
+}
+
+/// `fetch_emails` → `FetchEmails`
+fn pascal_case(name: &str) -> String {
+    let words = name.split('_').map(|word| {
+        let mut chars = word.chars();
+        let first = chars.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(chars).collect::<String>()
+    });
+    words.collect()
 }
 
 /// Reads the final expression.
@@ -305,7 +416,7 @@ pub(super) fn tail(statement: Statement, report: &mut Report) -> Option<Tail> {
         report.error(&tokens, format!("a plan consists of steps, and of a last expression without `;` that is its output\n{help}"));
         return None;
     }
-    let value = value::all(tokens.clone(), end, report);
+    let value = value::all(tokens.clone(), end, "the end of the plan", report);
     Some(Tail {
         value,
         tokens: quote!(#tokens),

@@ -26,7 +26,10 @@ impl Tokens {
 
     pub(super) fn next(&mut self) -> Option<TokenTree> {
         let next = self.queue.pop_front()?;
-        self.last = next.span();
+        self.last = match &next {
+            TokenTree::Group(group) => group.span_close(),
+            other => other.span(),
+        };
         Some(next)
     }
 
@@ -70,17 +73,35 @@ impl Tokens {
         found
     }
 
+    /// Opens the group that stands here if it has no delimiters: what another macro captured, such as `$vis`.
+    pub(super) fn ungroup(&mut self) {
+        if let Some(group) = self.peek_group(0, Delimiter::None) {
+            let inside: Vec<TokenTree> = group.stream().into_iter().collect();
+            self.queue.pop_front();
+            for tree in inside.into_iter().rev() {
+                self.queue.push_front(tree);
+            }
+        }
+    }
+
     /// Takes the attributes that stand here: the tokens of each, `#` and brackets.
     pub(super) fn attributes(&mut self) -> TokenStream {
         let mut attributes = TokenStream::new();
-        while self
-            .peek_punct(0)
-            .is_some_and(|punct| punct.as_char() == '#')
-            && self.peek_group(1, Delimiter::Bracket).is_some()
-        {
-            attributes.extend(self.next());
+        while let Some(length) = self.attribute(0) {
+            attributes.extend(self.queue.drain(..length - 1));
             attributes.extend(self.next());
         }
         attributes
+    }
+
+    /// How many tokens the attribute here has.
+    pub(super) fn attribute(&self, ahead: usize) -> Option<usize> {
+        let is = |ahead, char| {
+            self.peek_punct(ahead)
+                .is_some_and(|punct| punct.as_char() == char)
+        };
+        let length = if is(ahead + 1, '!') { 3 } else { 2 };
+        let group = self.peek_group(ahead + length - 1, Delimiter::Bracket);
+        (is(ahead, '#') && group.is_some()).then_some(length)
     }
 }

@@ -1,7 +1,7 @@
 use super::{format, json, reference};
-use crate::ast::{Computed, Field, Fields, Literal, Scalar, Value};
+use crate::ast::{Computed, Field, Fields, Literal, Rest, Scalar, Value};
 use crate::report::Report;
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -11,42 +11,73 @@ use syn::{
     Expr, ExprLit, Ident, Lit, Macro, Path, Token, UnOp, braced, bracketed, parenthesized, token,
 };
 
-/// Reads a value that is all of `tokens`; `end` is where the reader expects more if there is none.
-pub(super) fn all(tokens: TokenStream, end: Span, report: &mut Report) -> Value {
+/// Reads a value that is all of `tokens`; `end` is where the reader expects more if there is none, and `behind` is what
+/// follows a value here.
+pub(super) fn all(tokens: TokenStream, end: Span, behind: &str, report: &mut Report) -> Value {
     let parser = |input: ParseStream<'_>| {
-        let value = value(input, end, report);
+        let value = value_before(input, end, behind, report);
         if !input.is_empty() && !matches!(value, Value::Broken) {
-            report.error(input.parse::<TokenStream>()?, "expected `;` before this");
-            return Ok(value);
+            report.error_at(input.span(), format!("expected {behind}, found `,`"));
         }
-        input.parse::<TokenStream>()?;
+        drain(input);
         Ok(value)
     };
     parser.parse2(tokens).unwrap_or(Value::Broken)
 }
 
+/// The tokens of the value at the start, the comma behind it, and what else is behind it.
+pub(super) fn first(tokens: TokenStream) -> (TokenStream, Option<Token![,]>, TokenStream) {
+    let parser = |input: ParseStream<'_>| {
+        let start = input.fork();
+        if input.parse::<Expr>().is_err() {
+            drain(input);
+            return Ok((drain(&start), None, TokenStream::new()));
+        }
+        let comma: Option<Token![,]> = input.fork().parse()?;
+        let more = drain(input);
+        let count = start.fork().parse::<TokenStream>()?.into_iter().count();
+        let length = count - more.clone().into_iter().count();
+        let value = drain(&start).into_iter().take(length).collect();
+        let more = more
+            .into_iter()
+            .skip(usize::from(comma.is_some()))
+            .collect();
+        Ok((value, comma, more))
+    };
+    parser.parse2(tokens).unwrap_or_default()
+}
+
 /// Reads a value up to a comma or the end. What cannot be read is reported and skipped.
 pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> Value {
+    value_before(input, end, "`,` or the end of the value", report)
+}
+
+fn value_before(input: ParseStream<'_>, end: Span, behind: &str, report: &mut Report) -> Value {
     let literal = structural(input, report);
     if let Some(value) = literal {
         return value;
     }
     let fork = input.fork();
     match fork.parse::<Expr>() {
-        Ok(expr) if at_end(&fork) => {
-            input.advance_to(&fork);
-            classify(expr, report)
-        }
+        Ok(expr) if at_end(&fork) => match take_to(input, &fork) {
+            Ok(()) => classify(expr, report),
+            Err(error) => {
+                report.push(error);
+                Value::Broken
+            }
+        },
         Ok(_) => {
             let at = fork.span();
             report.error_at(
                 at,
-                format!(
-                    "expected `,` or the end of the value, found `{}`",
-                    first_token(&fork)
-                ),
+                format!("expected {behind}, found `{}`", first_token(&fork)),
             );
-            skip(input);
+            if fork.peek(Ident::peek_any) && fork.peek2(Token![:]) && !fork.peek2(Token![::]) {
+                // Only the comma is missing: the next argument is read as well.
+                input.advance_to(&fork);
+            } else {
+                skip(input);
+            }
             Value::Broken
         }
         Err(error) => {
@@ -57,13 +88,56 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
     }
 }
 
+/// Takes the expression that ends where `end` is. What is left over in its brackets, `syn` finds only where an expression is all.
+fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> syn::Result<()> {
+    let mut taken = TokenStream::new();
+    while input.cursor() != end.cursor() {
+        taken.extend([input.parse::<TokenTree>()?]);
+    }
+    syn::parse2::<Expr>(taken).map(drop)
+}
+
 /// Says why tokens are no value.
 fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report) {
-    let last = tokens.clone().into_iter().last();
-    match last {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let dot = trees.windows(2).find_map(|pair| match pair {
+        [TokenTree::Punct(dot), next] if dot.as_char() == '.' => {
+            let is_name = match next {
+                TokenTree::Punct(next) => next.as_char() == '.',
+                TokenTree::Group(_) => false,
+                _ => true,
+            };
+            (!is_name).then(|| dot.span())
+        }
+        _ => None,
+    });
+    if let Some(dot) = dot {
+        report.error_at(dot, "expected the name of a field behind the `.`");
+        return;
+    }
+    let index = trees.windows(2).find_map(|pair| match pair {
+        [
+            TokenTree::Ident(_) | TokenTree::Group(_),
+            TokenTree::Group(index),
+        ] if index.delimiter() == Delimiter::Bracket && index.stream().is_empty() => {
+            Some(index.span())
+        }
+        _ => None,
+    });
+    if let Some(index) = index {
+        report.error_at(
+            index,
+            "expected an index: `[0]`, `[\"key\"]`, or `[..]` for every element",
+        );
+        return;
+    }
+    match trees.last() {
         None => report.error_at(end, "expected a value behind this"),
         Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
             report.error_at(dot.span(), "expected the name of a field behind the `.`");
+        }
+        Some(TokenTree::Punct(last)) => {
+            report.error_at(last.span(), "expected a value behind this");
         }
         Some(last) if is_unexpected_end(&error) => {
             report.error_at(
@@ -111,7 +185,7 @@ fn structural(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     if input.peek(token::Paren) {
         return parens(input, report);
     }
-    if input.peek(Ident) && input.peek2(Token![!]) {
+    if is_macro(input) {
         return call_of_macro(input, report);
     }
     if input.peek(Ident::peek_any) || input.peek(Token![::]) {
@@ -203,6 +277,12 @@ fn separated(content: ParseStream<'_>, end: Span, report: &mut Report) -> Vec<Va
     values
 }
 
+/// Whether a path and a `!` stand here.
+fn is_macro(input: ParseStream<'_>) -> bool {
+    let fork = input.fork();
+    fork.call(Path::parse_mod_style).is_ok() && fork.peek(Token![!]) && !fork.peek(Token![!=])
+}
+
 /// `json!(…)` and `format!(…)`.
 fn call_of_macro(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     let fork = input.fork();
@@ -210,10 +290,11 @@ fn call_of_macro(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     if !at_end(&fork) {
         return None;
     }
-    let name = call.path.get_ident()?;
-    let value = if name == "json" {
+    let path = super::path_text(&call.path);
+    let path = path.trim_start_matches("::");
+    let value = if matches!(path, "json" | "serde_json::json") {
         json::parse(&call, report)?
-    } else if name == "format" {
+    } else if matches!(path, "format" | "std::format" | "alloc::format") {
         format::parse(&call, report)?
     } else {
         return None;
@@ -256,7 +337,7 @@ fn literal(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
                 report.error(extra, "`Some(…)` takes one value");
             }
             input.advance_to(&fork);
-            return Some(Value::Some(some, Box::new(inner)));
+            return Some(Value::Some(some, paren, Box::new(inner)));
         }
         // Without references and texts in it, the call is plain Rust and asks nothing of its type.
         if !needs_template(&content.fork()) {
@@ -297,7 +378,7 @@ fn needs_template(content: ParseStream<'_>) -> bool {
             | Value::Format(_)
             | Value::Json(..)
             | Value::Literal(_) => true,
-            Value::Some(_, value) => any(value),
+            Value::Some(_, _, value) => any(value),
             Value::List(_, values) | Value::Tuple(_, values) => values.iter().any(any),
             Value::Scalar(_) | Value::None(_) | Value::Computed(_) => false,
         }
@@ -306,25 +387,23 @@ fn needs_template(content: ParseStream<'_>) -> bool {
 }
 
 /// `name: value, shorthand, ..`
-fn named(
-    content: ParseStream<'_>,
-    end: Span,
-    report: &mut Report,
-) -> (Vec<Field>, Option<Token![..]>) {
+fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field>, Rest) {
     let mut fields: Vec<Field> = Vec::new();
-    let mut rest = None;
+    let mut rest = Rest::Nothing;
     while !content.is_empty() {
-        if content.peek(Token![..]) {
-            rest = content.parse().ok();
+        if let Ok(dots) = content.parse::<Token![..]>() {
+            rest = Rest::Defaults(dots);
             let base = skip(content);
             if !base.is_empty() {
                 report.error(base, "`..` stands alone here: it leaves out the remaining arguments, which then take their defaults");
+                rest = Rest::Broken;
             }
             if !content.is_empty() {
                 let _ = content.parse::<Token![,]>();
                 let behind = drain(content);
                 if !behind.is_empty() {
                     report.error(behind, "`..` stands behind all arguments");
+                    rest = Rest::Broken;
                 }
             }
             break;
@@ -348,11 +427,13 @@ fn named(
                 }
             }
             Err(error) => {
-                let skipped = skip(content);
-                broken(skipped, error, end, report);
+                skip(content);
+                report.push(error);
+                rest = Rest::Broken;
             }
         }
-        if !content.is_empty() && content.parse::<Token![,]>().is_err() {
+        let is_next = content.peek(Ident::peek_any) && content.peek2(Token![:]);
+        if !content.is_empty() && !is_next && content.parse::<Token![,]>().is_err() {
             let skipped = skip(content);
             report.error(skipped, "expected `,` before this");
             let _ = content.parse::<Token![,]>();
@@ -383,11 +464,16 @@ fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resul
             );
             return Ok(Field {
                 name,
+                shorthand: false,
                 value: Value::Broken,
             });
         }
         let value = value(content, end, report);
-        return Ok(Field { name, value });
+        return Ok(Field {
+            name,
+            shorthand: false,
+            value,
+        });
     }
     if !at_end(content) {
         if content.peek(Token![=]) {
@@ -403,7 +489,11 @@ fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resul
         hops: Vec::new(),
         end: name.span(),
     });
-    Ok(Field { name, value })
+    Ok(Field {
+        name,
+        shorthand: true,
+        value,
+    })
 }
 
 /// What an expression is in a plan.

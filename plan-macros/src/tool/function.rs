@@ -165,14 +165,19 @@ impl Expansion<'_> {
         let granted = self
             .output()
             .map(|output| quote!(where for<'__any> #output: #krate::__private::Outcome));
+        let call = quote! {
+            fn call(self, __app: #lent) -> #future {
+                #call
+            }
+        };
+        // Where an application lacks the tool, the header is shown.
+        let implementation = quote_spanned! {ident.span()=>
+            impl #generics #krate::Call<#application> for #ident #granted { #call }
+        };
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
-            impl #generics #krate::Call<#application> for #ident #granted {
-                fn call(self, __app: #lent) -> #future {
-                    #call
-                }
-            }
+            #implementation
         }
     }
 

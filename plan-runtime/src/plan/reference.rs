@@ -159,6 +159,8 @@ pub(super) fn written(name: &str, path: &[Segment]) -> String {
     let mut text = name.to_owned();
     for segment in path {
         match segment {
+            // In a pointer there is no telling a key of digits from an index.
+            Segment::Key(key, _) if index(key).is_some() => text.push_str(&format!("[{key}]")),
             Segment::Key(key, _) => super::push_key(&mut text, key),
             Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
             Segment::Each => text.push_str("[..]"),

@@ -94,31 +94,53 @@ pub fn any<T>() -> T {
 pub struct Toward<K, T, To>(PhantomData<(K, T, To)>);
 
 /// A place in which a value can stand that may be absent, if it is such a value (`K`); any place if not. `N` is for the
-/// compiler's sake, see [`Unclear`].
+/// compiler's sake, see `Unclear`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
-    note = "`Option<{T}>` takes it as it is; elsewhere, say what stands for it when it is absent, in a computed value: `reference.clone().unwrap_or_default()`"
+    note = "give it to an `Option<{T}>`, or say what stands in for it when it is absent: `reference.clone().unwrap_or_default()` is a computed value"
 )]
 pub trait NotAbsent<K, T, N>: Sized {
+    /// How it is there.
+    type Kind;
+    /// What it is, an `Option` if it may be absent.
+    type Given;
     /// The value on its way.
-    fn present(_: Given<K, T>) -> Toward<K, T, Self> {
+    fn present(_: Given<K, T>) -> Toward<Self::Kind, Self::Given, Self> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, To> NotAbsent<Plain, T, ()> for To {}
+impl<T, To> NotAbsent<Plain, T, ()> for To {
+    type Kind = Plain;
+    type Given = T;
+}
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Untyped, Value, ()> for To {}
+impl<To> NotAbsent<Untyped, Value, ()> for To {
+    type Kind = Untyped;
+    type Given = Value;
+}
 #[diagnostic::do_not_recommend]
-impl<T> NotAbsent<Opt, T, ()> for Option<T> {}
+impl<T, To> NotAbsent<Opt, T, ()> for Option<To> {
+    type Kind = Opt;
+    type Given = Option<T>;
+}
 #[diagnostic::do_not_recommend]
-impl<T> NotAbsent<Opt, T, ()> for Value {}
+impl<T> NotAbsent<Opt, T, ()> for Value {
+    type Kind = Opt;
+    type Given = Option<T>;
+}
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Opt, Unknown, Unknown> for To {}
+impl<To> NotAbsent<Opt, Unknown, Unknown> for To {
+    type Kind = Opt;
+    type Given = Unknown;
+}
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Opt, Unclear, Unclear> for To {}
+impl<To> NotAbsent<Opt, Unclear, Unclear> for To {
+    type Kind = Opt;
+    type Given = Unclear;
+}
 
 /// A place in which a value of type `T` can stand.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
@@ -150,9 +172,10 @@ impl<T> Fits<Plain, T, WrappedAsJson> for Option<Value> {}
 impl Fits<Untyped, Value, Same> for Value {}
 #[diagnostic::do_not_recommend]
 impl Fits<Untyped, Value, Wrapped> for Option<Value> {}
-// Whether it does was decided by `NotAbsent`.
 #[diagnostic::do_not_recommend]
-impl<T, To> Fits<Opt, T, Same> for To {}
+impl<T> Fits<Opt, Option<T>, Same> for Option<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> Fits<Opt, Option<T>, AsJson> for Value {}
 
 /// A place that takes a text literal.
 #[diagnostic::on_unimplemented(
@@ -199,6 +222,69 @@ pub trait FromLiteral<L>: Sized {
     fn from_literal(_: L) -> Self {
         unreachable()
     }
+}
+
+/// A place that takes a literal of type `L` with a minus before it.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found a negative `{L}`",
+    label = "this is a negative `{L}`"
+)]
+pub trait FromNegative<L>: Sized {
+    /// `-1`
+    fn from_negative(_: L) -> Self {
+        unreachable()
+    }
+}
+
+macro_rules! negatives {
+    ($($scalar:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl FromNegative<$scalar> for $scalar {}
+        #[diagnostic::do_not_recommend]
+        impl FromNegative<$scalar> for Option<$scalar> {}
+        #[diagnostic::do_not_recommend]
+        impl FromNegative<$scalar> for Value {}
+        #[diagnostic::do_not_recommend]
+        impl FromNegative<$scalar> for Option<Value> {}
+    )*};
+}
+
+negatives!(i8, i16, i32, i64, i128, isize, f32, f64);
+
+/// A place that takes `None`.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found `None`",
+    label = "`{Self}` is not optional"
+)]
+pub trait FromNone: Sized {
+    /// `None`
+    #[must_use]
+    fn none() -> Self {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> FromNone for Option<T> {}
+
+/// A place that takes `Some(…)`.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found `Some(…)`",
+    label = "`{Self}` is not optional: leave the `Some` out"
+)]
+pub trait FromSome: Sized {
+    /// What is inside.
+    type Inner;
+    /// `Some(…)`
+    #[must_use]
+    fn some(_: Self::Inner) -> Self {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> FromSome for Option<T> {
+    type Inner = T;
 }
 
 /// The types of literals.
@@ -321,6 +407,16 @@ pub struct Placeholder<T>(fn(&Showing<T>) -> String);
 impl<T: DeserializeOwned> Show for Placeholder<T> {
     fn show(&self, value: &Value, out: &mut String) -> Result<(), ResolveError> {
         out.push_str(&(self.0)(&Showing(crate::resolve::read(value)?)));
+        Ok(())
+    }
+}
+
+/// A placeholder of `format!` over a computed value, which has written itself.
+pub struct Formatted;
+
+impl Show for Formatted {
+    fn show(&self, value: &Value, out: &mut String) -> Result<(), ResolveError> {
+        out.push_str(&crate::resolve::read::<Cow<'_, str>>(value)?);
         Ok(())
     }
 }

@@ -307,9 +307,11 @@ impl<T, F, H> Cursor<T, Link<F, H>> {
 pub trait Elements: Sized {
     /// An element.
     type Item;
+    /// What is around an element; a type of this trait, so that it is unknown where the list is no list.
+    type Around<P, W>;
 
     /// `[..]`
-    fn each<P, W, H>(_: Way<Self, P, W, H>) -> Way<Self::Item, Always, Every<P, W>, H> {
+    fn each<P, W, H>(_: Way<Self, P, W, H>) -> Way<Self::Item, Always, Self::Around<P, W>, H> {
         Way(PhantomData)
     }
 }
@@ -319,6 +321,7 @@ macro_rules! elements {
         #[diagnostic::do_not_recommend]
         impl<T, $($generics)*> Elements for $list {
             type Item = T;
+            type Around<P, W> = Every<P, W>;
         }
     )*};
 }
@@ -339,4 +342,5 @@ elements! {
 #[diagnostic::do_not_recommend]
 impl Elements for Value {
     type Item = Value;
+    type Around<P, W> = Every<P, W>;
 }

@@ -110,6 +110,9 @@ impl<F> Slot<F> {
         unreachable()
     }
 
+    /// Gives the place its type.
+    pub fn of(self, _: F) {}
+
     /// The computed value that fills the place: what it mentions is looked for first.
     #[must_use]
     pub const fn with(

@@ -8,7 +8,8 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Fits, FromLiteral, FromText, It, ItUntyped, List, NotAbsent, Shown, any, show, shown, untyped,
+    Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, It, ItUntyped, List,
+    NotAbsent, Shown, any, show, shown, untyped,
 };
 pub use cursor::{
     Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, root, typed,
@@ -17,7 +18,10 @@ pub use flow::{
     Items, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element, own, part,
 };
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
-pub use run::{Callable, Inline, Request, StartFn, Started, StepFuture, StepResult, Steps, called};
+pub use run::{
+    Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called,
+};
+pub use segment::cycle;
 
 pub use crate::plan::{
     Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,

@@ -6,35 +6,38 @@ use std::future::Future;
 use std::marker::PhantomData;
 
 /// What starts the steps of a plan on an application that has its tools.
-#[diagnostic::on_unimplemented(
-    message = "the application `{App}` lacks a tool of the plan",
-    label = "this application lacks a tool of the plan"
-)]
 pub trait Steps<App: ?Sized> {
     /// Starts the action of this [site](crate::plan::Action::site).
     fn start<'a>(site: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
 }
 
-/// A tool that an application can call.
-#[diagnostic::on_unimplemented(
-    message = "the application `{App}` cannot call the tool `{Self}`",
-    label = "this application has no `{Self}`",
-    note = "write `impl Call<{App}> for {Self}`, or run the plan on an application that has this tool"
-)]
-pub trait Callable<App: ?Sized> {
+/// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it
+/// were a parameter, from the one application that has the tool.
+pub trait Calls<T> {
     /// Starts a step that calls the tool.
-    fn start<'a>(request: Request<'_>, app: &'a App, keep: bool) -> Started<'a>
+    fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
     where
-        Self: 'a;
+        T: 'a;
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Call<App>, App: ?Sized + Sync> Callable<App> for T {
-    fn start<'a>(request: Request<'_>, app: &'a App, keep: bool) -> Started<'a>
+impl<T: Call<App>, App: ?Sized + Sync> Calls<T> for App {
+    fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
     where
-        Self: 'a,
+        T: 'a,
     {
-        request.call::<T, App>(app, keep)
+        request.call::<T, App>(self, keep)
+    }
+}
+
+/// An application that can run a plan.
+pub trait Runs<S> {
+    /// Starts the step at this place.
+    fn start<'a>(step: usize, request: Request<'_>, app: &'a Self) -> Started<'a>;
+}
+
+impl<S: Steps<App>, App: ?Sized> Runs<S> for App {
+    fn start<'a>(step: usize, request: Request<'_>, app: &'a Self) -> Started<'a> {
+        S::start(step, request, app)
     }
 }
 
@@ -76,10 +79,9 @@ impl<S, O> Inline<S, O> {
     /// Runs the plan on an application that has its tools.
     pub fn run<'a, App>(&self, app: &'a App) -> Run<'a, App, O>
     where
-        App: ?Sized + Sync,
-        S: Steps<App>,
+        App: ?Sized + Sync + Runs<S>,
     {
-        Run::new(self.plan, Ok(Vec::new()), app, S::start)
+        Run::new(self.plan, Ok(Vec::new()), app, App::start)
     }
 }
 

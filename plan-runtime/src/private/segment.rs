@@ -95,6 +95,14 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
         return;
     };
     let mut i = 0;
+    while i < given.len() {
+        // A name that is none of the fields is rustc's to report, and one mistake is one error.
+        if find(fields, given[i]).is_none() {
+            return;
+        }
+        i += 1;
+    }
+    let mut i = 0;
     while i < fields.len() {
         let field = fields[i];
         let mut named = false;
@@ -188,6 +196,12 @@ const fn equal(a: &str, b: &str) -> bool {
         i += 1;
     }
     true
+}
+
+/// Ends the compile-time evaluation that went round a cycle.
+#[track_caller]
+pub const fn cycle(message: &str) -> ! {
+    panic!("{}", message)
 }
 
 /// Ends the compile-time evaluation with a message made of these pieces.

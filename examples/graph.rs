@@ -1,0 +1,122 @@
+//! A plan as data: what a program can ask of it before it runs. Nothing here is executed.
+
+use plan_runtime::plan::{Plan, Step};
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+struct Person {
+    full_name: String,
+    mail_addresses: Vec<String>,
+    manager: Option<Box<Person>>,
+}
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Room {
+    number: u32,
+    #[serde(rename = "seats/max")]
+    seats: u32,
+}
+
+/// Finds the members of a team.
+#[tool]
+async fn find_team(name: String) -> Result<Vec<Person>> {
+    unimplemented!("no one looks for {name}")
+}
+
+/// Finds a free room.
+#[tool]
+async fn find_room(day: String) -> Result<Room> {
+    unimplemented!("no one needs a room on {day}")
+}
+
+/// Invites people to a room.
+#[tool]
+async fn invite(to: Vec<String>, cc: Option<String>, text: String, seats: u32) -> Result<u64> {
+    unimplemented!("{to:?} {cc:?} {text} {seats}")
+}
+
+/// Puts a note on a room's door.
+#[tool]
+async fn label_door(room: u32, text: String) -> Result<()> {
+    unimplemented!("{room} {text}")
+}
+
+plan! {
+    /// Invites a team to a meeting.
+    Meet(team: String, day: String) -> u64 {
+        /// Who is it?
+        step people = FindTeam { name: team };
+        /// Where is there space?
+        step room = FindRoom { day };
+        step invited = Invite {
+            to: people[..].mail_addresses[0],
+            cc: people.get(0)?.manager?.full_name,
+            text: format!("Meeting on {day} in room {}", room.number),
+            seats: room.seats,
+        };
+        #[after(invited)]
+        step label = LabelDoor { room: room.number, text: team };
+        invited
+    }
+}
+
+fn names(steps: &[&Step]) -> String {
+    let names: Vec<&str> = steps.iter().map(|step| step.id.as_ref()).collect();
+    if names.is_empty() {
+        "nothing".into()
+    } else {
+        names.join(", ")
+    }
+}
+
+fn main() -> serde_json::Result<()> {
+    let plan: &'static Plan = Meet::PLAN;
+    println!("{plan}");
+
+    println!("levels, whose steps may run at once:");
+    for (number, level) in plan.levels().iter().enumerate() {
+        println!("  {number}: {}", names(level));
+    }
+
+    println!("\neach step:");
+    for step in plan.steps.iter() {
+        let tool = step.tool.as_ref().expect("every step calls a tool");
+        println!("  {}  ({}: {})", step.id, tool.name, tool.description);
+        println!("    needs      {}", names(&plan.dependencies(&step.id)));
+        println!("    needed by  {}", names(&plan.dependents(&step.id)));
+        println!("    takes down {}", names(&plan.blocked_by(&step.id)));
+        for usage in step.references() {
+            let source = plan.name_of(usage.reference.source).unwrap_or("?");
+            let pointers = usage.reference.pointers();
+            let pointers: Vec<String> = pointers
+                .iter()
+                .map(|p| format!("{:?}", p.as_str()))
+                .collect();
+            let maybe = if usage.reference.is_optional() {
+                ", which may be absent"
+            } else {
+                ""
+            };
+            println!(
+                "    argument {:6} is {}: {source} at {}{maybe}",
+                usage.place,
+                usage.reference,
+                pointers.join(", of each element "),
+            );
+        }
+    }
+
+    let json = serde_json::to_value(plan)?;
+    println!("\nthe step `label` in the plan's canonical JSON:");
+    println!("{:#}", json["steps"][3]);
+
+    let text = serde_json::to_string(plan)?;
+    let again: Plan = serde_json::from_str(&text)?;
+    println!(
+        "\nread back from JSON, it is the same plan: {}",
+        again == *plan
+    );
+    Ok(())
+}

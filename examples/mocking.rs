@@ -1,0 +1,110 @@
+//! One plan on two applications: files on disk, and a map in memory that a test can look into.
+//!
+//! The tools are contracts here, structs with `#[derive(Tool)]`; each application has its own implementation of them.
+
+use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::{fs, process};
+
+/// Reads a text file.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = String)]
+struct ReadFile {
+    name: String,
+}
+
+/// Writes a text file, and says how many bytes it has.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = usize)]
+struct WriteFile {
+    name: String,
+    text: String,
+}
+
+plan! {
+    /// Numbers the lines of a file, in another file.
+    NumberLines(name: String) -> usize {
+        step source = ReadFile { name };
+        step numbered: String = source
+            .lines()
+            .enumerate()
+            .map(|(index, line)| format!("{:>3}  {line}\n", index + 1))
+            .collect();
+        step written = WriteFile { name: format!("{name}.numbered"), text: numbered };
+        written
+    }
+}
+
+/// The real application.
+struct Disk {
+    folder: PathBuf,
+}
+
+impl Call<Disk> for ReadFile {
+    async fn call(self, disk: &Disk) -> Result<String> {
+        Ok(fs::read_to_string(disk.folder.join(self.name))?)
+    }
+}
+
+impl Call<Disk> for WriteFile {
+    async fn call(self, disk: &Disk) -> Result<usize> {
+        fs::write(disk.folder.join(self.name), &self.text)?;
+        Ok(self.text.len())
+    }
+}
+
+/// The mock: no disk, and nothing to clean up.
+#[derive(Default)]
+struct Memory {
+    files: Mutex<BTreeMap<String, String>>,
+}
+
+impl Call<Memory> for ReadFile {
+    async fn call(self, memory: &Memory) -> Result<String> {
+        let file = memory.files.lock().unwrap().get(&self.name).cloned();
+        file.ok_or_else(|| Error::permanent(format!("no file `{}`", self.name)))
+    }
+}
+
+impl Call<Memory> for WriteFile {
+    async fn call(self, memory: &Memory) -> Result<usize> {
+        let length = self.text.len();
+        memory.files.lock().unwrap().insert(self.name, self.text);
+        Ok(length)
+    }
+}
+
+fn plan(name: &str) -> NumberLines {
+    NumberLines { name: name.into() }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let poem = "Two roads diverged\nin a yellow wood\n";
+
+    let memory = Memory::default();
+    let files = BTreeMap::from([("poem".to_owned(), poem.to_owned())]);
+    *memory.files.lock().unwrap() = files;
+    let in_memory = plan("poem").run(&memory).await?;
+    println!("mock: {in_memory} bytes");
+    print!("{}", memory.files.lock().unwrap()["poem.numbered"]);
+    let error = plan("prose").run(&memory).await.unwrap_err();
+    println!("mock: {error}");
+
+    let folder = std::env::temp_dir().join(format!("plan-mocking-{}", process::id()));
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("poem"), poem)?;
+    let disk = Disk { folder };
+    let on_disk = plan("poem").run(&disk).await?;
+    println!("\ndisk: {on_disk} bytes");
+    print!("{}", fs::read_to_string(disk.folder.join("poem.numbered"))?);
+    let error = plan("prose").run(&disk).await.unwrap_err();
+    println!("disk: {error}");
+    fs::remove_dir_all(&disk.folder)?;
+
+    assert_eq!(in_memory, on_disk);
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! A plan is a tool, so plans are steps of other plans: here one of them is a step twice. It runs without tokio, too.
+
+use plan_runtime::{Error, Result, Shape, Tool, plan, tool};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The application: amounts in cents and rates by currency.
+struct Bank {
+    accounts: BTreeMap<&'static str, Account>,
+    rates: BTreeMap<&'static str, f64>,
+}
+
+#[derive(Clone, Serialize, Deserialize, Shape)]
+struct Account {
+    cents: i64,
+    currency: String,
+}
+
+/// Looks an account up.
+#[tool]
+async fn find_account(bank: &Bank, owner: String) -> Result<Account> {
+    let account = bank.accounts.get(owner.as_str()).cloned();
+    account.ok_or_else(|| Error::permanent(format!("{owner} has no account")))
+}
+
+/// Says what one unit of a currency is worth in euros.
+#[tool]
+async fn rate(bank: &Bank, currency: String) -> Result<f64> {
+    let rate = bank.rates.get(currency.as_str()).copied();
+    rate.ok_or_else(|| Error::msg(format!("no rate for {currency} today")))
+}
+
+plan! {
+    /// What someone has, in euros.
+    Balance(owner: String) -> f64 {
+        step account = FindAccount { owner };
+        step rate = Rate { currency: account.currency };
+        account.cents as f64 / 100.0 * rate
+    }
+}
+
+plan! {
+    /// Compares what two people have.
+    Compare(one: String, other: String) -> String {
+        step first = Balance { owner: one };
+        step second = Balance { owner: other };
+        format!("{one} has {first:.2} EUR, {other} has {second:.2} EUR")
+    }
+}
+
+fn main() -> Result<()> {
+    let account = |cents, currency: &str| Account {
+        cents,
+        currency: currency.to_owned(),
+    };
+    let bank = Bank {
+        accounts: BTreeMap::from([
+            ("ada", account(120_000, "GBP")),
+            ("bo", account(98_050, "EUR")),
+            ("cy", account(500, "XTS")),
+        ]),
+        rates: BTreeMap::from([("EUR", 1.0), ("GBP", 1.17)]),
+    };
+    let compare = |one: &str, other: &str| Compare {
+        one: one.into(),
+        other: other.into(),
+    };
+
+    println!("{}", Compare::PLAN);
+    println!("`{}` is a tool: {}", Balance::NAME, Balance::DESCRIPTION);
+
+    // By itself, and as two steps that run at once.
+    let alone = Balance { owner: "bo".into() }.run(&bank);
+    println!("alone:  {:.2} EUR", smol::block_on(alone)?);
+    println!(
+        "nested: {}",
+        smol::block_on(compare("ada", "bo").run(&bank))?
+    );
+
+    // An error says where it comes from, through every plan on its way.
+    for other in ["cy", "dee"] {
+        if let Err(error) = smol::block_on(compare("ada", other).run(&bank)) {
+            let again = if error.is_transient() {
+                "may"
+            } else {
+                "will not"
+            };
+            println!("error:  {error}\n        (another try {again} help)");
+        }
+    }
+    Ok(())
+}

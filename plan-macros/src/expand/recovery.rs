@@ -1,0 +1,245 @@
+//! What is left of a plan with mistakes in it: editors complete in what an incomplete plan expands to.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proptest::prelude::*;
+use std::str::FromStr;
+
+/// The expansion without spaces, which `proc_macro2` puts in places of its own choice.
+fn expand(plan: &str) -> String {
+    let tokens = TokenStream::from_str(plan).expect("tokens");
+    super::plan(tokens).to_string().replace(' ', "")
+}
+
+/// How many `compile_error!` there are.
+fn errors(expansion: &str) -> usize {
+    expansion.matches("compile_error!").count()
+}
+
+/// What the sound parts of the plan become.
+const LEFT: &[&str] = &[
+    "pubstructBroken{",
+    "pubinput:Input",
+    "impl__plan::ToolforBroken",
+    "typeOutput=Output;",
+    "pubconstPLAN",
+    "||First{a:",
+    "||Last{a:",
+    "(*__x).first_field",
+    "(*__x).last_field",
+    "(*__x).tail_field",
+];
+
+/// Expands a plan that has one mistake in a step in the middle.
+fn broken(middle: &str) -> String {
+    expand(&format!(
+        "pub Broken(input: Input) -> Output {{
+            step before = First {{ a: input.first_field }};
+            {middle}
+            step behind = Last {{ a: before.last_field }};
+            behind.tail_field
+        }}"
+    ))
+}
+
+#[test]
+fn one_broken_step() {
+    for middle in [
+        "step middle = Foo { x: before. };",
+        "step middle = Foo { x: before.a. , y: 1 };",
+        "step middle = Foo { x: before.a }",
+        "step middle = Foo { x: };",
+        "step middle = Foo { x };",
+        "step middle = Foo { : 1 };",
+        "step middle = Foo { x 1 };",
+        "step middle = Foo { x: 1 y: 2 };",
+        "step middle = Foo { x = 1 };",
+        "step middle = Foo { , };",
+        "step middle = Foo { x: 1, x: 2 };",
+        "step middle = Foo { ..rest };",
+        "step middle = Foo { .., x: 1 };",
+        "step middle = Foo;;; step = Foo {};",
+        "step middle = ;",
+        "step middle",
+        "step middle;",
+        "step middle: = 1;",
+        "step middle: u64 = ;",
+        "step middle: u64;",
+        "step middle: Vec< = vec![];",
+        "step middle = before.a;",
+        "step middle = Foo(1);",
+        "step middle = if true { Foo {} };",
+        "step ;",
+        "step = Foo {};",
+        "let middle = Foo {};",
+        "middle = Foo {};",
+        "Foo { x: before };",
+        "#[after] step middle = Foo {};",
+        "#[after(] step middle = Foo {};",
+        "#[after()] step middle = Foo {};",
+        "#[after(before.a)] step middle = Foo {};",
+        "#[after(unknown)] step middle = Foo {};",
+        "#[aftr(before)] step middle = Foo {};",
+        "#[ step middle = Foo {};",
+        "step middle = Foo { x: unknown };",
+        "step middle = Foo { x: before[1 2] };",
+        "step middle = Foo { x: before.pointer(\"no\") };",
+        "step middle = Foo { x: json!({ \"a\": }) };",
+        "step middle = Foo { x: json!({ a: 1 }) };",
+        "step middle = Foo { x: json!([1, ) };",
+        "step middle = Foo { x: Some(1, 2) };",
+        "step middle = Foo { x: before? + 1 };",
+        "step before = Foo {};",
+        "step input = Foo {};",
+        "step Middle = Foo {};",
+        "step _ = Foo {};",
+        "@ # $",
+    ] {
+        // Brackets that do not match are rustc's to report.
+        if TokenStream::from_str(middle).is_err() {
+            continue;
+        }
+        let expansion = broken(middle);
+        assert_eq!(errors(&expansion), 1, "{middle}: {expansion}");
+        for left in LEFT {
+            assert!(
+                expansion.contains(left),
+                "{middle}: `{left}` is lost in {expansion}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_broken_head() {
+    for head in [
+        "Broken -> u8",
+        "Broken",
+        "Broken(a) -> u8",
+        "Broken(a: ) -> u8",
+        "Broken(a: u8 b: u8) -> u8",
+        "Broken(&self) -> u8",
+        "Broken(mut a: u8) -> u8",
+        "Broken(a: &str) -> u8",
+        "Broken(A: u8) -> u8",
+        "Broken(b: u8, b: u8) -> u8",
+        "Broken(b: u8) ->",
+        "#[derive(Debug)] pub(crate Broken(b: u8) -> u8",
+    ] {
+        let Ok(tokens) = TokenStream::from_str(&format!("{head} {{ step x = First {{}}; x.y }}"))
+        else {
+            continue;
+        };
+        let expansion = super::plan(tokens).to_string().replace(' ', "");
+        assert_eq!(errors(&expansion), 1, "{head}: {expansion}");
+        for left in ["structBroken{", "||First{}", "(*__x).y", "ToolforBroken"] {
+            assert!(
+                expansion.contains(left),
+                "{head}: `{left}` is lost in {expansion}"
+            );
+        }
+    }
+}
+
+const VALID: &str = r#"
+    #![plan(crate = plan_runtime)]
+    /// A plan.
+    #[derive(Debug)]
+    pub Whole(sender: String, limit: Option<u8>, #[serde(default)] list: Vec<(u8, String)>) -> (Receipt, Vec<u64>) {
+        /// The inbox.
+        step inbox = FetchEmails { filters: Filters { sender, since: None, .. }, limit: limit? };
+        step count: u64 = inbox.data.iter().map(|mail| mail.size).sum::<u64>() + { let x = 1; x };
+        #[after(inbox, count)]
+        step sent = Reply {
+            to: [inbox.data[0].from.email, "me", Some(format!("{} {count:>4}", inbox.data.get(1)?.id))],
+            raw: json!({"a": [inbox.raw["k"], -1.5, null], "b": inbox.raw.pointer("/x/0")}),
+            kind: Kind::Special(1, "x"), pair: (1, 'c'), ids: inbox.data[..].id,
+            text: if count > 3 { "many" } else { "few" }.to_owned(),
+        };
+        (sent, inbox.data[..].size)
+    }
+"#;
+
+/// A token with what is around it, for leaving it out.
+fn size(stream: &TokenStream) -> usize {
+    let trees = stream.clone().into_iter();
+    trees
+        .map(|tree| match tree {
+            TokenTree::Group(group) => 1 + size(&group.stream()),
+            _ => 1,
+        })
+        .sum()
+}
+
+/// Leaves out the tokens at these places, or all behind the place in its group.
+fn without(stream: TokenStream, places: &[usize], truncate: bool, at: &mut usize) -> TokenStream {
+    let mut kept = TokenStream::new();
+    let mut cut = false;
+    for tree in stream {
+        let here = *at;
+        *at += 1;
+        let inside = match &tree {
+            TokenTree::Group(group) => {
+                let inside = without(group.stream(), places, truncate, at);
+                let mut inside = Group::new(group.delimiter(), inside);
+                inside.set_span(group.span());
+                Some(inside)
+            }
+            _ => None,
+        };
+        cut |= truncate && places.contains(&here);
+        if cut || places.contains(&here) {
+            continue;
+        }
+        kept.extend([inside.map_or(tree, TokenTree::Group)]);
+    }
+    kept
+}
+
+/// Whether the tokens still begin as a plan does: attributes, `pub Whole(…)`.
+fn has_head(stream: &TokenStream) -> bool {
+    let kinds: String = stream
+        .clone()
+        .into_iter()
+        .map(|tree| match tree {
+            TokenTree::Punct(punct) => punct.as_char(),
+            TokenTree::Group(group) => match group.delimiter() {
+                Delimiter::Bracket => ']',
+                Delimiter::Parenthesis => ')',
+                _ => '}',
+            },
+            TokenTree::Ident(name) if name == "pub" => 'p',
+            TokenTree::Ident(name) if name == "Whole" => 'W',
+            _ => 'x',
+        })
+        .collect();
+    let head = kinds.trim_start_matches("#!]").trim_start_matches("#]");
+    head.starts_with("pW)") && head.ends_with('}')
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn never_panics(
+        places in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        truncate: bool,
+    ) {
+        let whole = TokenStream::from_str(VALID).unwrap();
+        let places: Vec<usize> = places.iter().map(|place| place.index(size(&whole))).collect();
+        let plan = without(whole, &places, truncate, &mut 0);
+        let (has_head, written) = (has_head(&plan), plan.to_string());
+        let expansion = super::plan(plan).to_string().replace(' ', "");
+        if has_head {
+            prop_assert!(expansion.contains("structWhole{"), "{written}");
+            prop_assert!(expansion.contains("__plan::ToolforWhole"), "{written}");
+        }
+    }
+}
+
+#[test]
+fn the_whole_plan_has_no_errors() {
+    let expansion = expand(VALID);
+    assert_eq!(errors(&expansion), 0, "{expansion}");
+    syn::parse_str::<syn::File>(&super::plan(TokenStream::from_str(VALID).unwrap()).to_string())
+        .unwrap();
+}

@@ -1,0 +1,268 @@
+//! Real plans, turned into `plan!` mechanically: they compile without a word, and each mistake in them is found where it is.
+//!
+//! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, this test says so and does nothing. By default a
+//! sample of the plans is checked; `PLAN_CORPUS=all` checks all of them, and `PLAN_CORPUS=time` measures how long rustc takes for a step.
+
+mod dialects;
+mod forms;
+mod mistakes;
+mod model;
+mod names;
+mod random;
+mod scratch;
+mod time;
+mod tools;
+mod types;
+mod write;
+
+use forms::Form;
+use mistakes::Mistake;
+use model::{Corpus, Given, Plan};
+use random::Random;
+use scratch::{Diagnostic, Place, Scratch};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use write::Way;
+
+const LINTS: &str = "#![deny(warnings)]\n";
+
+fn corpora() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
+    let folder = std::env::var_os("PLAN_CORPORA").map_or_else(beside, PathBuf::from);
+    if !folder.exists() {
+        say(&format!("skipped: there is no {}", folder.display()));
+    }
+    folder.exists().then_some(folder)
+}
+
+/// Prints a line even if the test passes.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Takes every plan, or every `step`-th.
+fn amount() -> (usize, usize) {
+    match std::env::var("PLAN_CORPUS").as_deref() {
+        Ok("all") => (1, 60),
+        _ => (6, 8),
+    }
+}
+
+#[test]
+fn a_step_takes_rustc_as_long_in_a_long_plan_as_in_a_short_one() {
+    if std::env::var("PLAN_CORPUS").as_deref() == Ok("time") {
+        time::measure(say);
+    }
+}
+
+#[test]
+fn real_plans_compile_silently_and_mistakes_in_them_are_found_where_they_are() {
+    let Some(folder) = corpora() else { return };
+    if std::env::var("PLAN_CORPUS").as_deref() == Ok("time") {
+        return;
+    }
+    let corpus = Corpus::read(&folder);
+    let (every, mistakes) = amount();
+    let mut scratch = Scratch::new("corpus");
+    scratch.package("corpus_tools", &[], &tools::source(&corpus), &[]);
+    let sample: Vec<&Plan> = corpus.plans.iter().step_by(every).collect();
+    let counts = plans(&corpus, &sample, &mut scratch);
+    say(&arguments(&corpus, &sample));
+    let planted = broken(&corpus, mistakes, &mut scratch);
+    scratch.finish();
+
+    let forms: Vec<String> = Form::ALL.iter().map(|form| form.package()).collect();
+    let mut packages: Vec<&str> = forms.iter().map(|package| &**package).collect();
+    packages.push("corpus_tools");
+    let clean = scratch.check(&packages);
+    let said: Vec<&str> = clean.diagnostics.iter().map(|one| &*one.rendered).collect();
+    say(&format!(
+        "{} of {} plans, {counts}: checked in {:.1?}",
+        sample.len(),
+        corpus.plans.len(),
+        clean.took
+    ));
+    let kinds: BTreeSet<&str> = planted
+        .keys()
+        .filter_map(|file| file.split('/').next())
+        .collect();
+    let kinds: Vec<&str> = kinds.into_iter().collect();
+    let found = scratch.check(&kinds);
+    say(&format!(
+        "{} plans with {} mistakes: checked in {:.1?}",
+        planted.len(),
+        planted.values().map(|one| one.places.len()).sum::<usize>(),
+        found.took
+    ));
+    let wrong = compare(&planted, &found.diagnostics, &scratch);
+    assert!(
+        said.is_empty(),
+        "{} messages about correct plans:\n{}",
+        said.len(),
+        said[..said.len().min(30)].join("\n")
+    );
+    assert!(
+        wrong.is_empty(),
+        "in {} plans with mistakes:\n{}",
+        planted.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Writes the plans in all forms, and lists those that have no such form.
+fn plans(corpus: &Corpus, sample: &[&Plan], scratch: &mut Scratch) -> String {
+    let mut counts = Vec::new();
+    let mut total = 0;
+    for form in Form::ALL {
+        let mut modules = Vec::new();
+        for plan in sample {
+            match forms::module(corpus, plan, form) {
+                Ok(text) => modules.push((names::snake_case(&plan.id), text)),
+                Err(why) => say(&format!("{} has no {form:?} form: {why}", plan.id)),
+            }
+        }
+        scratch.package(&form.package(), &["corpus_tools"], LINTS, &modules);
+        total += modules.len();
+        counts.push(format!("{form:?} {}", modules.len()));
+    }
+    if sample.len() == corpus.plans.len() {
+        assert!(total >= 1000, "{total} are no thousand plans");
+    }
+    format!("{total} modules ({})", counts.join(", "))
+}
+
+/// How the arguments of these plans are written.
+fn arguments(corpus: &Corpus, sample: &[&Plan]) -> String {
+    let (mut literals, mut direct, mut optional, mut computed, mut steps) = (0, 0, 0, 0, 0);
+    for plan in sample
+        .iter()
+        .filter_map(|plan| forms::written(corpus, plan).ok())
+    {
+        steps += plan.steps.len();
+        for argument in plan.steps.iter().flat_map(|step| &step.arguments) {
+            let count = match (&argument.given, argument.way) {
+                (Given::Literal(_), _) => &mut literals,
+                (_, Way::Computed) => &mut computed,
+                (_, Way::Direct) if argument.text.contains('?') => &mut optional,
+                (_, Way::Direct) => &mut direct,
+            };
+            *count += 1;
+        }
+    }
+    format!(
+        "{} tools with {} more structs; {steps} steps with {literals} literals, {direct} references, {optional} with `?`, {computed} in computed values",
+        corpus.tools.len(),
+        corpus.structs.0.len(),
+    )
+}
+
+/// What is wrong in a file, and where.
+struct Planted {
+    mistakes: Vec<Mistake>,
+    places: Vec<Place>,
+}
+
+/// Writes plans with one mistake each, and with two; returns where they are in each file.
+fn broken(corpus: &Corpus, count: usize, scratch: &mut Scratch) -> BTreeMap<String, Planted> {
+    let mut planted = BTreeMap::new();
+    for mistake in Mistake::ALL {
+        let name = format!("{mistake:?}");
+        plant(corpus, &name, count, scratch, &mut planted, |_| {
+            vec![mistake]
+        });
+    }
+    plant(
+        corpus,
+        "Pairs",
+        2 * count,
+        scratch,
+        &mut planted,
+        |random| {
+            // A cycle that goes through an unknown step is none.
+            let all = Mistake::ALL.iter().copied();
+            let mut all: Vec<Mistake> = all
+                .filter(|mistake| *mistake != Mistake::UnknownStep)
+                .collect();
+            random.shuffle(&mut all);
+            all.truncate(2);
+            all
+        },
+    );
+    planted
+}
+
+fn plant(
+    corpus: &Corpus,
+    name: &str,
+    count: usize,
+    scratch: &mut Scratch,
+    planted: &mut BTreeMap<String, Planted>,
+    mistakes: impl Fn(&mut Random) -> Vec<Mistake>,
+) {
+    let package = format!("corpus_{}", names::snake_case(name));
+    let mut random = Random::from(name);
+    let mut plans: Vec<&Plan> = corpus.plans.iter().collect();
+    random.shuffle(&mut plans);
+    let mut modules = Vec::new();
+    for plan in plans {
+        if modules.len() == count {
+            break;
+        }
+        let mistakes = mistakes(&mut random);
+        let Some(marked) = mistakes::plant(corpus, plan, &mistakes, &mut random) else {
+            continue;
+        };
+        let module = names::snake_case(&plan.id);
+        let file = format!("{package}/src/{module}.rs");
+        let (text, places) = mistakes::unmark(&marked, &file);
+        planted.insert(file, Planted { mistakes, places });
+        modules.push((module, text));
+    }
+    say(&format!("{name}: {} plans", modules.len()));
+    scratch.package(&package, &["corpus_tools"], LINTS, &modules);
+}
+
+/// Says where rustc's messages are not one error for each mistake, on the token that is wrong.
+fn compare(
+    planted: &BTreeMap<String, Planted>,
+    found: &[Diagnostic],
+    scratch: &Scratch,
+) -> Vec<String> {
+    let mut by_file = BTreeMap::<&str, Vec<&Diagnostic>>::new();
+    for one in found
+        .iter()
+        .filter(|one| one.level != "failure-note" && !one.message.starts_with("aborting due to"))
+    {
+        by_file.entry(one.file()).or_default().push(one);
+    }
+    let mut wrong = Vec::new();
+    for (file, Planted { mistakes, places }) in planted {
+        let mut said = by_file.remove(&**file).unwrap_or_default();
+        said.sort_by_key(|one| one.primary.first().map(|place| (place.line, place.start)));
+        let right = |(one, place): (&&Diagnostic, &Place)| {
+            one.level == "error" && one.primary == [place.clone()]
+        };
+        if said.len() == places.len() && said.iter().zip(places).all(right) {
+            continue;
+        }
+        let text = scratch.read(file);
+        wrong.push(format!("{mistakes:?} in {file}: {} messages", said.len()));
+        for place in places {
+            let line = text
+                .lines()
+                .nth(place.line as usize - 1)
+                .unwrap_or_default();
+            wrong.push(format!(
+                "{}:{}..{}: {line}",
+                place.line, place.start, place.end
+            ));
+        }
+        wrong.extend(said.iter().map(|one| one.rendered.clone()));
+    }
+    for (file, said) in by_file {
+        wrong.push(format!("in {file}:"));
+        wrong.extend(said.iter().map(|one| one.rendered.clone()));
+    }
+    wrong
+}

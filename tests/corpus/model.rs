@@ -1,0 +1,241 @@
+//! The corpora, as typed tools and plans.
+//!
+//! - An argument that the schema calls a string is a `String`; a number is an `i64` if all numbers that plans give it are
+//!   integers, else an `f64`; a list is what the plans' lists show. One that is not required is an `Option` with a default.
+//! - Where a corpus has no schemas, an argument is what the plans give it, and is required if every call gives it.
+//! - A tool's output is what its schema says together with every recorded response. One that never answered gives a `Value`.
+
+use crate::dialects::Raw;
+use crate::names::{field_name, pascal_case, snake_case};
+use crate::types::{Seen, Structs, Type};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+pub struct Corpus {
+    pub structs: Structs,
+    pub tools: Vec<Tool>,
+    pub plans: Vec<Plan>,
+}
+
+pub struct Tool {
+    /// Its name in the corpus.
+    pub name: String,
+    /// The name of its struct.
+    pub rust: String,
+    pub arguments: Vec<Argument>,
+    pub output: Type,
+}
+
+#[derive(Clone)]
+pub struct Argument {
+    pub json: String,
+    pub ident: String,
+    pub ty: Type,
+}
+
+#[derive(Clone)]
+pub struct Plan {
+    pub id: String,
+    pub intent: String,
+    pub inputs: Vec<(String, Type)>,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Clone)]
+pub struct Step {
+    pub name: String,
+    pub calls: Calls,
+    pub arguments: Vec<(String, Given)>,
+    pub after: BTreeSet<String>,
+}
+
+#[derive(Clone)]
+pub enum Calls {
+    Tool(usize),
+    /// Another plan: its name, its inputs and its output.
+    Plan(String, Vec<Argument>, Type),
+}
+
+#[derive(Clone)]
+pub enum Given {
+    Literal(Value),
+    Reference(Reference),
+}
+
+#[derive(Clone, PartialEq)]
+pub struct Reference {
+    pub root: String,
+    pub path: Vec<Part>,
+}
+
+#[derive(Clone, PartialEq)]
+pub enum Part {
+    Key(String),
+    Index(usize),
+    Each,
+}
+
+impl Step {
+    pub fn references(&self) -> impl Iterator<Item = &Reference> {
+        self.arguments.iter().filter_map(|(_, given)| match given {
+            Given::Reference(reference) => Some(reference),
+            Given::Literal(_) => None,
+        })
+    }
+}
+
+/// What a tool is made from.
+#[derive(Default)]
+pub struct Sketch {
+    pub schema: Option<Value>,
+    pub arguments: BTreeMap<String, (usize, Seen)>,
+    calls: usize,
+    output: Seen,
+}
+
+impl Corpus {
+    /// Reads both corpora of whole plans.
+    pub fn read(folder: &Path) -> Self {
+        let read = |path: &str| {
+            std::fs::read_to_string(folder.join(path))
+                .unwrap_or_else(|error| panic!("{path}: {error}"))
+        };
+        let json = |text: &str| serde_json::from_str::<Value>(text).expect("a corpus is JSON");
+        let mut sketches = BTreeMap::<String, Sketch>::new();
+        for tool in json(&read("complexfuncbench/tools.json"))
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
+            let name = text(&tool["name"]);
+            sketches.entry(name).or_default().schema = Some(tool.clone());
+        }
+        let mut plans: Vec<Raw> = read("complexfuncbench/plans.jsonl")
+            .lines()
+            .map(|line| Raw::dollar(&json(line)))
+            .collect();
+        let llm = json(&read("clear_ai_llm_plans.json"));
+        plans.extend(
+            llm["plans"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .map(|(index, plan)| Raw::step_index(index, plan)),
+        );
+        for step in plans.iter().flat_map(|plan| &plan.steps) {
+            let sketch = sketches.entry(step.tool.clone()).or_default();
+            sketch.calls += 1;
+            if let Some(response) = &step.response {
+                sketch.output.value(response);
+            }
+        }
+        let mut structs = Structs::default();
+        let mut outputs = BTreeMap::new();
+        for (name, sketch) in &mut sketches {
+            outputs.insert(name.clone(), output(name, sketch, &mut structs));
+        }
+        for plan in &plans {
+            plan.sketch_arguments(&mut sketches, &structs, &outputs);
+        }
+        let tools: Vec<Tool> = sketches
+            .into_iter()
+            .map(|(name, sketch)| tool(name, sketch, &mut structs, &outputs))
+            .collect();
+        let plans = plans.into_iter().map(|plan| plan.typed(&tools)).collect();
+        Self {
+            structs,
+            tools,
+            plans,
+        }
+    }
+
+    /// What a step gives.
+    pub fn output(&self, step: &Step) -> Type {
+        match &step.calls {
+            Calls::Tool(tool) => self.tools[*tool].output.clone(),
+            Calls::Plan(_, _, output) => output.clone(),
+        }
+    }
+
+    /// What a step or an input of the plan gives.
+    pub fn source(&self, plan: &Plan, name: &str) -> Option<Type> {
+        let input = plan
+            .inputs
+            .iter()
+            .find(|(input, _)| input == name)
+            .map(|(_, ty)| ty.clone());
+        input.or_else(|| {
+            plan.steps
+                .iter()
+                .find(|step| step.name == name)
+                .map(|step| self.output(step))
+        })
+    }
+}
+
+fn output(name: &str, sketch: &mut Sketch, structs: &mut Structs) -> Type {
+    let mut seen = std::mem::take(&mut sketch.output);
+    if let Some(schema) = &sketch.schema {
+        seen.answer(&schema["output"]);
+    }
+    seen.into_type(&module(name), "Output", structs)
+}
+
+fn tool(
+    name: String,
+    sketch: Sketch,
+    structs: &mut Structs,
+    outputs: &BTreeMap<String, Type>,
+) -> Tool {
+    let module = module(&name);
+    let calls = sketch.calls;
+    let mut seen = sketch.arguments;
+    let mut arguments = Vec::new();
+    let mut add = |json: &str, ty: Type, required: bool| {
+        let ty = if required { ty } else { ty.maybe() };
+        arguments.push(Argument {
+            json: json.to_owned(),
+            ident: field_name(json),
+            ty,
+        });
+    };
+    if let Some(schema) = &sketch.schema {
+        for (json, parameter) in schema["parameters"].as_object().into_iter().flatten() {
+            let shown = seen
+                .remove(json)
+                .map(|(_, seen)| seen.into_type(&module, &pascal_case(json), structs));
+            let ty = match (parameter["type"].as_str(), shown) {
+                (Some("string"), _) => Type::Text,
+                (Some("number"), Some(Type::Int)) => Type::Int,
+                (Some("number"), _) => Type::Float,
+                (_, shown) => shown.unwrap_or(Type::Json),
+            };
+            add(json, ty, parameter["required"] == true);
+        }
+    }
+    for (json, (count, seen)) in seen {
+        let ty = seen.into_type(&module, &pascal_case(&json), structs);
+        add(&json, ty, count == calls);
+    }
+    let output = outputs[&name].clone();
+    Tool {
+        rust: pascal_case(&name),
+        arguments,
+        output,
+        name,
+    }
+}
+
+fn module(tool: &str) -> String {
+    snake_case(tool)
+}
+
+/// What must be a text.
+pub fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("expected a text, found {value}"))
+        .to_owned()
+}

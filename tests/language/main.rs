@@ -1,0 +1,13 @@
+//! What plans mean: every construct of the language, run.
+#![deny(warnings, clippy::pedantic)]
+#![forbid(unsafe_code)]
+
+mod support;
+
+mod computed;
+mod inert;
+mod literals;
+mod plans;
+mod references;
+mod statics;
+mod texts;

@@ -1,0 +1,234 @@
+//! The plan as a `static`.
+
+use crate::support::{Add, Same, done};
+use plan_runtime::plan::{Source, Template};
+use plan_runtime::{Plan, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Shape, Debug, PartialEq)]
+pub struct Message {
+    pub to: Vec<String>,
+    pub body: String,
+}
+
+/// Sends a message.
+#[tool(name = "mail.send")]
+async fn send(message: Message, urgent: bool) -> plan_runtime::Result<u64> {
+    Ok(message.body.len() as u64 + u64::from(urgent))
+}
+
+plan! {
+    /// Greets somebody.
+    ///
+    /// Politely.
+    pub Greet(
+        /// Whom.
+        name: String,
+        times: u8,
+    ) -> (u64, i64) {
+        /// Send the greeting.
+        step sent = Send {
+            message: Message { to: [name, "archive"], body: format!("Hello {name}, {:>3} times", times) },
+            urgent: times > 3,
+        };
+        /// Count on.
+        step sum = Add { left: 1, right: sent as i64 };
+        #[after(sent)]
+        step other = Same::<Option<u8>> { value: times };
+        #[after(other, sum)]
+        step late = Same::<bool> { value: true };
+        (sent, sum)
+    }
+}
+
+static GREET: &Plan = Greet::PLAN;
+const NAME: &str = match &Greet::PLAN.name {
+    std::borrow::Cow::Borrowed(name) => name,
+    std::borrow::Cow::Owned(_) => "",
+};
+const fn steps(plan: &Plan) -> usize {
+    match &plan.steps {
+        std::borrow::Cow::Borrowed(steps) => steps.len(),
+        std::borrow::Cow::Owned(_) => 0,
+    }
+}
+static COUNTS: [u8; steps(Greet::PLAN)] = [0; steps(GREET)];
+
+#[test]
+fn is_constant() {
+    assert_eq!((NAME, COUNTS.len()), ("greet", 4));
+    assert!(std::ptr::eq(GREET, Greet::PLAN));
+}
+
+#[test]
+fn allocates_nothing() {
+    let info = allocation_counter::measure(|| {
+        let plan = std::hint::black_box(Greet::PLAN);
+        let step = plan.step("sent").unwrap();
+        assert_eq!((plan.steps.len(), step.needs.len()), (4, 0));
+        assert!(plan.step("late").is_some() && plan.input("name").is_some());
+    });
+    assert_eq!(info.count_total, 0);
+}
+
+#[test]
+fn allocates_nothing_inline() {
+    let info = allocation_counter::measure(|| {
+        let plan = plan! { step a = Add { left: 1, right: 2 }; step b = Same::<String> { value: format!("{a}") }; b };
+        assert_eq!(std::hint::black_box(plan).plan().steps.len(), 2);
+    });
+    assert_eq!(info.count_total, 0);
+}
+
+#[test]
+fn for_people() {
+    let expected = r#"plan greet -> (u64, i64)
+  // Greets somebody.
+  //
+  // Politely.
+  input name:  String  // Whom.
+  input times: u8
+
+  step sent = mail.send  // Send the greeting.
+    message: { to: [name, "archive"], body: format!("Hello {}, {:>3} times", name, times) }
+    urgent:  times > 3
+
+  step sum = add  // Count on.
+    left:  1
+    right: sent as i64
+    // needs sent
+
+  step other = same
+    value: times
+    // needs sent
+    // after sent
+
+  step late = same
+    value: true
+    // needs sum, other
+    // after sum, other
+
+  output [sent, sum]
+"#;
+    assert_eq!(Greet::PLAN.to_string(), expected);
+}
+
+#[test]
+fn canonical() {
+    for plan in [
+        Greet::PLAN,
+        crate::references::plans()[0],
+        crate::references::plans()[1],
+        crate::references::plans()[2],
+        crate::references::plans()[3],
+        crate::literals::plan(),
+    ] {
+        let json = serde_json::to_string(plan).unwrap();
+        let read: Plan = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{e}: {json}"));
+        assert_eq!(read, *plan, "{json}");
+        assert_eq!(serde_json::to_string(&read).unwrap(), json);
+    }
+}
+
+#[test]
+fn canonical_references_are_written_the_same() {
+    for plan in crate::references::plans() {
+        let read: Plan = serde_json::from_str(&serde_json::to_string(plan).unwrap()).unwrap();
+        assert_eq!(read.to_string(), plan.to_string());
+    }
+}
+
+#[test]
+fn says_what_it_is() {
+    let plan = Greet::PLAN;
+    let inputs: Vec<_> = plan
+        .inputs
+        .iter()
+        .map(|i| (&*i.name, &*i.type_name, &*i.description))
+        .collect();
+    assert_eq!(inputs, [("name", "String", "Whom."), ("times", "u8", "")]);
+    assert_eq!(
+        (&*plan.description, &*plan.output.type_name),
+        ("Greets somebody.\n\nPolitely.", "(u64, i64)")
+    );
+    let steps: Vec<_> = plan
+        .steps
+        .iter()
+        .map(|s| {
+            (
+                &*s.id,
+                &*s.intent,
+                s.tool.as_ref().map(|t| (&*t.name, &*t.description)),
+                &*s.needs,
+                &*s.after,
+            )
+        })
+        .collect();
+    let same = Some(("same", "Gives back its argument."));
+    assert_eq!(
+        steps,
+        [
+            (
+                "sent",
+                "Send the greeting.",
+                Some(("mail.send", "Sends a message.")),
+                &[][..],
+                &[][..]
+            ),
+            (
+                "sum",
+                "Count on.",
+                Some(("add", "Adds two numbers.")),
+                &[0],
+                &[]
+            ),
+            ("other", "", same, &[0], &[0]),
+            ("late", "", same, &[1, 2], &[1, 2]),
+        ]
+    );
+    let levels: Vec<Vec<&str>> = plan
+        .levels()
+        .iter()
+        .map(|level| level.iter().map(|step| &*step.id).collect())
+        .collect();
+    assert_eq!(levels, [vec!["sent"], vec!["sum", "other"], vec!["late"]]);
+    let blocked: Vec<&str> = plan
+        .blocked_by("sum")
+        .iter()
+        .map(|step| &*step.id)
+        .collect();
+    assert_eq!(blocked, ["late"]);
+    let uses: Vec<_> = plan.steps[0]
+        .references()
+        .iter()
+        .map(|u| (u.place.clone(), u.reference.written.to_string()))
+        .collect();
+    assert_eq!(
+        uses,
+        [
+            ("message.to[0]", "name"),
+            ("message.body", "name"),
+            ("message.body", "times")
+        ]
+        .map(|(place, written)| (place.to_owned(), written.to_owned()))
+    );
+    assert_eq!(
+        plan.steps[0].args.reads(),
+        [Source::Input(0), Source::Input(1)]
+    );
+    assert!(matches!(&plan.output.value, Template::List(list) if list.len() == 2));
+}
+
+#[test]
+fn runs() {
+    assert_eq!(
+        done(
+            Greet {
+                name: "Jo".into(),
+                times: 4
+            }
+            .run(&())
+        ),
+        (20, 21)
+    );
+}

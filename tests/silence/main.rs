@@ -1,0 +1,10 @@
+//! Correct plans compile without a word, whatever stands around them.
+#![forbid(unsafe_code)]
+#![deny(warnings, clippy::pedantic)]
+#![recursion_limit = "400"]
+
+mod macros;
+mod many;
+mod names;
+mod prelude;
+mod strict;

@@ -1,0 +1,186 @@
+#![deny(
+    warnings,
+    let_underscore,
+    nonstandard_style,
+    rust_2018_idioms,
+    unused,
+    absolute_paths_not_starting_with_crate,
+    ambiguous_negative_literals,
+    elided_lifetimes_in_paths,
+    explicit_outlives_requirements,
+    macro_use_extern_crate,
+    meta_variable_misuse,
+    missing_copy_implementations,
+    missing_debug_implementations,
+    missing_docs,
+    redundant_imports,
+    redundant_lifetimes,
+    single_use_lifetimes,
+    trivial_casts,
+    trivial_numeric_casts,
+    unit_bindings,
+    unnameable_types,
+    unreachable_pub,
+    unused_extern_crates,
+    unused_import_braces,
+    unused_lifetimes,
+    unused_macro_rules,
+    unused_qualifications,
+    unused_results,
+    variant_size_differences,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery,
+    clippy::cargo
+)]
+//! Every kind of value under every lint.
+
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// An application.
+#[derive(Debug, Default, Clone, Copy)]
+struct App;
+
+/// A thing.
+#[derive(Serialize, Deserialize, Shape, Debug, Clone, PartialEq)]
+struct Thing {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub size: Option<u64>,
+    /// Its parts.
+    pub parts: Vec<Self>,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+/// A kind of thing.
+#[derive(Serialize, Deserialize, Shape, Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    /// A plain one.
+    Plain,
+    /// A special one.
+    Special {
+        /// How.
+        how: String,
+    },
+    /// A counted one.
+    Counted(u64, String),
+}
+
+/// Finds a thing.
+#[tool]
+async fn find(app: &App, name: String, limit: Option<u8>) -> Result<Thing> {
+    let _ = (app, limit);
+    let part = Thing {
+        name: "part".to_owned(),
+        size: Some(2),
+        parts: Vec::new(),
+        kind: Kind::Plain,
+    };
+    Ok(Thing {
+        name,
+        size: Some(1),
+        parts: vec![part],
+        kind: Kind::Plain,
+    })
+}
+
+/// Keeps a thing.
+#[tool]
+async fn keep(
+    thing: Thing,
+    raw: Value,
+    names: Vec<String>,
+    #[serde(default)] ratio: f64,
+) -> Result<u64> {
+    drop((raw, ratio));
+    Ok(thing.size.unwrap_or(0) + names.len() as u64)
+}
+
+/// Does nothing.
+#[tool]
+async fn nothing() -> Result<()> {
+    Ok(())
+}
+
+plan! {
+    /// Uses all there is.
+    #[derive(Debug, Clone)]
+    All(
+        /// Whose.
+        name: String,
+        count: u64,
+        r#type: Option<u8>,
+    ) -> (u64, Thing) {
+        /// Find it.
+        step found = Find { name, limit: r#type };
+        step other = Find { name: found.parts[0].name, limit: 3 };
+        #[after(other)]
+        step none = Nothing {};
+        step total: u64 = found.parts.iter().map(|part| part.size.unwrap_or_default()).sum::<u64>() + count;
+        step is_large: bool = total > 5 || matches!(found.kind, Kind::Special { .. });
+        step text: String = format!("{name}: {:>5} {}", total, found.parts.len() * 2);
+        #[after(none)]
+        step kept = Keep {
+            thing: Thing {
+                name: text,
+                size: found.parts.get(0)?.size?,
+                parts: [other, Thing { name: "x", size: None, parts: [], kind: Kind::Counted(count, "y") }],
+                kind: Kind::Special { how: format!("{is_large}") },
+            },
+            raw: json!({"a": [found.name, null, -1.5, total + 1], "b": {"c": is_large}}),
+            names: found.parts[..].name,
+            ..
+        };
+        step last: Thing = {
+            let Thing { name, .. } = &found;
+            if let Some(size) = other.size { Thing { name: name.clone(), size: Some(size), ..other.clone() } } else { found.clone() }
+        };
+        (kept, last)
+    }
+}
+
+plan! { /** Nothing. */ Nobody() { step a = Nothing {}; step b = Nothing {}; } }
+
+plan! { Private(count: u64) -> Vec<u64> { [count, 1, count + 1] } }
+
+/// Plans as expressions.
+#[test]
+fn expressions() {
+    let plan = plan! {
+        step found = Find { name: "x", limit: None };
+        step total: u64 = found.size.unwrap_or(1) + 1;
+        (total, found.name, format!("{total}"), json!([found.kind]))
+    };
+    let (total, name, text, kind) = smol::block_on(plan.run(&App)).unwrap();
+    assert_eq!(
+        (total, &*name, &*text, kind),
+        (2, "x", "2", json!(["Plain"]))
+    );
+    let computed = plan! { step found = Find { name: "x", limit: None }; found.parts.len() + 1 };
+    assert_eq!(smol::block_on(computed.run(&App)).unwrap(), 2);
+    let thing = plan! { Thing { name: "x", size: 1, parts: [], kind: Kind::Plain } };
+    assert_eq!(smol::block_on(thing.run(&App)).unwrap().size, Some(1));
+    let nothing = plan! { step a = Nothing {}; };
+    smol::block_on(nothing.run(&App)).unwrap();
+}
+
+/// Plans as items.
+#[test]
+fn items() {
+    let all = All {
+        name: "n".to_owned(),
+        count: 2,
+        r#type: None,
+    };
+    let (kept, last) = smol::block_on(all.run(&App)).unwrap();
+    assert_eq!((kept, &*last.name), (3, "n"));
+    smol::block_on(Nobody {}.run(&App)).unwrap();
+    assert_eq!(
+        smol::block_on(Private { count: 4 }.run(&App)).unwrap(),
+        [4, 1, 5]
+    );
+}
