@@ -1,8 +1,10 @@
 use super::StepError;
 use crate::Call;
 use crate::plan::Action;
-use crate::resolve::{Held, Scope, resolve};
+use crate::resolve::{Held, Scope, encode, resolve};
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -28,12 +30,23 @@ pub enum Started<'x> {
 pub struct Request<'s> {
     scope: Scope<'s>,
     action: &'s Action,
+    captured: Option<&'s Cell<Option<Value>>>,
 }
 
 impl<'s> Request<'s> {
     /// A request to start an action of `scope`'s plan, whoever decides that it is time.
     pub fn new(scope: Scope<'s>, action: &'s Action) -> Self {
-        Self { scope, action }
+        Self {
+            scope,
+            action,
+            captured: None,
+        }
+    }
+
+    /// The same, which leaves the resolved arguments as JSON here.
+    #[must_use]
+    pub fn capturing(self, captured: Option<&'s Cell<Option<Value>>>) -> Self {
+        Self { captured, ..self }
     }
 
     /// The action.
@@ -56,6 +69,9 @@ impl<'s> Request<'s> {
             Ok(tool) => tool,
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
+        if let Some(captured) = self.captured {
+            captured.set(encode(&tool).ok());
+        }
         let output = tool.call(app);
         Started::Running(Box::pin(async move {
             let output = output.await.map_err(StepError::tool)?;
