@@ -38,4 +38,5 @@ pub use std::borrow::Cow;
 pub use std::format;
 pub use std::string::String;
 pub use std::time::Duration;
-pub use std::vec::{self, Vec};
+pub use std::vec;
+pub use std::vec::Vec;
