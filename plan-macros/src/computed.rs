@@ -22,6 +22,7 @@ pub(crate) fn analyse(computed: &mut Computed, names: &Names, report: &mut Repor
         scopes: Vec::new(),
         found: Vec::new(),
         nested: 0,
+        foreign: 0,
         ok: true,
     };
     finder.visit_expr_mut(&mut computed.expr);
@@ -36,8 +37,10 @@ struct Finder<'a> {
     /// The names that the expression binds, innermost scope last.
     scopes: Vec<HashSet<String>>,
     found: Vec<Ident>,
-    /// How many closures and async blocks are around, in which `return` and `?` are the author's own.
+    /// How many closures, async blocks and macros are around, in which `return` and `?` are the author's own.
     nested: usize,
+    /// How many macros are around that may give names a meaning of their own.
+    foreign: usize,
     ok: bool,
 }
 
@@ -72,6 +75,9 @@ impl Finder<'_> {
         if self.names.get(name).is_some() {
             self.record(name);
             return true;
+        }
+        if self.foreign > 0 {
+            return false;
         }
         if !self.names.is_broken(name) {
             let (message, is_similar) = self.names.unknown(name);
@@ -154,11 +160,18 @@ impl Finder<'_> {
                 self.visit_arguments(call);
             }
             "matches" => self.visit_matches(call),
-            _ => self.visit_foreign(call.tokens.clone()),
+            "stringify" | "concat" => self.visit_foreign(call.tokens.clone()),
+            _ => {
+                self.foreign += 1;
+                self.nested += 1;
+                self.visit_arguments(call);
+                self.nested -= 1;
+                self.foreign -= 1;
+            }
         }
     }
 
-    /// `vec![a, b]`, `vec![a; n]`, `assert!(a, "…", b)`, `format!("…", name = a)`
+    /// Expressions with something between them: `vec![a, b]`, `vec![a; n]`, `format!("…", name = a)`, `map! { "a" => b }`.
     fn visit_arguments(&mut self, call: &mut Macro) {
         let parser = |input: ParseStream<'_>| {
             let mut parts = Vec::new();
@@ -174,10 +187,12 @@ impl Finder<'_> {
                     TokenStream::new()
                 };
                 let expr: Expr = input.parse()?;
-                let separator: Option<TokenTree> = if input.is_empty() {
-                    None
+                let separator = if input.is_empty() {
+                    TokenStream::new()
+                } else if let Some(arrow) = input.parse::<Option<Token![=>]>>()? {
+                    arrow.to_token_stream()
                 } else {
-                    Some(input.parse()?)
+                    input.parse::<TokenTree>()?.into()
                 };
                 parts.push((name, expr, separator));
             }
