@@ -22,8 +22,8 @@ const LEFT: &[&str] = &[
     "impl__plan::ToolforBroken",
     "typeOutput=Output;",
     "pubconstPLAN",
-    "||First{a:",
-    "||Last{a:",
+    "__n0.key(\"First\",\"a\")",
+    "__n0.key(\"Last\",\"a\")",
     "(*__x).first_field",
     "(*__x).last_field",
     "(*__x).tail_field",
@@ -131,7 +131,7 @@ fn one_broken_head() {
         };
         let expansion = super::plan(tokens).to_string().replace(' ', "");
         assert_eq!(errors(&expansion), 1, "{head}: {expansion}");
-        for left in ["structBroken{", "||First{}", "(*__x).y", "ToolforBroken"] {
+        for left in ["structBroken{", "<Firstas__plan::IsTool>", "(*__x).y", "ToolforBroken"] {
             assert!(
                 expansion.contains(left),
                 "{head}: `{left}` is lost in {expansion}"
