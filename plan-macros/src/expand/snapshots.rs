@@ -32,9 +32,7 @@ fn inside(scope: &syn::ItemConst) -> Option<Vec<Item>> {
         return None;
     };
     let steps = block.block.stmts.iter().filter_map(|stmt| match stmt {
-        Stmt::Item(item @ Item::Const(step))
-            if step.ident.to_string().starts_with("__PLAN_STEP") =>
-        {
+        Stmt::Item(item @ Item::Const(step)) if step.ident.to_string().starts_with("__step_") => {
             Some(item.clone())
         }
         _ => None,
@@ -85,7 +83,8 @@ fn a_reference() {
                 type __PlanTool0 = <FetchEmails as __plan::IsTool>::Itself;
                 #[allow(dead_code)]
                 type __PlanArguments0 = FetchEmails;
-                const __PLAN_STEP_0: __plan::Step = {
+                #[allow(non_upper_case_globals)]
+                const __step_inbox: __plan::Step = {
                     let sender = __plan::root::<__PlanInput0>();
                     let __n0 = __plan::arguments::<__PlanTool0>();
                     let __r1 = __plan::typed(
@@ -168,7 +167,7 @@ fn a_reference() {
                             },
                         ],
                     ),
-                    steps: __plan::Cow::Borrowed(&[__PLAN_STEP_0]),
+                    steps: __plan::Cow::Borrowed(&[__step_inbox]),
                     output: __plan::Output {
                         type_name: __plan::Cow::Borrowed(::core::stringify!(String)),
                         value: __PLAN_OUTPUT,
@@ -178,7 +177,7 @@ fn a_reference() {
                 impl<__App> __plan::Steps<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    FetchEmails: __plan::Callable<__App>,
+                    __App: __plan::Calls<FetchEmails>,
                 {
                     fn start<'__app>(
                         __step: ::core::primitive::usize,
@@ -187,12 +186,24 @@ fn a_reference() {
                     ) -> __plan::Started<'__app> {
                         match __step {
                             0usize => {
-                                <FetchEmails as __plan::Callable<
-                                    __App,
-                                >>::start(__request, __app, false)
+                                <__App as __plan::Calls<FetchEmails>>::start(__app, __request, false)
                             }
                             _ => __request.unknown(),
                         }
+                    }
+                }
+                impl<__App> __plan::Call<__App> for LatestThread
+                where
+                    __App: ?::core::marker::Sized + ::core::marker::Sync,
+                    __App: __plan::Calls<FetchEmails>,
+                {
+                    fn call(
+                        self,
+                        __app: &__App,
+                    ) -> impl ::core::future::Future<
+                        Output = __plan::Result<String>,
+                    > + ::core::marker::Send {
+                        __plan::called(self.run(__app))
                     }
                 }
                 impl LatestThread {
@@ -204,7 +215,7 @@ fn a_reference() {
                     pub fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, String>
                     where
                         __App: ?::core::marker::Sized + ::core::marker::Sync,
-                        Self: __plan::Steps<__App>,
+                        __App: __plan::Calls<FetchEmails>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
                             ::std::vec![__plan::Held::of(& self.sender) ?],
@@ -221,20 +232,6 @@ fn a_reference() {
                     type Output = String;
                     const NAME: &'static ::core::primitive::str = "latest_thread";
                     const DESCRIPTION: &'static ::core::primitive::str = "Finds the latest thread.";
-                }
-                impl<__App> __plan::Call<__App> for LatestThread
-                where
-                    __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    Self: __plan::Steps<__App>,
-                {
-                    fn call(
-                        self,
-                        __app: &__App,
-                    ) -> impl ::core::future::Future<
-                        Output = __plan::Result<String>,
-                    > + ::core::marker::Send {
-                        __plan::called(self.run(__app))
-                    }
                 }
             };
         "#]],
@@ -255,8 +252,9 @@ fn a_computed_value_and_a_text() {
     };
     check_steps(
         plan,
-        &expect![[r#"
-            const __PLAN_STEP_0: __plan::Step = {
+        &expect![[r##"
+            #[allow(non_upper_case_globals)]
+            const __step_late: __plan::Step = {
                 let __k0 = __plan::slot();
                 let _ = || -> bool { __k0.value() };
                 __plan::Step {
@@ -287,7 +285,8 @@ fn a_computed_value_and_a_text() {
                     needs: __plan::Cow::Borrowed(&[]),
                 }
             };
-            const __PLAN_STEP_1: __plan::Step = {
+            #[allow(non_upper_case_globals)]
+            const __step_sent: __plan::Step = {
                 let late = __plan::root::<__PlanStep0>();
                 let name = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool1>();
@@ -389,7 +388,7 @@ fn a_computed_value_and_a_text() {
                     needs: __plan::Cow::Borrowed(&[0usize]),
                 }
             };
-        "#]],
+        "##]],
     );
 }
 
@@ -404,8 +403,9 @@ fn a_nested_literal_and_an_order() {
     };
     check_steps(
         plan,
-        &expect![[r#"
-            const __PLAN_STEP_0: __plan::Step = {
+        &expect![[r##"
+            #[allow(non_upper_case_globals)]
+            const __step_first: __plan::Step = {
                 let id = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool0>();
                 let __r1 = __plan::typed(
@@ -444,7 +444,8 @@ fn a_nested_literal_and_an_order() {
                     needs: __plan::Cow::Borrowed(&[]),
                 }
             };
-            const __PLAN_STEP_1: __plan::Step = {
+            #[allow(non_upper_case_globals)]
+            const __step_second: __plan::Step = {
                 let first = __plan::root::<__PlanStep0>();
                 let __n0 = __plan::arguments::<__PlanTool1>();
                 let __r3 = __plan::typed(
@@ -461,7 +462,7 @@ fn a_nested_literal_and_an_order() {
                     &|| {
                         let __v = Place::Shelf {
                             row: __plan::FromLiteral::from_literal(3),
-                            label: ::core::option::Option::Some(
+                            label: __plan::FromSome::some(
                                 __plan::Fits::fit(__plan::NotAbsent::present(__r3.it())),
                             ),
                         };
@@ -522,6 +523,6 @@ fn a_nested_literal_and_an_order() {
                     needs: __plan::Cow::Borrowed(&[0usize]),
                 }
             };
-        "#]],
+        "##]],
     );
 }
