@@ -110,7 +110,10 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> To
         .enumerate()
         .map(|(index, step)| step::constant(index, step, cx));
     let cycles = cx.graph.cycles();
-    let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
+    let cycles = cycles
+        .iter()
+        .enumerate()
+        .map(|(index, cycle)| cycle::error(plan, cycle, index));
     let name = plan.head.as_ref().map_or_else(
         || "plan".to_owned(),
         |head| head.name.unraw().to_string().to_snake_case(),
