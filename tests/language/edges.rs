@@ -39,6 +39,7 @@ pub struct Corners {
     pub boxed: Box<[Inner]>,
     pub queue: VecDeque<Inner>,
     pub set: BTreeSet<u8>,
+    #[allow(clippy::option_option)]
     pub deep: Option<Option<Inner>>,
     pub maps: BTreeMap<String, HashMap<String, Inner>>,
     pub lists: Vec<Option<Vec<Inner>>>,
