@@ -29,6 +29,7 @@ pub(crate) fn analyse(
         found: Vec::new(),
         locals: Vec::new(),
         nested: 0,
+        foreign: 0,
         ok: true,
     };
     finder.visit_expr_mut(&mut computed.expr);
@@ -48,8 +49,10 @@ struct Finder<'a> {
     scopes: Vec<HashSet<String>>,
     found: Vec<Ident>,
     locals: Vec<(Ident, Local)>,
-    /// How many closures and async blocks are around, in which `return` and `?` are the author's own.
+    /// How many closures, async blocks and macros are around, in which `return` and `?` are the author's own.
     nested: usize,
+    /// How many macros are around that may give names a meaning of their own.
+    foreign: usize,
     ok: bool,
 }
 
@@ -95,6 +98,9 @@ impl Finder<'_> {
         if self.is_known(name) {
             self.record(name);
             return true;
+        }
+        if self.foreign > 0 {
+            return false;
         }
         if !self.names.is_broken(name) {
             let (message, is_similar) = self.names.unknown(name, self.frames);
@@ -177,11 +183,18 @@ impl Finder<'_> {
                 self.visit_arguments(call);
             }
             "matches" => self.visit_matches(call),
-            _ => self.visit_foreign(call.tokens.clone()),
+            "stringify" | "concat" => self.visit_foreign(call.tokens.clone()),
+            _ => {
+                self.foreign += 1;
+                self.nested += 1;
+                self.visit_arguments(call);
+                self.nested -= 1;
+                self.foreign -= 1;
+            }
         }
     }
 
-    /// `vec![a, b]`, `vec![a; n]`, `assert!(a, "…", b)`, `format!("…", name = a)`
+    /// Expressions with something between them: `vec![a, b]`, `vec![a; n]`, `format!("…", name = a)`, `map! { "a" => b }`.
     fn visit_arguments(&mut self, call: &mut Macro) {
         let parser = |input: ParseStream<'_>| {
             let mut parts = Vec::new();
@@ -197,10 +210,12 @@ impl Finder<'_> {
                     TokenStream::new()
                 };
                 let expr: Expr = input.parse()?;
-                let separator: Option<TokenTree> = if input.is_empty() {
-                    None
+                let separator = if input.is_empty() {
+                    TokenStream::new()
+                } else if let Some(arrow) = input.parse::<Option<Token![=>]>>()? {
+                    arrow.to_token_stream()
                 } else {
-                    Some(input.parse()?)
+                    input.parse::<TokenTree>()?.into()
                 };
                 parts.push((name, expr, separator));
             }

@@ -196,7 +196,7 @@ plan! {
         step matched: bool = matches!(b, 2..=9 if a == 1);
         step formatted: String = format!("{name}{}", a) + &format!("{:>3}", b);
         step concatenated: String = [name.as_str(), concat!("x", 1), stringify!(a)].concat();
-        step largest: i64 = largest!(*a, *b, 2);
+        step largest: i64 = largest!(a, b, 2);
         step point: i64 = { let x = a; let p = Point { x, y: b }; p.x * 10 + p.y };
         step updated: i64 = { let p = Point { x: a, ..Point { x: 0, y: b } }; p.x * 10 + p.y };
         json!([list, repeated, asserted, printed, matched, formatted, concatenated, largest, point, updated]).as_array().cloned().unwrap_or_default()

@@ -5,6 +5,7 @@
 mod support;
 
 mod computed;
+mod edges;
 mod inert;
 mod literals;
 mod plans;

@@ -1,12 +1,12 @@
 use crate::ast::Plan;
 use crate::graph::Cycle;
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
 /// A compile-time evaluation that goes the same way round and then gives up: rustc shows where each of its calls stands,
 /// which is where the plan says that one step waits for the next.
-pub(super) fn error(plan: &Plan, cycle: &Cycle) -> TokenStream {
+pub(super) fn error(plan: &Plan, cycle: &Cycle, index: usize) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()
         .map(|(step, _)| plan.steps[*step].name.unraw().to_string())
@@ -37,8 +37,14 @@ pub(super) fn error(plan: &Plan, cycle: &Cycle) -> TokenStream {
         quote!(const fn #name() { #body })
     });
     let start = goes_on(0);
+    // The messages mention the name.
+    let name = match index {
+        0 => format_ident!("__cycle"),
+        _ => format_ident!("__cycle_{}", index + 1),
+    };
     quote! {
-        const _: () = {
+        #[allow(dead_code, non_upper_case_globals)]
+        const #name: () = {
             #(#functions)*
             #start
         };

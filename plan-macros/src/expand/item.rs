@@ -106,7 +106,10 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> To
         .map(|(index, step)| step::types(index, step, cx));
     let constants = sites(plan).map(|(index, site, step)| step::constant(index, site, step, cx));
     let cycles = cx.graph.cycles();
-    let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
+    let cycles = cycles
+        .iter()
+        .enumerate()
+        .map(|(index, cycle)| cycle::error(plan, cycle, index));
     let name = plan.head.as_ref().map_or_else(
         || "plan".to_owned(),
         |head| head.name.unraw().to_string().to_snake_case(),

@@ -32,9 +32,7 @@ fn inside(scope: &syn::ItemConst) -> Option<Vec<Item>> {
         return None;
     };
     let steps = block.block.stmts.iter().filter_map(|stmt| match stmt {
-        Stmt::Item(item @ Item::Const(step))
-            if step.ident.to_string().starts_with("__PLAN_STEP") =>
-        {
+        Stmt::Item(item @ Item::Const(step)) if step.ident.to_string().starts_with("__step_") => {
             Some(item.clone())
         }
         _ => None,
@@ -55,187 +53,188 @@ fn a_reference() {
     check(
         plan,
         &expect![[r#"
-        /// Finds the latest thread.
-        #[derive(
-            ::plan_runtime::__private::serde::Serialize,
-            ::plan_runtime::__private::serde::Deserialize,
-            ::plan_runtime::Shape
-        )]
-        #[serde(crate = "::plan_runtime::__private::serde")]
-        #[shape(crate = ::plan_runtime)]
-        pub struct LatestThread {
-            #[allow(missing_docs)]
-            pub sender: String,
-        }
-        #[allow(
-            clippy::all,
-            clippy::pedantic,
-            clippy::nursery,
-            non_camel_case_types,
-            unused_qualifications
-        )]
-        const _: () = {
-            #[allow(unused_imports)]
-            use ::plan_runtime::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
-            #[allow(dead_code)]
-            type __PlanInput0 = String;
-            #[allow(dead_code)]
-            type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
-            #[allow(dead_code)]
-            type __PlanTool0 = <FetchEmails as __plan::IsTool>::Itself;
-            const __PLAN_STEP_0: __plan::Step = {
-                let sender = __plan::root::<__PlanInput0>();
-                let __n0 = __plan::arguments::<__PlanTool0>();
-                let __r1 = __plan::typed(
-                    &|| {
-                        let __c = sender;
-                        __c
-                    },
-                );
-                let _ = || FetchEmails {
-                    sender: __plan::Fits::fit(__plan::NotAbsent::present(__r1.it())),
-                };
-                __plan::Step {
-                    id: __plan::Cow::Borrowed("inbox"),
-                    intent: __plan::Cow::Borrowed("Look into the inbox."),
-                    tool: ::core::option::Option::Some(__plan::ToolInfo {
-                        name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
-                        description: __plan::Cow::Borrowed(
-                            <__PlanTool0 as __plan::Tool>::DESCRIPTION,
+            /// Finds the latest thread.
+            #[derive(
+                ::plan_runtime::__private::serde::Serialize,
+                ::plan_runtime::__private::serde::Deserialize,
+                ::plan_runtime::Shape
+            )]
+            #[serde(crate = "::plan_runtime::__private::serde")]
+            #[shape(crate = ::plan_runtime)]
+            pub struct LatestThread {
+                #[allow(missing_docs)]
+                pub sender: String,
+            }
+            #[allow(
+                clippy::all,
+                clippy::pedantic,
+                clippy::nursery,
+                non_camel_case_types,
+                unused_qualifications
+            )]
+            const _: () = {
+                #[allow(unused_imports)]
+                use ::plan_runtime::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
+                #[allow(dead_code)]
+                type __PlanInput0 = String;
+                #[allow(dead_code)]
+                type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
+                #[allow(dead_code)]
+                type __PlanTool0 = <FetchEmails as __plan::IsTool>::Itself;
+                #[allow(dead_code)]
+                type __PlanArguments0 = FetchEmails;
+                #[allow(non_upper_case_globals)]
+                const __step_inbox: __plan::Step = {
+                    let sender = __plan::root::<__PlanInput0>();
+                    let __n0 = __plan::arguments::<__PlanTool0>();
+                    let __r1 = __plan::typed(
+                        &|| {
+                            let __c = sender;
+                            __c
+                        },
+                    );
+                    let _ = || __PlanArguments0 {
+                        sender: __plan::Fits::fit(__plan::NotAbsent::present(__r1.it())),
+                    };
+                    __plan::Step {
+                        id: __plan::Cow::Borrowed("inbox"),
+                        intent: __plan::Cow::Borrowed("Look into the inbox."),
+                        tool: ::core::option::Option::Some(__plan::ToolInfo {
+                            name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
+                            description: __plan::Cow::Borrowed(
+                                <__PlanTool0 as __plan::Tool>::DESCRIPTION,
+                            ),
+                        }),
+                        args: __plan::Template::Object(
+                            __plan::Cow::Borrowed(
+                                &[
+                                    __plan::Entry {
+                                        key: __n0.key("FetchEmails", "sender"),
+                                        value: __plan::Template::Reference(__plan::Reference {
+                                            source: __plan::Source::Input(0usize),
+                                            path: __plan::Cow::Borrowed(&[]),
+                                            written: __plan::Cow::Borrowed("sender"),
+                                        }),
+                                    },
+                                ],
+                            ),
                         ),
-                    }),
-                    args: __plan::Template::Object(
-                        __plan::Cow::Borrowed(
+                        after: __plan::Cow::Borrowed(&[]),
+                        needs: __plan::Cow::Borrowed(&[]),
+                    }
+                };
+                const __PLAN_OUTPUT: __plan::Template = {
+                    let inbox = __plan::root::<__PlanStep0>();
+                    let __r0 = __plan::typed(
+                        &|| {
+                            let __c = inbox;
+                            let __c = __plan::Shaped::field(
+                                __plan::Present::present(__c.kind()),
+                                |__x| &(*__x).data,
+                            );
+                            let __c = __plan::Present::present(__c.kind()).index(|__x| &(*__x)[0]);
+                            let __c = __plan::Shaped::field(
+                                __plan::Present::present(__c.kind()),
+                                |__x| &(*__x).thread_id,
+                            );
+                            __c
+                        },
+                    );
+                    let _ = || -> String {
+                        __plan::Fits::fit(__plan::NotAbsent::present(__r0.it()))
+                    };
+                    __plan::Template::Reference(__plan::Reference {
+                        source: __plan::Source::Step(0usize),
+                        path: __plan::Cow::Borrowed(
                             &[
-                                __plan::Entry {
-                                    key: __n0.key("FetchEmails", "sender"),
-                                    value: __plan::Template::Reference(__plan::Reference {
-                                        source: __plan::Source::Input(0usize),
-                                        path: __plan::Cow::Borrowed(&[]),
-                                        written: __plan::Cow::Borrowed("sender"),
-                                    }),
-                                },
+                                __r0.back().key("data", false),
+                                __plan::Segment::Index(0usize, __plan::Absent::Error),
+                                __r0.key("thread_id", true),
                             ],
                         ),
-                    ),
-                    after: __plan::Cow::Borrowed(&[]),
-                    needs: __plan::Cow::Borrowed(&[]),
-                }
-            };
-            const __PLAN_OUTPUT: __plan::Template = {
-                let inbox = __plan::root::<__PlanStep0>();
-                let __r0 = __plan::typed(
-                    &|| {
-                        let __c = inbox;
-                        let __c = __plan::Shaped::field(
-                            __plan::Present::present(__c.kind()),
-                            |__x| &(*__x).data,
-                        );
-                        let __c = __plan::Present::present(__c.kind()).index(|__x| &(*__x)[0]);
-                        let __c = __plan::Shaped::field(
-                            __plan::Present::present(__c.kind()),
-                            |__x| &(*__x).thread_id,
-                        );
-                        __c
-                    },
-                );
-                let _ = || -> String {
-                    __plan::Fits::fit(__plan::NotAbsent::present(__r0.it()))
+                        written: __plan::Cow::Borrowed("inbox.data[0].thread_id"),
+                    })
                 };
-                __plan::Template::Reference(__plan::Reference {
-                    source: __plan::Source::Step(0usize),
-                    path: __plan::Cow::Borrowed(
+                static __PLAN: __plan::Plan = __plan::Plan {
+                    name: __plan::Cow::Borrowed("latest_thread"),
+                    description: __plan::Cow::Borrowed("Finds the latest thread."),
+                    inputs: __plan::Cow::Borrowed(
                         &[
-                            __r0.back().key("data", false),
-                            __plan::Segment::Index(0usize, __plan::Absent::Error),
-                            __r0.key("thread_id", true),
+                            __plan::Input {
+                                name: __plan::Cow::Borrowed("sender"),
+                                type_name: __plan::Cow::Borrowed(::core::stringify!(String)),
+                                description: __plan::Cow::Borrowed(""),
+                            },
                         ],
                     ),
-                    written: __plan::Cow::Borrowed("inbox.data[0].thread_id"),
-                })
-            };
-            static __PLAN: __plan::Plan = __plan::Plan {
-                name: __plan::Cow::Borrowed("latest_thread"),
-                description: __plan::Cow::Borrowed("Finds the latest thread."),
-                inputs: __plan::Cow::Borrowed(
-                    &[
-                        __plan::Input {
-                            name: __plan::Cow::Borrowed("sender"),
-                            type_name: __plan::Cow::Borrowed(::core::stringify!(String)),
-                            description: __plan::Cow::Borrowed(""),
-                        },
-                    ],
-                ),
-                steps: __plan::Cow::Borrowed(&[__PLAN_STEP_0]),
-                output: __plan::Output {
-                    type_name: __plan::Cow::Borrowed(::core::stringify!(String)),
-                    value: __PLAN_OUTPUT,
-                },
-            };
-            #[doc(hidden)]
-            impl<__App> __plan::Steps<__App> for LatestThread
-            where
-                __App: ?::core::marker::Sized + ::core::marker::Sync,
-                FetchEmails: __plan::Callable<__App>,
-            {
-                fn start<'__app>(
-                    __step: ::core::primitive::usize,
-                    __request: __plan::Request<'_>,
-                    __app: &'__app __App,
-                ) -> __plan::Started<'__app> {
-                    match __step {
-                        0usize => {
-                            <FetchEmails as __plan::Callable<
-                                __App,
-                            >>::start(__request, __app, false)
-                        }
-                        _ => __request.unknown(),
-                    }
-                }
-            }
-            impl LatestThread {
-                ///The plan of [`LatestThread`] as data.
-                #[allow(dead_code)]
-                pub const PLAN: &'static __plan::Plan = &__PLAN;
-                ///Runs [`LatestThread`] on an application that has its tools.
-                #[allow(dead_code)]
-                pub fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, String>
+                    steps: __plan::Cow::Borrowed(&[__step_inbox]),
+                    output: __plan::Output {
+                        type_name: __plan::Cow::Borrowed(::core::stringify!(String)),
+                        value: __PLAN_OUTPUT,
+                    },
+                };
+                #[doc(hidden)]
+                impl<__App> __plan::Steps<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    Self: __plan::Steps<__App>,
+                    __App: __plan::Calls<FetchEmails>,
                 {
-                    let __inputs = (|| ::core::result::Result::Ok(
-                        ::std::vec![__plan::Held::of(& self.sender) ?],
-                    ))();
-                    __plan::Run::new(
-                        &__PLAN,
-                        __inputs,
-                        __app,
-                        <Self as __plan::Steps<__App>>::start,
-                    )
+                    fn start<'__app>(
+                        __step: ::core::primitive::usize,
+                        __request: __plan::Request<'_>,
+                        __app: &'__app __App,
+                    ) -> __plan::Started<'__app> {
+                        match __step {
+                            0usize => {
+                                <__App as __plan::Calls<FetchEmails>>::start(__app, __request, false)
+                            }
+                            _ => __request.unknown(),
+                        }
+                    }
                 }
-            }
-            impl __plan::Tool for LatestThread {
-                type Output = String;
-                const NAME: &'static ::core::primitive::str = "latest_thread";
-                const DESCRIPTION: &'static ::core::primitive::str = "Finds the latest thread.";
-            }
-            impl<__App> __plan::Call<__App> for LatestThread
-            where
-                __App: ?::core::marker::Sized + ::core::marker::Sync,
-                Self: __plan::Steps<__App>,
-            {
-                fn call(
-                    self,
-                    __app: &__App,
-                ) -> impl ::core::future::Future<
-                    Output = __plan::Result<String>,
-                > + ::core::marker::Send {
-                    __plan::called(self.run(__app))
+                impl<__App> __plan::Call<__App> for LatestThread
+                where
+                    __App: ?::core::marker::Sized + ::core::marker::Sync,
+                    __App: __plan::Calls<FetchEmails>,
+                {
+                    fn call(
+                        self,
+                        __app: &__App,
+                    ) -> impl ::core::future::Future<
+                        Output = __plan::Result<String>,
+                    > + ::core::marker::Send {
+                        __plan::called(self.run(__app))
+                    }
                 }
-            }
-        };
-    "#]],
+                impl LatestThread {
+                    ///The plan of [`LatestThread`] as data.
+                    #[allow(dead_code)]
+                    pub const PLAN: &'static __plan::Plan = &__PLAN;
+                    ///Runs [`LatestThread`] on an application that has its tools.
+                    #[allow(dead_code)]
+                    pub fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, String>
+                    where
+                        __App: ?::core::marker::Sized + ::core::marker::Sync,
+                        __App: __plan::Calls<FetchEmails>,
+                    {
+                        let __inputs = (|| ::core::result::Result::Ok(
+                            ::std::vec![__plan::Held::of(& self.sender) ?],
+                        ))();
+                        __plan::Run::new(
+                            &__PLAN,
+                            __inputs,
+                            __app,
+                            <Self as __plan::Steps<__App>>::start,
+                        )
+                    }
+                }
+                impl __plan::Tool for LatestThread {
+                    type Output = String;
+                    const NAME: &'static ::core::primitive::str = "latest_thread";
+                    const DESCRIPTION: &'static ::core::primitive::str = "Finds the latest thread.";
+                }
+            };
+        "#]],
     );
 }
 
@@ -253,141 +252,143 @@ fn a_computed_value_and_a_text() {
     };
     check_steps(
         plan,
-        &expect![[r#"
-        const __PLAN_STEP_0: __plan::Step = {
-            let __k0 = __plan::slot();
-            let _ = || -> bool { __k0.value() };
-            __plan::Step {
-                id: __plan::Cow::Borrowed("late"),
-                intent: __plan::Cow::Borrowed(""),
-                tool: ::core::option::Option::None,
-                args: __plan::Template::Computed(__plan::Computed {
-                    reads: __plan::Cow::Borrowed(&[__plan::Source::Input(1usize)]),
-                    written: __plan::Cow::Borrowed(::core::stringify!(days > 3)),
-                    compute: ::core::option::Option::Some(
-                        &__k0
-                            .with(
-                                |__scope0| {
-                                    __scope0
-                                        .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
-                                    ::core::result::Result::Ok(())
-                                },
-                                |__scope0| {
-                                    #[allow(unused_variables)]
-                                    let days: &__PlanInput1 = __scope0
-                                        .known::<__PlanInput1>(__plan::Source::Input(1usize));
-                                    (*days) > 3
-                                },
-                            ),
-                    ),
-                }),
-                after: __plan::Cow::Borrowed(&[]),
-                needs: __plan::Cow::Borrowed(&[]),
-            }
-        };
-        const __PLAN_STEP_1: __plan::Step = {
-            let late = __plan::root::<__PlanStep0>();
-            let name = __plan::root::<__PlanInput0>();
-            let __n0 = __plan::arguments::<__PlanTool1>();
-            let __r1 = __plan::typed(
-                &|| {
-                    let __c = name;
-                    __c
-                },
-            );
-            let __s2 = __plan::shown(&|| __plan::Shown::shown(__r1.it()));
-            let __k3 = __plan::slot();
-            let __r4 = __plan::typed(
-                &|| {
-                    let __c = late;
-                    __c
-                },
-            );
-            let _ = || Send {
-                subject: __plan::FromText::formatted(),
-                urgent: __plan::Fits::fit(__plan::NotAbsent::present(__r4.it())),
-            };
-            __plan::Step {
-                id: __plan::Cow::Borrowed("sent"),
-                intent: __plan::Cow::Borrowed(""),
-                tool: ::core::option::Option::Some(__plan::ToolInfo {
-                    name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
-                    description: __plan::Cow::Borrowed(
-                        <__PlanTool1 as __plan::Tool>::DESCRIPTION,
-                    ),
-                }),
-                args: __plan::Template::Object(
-                    __plan::Cow::Borrowed(
-                        &[
-                            __plan::Entry {
-                                key: __n0.key("Send", "subject"),
-                                value: __plan::Template::Text(
-                                    __plan::Cow::Borrowed(
-                                        &[
-                                            __plan::Part::Literal(__plan::Cow::Borrowed("Dear ")),
-                                            __plan::Part::Value {
-                                                value: __plan::Template::Reference(__plan::Reference {
-                                                    source: __plan::Source::Input(0usize),
-                                                    path: __plan::Cow::Borrowed(&[]),
-                                                    written: __plan::Cow::Borrowed("name"),
-                                                }),
-                                                spec: __plan::Cow::Borrowed(""),
-                                                show: ::core::option::Option::Some(
-                                                    &__plan::show(
-                                                        __s2,
-                                                        |__value| __plan::format!("{}", * __value.show()),
-                                                    ),
-                                                ),
-                                            },
-                                            __plan::Part::Literal(__plan::Cow::Borrowed(": ")),
-                                            __plan::Part::Value {
-                                                value: __plan::Template::Computed(__plan::Computed {
-                                                    reads: __plan::Cow::Borrowed(
-                                                        &[__plan::Source::Input(1usize)],
-                                                    ),
-                                                    written: __plan::Cow::Borrowed(
-                                                        ::core::stringify!(days + 1),
-                                                    ),
-                                                    compute: ::core::option::Option::Some(
-                                                        &__k3
-                                                            .with(
-                                                                |__scope0| {
-                                                                    __scope0
-                                                                        .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
-                                                                    ::core::result::Result::Ok(())
-                                                                },
-                                                                |__scope0| {
-                                                                    #[allow(unused_variables)]
-                                                                    let days: &__PlanInput1 = __scope0
-                                                                        .known::<__PlanInput1>(__plan::Source::Input(1usize));
-                                                                    __plan::format!("{:>4}", (* days) + 1)
-                                                                },
-                                                            ),
-                                                    ),
-                                                }),
-                                                spec: __plan::Cow::Borrowed(">4"),
-                                                show: ::core::option::Option::Some(&__plan::Formatted),
-                                            },
-                                        ],
-                                    ),
+        &expect![[r##"
+            #[allow(non_upper_case_globals)]
+            const __step_late: __plan::Step = {
+                let __k0 = __plan::slot();
+                let _ = || -> bool { __k0.value() };
+                __plan::Step {
+                    id: __plan::Cow::Borrowed("late"),
+                    intent: __plan::Cow::Borrowed(""),
+                    tool: ::core::option::Option::None,
+                    args: __plan::Template::Computed(__plan::Computed {
+                        reads: __plan::Cow::Borrowed(&[__plan::Source::Input(1usize)]),
+                        written: __plan::Cow::Borrowed(::core::stringify!(days > 3)),
+                        compute: ::core::option::Option::Some(
+                            &__k0
+                                .with(
+                                    |__scope0| {
+                                        __scope0
+                                            .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
+                                        ::core::result::Result::Ok(())
+                                    },
+                                    |__scope0| {
+                                        #[allow(unused_variables)]
+                                        let days: &__PlanInput1 = __scope0
+                                            .known::<__PlanInput1>(__plan::Source::Input(1usize));
+                                        (*days) > 3
+                                    },
                                 ),
-                            },
-                            __plan::Entry {
-                                key: __n0.key("Send", "urgent"),
-                                value: __plan::Template::Reference(__plan::Reference {
-                                    source: __plan::Source::Step(0usize),
-                                    path: __plan::Cow::Borrowed(&[]),
-                                    written: __plan::Cow::Borrowed("late"),
-                                }),
-                            },
-                        ],
+                        ),
+                    }),
+                    after: __plan::Cow::Borrowed(&[]),
+                    needs: __plan::Cow::Borrowed(&[]),
+                }
+            };
+            #[allow(non_upper_case_globals)]
+            const __step_sent: __plan::Step = {
+                let late = __plan::root::<__PlanStep0>();
+                let name = __plan::root::<__PlanInput0>();
+                let __n0 = __plan::arguments::<__PlanTool1>();
+                let __r1 = __plan::typed(
+                    &|| {
+                        let __c = name;
+                        __c
+                    },
+                );
+                let __s2 = __plan::shown(&|| __plan::Shown::shown(__r1.it()));
+                let __k3 = __plan::slot();
+                let __r4 = __plan::typed(
+                    &|| {
+                        let __c = late;
+                        __c
+                    },
+                );
+                let _ = || __PlanArguments1 {
+                    subject: __plan::FromText::formatted(),
+                    urgent: __plan::Fits::fit(__plan::NotAbsent::present(__r4.it())),
+                };
+                __plan::Step {
+                    id: __plan::Cow::Borrowed("sent"),
+                    intent: __plan::Cow::Borrowed(""),
+                    tool: ::core::option::Option::Some(__plan::ToolInfo {
+                        name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
+                        description: __plan::Cow::Borrowed(
+                            <__PlanTool1 as __plan::Tool>::DESCRIPTION,
+                        ),
+                    }),
+                    args: __plan::Template::Object(
+                        __plan::Cow::Borrowed(
+                            &[
+                                __plan::Entry {
+                                    key: __n0.key("Send", "subject"),
+                                    value: __plan::Template::Text(
+                                        __plan::Cow::Borrowed(
+                                            &[
+                                                __plan::Part::Literal(__plan::Cow::Borrowed("Dear ")),
+                                                __plan::Part::Value {
+                                                    value: __plan::Template::Reference(__plan::Reference {
+                                                        source: __plan::Source::Input(0usize),
+                                                        path: __plan::Cow::Borrowed(&[]),
+                                                        written: __plan::Cow::Borrowed("name"),
+                                                    }),
+                                                    spec: __plan::Cow::Borrowed(""),
+                                                    show: ::core::option::Option::Some(
+                                                        &__plan::show(
+                                                            __s2,
+                                                            |__value| __plan::format!("{}", * __value.show()),
+                                                        ),
+                                                    ),
+                                                },
+                                                __plan::Part::Literal(__plan::Cow::Borrowed(": ")),
+                                                __plan::Part::Value {
+                                                    value: __plan::Template::Computed(__plan::Computed {
+                                                        reads: __plan::Cow::Borrowed(
+                                                            &[__plan::Source::Input(1usize)],
+                                                        ),
+                                                        written: __plan::Cow::Borrowed(
+                                                            ::core::stringify!(days + 1),
+                                                        ),
+                                                        compute: ::core::option::Option::Some(
+                                                            &__k3
+                                                                .with(
+                                                                    |__scope0| {
+                                                                        __scope0
+                                                                            .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
+                                                                        ::core::result::Result::Ok(())
+                                                                    },
+                                                                    |__scope0| {
+                                                                        #[allow(unused_variables)]
+                                                                        let days: &__PlanInput1 = __scope0
+                                                                            .known::<__PlanInput1>(__plan::Source::Input(1usize));
+                                                                        __plan::format!("{:>4}", (* days) + 1)
+                                                                    },
+                                                                ),
+                                                        ),
+                                                    }),
+                                                    spec: __plan::Cow::Borrowed(">4"),
+                                                    show: ::core::option::Option::Some(&__plan::Formatted),
+                                                },
+                                            ],
+                                        ),
+                                    ),
+                                },
+                                __plan::Entry {
+                                    key: __n0.key("Send", "urgent"),
+                                    value: __plan::Template::Reference(__plan::Reference {
+                                        source: __plan::Source::Step(0usize),
+                                        path: __plan::Cow::Borrowed(&[]),
+                                        written: __plan::Cow::Borrowed("late"),
+                                    }),
+                                },
+                            ],
+                        ),
                     ),
-                ),
-                after: __plan::Cow::Borrowed(&[]),
-                needs: __plan::Cow::Borrowed(&[0usize]),
-            }
-        };
-    "#]],
+                    after: __plan::Cow::Borrowed(&[]),
+                    needs: __plan::Cow::Borrowed(&[0usize]),
+                }
+            };
+        "##]],
     );
 }
 
@@ -402,125 +403,126 @@ fn a_nested_literal_and_an_order() {
     };
     check_steps(
         plan,
-        &expect![[r#"
-        const __PLAN_STEP_0: __plan::Step = {
-            let id = __plan::root::<__PlanInput0>();
-            let __n0 = __plan::arguments::<__PlanTool0>();
-            let __r1 = __plan::typed(
-                &|| {
-                    let __c = id;
-                    __c
-                },
-            );
-            let _ = || Open {
-                id: __plan::Fits::fit(__plan::NotAbsent::present(__r1.it())),
-            };
-            __plan::Step {
-                id: __plan::Cow::Borrowed("first"),
-                intent: __plan::Cow::Borrowed(""),
-                tool: ::core::option::Option::Some(__plan::ToolInfo {
-                    name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
-                    description: __plan::Cow::Borrowed(
-                        <__PlanTool0 as __plan::Tool>::DESCRIPTION,
-                    ),
-                }),
-                args: __plan::Template::Object(
-                    __plan::Cow::Borrowed(
-                        &[
-                            __plan::Entry {
-                                key: __n0.key("Open", "id"),
-                                value: __plan::Template::Reference(__plan::Reference {
-                                    source: __plan::Source::Input(0usize),
-                                    path: __plan::Cow::Borrowed(&[]),
-                                    written: __plan::Cow::Borrowed("id"),
-                                }),
-                            },
-                        ],
-                    ),
-                ),
-                after: __plan::Cow::Borrowed(&[]),
-                needs: __plan::Cow::Borrowed(&[]),
-            }
-        };
-        const __PLAN_STEP_1: __plan::Step = {
-            let first = __plan::root::<__PlanStep0>();
-            let __n0 = __plan::arguments::<__PlanTool1>();
-            let __r3 = __plan::typed(
-                &|| {
-                    let __c = first;
-                    let __c = __plan::Shaped::field(
-                        __plan::Present::present(__c.kind()),
-                        |__x| &(*__x).label,
-                    );
-                    __c
-                },
-            );
-            let __l1 = __plan::literal(
-                &|| {
-                    let __v = Place::Shelf {
-                        row: __plan::FromLiteral::from_literal(3),
-                        label: ::core::option::Option::Some(
-                            __plan::Fits::fit(__plan::NotAbsent::present(__r3.it())),
+        &expect![[r##"
+            #[allow(non_upper_case_globals)]
+            const __step_first: __plan::Step = {
+                let id = __plan::root::<__PlanInput0>();
+                let __n0 = __plan::arguments::<__PlanTool0>();
+                let __r1 = __plan::typed(
+                    &|| {
+                        let __c = id;
+                        __c
+                    },
+                );
+                let _ = || __PlanArguments0 {
+                    id: __plan::Fits::fit(__plan::NotAbsent::present(__r1.it())),
+                };
+                __plan::Step {
+                    id: __plan::Cow::Borrowed("first"),
+                    intent: __plan::Cow::Borrowed(""),
+                    tool: ::core::option::Option::Some(__plan::ToolInfo {
+                        name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
+                        description: __plan::Cow::Borrowed(
+                            <__PlanTool0 as __plan::Tool>::DESCRIPTION,
                         ),
-                    };
-                    __plan::Shaped::literal(__v)
-                },
-            );
-            let __n2 = __l1.names();
-            let _ = || Store {
-                place: __plan::Fits::fit(__plan::NotAbsent::present(__l1.it())),
-                ..__plan::any()
+                    }),
+                    args: __plan::Template::Object(
+                        __plan::Cow::Borrowed(
+                            &[
+                                __plan::Entry {
+                                    key: __n0.key("Open", "id"),
+                                    value: __plan::Template::Reference(__plan::Reference {
+                                        source: __plan::Source::Input(0usize),
+                                        path: __plan::Cow::Borrowed(&[]),
+                                        written: __plan::Cow::Borrowed("id"),
+                                    }),
+                                },
+                            ],
+                        ),
+                    ),
+                    after: __plan::Cow::Borrowed(&[]),
+                    needs: __plan::Cow::Borrowed(&[]),
+                }
             };
-            __n0.rest(&["place"]);
-            __plan::Step {
-                id: __plan::Cow::Borrowed("second"),
-                intent: __plan::Cow::Borrowed(""),
-                tool: ::core::option::Option::Some(__plan::ToolInfo {
-                    name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
-                    description: __plan::Cow::Borrowed(
-                        <__PlanTool1 as __plan::Tool>::DESCRIPTION,
-                    ),
-                }),
-                args: __plan::Template::Object(
-                    __plan::Cow::Borrowed(
-                        &[
-                            __plan::Entry {
-                                key: __n0.key("Store", "place"),
-                                value: __plan::Template::Tagged(
-                                    __n2.tag("Shelf"),
-                                    __plan::Cow::Borrowed(
-                                        &[
-                                            __plan::Template::Object(
-                                                __plan::Cow::Borrowed(
-                                                    &[
-                                                        __plan::Entry {
-                                                            key: __n2.key("Shelf", "row"),
-                                                            value: __plan::Template::Number(
-                                                                __plan::Number::Unsigned(3u64),
-                                                            ),
-                                                        },
-                                                        __plan::Entry {
-                                                            key: __n2.key("Shelf", "label"),
-                                                            value: __plan::Template::Reference(__plan::Reference {
-                                                                source: __plan::Source::Step(0usize),
-                                                                path: __plan::Cow::Borrowed(&[__r3.key("label", true)]),
-                                                                written: __plan::Cow::Borrowed("first.label"),
-                                                            }),
-                                                        },
-                                                    ],
+            #[allow(non_upper_case_globals)]
+            const __step_second: __plan::Step = {
+                let first = __plan::root::<__PlanStep0>();
+                let __n0 = __plan::arguments::<__PlanTool1>();
+                let __r3 = __plan::typed(
+                    &|| {
+                        let __c = first;
+                        let __c = __plan::Shaped::field(
+                            __plan::Present::present(__c.kind()),
+                            |__x| &(*__x).label,
+                        );
+                        __c
+                    },
+                );
+                let __l1 = __plan::literal(
+                    &|| {
+                        let __v = Place::Shelf {
+                            row: __plan::FromLiteral::from_literal(3),
+                            label: __plan::FromSome::some(
+                                __plan::Fits::fit(__plan::NotAbsent::present(__r3.it())),
+                            ),
+                        };
+                        __plan::Shaped::literal(__v)
+                    },
+                );
+                let __n2 = __l1.names();
+                let _ = || __PlanArguments1 {
+                    place: __plan::Fits::fit(__plan::NotAbsent::present(__l1.it())),
+                    ..__plan::any()
+                };
+                __plan::Step {
+                    id: __plan::Cow::Borrowed("second"),
+                    intent: __plan::Cow::Borrowed(""),
+                    tool: ::core::option::Option::Some(__plan::ToolInfo {
+                        name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
+                        description: __plan::Cow::Borrowed(
+                            <__PlanTool1 as __plan::Tool>::DESCRIPTION,
+                        ),
+                    }),
+                    args: __plan::Template::Object(
+                        __plan::Cow::Borrowed(
+                            &[
+                                __plan::Entry {
+                                    key: __n0.key("Store", "place"),
+                                    value: __plan::Template::Tagged(
+                                        __n2.tag("Shelf"),
+                                        __plan::Cow::Borrowed(
+                                            &[
+                                                __plan::Template::Object(
+                                                    __plan::Cow::Borrowed(
+                                                        &[
+                                                            __plan::Entry {
+                                                                key: __n2.key("Shelf", "row"),
+                                                                value: __plan::Template::Number(
+                                                                    __plan::Number::Unsigned(3u64),
+                                                                ),
+                                                            },
+                                                            __plan::Entry {
+                                                                key: __n2.key("Shelf", "label"),
+                                                                value: __plan::Template::Reference(__plan::Reference {
+                                                                    source: __plan::Source::Step(0usize),
+                                                                    path: __plan::Cow::Borrowed(&[__r3.key("label", true)]),
+                                                                    written: __plan::Cow::Borrowed("first.label"),
+                                                                }),
+                                                            },
+                                                        ],
+                                                    ),
                                                 ),
-                                            ),
-                                        ],
+                                            ],
+                                        ),
                                     ),
-                                ),
-                            },
-                        ],
+                                },
+                            ],
+                        ),
                     ),
-                ),
-                after: __plan::Cow::Borrowed(&[0usize]),
-                needs: __plan::Cow::Borrowed(&[0usize]),
-            }
-        };
-    "#]],
+                    after: __plan::Cow::Borrowed(&[0usize]),
+                    needs: __plan::Cow::Borrowed(&[0usize]),
+                }
+            };
+        "##]],
     );
 }

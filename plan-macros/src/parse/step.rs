@@ -71,7 +71,9 @@ pub(super) fn is_step(tokens: &Tokens, is_known: impl Fn(&str) -> bool) -> bool 
     let second = tokens.peek(1);
     let is_step = match second {
         None => !is_known("step"),
-        Some(second) => matches!(second, TokenTree::Ident(_) | TokenTree::Literal(_)),
+        // An input may be named `step`: `step as u64` is an expression.
+        Some(TokenTree::Ident(second)) => second != "as",
+        Some(second) => matches!(second, TokenTree::Literal(_)),
     };
     let is_misspelt = tokens.peek_ident(1).is_some() && assigns(2);
     first == "step" && is_step || first == "let" || assigns(1) || is_misspelt

@@ -1,0 +1,24 @@
+#![deny(warnings)]
+
+#[path = "../../tools.rs"]
+mod tools;
+
+use plan_runtime::plan;
+use tools::*;
+
+plan! {
+    Plan() -> String {
+        #[after(second, third)]
+        step first = Say { text: "a" };
+        step second = Say { text: "a" };
+        /// Between two attributes.
+        #[after(second)]
+        #[after(second)]
+        step third = Say { text: "a" };
+        first
+    }
+}
+
+fn main() {
+    let _ = Plan {}.run(&Mail);
+}
