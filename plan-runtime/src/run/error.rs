@@ -195,6 +195,25 @@ pub(super) enum Interrupt {
 /// Why a run gave no output.
 ///
 /// `{}` writes it on one line, with every step that failed; `{:?}` gives each of them a line of its own.
+///
+/// ```
+/// # use plan_runtime::{Result, ResultExt, plan, tool};
+/// # #[tool] async fn parse(text: String) -> Result<u8> { text.parse().permanent() }
+/// # #[tool] async fn print(number: u8) -> Result<()> { drop(number); Ok(()) }
+/// let plan = plan! {
+///     step number = Parse { text: "many" };
+///     step printed = Print { number };
+///     printed
+/// };
+/// let error = smol::block_on(plan.run(&())).unwrap_err();
+/// assert!(error.is_permanent());
+///
+/// let [failure] = error.failures() else { panic!() };
+/// assert_eq!((failure.step(), failure.tool()), ("number", Some("parse")));
+/// assert_eq!(failure.blocked().collect::<Vec<_>>(), ["printed"]);
+/// let cause = failure.error().as_tool().unwrap();
+/// assert!(cause.downcast_ref::<std::num::ParseIntError>().is_some());
+/// ```
 pub struct RunError(Box<Inner>);
 
 #[derive(Debug)]

@@ -11,6 +11,8 @@ mod error;
 mod graph;
 mod observe;
 mod options;
+#[cfg(feature = "progress")]
+mod progress;
 mod report;
 mod schedule;
 pub(crate) mod start;
@@ -20,6 +22,8 @@ mod trace;
 pub use error::{Failure, RunError, StepError};
 pub use observe::{Observer, StepRef};
 pub use options::{DEFAULT_CONCURRENCY, OnFailure};
+#[cfg(feature = "progress")]
+pub use progress::Progress;
 pub use report::{
     Attempt, ErrorDetails, ExecutionMetadata, ExecutionResults, Report, Status, StepReport,
     ToolMetadata, ToolResult, Totals,
@@ -46,6 +50,29 @@ use std::time::Duration;
 /// borrows the application no longer than it lives.
 ///
 /// The methods that configure a run are for the time before it is first polled; later they change nothing.
+///
+/// ```
+/// use plan_runtime::{Result, plan, run::OnFailure, tool};
+///
+/// /// Doubles a number.
+/// #[tool]
+/// async fn double(number: u64) -> Result<u64> {
+///     Ok(number * 2)
+/// }
+///
+/// plan! {
+///     Quadruple(number: u64) -> u64 {
+///         step twice = Double { number };
+///         step again = Double { number: twice };
+///         again
+///     }
+/// }
+///
+/// // No tool of the plan asks for an application, so anything will do.
+/// let run = Quadruple { number: 3 }.run(&()).concurrency(4).on_failure(OnFailure::Cancel);
+/// assert_eq!(smol::block_on(run)?, 12);
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
 #[must_use = "a run does nothing unless it is awaited"]
 pub struct Run<'a, App: ?Sized, O> {
     app: &'a App,
@@ -102,7 +129,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.cancel = Some(Box::pin(cancel)))
     }
 
-    /// Keeps the resolved arguments of every call as JSON in the [report](Run::with_report).
+    /// Keeps what each call is given in the [report](Run::with_report), for [`StepReport::arguments`] and [`Attempt::arguments`].
+    ///
+    /// It is what serde writes of a tool: a field with `#[serde(skip_serializing)]` is not in it.
     pub fn capture_arguments(self, capture: bool) -> Self {
         self.configure(|options| options.capture = capture)
     }
@@ -122,7 +151,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.seed = Some(seed))
     }
 
-    /// Gives a report of every step beside the output, whether the run fails or not.
+    /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
     pub fn with_report(self) -> WithReport<'a, App, O> {
         let run = self.configure(|options| options.record = true);
         WithReport { run }
@@ -194,6 +223,20 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
 }
 
 /// A run that gives a [`Report`] beside its result. [`Run::with_report`] makes it.
+///
+/// ```
+/// # use plan_runtime::{Result, plan, tool};
+/// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+/// let plan = plan! { step six = Double { number: 3 }; six };
+///
+/// let (output, report) = smol::block_on(plan.run(&()).capture_arguments(true).with_report());
+/// assert_eq!(output?, 6);
+/// assert_eq!(report.totals().completed, 1);
+///
+/// let six = report.step("six").unwrap();
+/// assert_eq!(*six.arguments().unwrap(), serde_json::json!({ "number": 3 }));
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
 #[must_use = "a run does nothing unless it is awaited"]
 pub struct WithReport<'a, App: ?Sized, O> {
     run: Run<'a, App, O>,

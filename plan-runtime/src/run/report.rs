@@ -24,6 +24,23 @@ use std::time::{Duration, SystemTime};
 ///
 /// A step's times are when it started, counted from the run's start, and how long it took. A report serialises, with times in
 /// milliseconds.
+///
+/// ```
+/// use plan_runtime::run::Status;
+/// # use plan_runtime::{Error, Result, plan, tool};
+/// # #[tool] async fn fetch(from: String) -> Result<Vec<String>> { Err(Error::msg(format!("{from} is locked"))) }
+/// # #[tool] async fn reply(to: String) -> Result<()> { drop(to); Ok(()) }
+///
+/// let plan = plan! {
+///     step inbox = Fetch { from: "mailbox" };
+///     step sent = Reply { to: inbox[0] };
+///     sent
+/// };
+/// let (_, report) = smol::block_on(plan.run(&()).with_report());
+/// assert_eq!(report.step("inbox").unwrap().error().unwrap().to_string(), "mailbox is locked");
+/// assert!(matches!(report.step("sent").unwrap().status(), Status::Blocked { by } if by == "inbox"));
+/// assert_eq!(report.totals().to_string(), "1 failed, 1 blocked");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Report {
     plan: Cow<'static, str>,
@@ -268,6 +285,12 @@ impl StepReport {
     /// How long the step took; `None` if it did not start.
     pub fn duration(&self) -> Option<Duration> {
         Some(self.ended?.saturating_sub(self.started?))
+    }
+
+    /// What the step's tool was given in its last call, as serde writes it; `None` unless the run was to
+    /// [capture arguments](super::Run::capture_arguments), and for a step that called no tool.
+    pub fn arguments(&self) -> Option<&Value> {
+        self.attempts.last()?.arguments()
     }
 
     /// The calls, of all elements, in the order in which they started.
