@@ -74,26 +74,29 @@ fn a_reference() {
             )]
             const _: () = {
                 #[allow(unused_imports)]
-                use ::plan_runtime::__private::{self as __plan, It as _, ItUntyped as _, Kind as _};
+                use ::plan_runtime::__private::{
+                    self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _,
+                    OwnUnsized as _,
+                };
                 #[allow(dead_code)]
                 type __PlanInput0 = String;
                 #[allow(dead_code)]
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
                 #[allow(dead_code)]
-                type __PlanTool0 = <FetchEmails as __plan::IsTool>::Itself;
+                type __PlanTool0_0 = <FetchEmails as __plan::IsTool>::Itself;
                 #[allow(dead_code)]
-                type __PlanArguments0 = FetchEmails;
+                type __PlanArguments0_0 = FetchEmails;
                 #[allow(non_upper_case_globals)]
                 const __step_inbox: __plan::Step = {
                     let sender = __plan::root::<__PlanInput0>();
-                    let __n0 = __plan::arguments::<__PlanTool0>();
+                    let __n0 = __plan::arguments::<__PlanTool0_0>();
                     let __r1 = __plan::typed(
                         &|| {
                             let __c = sender;
                             __c
                         },
                     );
-                    let _ = || __PlanArguments0 {
+                    let _ = || __PlanArguments0_0 {
                         sender: __plan::Fits::fit(__plan::NotAbsent::present(__r1.it())),
                     };
                     __plan::Step {
@@ -102,9 +105,9 @@ fn a_reference() {
                         body: __plan::Body::Action(__plan::Action {
                             site: 0usize,
                             tool: ::core::option::Option::Some(__plan::ToolInfo {
-                                name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
+                                name: __plan::Cow::Borrowed(<__PlanTool0_0 as __plan::Tool>::NAME),
                                 description: __plan::Cow::Borrowed(
-                                    <__PlanTool0 as __plan::Tool>::DESCRIPTION,
+                                    <__PlanTool0_0 as __plan::Tool>::DESCRIPTION,
                                 ),
                             }),
                             args: __plan::Template::Object(
@@ -297,7 +300,7 @@ fn a_computed_value_and_a_text() {
             const __step_sent: __plan::Step = {
                 let late = __plan::root::<__PlanStep0>();
                 let name = __plan::root::<__PlanInput0>();
-                let __n0 = __plan::arguments::<__PlanTool1>();
+                let __n0 = __plan::arguments::<__PlanTool1_0>();
                 let __r1 = __plan::typed(
                     &|| {
                         let __c = name;
@@ -312,7 +315,7 @@ fn a_computed_value_and_a_text() {
                         __c
                     },
                 );
-                let _ = || __PlanArguments1 {
+                let _ = || __PlanArguments1_0 {
                     subject: __plan::FromText::formatted(),
                     urgent: __plan::Fits::fit(__plan::NotAbsent::present(__r4.it())),
                 };
@@ -322,9 +325,9 @@ fn a_computed_value_and_a_text() {
                     body: __plan::Body::Action(__plan::Action {
                         site: 1usize,
                         tool: ::core::option::Option::Some(__plan::ToolInfo {
-                            name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
+                            name: __plan::Cow::Borrowed(<__PlanTool1_0 as __plan::Tool>::NAME),
                             description: __plan::Cow::Borrowed(
-                                <__PlanTool1 as __plan::Tool>::DESCRIPTION,
+                                <__PlanTool1_0 as __plan::Tool>::DESCRIPTION,
                             ),
                         }),
                         args: __plan::Template::Object(
@@ -419,14 +422,14 @@ fn a_nested_literal_and_an_order() {
             #[allow(non_upper_case_globals)]
             const __step_first: __plan::Step = {
                 let id = __plan::root::<__PlanInput0>();
-                let __n0 = __plan::arguments::<__PlanTool0>();
+                let __n0 = __plan::arguments::<__PlanTool0_0>();
                 let __r1 = __plan::typed(
                     &|| {
                         let __c = id;
                         __c
                     },
                 );
-                let _ = || __PlanArguments0 {
+                let _ = || __PlanArguments0_0 {
                     id: __plan::Fits::fit(__plan::NotAbsent::present(__r1.it())),
                 };
                 __plan::Step {
@@ -435,9 +438,9 @@ fn a_nested_literal_and_an_order() {
                     body: __plan::Body::Action(__plan::Action {
                         site: 0usize,
                         tool: ::core::option::Option::Some(__plan::ToolInfo {
-                            name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
+                            name: __plan::Cow::Borrowed(<__PlanTool0_0 as __plan::Tool>::NAME),
                             description: __plan::Cow::Borrowed(
-                                <__PlanTool0 as __plan::Tool>::DESCRIPTION,
+                                <__PlanTool0_0 as __plan::Tool>::DESCRIPTION,
                             ),
                         }),
                         args: __plan::Template::Object(
@@ -463,7 +466,7 @@ fn a_nested_literal_and_an_order() {
             #[allow(non_upper_case_globals)]
             const __step_second: __plan::Step = {
                 let first = __plan::root::<__PlanStep0>();
-                let __n0 = __plan::arguments::<__PlanTool1>();
+                let __n0 = __plan::arguments::<__PlanTool1_0>();
                 let __r3 = __plan::typed(
                     &|| {
                         let __c = first;
@@ -486,7 +489,7 @@ fn a_nested_literal_and_an_order() {
                     },
                 );
                 let __n2 = __l1.names();
-                let _ = || __PlanArguments1 {
+                let _ = || __PlanArguments1_0 {
                     place: __plan::Fits::fit(__plan::NotAbsent::present(__l1.it())),
                     ..__plan::any()
                 };
@@ -496,9 +499,9 @@ fn a_nested_literal_and_an_order() {
                     body: __plan::Body::Action(__plan::Action {
                         site: 1usize,
                         tool: ::core::option::Option::Some(__plan::ToolInfo {
-                            name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
+                            name: __plan::Cow::Borrowed(<__PlanTool1_0 as __plan::Tool>::NAME),
                             description: __plan::Cow::Borrowed(
-                                <__PlanTool1 as __plan::Tool>::DESCRIPTION,
+                                <__PlanTool1_0 as __plan::Tool>::DESCRIPTION,
                             ),
                         }),
                         args: __plan::Template::Object(
