@@ -98,7 +98,7 @@ pub struct Toward<K, T, To>(PhantomData<(K, T, To)>);
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
-    note = "give it to an `Option<{T}>`, or say what stands in for it when it is absent: `reference.clone().unwrap_or_default()` is a computed value"
+    note = "three ways out: give it to an argument that is an `Option<{T}>`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or say what stands in for it when it is absent in a computed value, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait NotAbsent<K, T, N>: Sized {
     /// How it is there.
@@ -360,7 +360,7 @@ impl<const N: usize, C: List<N>> List<N> for Option<C> {
 #[diagnostic::on_unimplemented(
     message = "this value may be absent: it is an `Option<{Self}>`, and `format!` needs it to be there",
     label = "this may be absent",
-    note = "say what stands for it when it is absent, in a computed value: `reference.clone().unwrap_or_default()`"
+    note = "three ways out: `?` in a reference that goes into an argument that is an `Option`; an `else` or a `#[fallback(…)]` for a step that may be skipped or fail; or a computed value that says what stands in for it, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait Shown<K>: Sized {
     /// The type itself.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "this list may be absent: it is an `Option<{Self}>`, and `for` needs it to be there",
     label = "this may be absent",
-    note = "say what stands for it when it is absent, in a computed value: `reference.clone().unwrap_or_default()`"
+    note = "three ways out: `?` in a reference that goes into an argument that is an `Option`; an `else` or a `#[fallback(…)]` for a step that may be skipped or fail; or a computed value that says what stands in for it, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait Listed<K>: Sized {
     /// The list itself.
