@@ -25,8 +25,8 @@ pub(crate) struct Head {
     pub(crate) inputs: Vec<Input>,
     /// The names of inputs that could not be read.
     pub(crate) broken: Vec<Ident>,
-    /// Whether there is a `->`.
-    pub(crate) arrow: bool,
+    /// Whether no output means that it could not be read, not that there is none.
+    pub(crate) unclear: bool,
     pub(crate) output: Option<Type>,
 }
 

@@ -166,6 +166,12 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     let ty = output.as_ref().unwrap_or(&unit);
     let mut builder = Builder::new(cx);
     let value = match &cx.plan.tail {
+        // That its type is not said was reported; what stands in it is still checked.
+        Some(tail) if output.is_none() => {
+            let (check, data) = builder.inferred(&tail.value);
+            let bindings = builder.bindings();
+            quote!(#bindings let _ = || { let _ = #check; }; #data)
+        }
         Some(tail) => {
             let expanded = builder.value(&tail.value);
             let (check, data) = (expanded.check, expanded.data);

@@ -54,6 +54,7 @@ pub(super) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
 
 /// `pub Name(inputs) -> Output { … }`; `None` if what stands here is the expression form.
 pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, Tokens)> {
+    let before = report.len();
     let attrs = tokens.attributes();
     tokens.ungroup();
     let mut vis = quote!();
@@ -130,7 +131,7 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
             name,
             inputs,
             broken,
-            arrow,
+            unclear: arrow || report.len() > before,
             output,
         },
         body,

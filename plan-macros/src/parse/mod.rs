@@ -14,7 +14,7 @@ pub(crate) use flow::{bound, pattern_text};
 pub(crate) use reference::is_source_name;
 pub(crate) use step::path_text;
 
-use crate::ast::{Head, Plan, Step, Tail, Value};
+use crate::ast::{Head, Plan, Step, Tail};
 use crate::report::Report;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::Type;
@@ -97,7 +97,7 @@ fn body_of(
         }
     }
     if let Some(head) = head {
-        check_output(head, tail.as_mut(), ended, &steps, report);
+        check_output(head, tail.as_ref(), ended, &steps, report);
     }
     (steps, tail)
 }
@@ -105,7 +105,7 @@ fn body_of(
 /// Reports a declared output without a last expression, and a last expression without a declared output.
 fn check_output(
     head: &Head,
-    tail: Option<&mut Tail>,
+    tail: Option<&Tail>,
     ended: bool,
     steps: &[Step],
     report: &mut Report,
@@ -123,7 +123,7 @@ fn check_output(
                 ),
             );
         }
-        (None, Some(tail)) if head.arrow => tail.value = Value::Broken,
+        (None, Some(_)) if head.unclear => {}
         (None, Some(tail)) => {
             report.error(
                 &tail.tokens,
@@ -133,7 +133,6 @@ fn check_output(
                     head.name
                 ),
             );
-            tail.value = Value::Broken;
         }
         _ => {}
     }
