@@ -270,7 +270,8 @@ fn pattern_and_value(condition: &TokenStream) -> (String, TokenStream) {
     let is_let = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "let");
     let mut rest = condition.clone().into_iter().peekable();
     let mut pattern = TokenStream::new();
-    let mut bound = rest.next_if(is_let).is_some();
+    let starts = rest.next_if(is_let).is_some();
+    let mut bound = starts;
     let mut joint = false;
     while let Some(tree) = rest.next() {
         bound |= is_let(&tree);
@@ -285,7 +286,12 @@ fn pattern_and_value(condition: &TokenStream) -> (String, TokenStream) {
         }
         pattern.extend([tree]);
     }
-    (tidy(&pattern), rest.collect())
+    let pattern = if starts {
+        tidy(&pattern)
+    } else {
+        pattern.to_string()
+    };
+    (pattern, rest.collect())
 }
 
 /// The actions of a plan, numbered as they are met.
