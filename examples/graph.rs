@@ -82,7 +82,7 @@ fn main() -> serde_json::Result<()> {
 
     println!("\neach step:");
     for step in plan.steps.iter() {
-        let tool = step.tool.as_ref().expect("every step calls a tool");
+        let tool = step.tool().expect("every step calls a tool");
         println!("  {}  ({}: {})", step.id, tool.name, tool.description);
         println!("    needs      {}", names(&plan.dependencies(&step.id)));
         println!("    needed by  {}", names(&plan.dependents(&step.id)));

@@ -2,8 +2,8 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Computed, Entry, Input, Key, Number, Output, Part, Reference, Segment, Source, Step,
-    Tag, Template, ToolInfo,
+    Absent, Action, Body, Computed, Entry, Input, Key, Number, Output, Part, Policy, Reference,
+    Segment, Source, Step, Tag, Template, ToolInfo,
 };
 use plan_runtime::shape::Tagging;
 use proptest::prelude::*;
@@ -138,33 +138,27 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
     })
 }
 
-fn needs(args: &Template, after: &[usize]) -> Vec<usize> {
-    let mut needs = after.to_vec();
-    for source in args.reads() {
-        if let Source::Step(place) = source {
-            needs.push(place);
-        }
-    }
-    needs.sort_unstable();
-    needs.dedup();
-    needs
-}
-
 fn step(place: usize) -> impl Strategy<Value = Step> {
     let after = prop::collection::btree_set(0..place.max(1), 0..3);
     (template(place), after, text(), any::<bool>()).prop_map(move |(args, after, intent, tool)| {
         let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
-        Step {
+        let mut step = Step {
             id: format!("s {place}").into(),
             intent: intent.clone().into(),
-            tool: tool.then(|| ToolInfo {
-                name: "t".into(),
-                description: intent.into(),
+            body: Body::Action(Action {
+                site: 0,
+                tool: tool.then(|| ToolInfo {
+                    name: "t".into(),
+                    description: intent.into(),
+                }),
+                args,
             }),
-            needs: needs(&args, &after).into(),
             after: after.into(),
-            args,
-        }
+            needs: vec![].into(),
+            policy: Policy::DEFAULT,
+        };
+        step.needs = step.needed().into();
+        step
     })
 }
 

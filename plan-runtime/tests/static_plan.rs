@@ -2,8 +2,8 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Compute, Computed, Entry, Input, Key, Number, Output, Part, Reference, Segment, Show,
-    Source, Step, Tag, Template, ToolInfo,
+    Absent, Action, Body, Compute, Computed, Entry, Input, Key, Number, Output, Part, Policy,
+    Reference, Segment, Show, Source, Step, Tag, Template, ToolInfo,
 };
 use plan_runtime::resolve::{Held, ResolveError, Scope, encode, resolve};
 use plan_runtime::shape::Tagging;
@@ -47,76 +47,84 @@ static PLAN: Plan = Plan {
         Step {
             id: Borrowed("inbox"),
             intent: Borrowed("Find the sender's e-mails."),
-            tool: Some(ToolInfo {
-                name: Borrowed("fetch_emails"),
-                description: Borrowed("Finds e-mails."),
-            }),
-            args: Template::Object(Borrowed(&[Entry {
-                key: Key::Name(Borrowed("filters")),
-                value: Template::Object(Borrowed(&[Entry {
-                    key: Key::Name(Borrowed("sender")),
-                    value: Template::Reference(Reference {
-                        source: Source::Input(0),
-                        path: Borrowed(&[]),
-                        written: Borrowed("sender"),
-                    }),
+            body: Body::Action(Action {
+                site: 0,
+                tool: Some(ToolInfo {
+                    name: Borrowed("fetch_emails"),
+                    description: Borrowed("Finds e-mails."),
+                }),
+                args: Template::Object(Borrowed(&[Entry {
+                    key: Key::Name(Borrowed("filters")),
+                    value: Template::Object(Borrowed(&[Entry {
+                        key: Key::Name(Borrowed("sender")),
+                        value: Template::Reference(Reference {
+                            source: Source::Input(0),
+                            path: Borrowed(&[]),
+                            written: Borrowed("sender"),
+                        }),
+                    }])),
                 }])),
-            }])),
+            }),
             after: Borrowed(&[]),
             needs: Borrowed(&[]),
+            policy: Policy::DEFAULT,
         },
         Step {
             id: Borrowed("sent"),
             intent: Borrowed(""),
-            tool: Some(ToolInfo {
-                name: Borrowed("reply_email"),
-                description: Borrowed(""),
+            body: Body::Action(Action {
+                site: 1,
+                tool: Some(ToolInfo {
+                    name: Borrowed("reply_email"),
+                    description: Borrowed(""),
+                }),
+                args: Template::Object(Borrowed(&[
+                    Entry {
+                        key: Key::Name(Borrowed("subject")),
+                        value: Template::Text(Borrowed(&[
+                            Part::Literal(Borrowed("Re: ")),
+                            Part::Value {
+                                value: Template::Reference(Reference {
+                                    source: Source::Step(0),
+                                    path: Borrowed(&[
+                                        Segment::Key(Borrowed("data"), Absent::Error),
+                                        Segment::Index(0, Absent::Error),
+                                        Segment::Same,
+                                        Segment::Key(
+                                            Borrowed("subject"),
+                                            Absent::Default(|| Value::from("none")),
+                                        ),
+                                    ]),
+                                    written: Borrowed("inbox.data[0].subject"),
+                                }),
+                                spec: Borrowed(">8"),
+                                show: Some(&Padded),
+                            },
+                        ])),
+                    },
+                    Entry {
+                        key: Key::Name(Borrowed("kind")),
+                        value: Template::Tagged(
+                            Tag::Variant(Tagging::Internal("type"), "Plain"),
+                            Borrowed(&[Template::Object(Borrowed(&[Entry {
+                                key: Key::Name(Borrowed("size")),
+                                value: Template::Number(Number::Unsigned(3)),
+                            }]))]),
+                        ),
+                    },
+                    Entry {
+                        key: Key::Name(Borrowed("twice")),
+                        value: Template::Computed(Computed {
+                            reads: Borrowed(&[Source::Step(0)]),
+                            written: Borrowed("inbox.total * 2"),
+                            compute: Some(&Doubled),
+                        }),
+                    },
+                ])),
             }),
-            args: Template::Object(Borrowed(&[
-                Entry {
-                    key: Key::Name(Borrowed("subject")),
-                    value: Template::Text(Borrowed(&[
-                        Part::Literal(Borrowed("Re: ")),
-                        Part::Value {
-                            value: Template::Reference(Reference {
-                                source: Source::Step(0),
-                                path: Borrowed(&[
-                                    Segment::Key(Borrowed("data"), Absent::Error),
-                                    Segment::Index(0, Absent::Error),
-                                    Segment::Same,
-                                    Segment::Key(
-                                        Borrowed("subject"),
-                                        Absent::Default(|| Value::from("none")),
-                                    ),
-                                ]),
-                                written: Borrowed("inbox.data[0].subject"),
-                            }),
-                            spec: Borrowed(">8"),
-                            show: Some(&Padded),
-                        },
-                    ])),
-                },
-                Entry {
-                    key: Key::Name(Borrowed("kind")),
-                    value: Template::Tagged(
-                        Tag::Variant(Tagging::Internal("type"), "Plain"),
-                        Borrowed(&[Template::Object(Borrowed(&[Entry {
-                            key: Key::Name(Borrowed("size")),
-                            value: Template::Number(Number::Unsigned(3)),
-                        }]))]),
-                    ),
-                },
-                Entry {
-                    key: Key::Name(Borrowed("twice")),
-                    value: Template::Computed(Computed {
-                        reads: Borrowed(&[Source::Step(0)]),
-                        written: Borrowed("inbox.total * 2"),
-                        compute: Some(&Doubled),
-                    }),
-                },
-            ])),
             after: Borrowed(&[]),
             needs: Borrowed(&[0]),
+            policy: Policy::DEFAULT,
         },
     ]),
     output: Output {
@@ -167,13 +175,21 @@ fn resolves() {
         )),
         None,
     ];
-    let args: Value = resolve(&PLAN.steps[1].args, &Scope::new(&PLAN, &[], &outputs)).unwrap();
+    let args: Value = resolve(
+        &PLAN.steps[1].action().unwrap().args,
+        &Scope::new(&PLAN, &[], &outputs),
+    )
+    .unwrap();
     assert_eq!(
         args,
         json!({"subject": "Re:    {{x}}", "kind": {"type": "Plain", "size": 3}, "twice": 42})
     );
     let outputs = [Some(Held::json(json!({"data": [{}]}))), None];
-    let args: Value = resolve(&PLAN.steps[1].args, &Scope::new(&PLAN, &[], &outputs)).unwrap();
+    let args: Value = resolve(
+        &PLAN.steps[1].action().unwrap().args,
+        &Scope::new(&PLAN, &[], &outputs),
+    )
+    .unwrap();
     assert_eq!(args["subject"], "Re:     none");
 }
 
@@ -253,5 +269,5 @@ fn graph() {
         (uses[0].place.as_str(), uses[0].reference.written.as_ref()),
         ("filters.sender", "sender")
     );
-    assert_eq!(PLAN.steps[1].args.reads(), [Source::Step(0)]);
+    assert_eq!(PLAN.steps[1].reads(), [Source::Step(0)]);
 }

@@ -147,7 +147,7 @@ fn shadowed_names() {
 }
 
 fn reads<'a>(plan: &'a Plan, step: &str) -> Vec<&'a str> {
-    let reads = plan.step(step).unwrap().args.reads();
+    let reads = plan.step(step).unwrap().reads();
     reads
         .iter()
         .filter_map(|source: &Source| plan.name_of(*source))

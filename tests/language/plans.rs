@@ -186,7 +186,7 @@ fn plans_in_plans() {
         (Increment::NAME, Increment::DESCRIPTION),
         ("increment", "Adds one.")
     );
-    let tool = Thrice::PLAN.step("two").unwrap().tool.as_ref().unwrap();
+    let tool = Thrice::PLAN.step("two").unwrap().tool().unwrap();
     assert_eq!(tool.name, "increment_twice");
     let call = Thrice { start: 1 }.call(&());
     assert_eq!(smol::block_on(call).unwrap(), (2, 4));

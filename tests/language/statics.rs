@@ -158,7 +158,7 @@ fn says_what_it_is() {
             (
                 &*s.id,
                 &*s.intent,
-                s.tool.as_ref().map(|t| (&*t.name, &*t.description)),
+                s.tool().map(|t| (&*t.name, &*t.description)),
                 &*s.needs,
                 &*s.after,
             )
@@ -213,7 +213,7 @@ fn says_what_it_is() {
         .map(|(place, written)| (place.to_owned(), written.to_owned()))
     );
     assert_eq!(
-        plan.steps[0].args.reads(),
+        plan.steps[0].reads(),
         [Source::Input(0), Source::Input(1)]
     );
     assert!(matches!(&plan.output.value, Template::List(list) if list.len() == 2));

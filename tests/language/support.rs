@@ -76,7 +76,7 @@ pub fn failed<A: ?Sized + Sync, O: DeserializeOwned + Debug>(run: Run<'_, A, O>)
 /// The template of an argument of a step.
 #[track_caller]
 pub fn argument<'a>(plan: &'a Plan, step: &str, name: &str) -> &'a Template {
-    let Template::Object(entries) = &plan.step(step).unwrap().args else {
+    let Template::Object(entries) = &plan.step(step).unwrap().action().unwrap().args else {
         panic!("the arguments of `{step}` are no object")
     };
     let found = entries

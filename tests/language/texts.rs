@@ -162,7 +162,7 @@ fn formats() {
 /// What `format!` says as data: the texts, and the references between them.
 #[test]
 fn formats_as_data() {
-    let Template::Text(parts) = &Formats::PLAN.step("named").unwrap().args else {
+    let Template::Text(parts) = &Formats::PLAN.step("named").unwrap().action().unwrap().args else {
         panic!("no text")
     };
     let written: Vec<String> = parts

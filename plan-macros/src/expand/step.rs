@@ -116,7 +116,14 @@ pub(super) fn constant(index: usize, step: &Step, cx: &Context<'_>) -> TokenStre
         const #name: __plan::Step = {
             #bindings
             #check
-            __plan::Step { id: #id, intent: #intent, tool: #tool, args: #args, after: #after, needs: #needs }
+            __plan::Step {
+                id: #id,
+                intent: #intent,
+                body: __plan::Body::Action(__plan::Action { site: #index, tool: #tool, args: #args }),
+                after: #after,
+                needs: #needs,
+                policy: __plan::Policy::DEFAULT,
+            }
         };
     }
 }

@@ -1,6 +1,8 @@
 //! Plans for people.
 
-use super::{Key, Number, Part, Plan, Step, Tag, Template, is_word};
+mod step;
+
+use super::{Key, Number, Part, Plan, Tag, Template, is_word};
 use std::fmt::{Display, Formatter, Result, Write};
 
 impl Display for Plan {
@@ -22,66 +24,13 @@ impl Display for Plan {
         }
         for step in self.steps.iter() {
             f.write_char('\n')?;
-            write_step(f, step, Some(self))?;
+            step::write_step(f, step, Some(self))?;
         }
         if !matches!(self.output.value, Template::Null) {
             write!(f, "\n  output {}\n", self.output.value)?;
         }
         Ok(())
     }
-}
-
-impl Display for Step {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write_step(f, self, None)
-    }
-}
-
-fn write_step(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Result {
-    write!(f, "  step {} = ", step.id)?;
-    let Some(tool) = &step.tool else {
-        write!(f, "{}", step.args)?;
-        write_beside(f, &step.intent)?;
-        return write_needs(f, step, plan);
-    };
-    write!(f, "{}", tool.name)?;
-    write_beside(f, &step.intent)?;
-    match &step.args {
-        Template::Object(entries) => {
-            let name = |key: &Key| match key {
-                Key::Name(name) => name_of(name),
-                Key::Flattened | Key::Inner => "..".into(),
-            };
-            let names: Vec<String> = entries.iter().map(|entry| name(&entry.key)).collect();
-            let widest = widest(names.iter().map(String::as_str));
-            for (entry, name) in entries.iter().zip(&names) {
-                let gap = widest - name.chars().count();
-                writeln!(f, "    {name}: {:gap$}{}", "", entry.value)?;
-            }
-        }
-        args => writeln!(f, "    {args}")?,
-    }
-    write_needs(f, step, plan)
-}
-
-fn write_needs(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Result {
-    for (what, places) in [("needs", &step.needs), ("after", &step.after)] {
-        if places.is_empty() {
-            continue;
-        }
-        write!(f, "    // {what} ")?;
-        for (index, &place) in places.iter().enumerate() {
-            if index > 0 {
-                f.write_str(", ")?;
-            }
-            match plan.and_then(|plan| plan.steps.get(place)) {
-                Some(step) => f.write_str(&step.id)?,
-                None => write!(f, "step {place}")?,
-            }
-        }
-        f.write_char('\n')?;
-    }
-    Ok(())
 }
 
 /// A comment of one line ends the line; a longer one follows it.

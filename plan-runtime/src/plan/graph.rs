@@ -13,11 +13,12 @@ impl Plan {
         self.inputs.iter().find(|input| input.name == name)
     }
 
-    /// The name of a step or an input of this plan.
+    /// The name of a step or an input of this plan. Local values have none here.
     pub fn name_of(&self, source: Source) -> Option<&str> {
         match source {
             Source::Step(index) => self.steps.get(index).map(|step| step.id.as_ref()),
             Source::Input(index) => self.inputs.get(index).map(|input| input.name.as_ref()),
+            Source::Local(_) => None,
         }
     }
 

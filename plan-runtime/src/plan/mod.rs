@@ -1,7 +1,9 @@
 //! A plan as data: what `plan!` expands to, and what JSON plans are read into.
 
+mod body;
 mod display;
 mod graph;
+mod policy;
 mod raw;
 mod read;
 mod reference;
@@ -9,6 +11,8 @@ mod template;
 mod uses;
 mod write;
 
+pub use body::{Action, Body, Branch, Condition, For};
+pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
@@ -99,14 +103,14 @@ pub struct Step {
     pub id: Cow<'static, str>,
     /// Why the step is there, from its doc comment; empty where nothing was said.
     pub intent: Cow<'static, str>,
-    /// The tool that the step calls; `None` where the step is a computed value.
-    pub tool: Option<ToolInfo>,
-    /// The tool's arguments, or the computed value.
-    pub args: Template,
+    /// What the step does.
+    pub body: Body,
     /// The steps, by their place in [`Plan::steps`], that must end first though nothing of theirs is used, in ascending order.
     pub after: Cow<'static, [usize]>,
-    /// All steps, by their place in [`Plan::steps`], that must end first: those that `args` refers to and `after`, in ascending order.
+    /// All steps, by their place in [`Plan::steps`], that must end first: those that the body and the fallback refer to and `after`, in ascending order.
     pub needs: Cow<'static, [usize]>,
+    /// What is done about failures and time.
+    pub policy: Policy,
 }
 
 /// What a plan says of the tool that a step calls.

@@ -36,6 +36,7 @@ pub(super) enum RawPart {
 pub(super) struct ReferenceJson {
     pub(super) step: Option<Given>,
     pub(super) input: Option<Given>,
+    pub(super) local: Option<usize>,
     pub(super) pointer: Option<PointerBuf>,
     pub(super) path: Option<Vec<PathItem>>,
     pub(super) written: Option<String>,
@@ -46,6 +47,7 @@ pub(super) struct ReferenceJson {
 pub(super) struct SourceJson {
     pub(super) step: Option<Given>,
     pub(super) input: Option<Given>,
+    pub(super) local: Option<usize>,
 }
 
 #[derive(serde::Deserialize)]

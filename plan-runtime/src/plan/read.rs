@@ -1,14 +1,16 @@
 //! Canonical JSON, read.
 
+mod step;
+
 use super::raw::{AbsentJson, PathItem, Raw, RawPart, ReferenceJson, SourceJson};
 use super::{
     Absent, Computed, Entry, Input, Key, Output, Part, Plan, Reference, Segment, Source, Step,
-    Template, ToolInfo,
+    Template,
 };
 use crate::resolve::describe::similar;
 use serde::de::{Deserialize, Deserializer, Error as _};
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use step::StepJson;
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,29 +32,6 @@ struct InputJson {
     name: String,
     #[serde(default, rename = "type")]
     type_name: String,
-    #[serde(default)]
-    description: String,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StepJson {
-    id: String,
-    #[serde(default)]
-    intent: String,
-    tool: Option<ToolJson>,
-    #[serde(default)]
-    arguments: Given,
-    #[serde(default)]
-    value: Given,
-    #[serde(default)]
-    after: Vec<String>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ToolJson {
-    name: String,
     #[serde(default)]
     description: String,
 }
@@ -157,6 +136,10 @@ struct Reader {
     /// What is being read.
     place: String,
     findings: Vec<String>,
+    /// How many actions were read so far.
+    sites: usize,
+    /// How many local values there are where it is read.
+    locals: usize,
 }
 
 impl Reader {
@@ -183,56 +166,13 @@ impl Reader {
         if let Some(other) = named.get(name) {
             let other = match other {
                 Source::Step(_) => "step",
-                Source::Input(_) => "input",
+                Source::Input(_) | Source::Local(_) => "input",
             };
             let message = format!("the {kind} `{name}` has the name of another {other}");
             self.findings.push(message);
             return;
         }
         named.insert(name.to_owned(), source);
-    }
-
-    fn step(&mut self, json: StepJson) -> Step {
-        self.place = format!("step `{}`", json.id);
-        let args = match (&json.tool, json.arguments.0, json.value.0) {
-            (Some(_), Some(raw), None) | (None, None, Some(raw)) => self.template(raw),
-            (Some(_), None, None) => Template::Object(Cow::Borrowed(&[])),
-            (Some(_), _, Some(_)) => {
-                self.find("it calls a tool, which takes `arguments` and no `value`".into());
-                Template::Null
-            }
-            (None, ..) => {
-                self.find("without a `tool` it must be a `value`, and have no `arguments`".into());
-                Template::Null
-            }
-        };
-        let mut after: Vec<usize> = Vec::new();
-        for name in &json.after {
-            match self.named(name, "step") {
-                Some(Source::Step(place)) => after.push(place),
-                Some(Source::Input(_)) | None => {}
-            }
-        }
-        after.sort_unstable();
-        after.dedup();
-        let reads = args.reads().into_iter().filter_map(|source| match source {
-            Source::Step(place) => Some(place),
-            Source::Input(_) => None,
-        });
-        let mut needs: Vec<usize> = reads.chain(after.iter().copied()).collect();
-        needs.sort_unstable();
-        needs.dedup();
-        Step {
-            id: json.id.into(),
-            intent: json.intent.into(),
-            tool: json.tool.map(|tool| ToolInfo {
-                name: tool.name.into(),
-                description: tool.description.into(),
-            }),
-            args,
-            after: after.into(),
-            needs: needs.into(),
-        }
     }
 
     /// The step or the input (as `kind` says) of this name.
@@ -242,7 +182,9 @@ impl Reader {
         let message = match named.get(name) {
             Some(source) if is_kind(source) => return Some(*source),
             Some(Source::Step(_)) => format!("`{name}` is a step, and no input"),
-            Some(Source::Input(_)) => format!("`{name}` is an input, and no step"),
+            Some(Source::Input(_) | Source::Local(_)) => {
+                format!("`{name}` is an input, and no step")
+            }
             None => {
                 let names = named
                     .iter()
@@ -259,11 +201,20 @@ impl Reader {
     }
 
     fn source(&mut self, json: &SourceJson) -> Source {
-        let (given, kind) = match (&json.step, &json.input) {
-            (Some(step), None) => (step, "step"),
-            (None, Some(input)) => (input, "input"),
+        let (given, kind) = match (&json.step, &json.input, json.local) {
+            (Some(step), None, None) => (step, "step"),
+            (None, Some(input), None) => (input, "input"),
+            (None, None, Some(depth)) => {
+                if self.named.is_some() && depth >= self.locals {
+                    self.find(format!(
+                        "there are only {} local values here, so {depth} is none",
+                        self.locals
+                    ));
+                }
+                return Source::Local(depth);
+            }
             _ => {
-                self.find("a reference is to one `step` or one `input`".into());
+                self.find("a reference is to one `step`, one `input` or one `local` value".into());
                 return Source::Input(0);
             }
         };
@@ -370,11 +321,12 @@ impl Reader {
         let ReferenceJson {
             step,
             input,
+            local,
             pointer,
             path,
             written,
         } = json;
-        let json = SourceJson { step, input };
+        let json = SourceJson { step, input, local };
         let source = self.source(&json);
         let path: Vec<Segment> = match (pointer, path) {
             (Some(pointer), None) => pointer
@@ -387,12 +339,15 @@ impl Reader {
                 Vec::new()
             }
         };
-        let name = [json.step, json.input]
-            .into_iter()
-            .flatten()
-            .find_map(|given| given.name);
-        let written =
-            written.unwrap_or_else(|| super::reference::written(&name.unwrap_or_default(), &path));
+        let name = match source {
+            Source::Local(depth) => super::reference::local(depth),
+            Source::Step(_) | Source::Input(_) => [json.step, json.input]
+                .into_iter()
+                .flatten()
+                .find_map(|given| given.name)
+                .unwrap_or_default(),
+        };
+        let written = written.unwrap_or_else(|| super::reference::written(&name, &path));
         Reference {
             source,
             path: path.into(),

@@ -40,6 +40,8 @@ pub enum Source {
     Step(usize),
     /// The input at this place in [`Plan::inputs`](super::Plan::inputs).
     Input(usize),
+    /// The value that an enclosing `for` or `if let` of the same step binds; the outermost is 0.
+    Local(usize),
 }
 
 /// One part of the way from an output to a value in it.
@@ -145,6 +147,11 @@ impl std::fmt::Display for Reference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.written)
     }
+}
+
+/// What a local value is called where nobody named it.
+pub(super) fn local(depth: usize) -> String {
+    format!("local{depth}")
 }
 
 /// A reference as its author would write it, for one that was given without.

@@ -4,18 +4,52 @@ use std::fmt::Write;
 /// A reference, and where in the arguments it stands.
 #[derive(Clone, Debug)]
 pub struct Use<'a> {
-    /// Where, as an author would say it: `filters.sender`, `tags[2]`; empty for the arguments as a whole.
+    /// Where, as an author would say it: `filters.sender`, `tags[2]`; empty for the arguments as a whole. In a condition it
+    /// begins with `if`, in the list of a `for` with `in`, in a fallback with `fallback`.
     pub place: String,
     /// The reference.
     pub reference: &'a Reference,
 }
 
 impl Step {
-    /// All references in the arguments, in the order in which they were written.
+    /// All references in the body and in the fallback, in the order in which they were written.
     ///
-    /// A computed value has no references: see [`Template::reads`].
+    /// A computed value has no references: see [`Step::reads`].
     pub fn references(&self) -> Vec<Use<'_>> {
-        self.args.references()
+        let mut uses = Vec::new();
+        self.templates(&mut |place, template| template.find_references(place, &mut uses));
+        uses
+    }
+
+    /// All that the body and the fallback read, computed values included, in ascending order; local values are left out.
+    pub fn reads(&self) -> Vec<Source> {
+        let mut reads = Vec::new();
+        self.templates(&mut |_, template| template.find_reads(&mut reads));
+        reads.retain(|source| !matches!(source, Source::Local(_)));
+        reads.sort_unstable();
+        reads.dedup();
+        reads
+    }
+
+    /// What [`Step::needs`] is to be: what the step reads, and [`Step::after`].
+    pub fn needed(&self) -> Vec<usize> {
+        let reads = self.reads().into_iter().filter_map(|source| match source {
+            Source::Step(place) => Some(place),
+            Source::Input(_) | Source::Local(_) => None,
+        });
+        let mut needed: Vec<usize> = reads.chain(self.after.iter().copied()).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        needed
+    }
+
+    /// Hands over the templates, each with the name of its place.
+    pub(crate) fn templates<'a>(&'a self, f: &mut impl FnMut(&'static str, &'a Template)) {
+        self.body
+            .visit(&mut |part| f(part.place(), part.template()));
+        if let Some(fallback) = &self.policy.fallback {
+            f("fallback", fallback);
+        }
     }
 }
 
@@ -23,26 +57,34 @@ impl Template {
     /// All references in the template, in the order in which they were written.
     pub fn references(&self) -> Vec<Use<'_>> {
         let mut uses = Vec::new();
-        self.visit(&mut String::new(), &mut |place, template| {
+        self.find_references("", &mut uses);
+        uses
+    }
+
+    fn find_references<'a>(&'a self, place: &str, uses: &mut Vec<Use<'a>>) {
+        self.visit(&mut place.to_owned(), &mut |place, template| {
             if let Self::Reference(reference) = template {
                 let place = place.to_owned();
                 uses.push(Use { place, reference });
             }
         });
-        uses
     }
 
     /// All that the template reads, computed values included, in ascending order.
     pub fn reads(&self) -> Vec<Source> {
         let mut reads = Vec::new();
+        self.find_reads(&mut reads);
+        reads.sort_unstable();
+        reads.dedup();
+        reads
+    }
+
+    fn find_reads(&self, reads: &mut Vec<Source>) {
         self.visit(&mut String::new(), &mut |_, template| match template {
             Self::Reference(reference) => reads.push(reference.source),
             Self::Computed(computed) => reads.extend_from_slice(&computed.reads),
             _ => {}
         });
-        reads.sort_unstable();
-        reads.dedup();
-        reads
     }
 
     /// Hands over the template and all templates in it, each with its place.

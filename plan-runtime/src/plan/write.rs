@@ -1,13 +1,16 @@
 //! Canonical JSON, written.
 
-use super::reference::written;
+mod step;
+
+use super::reference::{local, written};
 use super::{
-    Absent, Computed, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source, Step,
-    Tag, Template,
+    Absent, Computed, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source, Tag,
+    Template,
 };
 use crate::shape::Tagging;
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A part of a plan, to be written as it stands in the plan's JSON, where names stand for places.
 ///
@@ -115,45 +118,14 @@ impl Serialize for InPlan<'_, &Output> {
     }
 }
 
-impl Serialize for InPlan<'_, &Step> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let step = self.part;
-        map.serialize_entry("id", &step.id)?;
-        entry_unless_empty(&mut map, "intent", &step.intent)?;
-        match &step.tool {
-            Some(tool) => {
-                let mut written = serde_json::Map::new();
-                written.insert("name".into(), Value::from(tool.name.as_ref()));
-                if !tool.description.is_empty() {
-                    written.insert("description".into(), Value::from(tool.description.as_ref()));
-                }
-                map.serialize_entry("tool", &written)?;
-                map.serialize_entry("arguments", &self.of(&step.args))?;
-            }
-            None => map.serialize_entry("value", &self.of(&step.args))?,
-        }
-        if !step.after.is_empty() {
-            let mut after = step.after.to_vec();
-            after.sort_unstable();
-            after.dedup();
-            let after: Vec<_> = after
-                .into_iter()
-                .map(|place| self.of(Named(Source::Step(place))))
-                .collect();
-            map.serialize_entry("after", &after)?;
-        }
-        map.end()
-    }
-}
-
-/// A step or an input, by its name alone.
+/// A step or an input, by its name alone; a local value by its depth.
 struct Named(Source);
 
 impl Serialize for InPlan<'_, Named> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Named(source) = self.part;
         match (self.plan, source) {
+            (_, Source::Local(depth)) => depth.serialize(serializer),
             (Some(plan), source) => match plan.name_of(source) {
                 Some(name) => serializer.serialize_str(name),
                 None => Err(S::Error::custom(format_args!("the plan has no {source:?}"))),
@@ -168,6 +140,7 @@ impl<'a, T> InPlan<'a, T> {
         let key = match source {
             Source::Step(_) => "step",
             Source::Input(_) => "input",
+            Source::Local(_) => "local",
         };
         map.serialize_entry(key, &self.of(Named(source)))
     }
@@ -210,11 +183,15 @@ impl Serialize for InPlan<'_, &Reference> {
             map.serialize_entry("path", &Path(&reference.path))?;
         }
         // What a reader can make of the rest is left out.
-        let source = self
-            .plan
-            .and_then(|plan| plan.name_of(reference.source))
-            .unwrap_or_default();
-        if reference.written != written(source, &reference.path) {
+        let name: Cow<'_, str> = match reference.source {
+            Source::Local(depth) => local(depth).into(),
+            source => self
+                .plan
+                .and_then(|plan| plan.name_of(source))
+                .unwrap_or_default()
+                .into(),
+        };
+        if reference.written != written(&name, &reference.path) {
             entry_unless_empty(&mut map, "written", &reference.written)?;
         }
         map.end()

@@ -20,8 +20,8 @@ pub use run::{
 pub use segment::cycle;
 
 pub use crate::plan::{
-    Absent, Computed, Entry, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source,
-    Step, Tag, Template, ToolInfo,
+    Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,
+    Output, Part, Plan, Policy, Reference, Segment, Source, Step, Tag, Template, ToolInfo,
 };
 pub use crate::resolve::{Held, ResolveError, Scope};
 pub use crate::shape::probe::{NotProbed, Probe};
@@ -33,4 +33,5 @@ pub use serde_json;
 pub use std::borrow::Cow;
 pub use std::format;
 pub use std::string::String;
+pub use std::time::Duration;
 pub use std::vec;

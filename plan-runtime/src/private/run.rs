@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 
 /// What starts the steps of a plan on an application that has its tools.
 pub trait Steps<App: ?Sized> {
-    /// Starts the step at this place.
-    fn start<'a>(step: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
+    /// Starts the action of this [site](crate::plan::Action::site).
+    fn start<'a>(site: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
 }
 
 /// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it

@@ -21,7 +21,7 @@ use std::fmt;
 /// ]}"#)?;
 /// let outputs = [Some(Held::json(serde_json::json!({"data": []}))), None];
 /// let scope = Scope::new(&plan, &[], &outputs);
-/// let error = resolve::<serde_json::Value>(&plan.steps[1].args, &scope).unwrap_err();
+/// let error = resolve::<serde_json::Value>(&plan.steps[1].action().unwrap().args, &scope).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
 ///     "argument `to`: `inbox` has 0 elements at `/data`, so `/data/0` is not there (reference `inbox.data[0]`)"

@@ -47,7 +47,7 @@ use serde::de::DeserializeOwned;
 /// let mail = serde_json::json!({"from": ["s@example.org"], "subject": "{{x}} \"quoted\""});
 /// let outputs = [Some(Held::json(mail)), None];
 ///
-/// let reply: Reply = resolve(&plan.steps[1].args, &Scope::new(&plan, &[], &outputs)).unwrap();
+/// let reply: Reply = resolve(&plan.steps[1].action().unwrap().args, &Scope::new(&plan, &[], &outputs)).unwrap();
 /// assert_eq!(reply.to, "s@example.org");
 /// assert_eq!(reply.subject, "Re: {{x}} \"quoted\"");
 /// assert!(reply.cc.is_none());

@@ -5,7 +5,7 @@ use super::error::{ResolveError, What};
 use super::members::Members;
 use super::walk::{Led, tokens, walk};
 use super::{Scope, text};
-use crate::plan::{Entry, Key, Number, Reference, Segment, Tag, Template};
+use crate::plan::{Entry, Key, Number, Reference, Segment, Source, Tag, Template};
 use crate::shape::Tagging;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Value;
@@ -115,7 +115,7 @@ impl<'a> At<'a> {
 
     #[cold]
     fn referred(&self, error: ResolveError, reference: &Reference) -> ResolveError {
-        error.referred(reference, self.scope.plan().name_of(reference.source))
+        error.referred(reference, name_of(reference, self.scope))
     }
 
     /// Completes an error of this node's own content with where it is from.
@@ -133,7 +133,7 @@ impl<'a> At<'a> {
                 } else {
                     error.behind(tokens(&reference.path).rev())
                 };
-                error.referred(reference, scope.plan().name_of(reference.source))
+                error.referred(reference, name_of(reference, scope))
             }
             Some(Template::Computed(computed)) => error.computed(&computed.written),
             _ => error,
@@ -239,6 +239,19 @@ impl<'a> At<'a> {
                 | Node::Made(Value::Null)
                 | Node::Template(Template::Null)
         )
+    }
+}
+
+/// What a reference's source is called. A local value has the name with which the reference begins.
+fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
+    match reference.source {
+        Source::Local(_) => {
+            let end = reference
+                .written
+                .find(|c: char| !c.is_alphanumeric() && c != '_');
+            Some(&reference.written[..end.unwrap_or(reference.written.len())])
+        }
+        source => scope.plan().name_of(source),
     }
 }
 

@@ -72,22 +72,30 @@ impl std::fmt::Debug for Held {
     }
 }
 
-/// What a template can refer to: the inputs, and the outputs so far.
+/// What a template can refer to: the inputs, the outputs so far, and the local values where it stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     plan: &'a Plan,
     inputs: &'a [Held],
     outputs: &'a [Option<Held>],
+    locals: &'a [&'a Held],
 }
 
 impl<'a> Scope<'a> {
-    /// The inputs and outputs of a run of `plan`, each in the plan's order.
+    /// The inputs and outputs of a run of `plan`, each in the plan's order. There are no local values.
     pub fn new(plan: &'a Plan, inputs: &'a [Held], outputs: &'a [Option<Held>]) -> Self {
         Self {
             plan,
             inputs,
             outputs,
+            locals: &[],
         }
+    }
+
+    /// The same with these local values, the outermost first.
+    #[must_use]
+    pub fn with_locals(self, locals: &'a [&'a Held]) -> Self {
+        Self { locals, ..self }
     }
 
     /// The plan that is being run.
@@ -100,16 +108,24 @@ impl<'a> Scope<'a> {
         match source {
             Source::Step(i) => self.outputs.get(i)?.as_ref(),
             Source::Input(i) => self.inputs.get(i),
+            Source::Local(i) => self.locals.get(i).copied(),
         }
     }
 
-    /// The JSON of an input, or of an output that is there.
+    fn name_of(&self, source: Source) -> &'a str {
+        match source {
+            Source::Local(_) => "the local value",
+            source => self.plan.name_of(source).unwrap_or("?"),
+        }
+    }
+
+    /// The JSON of an input, of a local value, or of an output that is there.
     #[inline]
     pub fn json_of(&self, source: Source) -> Option<&'a Value> {
         self.held(source).map(|held| &held.json)
     }
 
-    /// The Rust value of an input or an output: the one kept, or deserialised once.
+    /// The Rust value of an input, an output or a local value: the one kept, or deserialised once.
     ///
     /// # Errors
     ///
@@ -118,7 +134,7 @@ impl<'a> Scope<'a> {
         &self,
         source: Source,
     ) -> Result<&'a T, ResolveError> {
-        let name = || self.plan.name_of(source).unwrap_or("?");
+        let name = || self.name_of(source);
         let Some(held) = self.held(source) else {
             return Err(ResolveError::of(What::NoOutput).named_source(name()));
         };

@@ -1,4 +1,4 @@
-use crate::plan::{Plan, Source, Template};
+use crate::plan::{Plan, Source};
 
 /// What a run asks of a plan's graph, in a few flat lists.
 pub(super) struct Graph {
@@ -32,9 +32,9 @@ impl Graph {
         let mut reads = Lists::new(steps.len());
         let mut readers = vec![0; steps.len()];
         for step in steps.iter() {
-            reads.push(steps_in(&step.args));
+            reads.push(steps_in(step.reads()));
         }
-        let output = steps_in(&plan.output.value).collect::<Vec<_>>();
+        let output = steps_in(plan.output.value.reads()).collect::<Vec<_>>();
         for read in reads.items.iter().chain(&output) {
             if let Some(count) = readers.get_mut(*read) {
                 *count += 1;
@@ -74,15 +74,12 @@ fn acyclic(plan: &Plan, waits: &[usize], dependents: &Lists) -> Result<(), Strin
     Err(format!("steps wait for each other: {}", way.join(" → ")))
 }
 
-/// The steps that a template reads, each once.
-fn steps_in(template: &Template) -> impl Iterator<Item = usize> {
-    template
-        .reads()
-        .into_iter()
-        .filter_map(|source| match source {
-            Source::Step(step) => Some(step),
-            Source::Input(_) => None,
-        })
+/// The steps among what is read.
+fn steps_in(reads: Vec<Source>) -> impl Iterator<Item = usize> {
+    reads.into_iter().filter_map(|source| match source {
+        Source::Step(step) => Some(step),
+        Source::Input(_) | Source::Local(_) => None,
+    })
 }
 
 /// A list for each step, end to end in one allocation.

@@ -155,7 +155,7 @@ impl StepReport {
     ) -> Self {
         Self {
             id: step.id.clone(),
-            tool: step.tool.as_ref().map(|tool| tool.name.clone()),
+            tool: step.tool().map(|tool| tool.name.clone()),
             status,
             started,
             ended,

@@ -117,12 +117,15 @@ impl<'x> Schedule<'x> {
     fn start(&mut self, step: usize, start: &mut dyn FnMut(usize, Request<'_>) -> Started<'x>) {
         self.steps[step].started = Some(self.clock.now());
         self.steps[step].state = State::Running;
+        let Some(action) = self.plan.steps[step].action() else {
+            return self.end(step, Err(StepError::Unknown));
+        };
         let arguments = Cell::new(None);
-        let mut request = Request::new(self.scope(), &self.plan.steps[step]);
+        let mut request = Request::new(self.scope(), action);
         if self.options.arguments {
             request = request.recording(&arguments);
         }
-        let started = catch(|| start(step, request));
+        let started = catch(|| start(action.site, request));
         self.steps[step].arguments = arguments.take();
         match started {
             Ok(Started::Running(future)) => self.running.push(Running {
@@ -234,7 +237,7 @@ impl<'x> Schedule<'x> {
                 let step = &self.plan.steps[*step];
                 Failure {
                     step: step.id.clone(),
-                    tool: step.tool.as_ref().map(|tool| tool.name.clone()),
+                    tool: step.tool().map(|tool| tool.name.clone()),
                     error: error.clone(),
                     blocked: Vec::new(),
                 }

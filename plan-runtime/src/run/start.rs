@@ -1,6 +1,6 @@
 use super::StepError;
 use crate::Call;
-use crate::plan::Step;
+use crate::plan::Action;
 use crate::resolve::{Held, Scope, encode, resolve};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub type StepFuture<'x> = Pin<Box<dyn Future<Output = StepResult> + Send + 'x>>;
 /// How a step ends.
 pub type StepResult = Result<Held, StepError>;
 
-/// How generated code starts the step at a place of [`Plan::steps`](crate::Plan::steps).
+/// How generated code starts an action, by its [site](Action::site).
 pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
 
 /// A step that was started.
@@ -25,20 +25,20 @@ pub enum Started<'x> {
     Running(StepFuture<'x>),
 }
 
-/// What there is to start a step with: the step, and what it can refer to.
+/// What there is to start an action with: the action, and what it can refer to.
 #[derive(Clone, Copy)]
 pub struct Request<'s> {
     scope: Scope<'s>,
-    step: &'s Step,
+    action: &'s Action,
     arguments: Option<&'s Cell<Option<Value>>>,
 }
 
 impl<'s> Request<'s> {
-    /// A request to start a step of `scope`'s plan, whoever decides that it is time.
-    pub fn new(scope: Scope<'s>, step: &'s Step) -> Self {
+    /// A request to start an action of `scope`'s plan, whoever decides that it is time.
+    pub fn new(scope: Scope<'s>, action: &'s Action) -> Self {
         Self {
             scope,
-            step,
+            action,
             arguments: None,
         }
     }
@@ -49,12 +49,12 @@ impl<'s> Request<'s> {
         self
     }
 
-    /// The step.
-    pub fn step(&self) -> &'s Step {
-        self.step
+    /// The action.
+    pub fn action(&self) -> &'s Action {
+        self.action
     }
 
-    /// What the step can refer to.
+    /// What the action can refer to.
     pub fn scope(&self) -> &Scope<'s> {
         &self.scope
     }
@@ -65,7 +65,7 @@ impl<'s> Request<'s> {
         T: Call<A> + 'x,
         A: ?Sized,
     {
-        let tool: T = match resolve(&self.step.args, &self.scope) {
+        let tool: T = match resolve(&self.action.args, &self.scope) {
             Ok(tool) => tool,
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
@@ -85,7 +85,7 @@ impl<'s> Request<'s> {
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         Started::Ended(
-            resolve::<T>(&self.step.args, &self.scope)
+            resolve::<T>(&self.action.args, &self.scope)
                 .map_err(StepError::arguments)
                 .and_then(|value| Held::value(value, keep).map_err(StepError::output)),
         )

@@ -3,8 +3,8 @@
 use super::support::Driven;
 use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::{
-    Absent, Compute, Computed, Entry, Input, Key, Output, Plan, Reference, Segment, Source, Step,
-    Template, ToolInfo,
+    Absent, Action, Body, Compute, Computed, Entry, Input, Key, Output, Plan, Policy, Reference,
+    Segment, Source, Step, Template, ToolInfo,
 };
 use plan_runtime::resolve::{Held, ResolveError, Scope};
 use plan_runtime::shape::TypeShape;
@@ -197,45 +197,57 @@ static PLAN: Plan = Plan {
         Step {
             id: text("inbox"),
             intent: text(""),
-            tool: Some(ToolInfo {
-                name: text(FetchEmails::NAME),
-                description: text(FetchEmails::DESCRIPTION),
+            body: Body::Action(Action {
+                site: 0,
+                tool: Some(ToolInfo {
+                    name: text(FetchEmails::NAME),
+                    description: text(FetchEmails::DESCRIPTION),
+                }),
+                args: Template::Object(Cow::Borrowed(
+                    const { &[entry("sender", reference(Source::Input(0), &[], "sender"))] },
+                )),
             }),
-            args: Template::Object(Cow::Borrowed(
-                const { &[entry("sender", reference(Source::Input(0), &[], "sender"))] },
-            )),
             after: Cow::Borrowed(&[]),
             needs: Cow::Borrowed(&[]),
+            policy: Policy::DEFAULT,
         },
         Step {
             id: text("subject"),
             intent: text(""),
-            tool: None,
-            args: Template::Computed(Computed {
-                reads: Cow::Borrowed(&[Source::Step(0)]),
-                written: text("inbox.data[0].subject.to_uppercase()"),
-                compute: Some(&Subject),
+            body: Body::Action(Action {
+                site: 1,
+                tool: None,
+                args: Template::Computed(Computed {
+                    reads: Cow::Borrowed(&[Source::Step(0)]),
+                    written: text("inbox.data[0].subject.to_uppercase()"),
+                    compute: Some(&Subject),
+                }),
             }),
             after: Cow::Borrowed(&[]),
             needs: Cow::Borrowed(&[0]),
+            policy: Policy::DEFAULT,
         },
         Step {
             id: text("sent"),
             intent: text(""),
-            tool: Some(ToolInfo {
-                name: text(ReplyEmail::NAME),
-                description: text(ReplyEmail::DESCRIPTION),
+            body: Body::Action(Action {
+                site: 2,
+                tool: Some(ToolInfo {
+                    name: text(ReplyEmail::NAME),
+                    description: text(ReplyEmail::DESCRIPTION),
+                }),
+                args: Template::Object(Cow::Borrowed(
+                    const {
+                        &[
+                            entry("subject", reference(Source::Step(1), &[], "subject")),
+                            entry("body", reference(Source::Input(1), &[], "reply")),
+                        ]
+                    },
+                )),
             }),
-            args: Template::Object(Cow::Borrowed(
-                const {
-                    &[
-                        entry("subject", reference(Source::Step(1), &[], "subject")),
-                        entry("body", reference(Source::Input(1), &[], "reply")),
-                    ]
-                },
-            )),
             after: Cow::Borrowed(&[]),
             needs: Cow::Borrowed(&[1]),
+            policy: Policy::DEFAULT,
         },
     ]),
     output: Output {

@@ -1,6 +1,6 @@
 //! A plan as a step of another, in the form of generated code.
 
-use super::support::{Driven, Lab, Outcome, Work, plan};
+use super::support::{Driven, Lab, Outcome, Work, action, plan};
 use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::Plan;
 use plan_runtime::shape::TypeShape;
@@ -13,8 +13,12 @@ static INNER: LazyLock<Plan> = LazyLock::new(|| plan("one, two < one"));
 static OUTER: LazyLock<Plan> = LazyLock::new(|| {
     let mut plan = plan("first, second < first");
     plan.name = "outer".into();
-    plan.steps.to_mut()[1].args = plan_runtime::plan::Template::Object(vec![].into());
-    plan.steps.to_mut()[1].tool.as_mut().unwrap().name = "inner".into();
+    action(&mut plan.steps.to_mut()[1]).args = plan_runtime::plan::Template::Object(vec![].into());
+    action(&mut plan.steps.to_mut()[1])
+        .tool
+        .as_mut()
+        .unwrap()
+        .name = "inner".into();
     plan
 });
 
@@ -170,7 +174,7 @@ fn the_application_may_be_a_trait_object() {
     let letters = Letters;
     let app: &dyn Mail = &letters;
     let mut plan = plan("a");
-    plan.steps.to_mut()[0].args = plan_runtime::plan::Template::Object(vec![].into());
+    action(&mut plan.steps.to_mut()[0]).args = plan_runtime::plan::Template::Object(vec![].into());
     let run = Run::<dyn Mail, u64>::new(&plan, Ok(vec![]), app, |_, request, mail| {
         request.call::<Fetch, dyn Mail>(mail, false)
     });
@@ -187,7 +191,7 @@ fn the_application_need_not_be_sync_where_no_future_keeps_it() {
     }
     let mut plan = plan("a, b");
     for step in plan.steps.to_mut() {
-        step.args = plan_runtime::plan::Template::Object(vec![].into());
+        action(step).args = plan_runtime::plan::Template::Object(vec![].into());
     }
     let next = Next(7.into());
     let run = Run::<Next, u64>::new(&plan, Ok(vec![]), &next, |_, request, next| {

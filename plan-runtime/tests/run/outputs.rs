@@ -1,4 +1,4 @@
-use super::support::{Driven, plan, reference};
+use super::support::{Driven, action, plan, reference};
 use plan_runtime::__private::{Request, Started};
 use plan_runtime::plan::{Compute, Computed, Plan, Source, Template};
 use plan_runtime::resolve::{Held, ResolveError, Scope};
@@ -149,16 +149,17 @@ fn run_computed(plan: &Plan) -> Poll<std::result::Result<u64, plan_runtime::RunE
 fn a_plan_of_computed_steps_ends_at_its_first_poll() {
     let mut plan = plan("a, b < a");
     for step in plan.steps.to_mut() {
-        step.tool = None;
+        action(step).tool = None;
     }
-    plan.steps.to_mut()[0].args = Template::Number(plan_runtime::plan::Number::Unsigned(41));
-    plan.steps.to_mut()[1].args = computed(&SUM);
+    action(&mut plan.steps.to_mut()[0]).args =
+        Template::Number(plan_runtime::plan::Number::Unsigned(41));
+    action(&mut plan.steps.to_mut()[1]).args = computed(&SUM);
     let Poll::Ready(output) = run_computed(&plan) else {
         panic!()
     };
     assert_eq!(output.unwrap(), 42);
 
-    plan.steps.to_mut()[1].args = computed(&BURST);
+    action(&mut plan.steps.to_mut()[1]).args = computed(&BURST);
     let Poll::Ready(output) = run_computed(&plan) else {
         panic!()
     };
@@ -167,7 +168,7 @@ fn a_plan_of_computed_steps_ends_at_its_first_poll() {
         "plan `test` failed: step `b`: panicked: index out of bounds"
     );
 
-    plan.steps.to_mut()[1].args = computed(&SUM);
+    action(&mut plan.steps.to_mut()[1]).args = computed(&SUM);
     plan.output.value = computed(&BURST);
     let Poll::Ready(output) = run_computed(&plan) else {
         panic!()
@@ -188,8 +189,8 @@ fn a_long_chain_of_computed_steps_does_not_recurse() {
     };
     let mut plan = super::support::graph((0..20_000).map(chain).collect());
     for (place, step) in plan.steps.to_mut().iter_mut().enumerate() {
-        step.tool = None;
-        step.args = match place {
+        action(step).tool = None;
+        action(step).args = match place {
             0 => Template::Number(plan_runtime::plan::Number::Unsigned(7)),
             _ => reference(place - 1),
         };
@@ -226,7 +227,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
         }
     }
     let mut plan = plan("a, b, c");
-    plan.steps.to_mut()[1].args = reference(2);
+    action(&mut plan.steps.to_mut()[1]).args = reference(2);
     let run = Run::<(), u64>::new(&plan, Ok(vec![]), &(), start);
     let run = run.on_failure(OnFailure::Continue);
     let Poll::Ready(result) = Driven::new(run).settle() else {
@@ -250,7 +251,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
 #[test]
 fn inputs_and_output_that_cannot_be() {
     let mut plan = plan("a");
-    plan.steps.to_mut()[0].args = Template::Null;
+    action(&mut plan.steps.to_mut()[0]).args = Template::Null;
     let odd = Held::value(std::collections::BTreeMap::from([(vec![1], 2)]), false).err();
     let run = Run::<(), u64>::new(&plan, Err(odd.unwrap()), &(), compute);
     let (result, report) = match Driven::new(run.with_report()).settle() {

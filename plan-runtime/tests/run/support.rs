@@ -2,7 +2,8 @@
 
 use plan_runtime::__private::{Request, Started};
 use plan_runtime::plan::{
-    Entry, Input, Key, Number, Output, Plan, Reference, Source, Step, Template, ToolInfo,
+    Action, Body, Entry, Input, Key, Number, Output, Plan, Policy, Reference, Source, Step,
+    Template, ToolInfo,
 };
 use plan_runtime::resolve::Held;
 use plan_runtime::shape::TypeShape;
@@ -54,26 +55,31 @@ pub(crate) fn graph(steps: Vec<(String, Vec<usize>)>) -> Plan {
     };
     let steps: Vec<Step> = steps
         .iter()
-        .map(|(id, needs)| {
+        .enumerate()
+        .map(|(site, (id, needs))| {
             let from = needs.iter().copied().map(reference).collect::<Vec<_>>();
             let mut needs = needs.clone();
             needs.sort_unstable();
             Step {
                 id: id.clone().into(),
                 intent: "".into(),
-                tool: Some(ToolInfo {
-                    name: "work".into(),
-                    description: "".into(),
+                body: Body::Action(Action {
+                    site,
+                    tool: Some(ToolInfo {
+                        name: "work".into(),
+                        description: "".into(),
+                    }),
+                    args: Template::Object(
+                        vec![
+                            entry("name", Template::String(id.clone().into())),
+                            entry("from", Template::List(from.into())),
+                        ]
+                        .into(),
+                    ),
                 }),
-                args: Template::Object(
-                    vec![
-                        entry("name", Template::String(id.clone().into())),
-                        entry("from", Template::List(from.into())),
-                    ]
-                    .into(),
-                ),
                 after: [].as_slice().into(),
                 needs: needs.into(),
+                policy: Policy::DEFAULT,
             }
         })
         .collect();
@@ -86,6 +92,14 @@ pub(crate) fn graph(steps: Vec<(String, Vec<usize>)>) -> Plan {
             type_name: "u64".into(),
             value: output,
         },
+    }
+}
+
+/// The action of a step that has but one.
+pub(crate) fn action(step: &mut Step) -> &mut Action {
+    match &mut step.body {
+        Body::Action(action) => action,
+        body => panic!("{body:?}"),
     }
 }
 

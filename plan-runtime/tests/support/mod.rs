@@ -2,7 +2,9 @@
 #![allow(dead_code, unreachable_pub)]
 
 use plan_runtime::Plan;
-use plan_runtime::plan::{Absent, Entry, Key, Output, Reference, Segment, Source, Step, Template};
+use plan_runtime::plan::{
+    Absent, Action, Body, Entry, Key, Output, Policy, Reference, Segment, Source, Step, Template,
+};
 use plan_runtime::resolve::{Held, ResolveError, Scope, resolve};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,10 +18,14 @@ pub fn plan() -> Plan {
         steps: vec![Step {
             id: "inbox".into(),
             intent: "".into(),
-            tool: None,
-            args: Template::Null,
+            body: Body::Action(Action {
+                site: 0,
+                tool: None,
+                args: Template::Null,
+            }),
             after: vec![].into(),
             needs: vec![].into(),
+            policy: Policy::DEFAULT,
         }]
         .into(),
         output: Output {

@@ -1,0 +1,178 @@
+use super::{Step, Template, ToolInfo};
+use std::borrow::Cow;
+
+/// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
+///
+/// ```
+/// use plan_runtime::plan::{Action, Body, For, Number, Reference, Source, Template};
+/// use std::borrow::Cow::Borrowed;
+///
+/// // for id in ids { id }
+/// static EACH: Body = Body::For(Borrowed(&[For {
+///     pattern: Borrowed("id"),
+///     list: Template::Reference(Reference {
+///         source: Source::Input(0),
+///         path: Borrowed(&[]),
+///         written: Borrowed("ids"),
+///     }),
+///     body: Body::Action(Action {
+///         site: 0,
+///         tool: None,
+///         args: Template::Reference(Reference {
+///             source: Source::Local(0),
+///             path: Borrowed(&[]),
+///             written: Borrowed("id"),
+///         }),
+///     }),
+/// }]));
+/// assert_eq!(EACH.actions().len(), 1);
+/// ```
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// A tool is called, or a value is computed.
+    Action(Action),
+    /// The first branch whose condition holds. Where none does, the output is null.
+    If(Cow<'static, [Branch]>),
+    /// A body for each element of a list; the output is the list of theirs. There is exactly one `For`.
+    For(Cow<'static, [For]>),
+}
+
+/// A tool that is called, or a value that is computed.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Which action of the plan this is, counted from 0 in the order in which they are written.
+    ///
+    /// A run starts the action by this number. It is no part of canonical JSON.
+    pub site: usize,
+    /// The tool that is called; `None` where a value is computed.
+    pub tool: Option<ToolInfo>,
+    /// The tool's arguments, or the computed value.
+    pub args: Template,
+}
+
+/// A branch of a [`Body::If`].
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// When the branch is taken, if none before it is.
+    pub condition: Condition,
+    /// What it does.
+    pub body: Body,
+}
+
+/// When a branch is taken.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// Always: a final `else`.
+    Always,
+    /// Where the template is `true`.
+    Holds(Template),
+    /// Where the value is there and not null. It is then a local value of the branch ([`Source::Local`](super::Source::Local)).
+    Binds {
+        /// What stands between `let` and `=`, as written.
+        pattern: Cow<'static, str>,
+        /// The value.
+        value: Template,
+    },
+}
+
+/// A body for each element of a list.
+#[derive(Clone, Debug)]
+pub struct For {
+    /// What stands between `for` and `in`, as written.
+    pub pattern: Cow<'static, str>,
+    /// An array, each of whose elements is a local value of one round ([`Source::Local`](super::Source::Local)), or an object, each
+    /// of whose members is one as `[key, value]`.
+    pub list: Template,
+    /// What is done for each.
+    pub body: Body,
+}
+
+impl Body {
+    /// The actions in the body, in the order in which they are written.
+    pub fn actions(&self) -> Vec<&Action> {
+        let mut actions = Vec::new();
+        self.visit(&mut |part| {
+            if let Part::Action(action) = part {
+                actions.push(action);
+            }
+        });
+        actions
+    }
+
+    /// Hands over the body's parts, in the order in which they are written.
+    pub(crate) fn visit<'a>(&'a self, f: &mut impl FnMut(Part<'a>)) {
+        match self {
+            Self::Action(action) => f(Part::Action(action)),
+            Self::If(branches) => {
+                for branch in branches.iter() {
+                    match &branch.condition {
+                        Condition::Always => {}
+                        Condition::Holds(value) | Condition::Binds { value, .. } => {
+                            f(Part::Condition(value));
+                        }
+                    }
+                    branch.body.visit(f);
+                }
+            }
+            Self::For(rounds) => {
+                for each in rounds.iter() {
+                    f(Part::List(&each.list));
+                    each.body.visit(f);
+                }
+            }
+        }
+    }
+}
+
+/// A part of a body.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Action(&'a Action),
+    Condition(&'a Template),
+    List(&'a Template),
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn template(self) -> &'a Template {
+        match self {
+            Self::Action(action) => &action.args,
+            Self::Condition(template) | Self::List(template) => template,
+        }
+    }
+
+    /// What the part is called where arguments go by their names.
+    pub(crate) fn place(self) -> &'static str {
+        match self {
+            Self::Action(_) => "",
+            Self::Condition(_) => "if",
+            Self::List(_) => "in",
+        }
+    }
+}
+
+impl Step {
+    /// The tools that the step may call and the values that it may compute, in the order in which they are written.
+    pub fn actions(&self) -> Vec<&Action> {
+        self.body.actions()
+    }
+
+    /// The action, where the step is neither an `if` nor a `for`.
+    pub fn action(&self) -> Option<&Action> {
+        match &self.body {
+            Body::Action(action) => Some(action),
+            Body::If(_) | Body::For(_) => None,
+        }
+    }
+
+    /// The tool that the step calls, whether once, or never, or for each element; `None` where there are several, or none.
+    pub fn tool(&self) -> Option<&ToolInfo> {
+        if let Body::Action(action) = &self.body {
+            return action.tool.as_ref();
+        }
+        let actions = self.actions();
+        let mut tools = actions.iter().map(|action| action.tool.as_ref());
+        let first = tools.next()??;
+        let same = |tool: Option<&ToolInfo>| tool.is_some_and(|tool| tool.name == first.name);
+        tools.all(same).then_some(first)
+    }
+}

@@ -1,0 +1,105 @@
+use super::Template;
+use std::time::Duration;
+
+/// What a step does about failures and time. Those of an element of a `for` are each that element's own.
+///
+/// ```
+/// use plan_runtime::plan::Policy;
+/// use std::time::Duration;
+///
+/// static PATIENT: Policy = Policy {
+///     attempts: 5,
+///     timeout: Some(Duration::from_secs(10)),
+///     ..Policy::DEFAULT
+/// };
+/// assert!(PATIENT.jitter);
+/// assert!(!PATIENT.is_default());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// How often an action is tried at most. 0 counts as 1.
+    ///
+    /// Only what may help is tried again: transient errors of tools, panics, and attempts that took too long. Arguments are
+    /// resolved for each attempt.
+    pub attempts: u32,
+    /// How long to wait before the second attempt; before each further one, it is twice as long.
+    pub backoff: Duration,
+    /// How long to wait at most.
+    pub max: Duration,
+    /// Whether to wait for a random part of that time, so that those who failed together do not come back together.
+    pub jitter: bool,
+    /// How long one attempt may take. Its future is dropped then.
+    pub timeout: Option<Duration>,
+    /// How long all attempts and the waits between them may take.
+    pub deadline: Option<Duration>,
+    /// Whether null stands for what failed.
+    pub optional: Optional,
+    /// The output of a step that failed; of a `for`, it is that of the whole.
+    pub fallback: Option<Template>,
+    /// How many elements of a `for` are worked on at once; `None` is as many as the run allows.
+    pub concurrency: Option<usize>,
+}
+
+/// Whether null stands for what failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Optional {
+    /// The failure is the plan's.
+    #[default]
+    No,
+    /// The step's output is null.
+    Whole,
+    /// The element of a `for` that failed is null; of nested ones, the innermost.
+    Each,
+}
+
+impl Policy {
+    /// One attempt, for as long as it takes, whose failure is the plan's.
+    ///
+    /// Where only `attempts` differ, the waits start at 100 milliseconds, double up to 30 seconds, and have jitter.
+    pub const DEFAULT: Self = Self {
+        attempts: 1,
+        backoff: Duration::from_millis(100),
+        max: Duration::from_secs(30),
+        jitter: true,
+        timeout: None,
+        deadline: None,
+        optional: Optional::No,
+        fallback: None,
+        concurrency: None,
+    };
+
+    /// Whether nothing differs from [`Policy::DEFAULT`].
+    pub fn is_default(&self) -> bool {
+        let Self {
+            attempts,
+            backoff,
+            max,
+            jitter,
+            timeout: None,
+            deadline: None,
+            optional: Optional::No,
+            fallback: None,
+            concurrency: None,
+        } = self
+        else {
+            return false;
+        };
+        let default = Self::DEFAULT;
+        *attempts == default.attempts
+            && *backoff == default.backoff
+            && *max == default.max
+            && *jitter == default.jitter
+    }
+
+    /// The longest wait after the attempt of this number, counted from 1.
+    pub fn wait_after(&self, attempt: u32) -> Duration {
+        let factor = 2_u32.saturating_pow(attempt.saturating_sub(1));
+        self.backoff.saturating_mul(factor).min(self.max)
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
