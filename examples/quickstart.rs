@@ -105,7 +105,7 @@ async fn main() -> Result<()> {
         sender: "Sarah".into(),
         reply: "I will read it today.".into(),
     };
-    let (receipt, report) = plan.run(&mail).record_arguments().with_report().await;
+    let (receipt, report) = plan.run(&mail).capture_arguments(true).with_report().await;
 
     println!("what each step was given:");
     for step in report.steps() {

@@ -212,10 +212,7 @@ fn says_what_it_is() {
         ]
         .map(|(place, written)| (place.to_owned(), written.to_owned()))
     );
-    assert_eq!(
-        plan.steps[0].reads(),
-        [Source::Input(0), Source::Input(1)]
-    );
+    assert_eq!(plan.steps[0].reads(), [Source::Input(0), Source::Input(1)]);
     assert!(matches!(&plan.output.value, Template::List(list) if list.len() == 2));
 }
 

@@ -8,7 +8,7 @@ const LONGEST: usize = 60;
 const MOST_KEYS: usize = 8;
 
 /// A text, cut where it is long.
-pub(super) fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     cut(text, LONGEST)
 }
 
@@ -25,7 +25,7 @@ fn cut(text: &str, longest: usize) -> String {
 }
 
 /// `the string "ten"`, `null`, `a list of 3 elements`.
-pub(super) fn value(value: &Value) -> String {
+pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(value) => value.to_string(),

@@ -2,10 +2,12 @@ use crate::Error;
 use crate::error::write_chain;
 use crate::plan::Plan;
 use crate::resolve::ResolveError;
+use humantime::format_duration;
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Why a step failed.
 #[derive(Clone, Debug)]
@@ -19,6 +21,12 @@ pub enum StepError {
     Arguments(Arc<ResolveError>),
     /// The tool's output cannot be written as JSON.
     Output(Arc<ResolveError>),
+    /// The attempt took longer than this, which is the step's `timeout`, and was dropped.
+    Timeout(Duration),
+    /// All attempts together took longer than this, which is the step's `deadline`; the last one was dropped.
+    Deadline(Duration),
+    /// The step failed, and its fallback cannot be made out of the inputs and the outputs either.
+    Fallback(Arc<ResolveError>),
     /// Nothing here runs this step.
     Unknown,
 }
@@ -36,6 +44,24 @@ impl StepError {
         Self::Output(Arc::new(error))
     }
 
+    pub(super) fn fallback(error: ResolveError) -> Self {
+        Self::Fallback(Arc::new(error))
+    }
+
+    /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` where the tool says so.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Tool(_) => "EXECUTION_FAILED",
+            Self::Panic(_) => "PANIC",
+            Self::Arguments(_) => "INVALID_ARGUMENTS",
+            Self::Output(_) => "INVALID_OUTPUT",
+            Self::Timeout(_) => "TIMEOUT",
+            Self::Deadline(_) => "DEADLINE_EXCEEDED",
+            Self::Fallback(_) => "INVALID_FALLBACK",
+            Self::Unknown => "UNKNOWN_STEP",
+        }
+    }
+
     /// What the tool returned, where that was it.
     pub fn as_tool(&self) -> Option<&Error> {
         match self {
@@ -44,12 +70,16 @@ impl StepError {
         }
     }
 
-    /// Whether another try may succeed: a tool's transient error, or a panic.
+    /// Whether another try may succeed: a tool's transient error, a panic, or an attempt that took too long.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Tool(error) => error.is_transient(),
-            Self::Panic(_) => true,
-            Self::Arguments(_) | Self::Output(_) | Self::Unknown => false,
+            Self::Panic(_) | Self::Timeout(_) => true,
+            Self::Arguments(_)
+            | Self::Output(_)
+            | Self::Deadline(_)
+            | Self::Fallback(_)
+            | Self::Unknown => false,
         }
     }
 }
@@ -62,6 +92,15 @@ impl fmt::Display for StepError {
             Self::Panic(message) => write!(f, "panicked: {message}"),
             Self::Arguments(error) => write!(f, "{error}"),
             Self::Output(error) => write!(f, "its output cannot be encoded: {error}"),
+            Self::Timeout(limit) => write!(f, "took longer than {}", format_duration(*limit)),
+            Self::Deadline(limit) => {
+                write!(
+                    f,
+                    "took longer than {} with all attempts",
+                    format_duration(*limit)
+                )
+            }
+            Self::Fallback(error) => write!(f, "its fallback: {error}"),
             Self::Unknown => f.write_str("there is nothing here that runs this step"),
         }
     }
@@ -71,8 +110,8 @@ impl StdError for StepError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::Tool(error) => Some(error.as_std()),
-            Self::Arguments(error) | Self::Output(error) => Some(&**error),
-            Self::Panic(_) | Self::Unknown => None,
+            Self::Arguments(error) | Self::Output(error) | Self::Fallback(error) => Some(&**error),
+            Self::Panic(_) | Self::Timeout(_) | Self::Deadline(_) | Self::Unknown => None,
         }
     }
 }
@@ -81,6 +120,7 @@ impl StdError for StepError {
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub(super) step: Cow<'static, str>,
+    pub(super) element: Vec<usize>,
     pub(super) tool: Option<Cow<'static, str>>,
     pub(super) error: StepError,
     pub(super) blocked: Vec<Cow<'static, str>>,
@@ -90,6 +130,11 @@ impl Failure {
     /// The step's name.
     pub fn step(&self) -> &str {
         &self.step
+    }
+
+    /// The element of the step's `for` that failed first, from the outermost list on; empty where the step has none.
+    pub fn element(&self) -> &[usize] {
+        &self.element
     }
 
     /// The name of the tool that the step called; `None` for a computed step.
@@ -110,7 +155,9 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "step `{}`", self.step)?;
+        write!(f, "step `{}", self.step)?;
+        write_elements(f, &self.element)?;
+        f.write_str("`")?;
         if let Some(tool) = &self.tool {
             write!(f, " ({tool})")?;
         }
@@ -131,6 +178,18 @@ impl fmt::Display for Failure {
             }
         }
     }
+}
+
+/// Writes `[2][0]`.
+pub(super) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> fmt::Result {
+    elements.iter().try_for_each(|index| write!(f, "[{index}]"))
+}
+
+/// Why a run was over before its time.
+#[derive(Clone, Debug)]
+pub(super) enum Interrupt {
+    Deadline(Duration),
+    Cancelled,
 }
 
 /// Why a run gave no output.
@@ -166,6 +225,8 @@ struct Inner {
 #[derive(Debug)]
 pub(super) enum Cause {
     Steps(Vec<Failure>),
+    /// With the steps that had failed before.
+    Interrupted(Interrupt, Vec<Failure>),
     Inputs(ResolveError),
     Output(StepError),
     Plan(String),
@@ -186,15 +247,28 @@ impl RunError {
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
         match &self.0.cause {
-            Cause::Steps(failures) => failures,
-            _ => &[],
+            Cause::Steps(failures) | Cause::Interrupted(_, failures) => failures,
+            Cause::Inputs(_) | Cause::Output(_) | Cause::Plan(_) => &[],
         }
+    }
+
+    /// Whether the run was cancelled by [`Run::cancel_on`](super::Run::cancel_on).
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.0.cause, Cause::Interrupted(Interrupt::Cancelled, _))
+    }
+
+    /// Whether the run took longer than [`Run::deadline`](super::Run::deadline) allows.
+    pub fn is_deadline(&self) -> bool {
+        matches!(self.0.cause, Cause::Interrupted(Interrupt::Deadline(_), _))
     }
 
     /// Whether another try may succeed: whether this is so of every failure.
     pub fn is_transient(&self) -> bool {
         match &self.0.cause {
-            Cause::Steps(failures) => failures.iter().all(|failure| failure.error.is_transient()),
+            Cause::Steps(failures) | Cause::Interrupted(Interrupt::Deadline(_), failures) => {
+                failures.iter().all(|failure| failure.error.is_transient())
+            }
+            Cause::Interrupted(Interrupt::Cancelled, _) => false,
             Cause::Output(error) => error.is_transient(),
             Cause::Inputs(_) | Cause::Plan(_) => false,
         }
@@ -217,14 +291,32 @@ impl fmt::Display for RunError {
             Cause::Output(error) => write!(f, "plan `{plan}` failed: its output: {error}"),
             Cause::Steps(failures) => {
                 write!(f, "plan `{plan}` failed: ")?;
-                for (place, failure) in failures.iter().enumerate() {
-                    let separator = if place == 0 { "" } else { "; " };
-                    write!(f, "{separator}{failure}")?;
+                write_failures(f, failures)
+            }
+            Cause::Interrupted(interrupt, failures) => {
+                write!(f, "plan `{plan}` ")?;
+                match interrupt {
+                    Interrupt::Cancelled => f.write_str("was cancelled")?,
+                    Interrupt::Deadline(limit) => {
+                        write!(f, "took longer than {}", format_duration(*limit))?;
+                    }
                 }
-                Ok(())
+                if failures.is_empty() {
+                    return Ok(());
+                }
+                f.write_str("; ")?;
+                write_failures(f, failures)
             }
         }
     }
+}
+
+fn write_failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
+    for (place, failure) in failures.iter().enumerate() {
+        let separator = if place == 0 { "" } else { "; " };
+        write!(f, "{separator}{failure}")?;
+    }
+    Ok(())
 }
 
 impl fmt::Debug for RunError {
@@ -244,10 +336,12 @@ impl StdError for RunError {
     /// The first failure: what its tool returned, where that was it.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
-            Cause::Steps(failures) => failures.first().map(|failure| match &failure.error {
-                StepError::Tool(error) => error.as_std(),
-                error => error,
-            }),
+            Cause::Steps(failures) | Cause::Interrupted(_, failures) => {
+                failures.first().map(|failure| match &failure.error {
+                    StepError::Tool(error) => error.as_std(),
+                    error => error,
+                })
+            }
             Cause::Inputs(error) => Some(error),
             Cause::Output(error) => Some(error),
             Cause::Plan(_) => None,

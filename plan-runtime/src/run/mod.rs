@@ -9,14 +9,22 @@
 
 mod error;
 mod graph;
+mod observe;
 mod options;
 mod report;
 mod schedule;
 pub(crate) mod start;
+mod timer;
+mod trace;
 
 pub use error::{Failure, RunError, StepError};
+pub use observe::{Observer, StepRef};
 pub use options::{DEFAULT_CONCURRENCY, OnFailure};
-pub use report::{Report, Status, StepReport, Totals};
+pub use report::{
+    Attempt, ErrorDetails, ExecutionMetadata, ExecutionResults, Report, Status, StepReport,
+    ToolMetadata, ToolResult, Totals,
+};
+pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 
 use crate::Plan;
 use crate::resolve::{Held, ResolveError};
@@ -30,6 +38,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 /// A run of a plan on an application: a future of the plan's output.
 ///
@@ -69,7 +78,7 @@ pub struct Run<'a, App: ?Sized, O> {
 }
 
 enum Stage<'a> {
-    New(&'a Plan, Result<Vec<Held>, ResolveError>, Options),
+    New(&'a Plan, Result<Vec<Held>, ResolveError>, Options<'a>),
     Running(Box<Schedule<'a>>),
     Ended,
 }
@@ -91,7 +100,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         }
     }
 
-    /// Lets at most `limit` steps run at once; 0 counts as 1. Without it, [`DEFAULT_CONCURRENCY`] do.
+    /// Lets at most `limit` calls run at once; 0 counts as 1. A `for` makes one call for each element. Without it, [`DEFAULT_CONCURRENCY`] do.
     ///
     /// A plan that runs as a step of another counts as one step of that, and has a limit of its own.
     pub fn concurrency(self, limit: usize) -> Self {
@@ -103,19 +112,48 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.on_failure = on_failure)
     }
 
-    /// Puts down what each step's tool is given, for [`StepReport::arguments`]. Without it, arguments are not kept.
+    /// Lets the run take so long. Then it drops what runs, and fails.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.configure(|options| options.deadline = Some(deadline))
+    }
+
+    /// Drops what runs, and fails, once `cancel` is ready.
+    pub fn cancel_on<F: Future + Send + 'a>(self, cancel: F) -> Self {
+        let cancel = async move {
+            cancel.await;
+        };
+        self.configure(|options| options.cancel = Some(Box::pin(cancel)))
+    }
+
+    /// Keeps what each call is given in the [report](Run::with_report), for [`StepReport::arguments`] and [`Attempt::arguments`].
     ///
-    /// It is what serde writes of them: a field with `#[serde(skip_serializing)]` is not in it.
-    pub fn record_arguments(self) -> Self {
-        self.configure(|options| options.arguments = true)
+    /// It is what serde writes of a tool: a field with `#[serde(skip_serializing)]` is not in it.
+    pub fn capture_arguments(self, capture: bool) -> Self {
+        self.configure(|options| options.capture = capture)
+    }
+
+    /// Has the run watched.
+    pub fn observe(self, observer: &'a (dyn Observer + 'a)) -> Self {
+        self.configure(|options| options.observer = Some(observer))
+    }
+
+    /// Takes the time from `timer`. Without it, [`ThreadTimer`] gives it.
+    pub fn timer(self, timer: impl Timer + 'a) -> Self {
+        self.configure(|options| options.timer = Box::new(timer))
+    }
+
+    /// Makes the jitter of waits the same in each run, for tests.
+    pub fn seed(self, seed: u64) -> Self {
+        self.configure(|options| options.seed = Some(seed))
     }
 
     /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
     pub fn with_report(self) -> WithReport<'a, App, O> {
-        WithReport { run: self }
+        let run = self.configure(|options| options.record = true);
+        WithReport { run }
     }
 
-    fn configure(mut self, set: impl FnOnce(&mut Options)) -> Self {
+    fn configure(mut self, set: impl FnOnce(&mut Options<'a>)) -> Self {
         if let Stage::New(_, _, options) = &mut self.stage {
             set(options);
         }
@@ -187,7 +225,7 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
 /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
 /// let plan = plan! { step six = Double { number: 3 }; six };
 ///
-/// let (output, report) = smol::block_on(plan.run(&()).record_arguments().with_report());
+/// let (output, report) = smol::block_on(plan.run(&()).capture_arguments(true).with_report());
 /// assert_eq!(output?, 6);
 /// assert_eq!(report.totals().completed, 1);
 ///

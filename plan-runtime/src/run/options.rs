@@ -1,7 +1,15 @@
+use super::observe::Observer;
+use super::timer::{ThreadTimer, Timer};
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
 /// How many tools of a run work at once, where [`Run::concurrency`](super::Run::concurrency) does not say otherwise.
 pub const DEFAULT_CONCURRENCY: usize = 64;
 
 /// What a run does about the other steps when one fails. In any case the run ends with an error that names all failures.
+///
+/// A step that is optional or has a fallback does not fail in this sense.
 ///
 /// ```
 /// use plan_runtime::run::OnFailure;
@@ -24,28 +32,43 @@ pub const DEFAULT_CONCURRENCY: usize = 64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnFailure {
-    /// Starts no further step, and lets those that run finish.
+    /// Starts nothing more, and lets the calls that run finish.
+    ///
+    /// Nothing more is no step, no further element of a `for`, and no further attempt: a step that waits for its next attempt
+    /// fails with the error of the last one.
     #[default]
     Stop,
     /// Still runs every step that does not depend on the failed one.
     Continue,
-    /// Starts no further step, and drops those that run.
+    /// Starts nothing more, and drops the calls that run.
     Cancel,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Options {
+pub(super) struct Options<'a> {
     pub(super) concurrency: usize,
     pub(super) on_failure: OnFailure,
-    pub(super) arguments: bool,
+    pub(super) deadline: Option<Duration>,
+    pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    pub(super) capture: bool,
+    /// Whether each attempt is to be in a report.
+    pub(super) record: bool,
+    pub(super) observer: Option<&'a (dyn Observer + 'a)>,
+    pub(super) timer: Box<dyn Timer + 'a>,
+    pub(super) seed: Option<u64>,
 }
 
-impl Default for Options {
+impl Default for Options<'_> {
     fn default() -> Self {
         Self {
             concurrency: DEFAULT_CONCURRENCY,
             on_failure: OnFailure::default(),
-            arguments: false,
+            deadline: None,
+            cancel: None,
+            capture: false,
+            record: false,
+            observer: None,
+            timer: Box::new(ThreadTimer),
+            seed: None,
         }
     }
 }

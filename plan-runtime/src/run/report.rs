@@ -1,22 +1,29 @@
+mod display;
+mod results;
+mod serialize;
+
+pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadata, ToolResult};
+
 use super::StepError;
-use crate::plan::Step;
+use crate::plan::{Action, Plan, Step};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 /// What became of each step of a run.
 ///
-/// [`Run::with_report`](super::Run::with_report) gives it. It prints as a table:
+/// [`Run::with_report`](super::Run::with_report) gives it. It prints as a table, in which a bar shows when each step ran:
 ///
 /// ```text
 /// plan `reply_to_latest`: 3 steps in 12.4 ms: 1 completed, 1 failed, 1 blocked
-///   draft  write_draft   completed  0.1 ms +  3.0 ms
-///   inbox  fetch_emails  failed     0.1 ms + 12.2 ms  mailbox is locked
-///   sent   reply_email   blocked                      by `inbox`
+///   draft  write_draft   completed  0.1 ms +  3.0 ms  █████
+///   inbox  fetch_emails  failed     0.1 ms + 12.2 ms  ████████████████████  mailbox is locked (3 attempts)
+///   sent   reply_email   blocked                                            by `inbox`
+///   critical path: inbox, 12.2 ms
 /// ```
 ///
-/// A step's times are when it started, counted from the run's start, and how long it took.
+/// A step's times are when it started, counted from the run's start, and how long it took. A report serialises, with times in
+/// milliseconds.
 ///
 /// ```
 /// use plan_runtime::run::Status;
@@ -41,22 +48,45 @@ pub struct Report {
     duration: Duration,
     steps: Vec<StepReport>,
     totals: Totals,
+    critical: Vec<usize>,
 }
 
 /// How many steps of a run ended in which way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// Steps that completed.
     pub completed: usize,
+    /// Steps that failed, and for whose output null or a fallback stands.
+    pub recovered: usize,
+    /// Steps none of whose conditions held.
+    pub skipped: usize,
     /// Steps that failed.
     pub failed: usize,
-    /// Steps that were not started, though no failure was in their way.
-    pub skipped: usize,
     /// Steps that could not start because of a failure.
     pub blocked: usize,
     /// Steps that were dropped while they ran.
     pub cancelled: usize,
+    /// Steps that were not started, though no failure was in their way.
+    pub not_started: usize,
+}
+
+impl Totals {
+    pub(super) fn of(statuses: impl Iterator<Item = Status>) -> Self {
+        let mut totals = Self::default();
+        for status in statuses {
+            *match status {
+                Status::Completed => &mut totals.completed,
+                Status::Recovered(_) => &mut totals.recovered,
+                Status::Skipped => &mut totals.skipped,
+                Status::Failed(_) => &mut totals.failed,
+                Status::Blocked { .. } => &mut totals.blocked,
+                Status::Cancelled => &mut totals.cancelled,
+                Status::NotStarted => &mut totals.not_started,
+            } += 1;
+        }
+        totals
+    }
 }
 
 /// What became of a step.
@@ -65,9 +95,22 @@ pub struct StepReport {
     id: Cow<'static, str>,
     tool: Option<Cow<'static, str>>,
     status: Status,
+    element: Vec<usize>,
     started: Option<Duration>,
     ended: Option<Duration>,
-    arguments: Option<Value>,
+    attempts: Vec<Attempt>,
+}
+
+/// A call of a tool, or a computation of a value.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    element: Vec<usize>,
+    number: u32,
+    tool: Option<Cow<'static, str>>,
+    started: Duration,
+    ended: Option<Duration>,
+    error: Option<StepError>,
+    pub(super) arguments: Option<Value>,
 }
 
 /// How a step ended.
@@ -76,42 +119,37 @@ pub struct StepReport {
 pub enum Status {
     /// It gave its output.
     Completed,
+    /// It, or an element of it, gave an error, for which null or its fallback stands.
+    Recovered(StepError),
+    /// None of its conditions held. Its output is null, which the steps that read it see.
+    Skipped,
     /// It gave an error.
     Failed(StepError),
-    /// It was not started, because the run had ended before.
-    Skipped,
     /// It could not start, because it needs the output of a step that failed, or of one that was blocked by it.
     Blocked {
         /// The step that failed; where there are several, the one that did first.
         by: Cow<'static, str>,
     },
-    /// It was dropped while it ran; how far it had come is not known.
+    /// It was dropped while it ran, or not all of its elements were started; how far it had come is not known.
     Cancelled,
+    /// It was not started, because the run had ended before.
+    NotStarted,
 }
 
 impl Report {
     pub(super) fn new(
-        plan: Cow<'static, str>,
+        plan: &Plan,
         started_at: SystemTime,
         duration: Duration,
         steps: Vec<StepReport>,
     ) -> Self {
-        let mut totals = Totals::default();
-        for step in &steps {
-            *match step.status {
-                Status::Completed => &mut totals.completed,
-                Status::Failed(_) => &mut totals.failed,
-                Status::Skipped => &mut totals.skipped,
-                Status::Blocked { .. } => &mut totals.blocked,
-                Status::Cancelled => &mut totals.cancelled,
-            } += 1;
-        }
         Self {
-            plan,
+            plan: plan.name.clone(),
             started_at,
             duration,
+            totals: Totals::of(steps.iter().map(|step| step.status.clone())),
+            critical: critical(plan, &steps),
             steps,
-            totals,
         }
     }
 
@@ -144,22 +182,65 @@ impl Report {
     pub fn totals(&self) -> Totals {
         self.totals
     }
+
+    /// The steps for which the run had to wait: the one that ended last, the last one that it waited for, and so on, in the
+    /// order in which they ran.
+    pub fn critical_path(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = &StepReport> + ExactSizeIterator {
+        self.critical.iter().map(|step| &self.steps[*step])
+    }
+
+    /// How long the steps of the [critical path](Report::critical_path) took together.
+    pub fn critical_duration(&self) -> Duration {
+        self.critical_path().filter_map(StepReport::duration).sum()
+    }
+}
+
+fn critical(plan: &Plan, steps: &[StepReport]) -> Vec<usize> {
+    let last = |steps_of: &mut dyn Iterator<Item = usize>| {
+        let ended = steps_of.filter_map(|step| Some((steps[step].ended?, std::cmp::Reverse(step))));
+        ended.max().map(|(_, std::cmp::Reverse(step))| step)
+    };
+    let mut path = Vec::new();
+    let mut at = last(&mut (0..steps.len()));
+    while let Some(step) = at {
+        path.push(step);
+        at = last(&mut plan.steps[step].needs.iter().copied());
+    }
+    path.reverse();
+    path
 }
 
 impl StepReport {
     pub(super) fn new(
         step: &Step,
         status: Status,
+        element: Vec<usize>,
         (started, ended): (Option<Duration>, Option<Duration>),
-        arguments: Option<Value>,
+        attempts: Vec<Attempt>,
     ) -> Self {
         Self {
             id: step.id.clone(),
             tool: step.tool().map(|tool| tool.name.clone()),
             status,
+            element,
             started,
             ended,
-            arguments,
+            attempts,
+        }
+    }
+
+    /// Of a step that is one call, that call was not noted while it ran.
+    pub(super) fn add_only_attempt(&mut self, step: &Step) {
+        if let (Some(started), Some(action), true) =
+            (self.started, step.action(), self.attempts.is_empty())
+        {
+            self.attempts.push(Attempt {
+                ended: self.ended,
+                error: self.error().cloned(),
+                ..Attempt::new(Vec::new(), 1, started, action)
+            });
         }
     }
 
@@ -168,7 +249,7 @@ impl StepReport {
         &self.id
     }
 
-    /// The name of the tool that the step calls; `None` for a computed step.
+    /// The name of the tool that the step calls; `None` for a computed step, and for one that may call different tools.
     pub fn tool(&self) -> Option<&str> {
         self.tool.as_deref()
     }
@@ -178,12 +259,17 @@ impl StepReport {
         &self.status
     }
 
-    /// Why the step failed, if it did.
+    /// Why the step failed, if it did, whether something stands for its output or not.
     pub fn error(&self) -> Option<&StepError> {
         match &self.status {
-            Status::Failed(error) => Some(error),
+            Status::Failed(error) | Status::Recovered(error) => Some(error),
             _ => None,
         }
+    }
+
+    /// The element of the step's `for` that failed first, from the outermost list on; empty where there is none.
+    pub fn element(&self) -> &[usize] {
+        &self.element
     }
 
     /// When the step started, counted from the run's start; `None` if it did not.
@@ -196,115 +282,93 @@ impl StepReport {
         self.ended
     }
 
-    /// What the step's tool was given, as serde writes it; `None` unless the run was to
-    /// [record arguments](super::Run::record_arguments), and for a step that called no tool.
-    pub fn arguments(&self) -> Option<&Value> {
-        self.arguments.as_ref()
-    }
-
     /// How long the step took; `None` if it did not start.
     pub fn duration(&self) -> Option<Duration> {
         Some(self.ended?.saturating_sub(self.started?))
     }
+
+    /// What the step's tool was given in its last call, as serde writes it; `None` unless the run was to
+    /// [capture arguments](super::Run::capture_arguments), and for a step that called no tool.
+    pub fn arguments(&self) -> Option<&Value> {
+        self.attempts.last()?.arguments()
+    }
+
+    /// The calls, of all elements, in the order in which they started.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+}
+
+impl Attempt {
+    pub(super) fn new(
+        element: Vec<usize>,
+        number: u32,
+        started: Duration,
+        action: &Action,
+    ) -> Self {
+        Self {
+            element,
+            number,
+            tool: action.tool.as_ref().map(|tool| tool.name.clone()),
+            started,
+            ended: None,
+            error: None,
+            arguments: None,
+        }
+    }
+
+    pub(super) fn end(&mut self, at: Duration, error: Option<&StepError>) {
+        self.ended = Some(at);
+        self.error = error.cloned();
+    }
+
+    /// The index in each list of a `for`, from the outermost on; empty where there is none.
+    pub fn element(&self) -> &[usize] {
+        &self.element
+    }
+
+    /// Which attempt it is of this call, counted from 1.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The name of the tool; `None` where a value is computed.
+    pub fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
+    /// When it started, counted from the run's start.
+    pub fn started(&self) -> Duration {
+        self.started
+    }
+
+    /// When it ended, counted from the run's start; `None` if it was dropped.
+    pub fn ended(&self) -> Option<Duration> {
+        self.ended
+    }
+
+    /// Why it failed, if it did.
+    pub fn error(&self) -> Option<&StepError> {
+        self.error.as_ref()
+    }
+
+    /// The tool's arguments, where [`Run::capture_arguments`](super::Run::capture_arguments) asks for them and they could be resolved.
+    pub fn arguments(&self) -> Option<&Value> {
+        self.arguments.as_ref()
+    }
 }
 
 impl Status {
-    fn name(&self) -> &'static str {
+    /// The status in a word: `completed`, `not started`.
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",
-            Self::Failed(_) => "failed",
+            Self::Recovered(_) => "recovered",
             Self::Skipped => "skipped",
+            Self::Failed(_) => "failed",
             Self::Blocked { .. } => "blocked",
             Self::Cancelled => "cancelled",
+            Self::NotStarted => "not started",
         }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())?;
-        match self {
-            Self::Failed(error) => write!(f, ": {error}"),
-            Self::Blocked { by } => write!(f, " by `{by}`"),
-            Self::Completed | Self::Skipped | Self::Cancelled => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for Totals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = [
-            (self.completed, "completed"),
-            (self.failed, "failed"),
-            (self.skipped, "skipped"),
-            (self.blocked, "blocked"),
-            (self.cancelled, "cancelled"),
-        ];
-        let mut some = all.iter().filter(|(count, _)| *count > 0);
-        let Some((count, name)) = some.next() else {
-            return f.write_str("nothing to do");
-        };
-        write!(f, "{count} {name}")?;
-        some.try_for_each(|(count, name)| write!(f, ", {count} {name}"))
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.steps.len();
-        let plural = if count == 1 { "" } else { "s" };
-        let (plan, duration, totals) = (&self.plan, Millis(self.duration), self.totals);
-        write!(
-            f,
-            "plan `{plan}`: {count} step{plural} in {duration}: {totals}"
-        )?;
-
-        let rows = self.steps.iter().map(|step| {
-            let [started, took] = [step.started(), step.duration()].map(|time| {
-                time.map(|time| Millis(time).to_string())
-                    .unwrap_or_default()
-            });
-            let note = match &step.status {
-                Status::Failed(error) => error.to_string(),
-                Status::Blocked { by } => format!("by `{by}`"),
-                Status::Completed | Status::Skipped | Status::Cancelled => String::new(),
-            };
-            (step, started, took, note)
-        });
-        let rows: Vec<_> = rows.collect();
-        let width = |text: &dyn Fn(&StepReport) -> usize| {
-            let widths = self.steps.iter().map(text);
-            widths.max().unwrap_or(0)
-        };
-        let id = width(&|step| step.id.chars().count());
-        let tool = width(&|step| step.tool().map_or(0, |tool| tool.chars().count()));
-        let status = width(&|step| step.status.name().len());
-        let started = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
-        let took = rows.iter().map(|row| row.2.len()).max().unwrap_or(0);
-        for (step, start, time, note) in &rows {
-            let plus = if step.started.is_some() { '+' } else { ' ' };
-            let mut row = format!(
-                "  {:id$}  {:tool$}  {:status$}  {start:>started$} {plus} {time:>took$}",
-                step.id,
-                step.tool().unwrap_or_default(),
-                step.status.name(),
-            );
-            // A note of several lines would break the table.
-            for (place, line) in note.lines().enumerate() {
-                row.push_str(if place == 0 { "  " } else { " ⏎ " });
-                row.push_str(line);
-            }
-            write!(f, "\n{}", row.trim_end())?;
-        }
-        Ok(())
-    }
-}
-
-/// A time in one unit, so that a column of them can be compared at a glance.
-struct Millis(Duration);
-
-impl fmt::Display for Millis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} ms", self.0.as_secs_f64() * 1e3)
     }
 }

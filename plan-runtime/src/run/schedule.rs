@@ -1,52 +1,77 @@
-use super::error::{Cause, Failure, RunError, StepError};
+mod flow;
+mod jobs;
+mod outcome;
+mod task;
+mod watch;
+
+pub(super) use outcome::unstarted;
+
+use super::error::{Interrupt, StepError};
 use super::graph::Graph;
 use super::options::{OnFailure, Options};
-use super::report::{Report, Status, StepReport};
-use super::start::{Request, Started, StepFuture, StepResult};
-use crate::plan::Plan;
+use super::report::Attempt;
+use super::start::{Request, Started, StepResult};
+use super::timer::{Sleep, Timer};
+use super::trace::Span;
+use crate::plan::{Body, Optional, Plan, Step};
 use crate::resolve::{Held, Scope, resolve};
+use flow::{Flow, Place};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::any::Any;
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
+use task::{Event, Task, catch};
 
-/// Decides which step starts when, and polls those that run. What starting a step means is up to whoever polls.
+/// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
     plan: &'x Plan,
-    options: Options,
+    options: Options<'x>,
     graph: Graph,
     inputs: Vec<Held>,
     outputs: Vec<Option<Held>>,
+    /// The steps that may start something: themselves, an element, or an attempt.
     ready: BinaryHeap<Reverse<usize>>,
-    running: FuturesUnordered<Running<'x>>,
-    steps: Vec<Progress>,
-    failed: Vec<(usize, StepError)>,
-    clock: Clock,
+    running: FuturesUnordered<Task<'x>>,
+    /// How many of those that run are calls.
+    calls: usize,
+    /// How many steps have started and not ended.
+    open: usize,
+    steps: Vec<Progress<'x>>,
+    failed: Vec<(usize, Vec<usize>, StepError)>,
+    deadline: Option<Sleep>,
+    interrupted: Option<Interrupt>,
+    random: fastrand::Rng,
+    clock: Clock<'x>,
+    ended: Option<Duration>,
+    #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
+    span: Span,
 }
 
-/// After so many, steps that never wait let others on their thread have a turn.
+/// Starts the action of a site.
+type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
+
+/// After so many, calls that never wait let others on their thread have a turn.
 const STARTS_PER_POLL: usize = 512;
 
 /// How far a step has come.
-#[derive(Clone, Default)]
-struct Progress {
+#[derive(Default)]
+struct Progress<'x> {
     state: State,
     started: Option<Duration>,
     ended: Option<Duration>,
-    arguments: Option<Value>,
+    /// Whether no condition held.
+    skipped: bool,
+    /// What another output stands for.
+    recovered: Option<(Vec<usize>, StepError)>,
+    /// While it runs, unless it is a single call.
+    flow: Option<Box<Flow<'x>>>,
+    log: Vec<Attempt>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
 enum State {
     #[default]
     Waiting,
@@ -61,12 +86,17 @@ enum State {
 
 impl<'x> Schedule<'x> {
     /// Fails, and says why, where the plan's steps can never all run.
-    pub(super) fn new(plan: &'x Plan, inputs: Vec<Held>, options: Options) -> Result<Self, String> {
+    pub(super) fn new(
+        plan: &'x Plan,
+        inputs: Vec<Held>,
+        mut options: Options<'x>,
+    ) -> Result<Self, String> {
         let graph = Graph::new(plan)?;
         let count = plan.steps.len();
-        Ok(Self {
+        let timer = std::mem::replace(&mut options.timer, Box::new(super::ThreadTimer));
+        let clock = Clock::start(timer);
+        let mut schedule = Self {
             plan,
-            options,
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
             ready: (0..count)
@@ -75,21 +105,34 @@ impl<'x> Schedule<'x> {
                 .collect(),
             graph,
             running: FuturesUnordered::new(),
-            steps: vec![Progress::default(); count],
+            calls: 0,
+            open: 0,
+            steps: std::iter::repeat_with(Progress::default)
+                .take(count)
+                .collect(),
             failed: Vec::new(),
-            clock: Clock::start(),
-        })
+            deadline: options.deadline.map(|deadline| clock.sleep(deadline)),
+            interrupted: None,
+            random: options
+                .seed
+                .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
+            options,
+            clock,
+            ended: None,
+            span: Span::none(),
+        };
+        schedule.watch_plan_start();
+        Ok(schedule)
     }
 
     /// Is ready once no step runs and none is to start.
-    pub(super) fn poll(
-        &mut self,
-        cx: &mut Context<'_>,
-        start: &mut dyn FnMut(usize, Request<'_>) -> Started<'x>,
-    ) -> Poll<()> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<()> {
         let mut started = 0;
         loop {
-            while self.running.len() < self.options.concurrency {
+            if self.interrupt(cx) {
+                break;
+            }
+            while self.calls < self.options.concurrency {
                 let Some(step) = self.next_ready() else { break };
                 if started == STARTS_PER_POLL {
                     self.ready.push(Reverse(step));
@@ -97,70 +140,170 @@ impl<'x> Schedule<'x> {
                     return Poll::Pending;
                 }
                 started += 1;
-                self.start(step, start);
+                match self.steps[step].state {
+                    State::Waiting => self.start(step, start),
+                    _ => self.advance(step, start),
+                }
+            }
+            if self.open == 0 {
+                break;
             }
             match self.running.poll_next_unpin(cx) {
-                Poll::Ready(Some((step, result))) => self.end(step, result),
-                Poll::Ready(None) => return Poll::Ready(()),
+                Poll::Ready(Some((step, job, event, span))) => {
+                    self.happened(step, job, event, &span);
+                }
+                Poll::Ready(None) => break,
                 Poll::Pending => return Poll::Pending,
             }
         }
+        self.running.clear();
+        self.ended = Some(self.clock.now());
+        self.watch_plan_end();
+        Poll::Ready(())
+    }
+
+    /// Whether the run is over before its time.
+    fn interrupt(&mut self, cx: &mut Context<'_>) -> bool {
+        if let Some(cancel) = &mut self.options.cancel
+            && cancel.as_mut().poll(cx).is_ready()
+        {
+            self.options.cancel = None;
+            self.interrupted = Some(Interrupt::Cancelled);
+        } else if let Some(deadline) = &mut self.deadline
+            && deadline.as_mut().poll(cx).is_ready()
+        {
+            self.deadline = None;
+            let limit = self.options.deadline.unwrap_or_default();
+            self.interrupted = Some(Interrupt::Deadline(limit));
+        } else {
+            return false;
+        }
+        self.cancel();
+        true
     }
 
     fn next_ready(&mut self) -> Option<usize> {
-        if self.options.on_failure != OnFailure::Continue && !self.failed.is_empty() {
+        if self.is_stopping() {
             return None;
         }
         self.ready.pop().map(|Reverse(step)| step)
     }
 
-    fn start(&mut self, step: usize, start: &mut dyn FnMut(usize, Request<'_>) -> Started<'x>) {
+    /// Whether nothing more is started.
+    fn is_stopping(&self) -> bool {
+        self.options.on_failure != OnFailure::Continue && !self.failed.is_empty()
+    }
+
+    fn start(&mut self, step: usize, start: Start<'_, 'x>) {
         self.steps[step].started = Some(self.clock.now());
         self.steps[step].state = State::Running;
-        let Some(action) = self.plan.steps[step].action() else {
-            return self.end(step, Err(StepError::Unknown));
+        self.open += 1;
+        self.watch_start(step);
+        let Step { body, policy, .. } = &self.plan.steps[step];
+        // A single call is by far the most frequent, and needs no more than this.
+        let limited = policy.attempts > 1 || policy.timeout.is_some() || policy.deadline.is_some();
+        let Body::Action(action) = body else {
+            self.enter(step, body, Place::WHOLE, None, start);
+            return self.settle(step);
         };
-        let arguments = Cell::new(None);
-        let mut request = Request::new(self.scope(), action);
-        if self.options.arguments {
-            request = request.recording(&arguments);
+        if limited || self.options.capture {
+            self.enter(step, body, Place::WHOLE, None, start);
+            return self.settle(step);
         }
-        let started = catch(|| start(action.site, request));
-        self.steps[step].arguments = arguments.take();
-        match started {
-            Ok(Started::Running(future)) => self.running.push(Running {
-                step,
-                future: Some(future),
-            }),
-            Ok(Started::Ended(result)) => self.end(step, result),
-            Err(panic) => self.end(step, Err(panic)),
+        let span = self.watch_attempt(step, 0);
+        let request = Request::new(self.scope(), action);
+        let started = catch(|| span.in_scope(|| start(action.site, request)));
+        let result = match started {
+            Ok(Started::Running(future)) => {
+                self.calls += 1;
+                let task = Task::call((step, 0), future, None, span);
+                return self.running.push(task);
+            }
+            Ok(Started::Ended(result)) => result,
+            Err(panic) => Err(panic),
+        };
+        self.ended_at_once(step, result, &span);
+    }
+
+    fn ended_at_once(&mut self, step: usize, result: StepResult, span: &Span) {
+        self.watch_tried(step, 0, result.as_ref().err(), span);
+        self.end(step, result.map_err(|error| (Vec::new(), error)));
+    }
+
+    fn happened(&mut self, step: usize, job: usize, event: Event, span: &Span) {
+        match event {
+            Event::Ended(result) => {
+                self.calls -= 1;
+                if self.steps[step].flow.is_some() {
+                    self.called(step, job, result, span);
+                } else {
+                    self.ended_at_once(step, result, span);
+                }
+            }
+            Event::Waited => self.waited(step, job),
         }
     }
 
-    fn end(&mut self, step: usize, result: StepResult) {
+    /// A step has its output, or has failed at one of its elements.
+    fn end(&mut self, step: usize, result: Result<Held, (Vec<usize>, StepError)>) {
+        self.open -= 1;
         self.steps[step].ended = Some(self.clock.now());
-        match result {
+        match result.or_else(|(element, error)| self.recover(step, element, error)) {
             Ok(output) => {
+                // With null in its place, the output is of another type than the tool's.
+                let output = match self.plan.steps[step].policy.optional {
+                    Optional::Whole => Held::json(output.into_json()),
+                    Optional::No | Optional::Each => output,
+                };
                 self.steps[step].state = State::Completed;
                 self.outputs[step] = Some(output);
+                self.watch_end(step);
                 self.free_unread(step);
-                for &dependent in self.graph.dependents.of(step) {
+                for place in 0..self.graph.dependents.of(step).len() {
+                    let dependent = self.graph.dependents.of(step)[place];
                     self.graph.waits[dependent] -= 1;
                     if self.graph.waits[dependent] == 0 {
                         self.ready.push(Reverse(dependent));
+                        self.watch_ready(dependent);
                     }
                 }
             }
-            Err(error) => {
+            Err((element, error)) => {
+                let first = self.failed.is_empty();
                 self.steps[step].state = State::Failed(self.failed.len());
-                self.failed.push((step, error));
+                self.failed.push((step, element, error));
+                self.watch_end(step);
                 self.block(step);
-                if self.options.on_failure == OnFailure::Cancel {
-                    self.cancel();
+                match self.options.on_failure {
+                    OnFailure::Continue => {}
+                    OnFailure::Stop if first => (0..self.steps.len()).for_each(|it| self.cut(it)),
+                    OnFailure::Stop => {}
+                    OnFailure::Cancel => self.cancel(),
                 }
             }
         }
         self.release(step);
+    }
+
+    /// The output that stands for that of a step that failed, if the step says so.
+    fn recover(
+        &mut self,
+        step: usize,
+        element: Vec<usize>,
+        error: StepError,
+    ) -> Result<Held, (Vec<usize>, StepError)> {
+        let policy = &self.plan.steps[step].policy;
+        let output = match &policy.fallback {
+            Some(fallback) => match catch(|| resolve::<Value>(fallback, &self.scope())) {
+                Ok(Ok(output)) => output,
+                Ok(Err(error)) => return Err((element, StepError::fallback(error))),
+                Err(panic) => return Err((element, panic)),
+            },
+            None if policy.optional == Optional::Whole => Value::Null,
+            None => return Err((element, error)),
+        };
+        self.steps[step].recovered = Some((element, error));
+        Ok(Held::json(output))
     }
 
     /// Marks all that needs a failed step. What another failure has blocked before stays with that one.
@@ -171,6 +314,7 @@ impl<'x> Schedule<'x> {
                 let dependent = self.graph.dependents.of(step)[place];
                 if self.steps[dependent].state == State::Waiting {
                     self.steps[dependent].state = State::Blocked(by);
+                    self.watch_end(dependent);
                     self.release(dependent);
                     from.push(dependent);
                 }
@@ -178,15 +322,39 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    /// Drops all that runs.
     fn cancel(&mut self) {
-        let now = self.clock.now();
-        for running in self.running.iter_mut() {
-            // One that has ended, but was not heard of yet, did not finish as far as the run is concerned.
-            running.abandon();
-            self.steps[running.step].state = State::Cancelled;
-            self.steps[running.step].ended = Some(now);
-        }
+        // One that has ended, but was not heard of yet, did not finish as far as the run is concerned.
+        self.abandon(|_| true);
         self.running.clear();
+        for step in 0..self.steps.len() {
+            if self.steps[step].state == State::Running {
+                self.steps[step].flow = None;
+                self.drop_step(step);
+            }
+        }
+    }
+
+    /// A step that has started will not be finished.
+    fn drop_step(&mut self, step: usize) {
+        self.open -= 1;
+        self.steps[step].state = State::Cancelled;
+        let now = self.clock.now();
+        self.steps[step].ended = Some(now);
+        self.watch_end(step);
+        self.release(step);
+    }
+
+    /// Drops calls and waits.
+    fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
+        let mut calls = 0;
+        for task in self.running.iter_mut() {
+            if which(task) {
+                calls += usize::from(task.is_call());
+                task.abandon();
+            }
+        }
+        self.calls -= calls;
     }
 
     /// The step will read nothing any more.
@@ -209,150 +377,29 @@ impl<'x> Schedule<'x> {
     fn scope(&self) -> Scope<'_> {
         Scope::new(self.plan, &self.inputs, &self.outputs)
     }
-
-    pub(super) fn plan(&self) -> &'x Plan {
-        self.plan
-    }
-
-    /// What the run gives back.
-    pub(super) fn output<O: DeserializeOwned>(&self) -> Result<O, RunError> {
-        let cause = if self.failed.is_empty() {
-            match catch(|| resolve(&self.plan.output.value, &self.scope())) {
-                Ok(Ok(output)) => return Ok(output),
-                Ok(Err(error)) => Cause::Output(StepError::arguments(error)),
-                Err(panic) => Cause::Output(panic),
-            }
-        } else {
-            Cause::Steps(self.failures())
-        };
-        Err(RunError::new(self.plan, cause))
-    }
-
-    /// The failures, in the order in which they came about, with what each blocked.
-    fn failures(&self) -> Vec<Failure> {
-        let mut failures: Vec<_> = self
-            .failed
-            .iter()
-            .map(|(step, error)| {
-                let step = &self.plan.steps[*step];
-                Failure {
-                    step: step.id.clone(),
-                    tool: step.tool().map(|tool| tool.name.clone()),
-                    error: error.clone(),
-                    blocked: Vec::new(),
-                }
-            })
-            .collect();
-        for (step, progress) in self.plan.steps.iter().zip(&self.steps) {
-            if let State::Blocked(by) = progress.state
-                && let State::Failed(place) = self.steps[by].state
-            {
-                failures[place].blocked.push(step.id.clone());
-            }
-        }
-        failures
-    }
-
-    /// What became of each step.
-    pub(super) fn report(&self) -> Report {
-        let status = |progress: &Progress| match progress.state {
-            State::Waiting => Status::Skipped,
-            State::Completed => Status::Completed,
-            State::Failed(place) => Status::Failed(self.failed[place].1.clone()),
-            State::Blocked(by) => Status::Blocked {
-                by: self.plan.steps[by].id.clone(),
-            },
-            State::Running | State::Cancelled => Status::Cancelled,
-        };
-        let steps = self.plan.steps.iter().zip(&self.steps);
-        Report::new(
-            self.plan.name.clone(),
-            self.clock.started_at,
-            self.clock.now(),
-            steps
-                .map(|(step, progress)| {
-                    let times = (progress.started, progress.ended);
-                    StepReport::new(step, status(progress), times, progress.arguments.clone())
-                })
-                .collect(),
-        )
-    }
 }
 
-/// The report of a run that started no step.
-pub(super) fn unstarted(plan: &Plan) -> Report {
-    let steps = plan.steps.iter();
-    Report::new(
-        plan.name.clone(),
-        SystemTime::now(),
-        Duration::ZERO,
-        steps
-            .map(|step| StepReport::new(step, Status::Skipped, (None, None), None))
-            .collect(),
-    )
-}
-
-struct Clock {
+struct Clock<'x> {
+    timer: Box<dyn Timer + 'x>,
     started_at: SystemTime,
     start: Instant,
 }
 
-impl Clock {
-    fn start() -> Self {
+impl<'x> Clock<'x> {
+    fn start(timer: Box<dyn Timer + 'x>) -> Self {
         Self {
             started_at: SystemTime::now(),
-            start: Instant::now(),
+            start: timer.now(),
+            timer,
         }
     }
 
+    /// The time since the run's start.
     fn now(&self) -> Duration {
-        self.start.elapsed()
+        self.timer.now().saturating_duration_since(self.start)
     }
-}
 
-/// A step that runs; a panic is its error.
-struct Running<'x> {
-    step: usize,
-    future: Option<StepFuture<'x>>,
-}
-
-impl Running<'_> {
-    /// Drops the tool's future. What its destructors panic about is lost: the step's fate is known already.
-    fn abandon(&mut self) {
-        let future = self.future.take();
-        let _ = catch(|| drop(future));
-    }
-}
-
-impl Future for Running<'_> {
-    type Output = (usize, StepResult);
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(future) = &mut self.future else {
-            return Poll::Pending;
-        };
-        let result = match catch(|| future.as_mut().poll(cx)) {
-            Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(result)) => result,
-            Err(panic) => Err(panic),
-        };
-        self.abandon();
-        Poll::Ready((self.step, result))
-    }
-}
-
-/// A panic, as a step's error.
-fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
-    // What `run` leaves half done belongs to the step that ends here, or to its author, who shared it.
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| StepError::Panic(message(payload)))
-}
-
-fn message(payload: Box<dyn Any + Send>) -> Arc<str> {
-    match payload.downcast::<String>() {
-        Ok(message) => (*message).into(),
-        Err(payload) => match payload.downcast_ref::<&str>() {
-            Some(message) => (*message).into(),
-            None => "(the panic's payload is not text)".into(),
-        },
+    fn sleep(&self, duration: Duration) -> Sleep {
+        self.timer.sleep(duration)
     }
 }

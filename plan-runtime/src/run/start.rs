@@ -30,7 +30,7 @@ pub enum Started<'x> {
 pub struct Request<'s> {
     scope: Scope<'s>,
     action: &'s Action,
-    arguments: Option<&'s Cell<Option<Value>>>,
+    captured: Option<&'s Cell<Option<Value>>>,
 }
 
 impl<'s> Request<'s> {
@@ -39,14 +39,14 @@ impl<'s> Request<'s> {
         Self {
             scope,
             action,
-            arguments: None,
+            captured: None,
         }
     }
 
-    /// The same request, whose tool's arguments are put down here, if JSON can hold them.
-    pub fn recording(mut self, arguments: &'s Cell<Option<Value>>) -> Self {
-        self.arguments = Some(arguments);
-        self
+    /// The same, which leaves the resolved arguments as JSON here.
+    #[must_use]
+    pub fn capturing(self, captured: Option<&'s Cell<Option<Value>>>) -> Self {
+        Self { captured, ..self }
     }
 
     /// The action.
@@ -69,8 +69,8 @@ impl<'s> Request<'s> {
             Ok(tool) => tool,
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
-        if let Some(arguments) = self.arguments {
-            arguments.set(encode(&tool).ok());
+        if let Some(captured) = self.captured {
+            captured.set(encode(&tool).ok());
         }
         let output = tool.call(app);
         Started::Running(Box::pin(async move {

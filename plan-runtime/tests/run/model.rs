@@ -109,7 +109,7 @@ fn model(case: &Case) -> Vec<String> {
     }
     status
         .into_iter()
-        .map(|it| it.unwrap_or("skipped".into()))
+        .map(|it| it.unwrap_or("not started".into()))
         .collect()
 }
 

@@ -263,7 +263,7 @@ fn inputs_and_output_that_cannot_be() {
         error.to_string().starts_with("plan `test` cannot start: "),
         "{error}"
     );
-    assert_eq!(report.totals().skipped, 1);
+    assert_eq!(report.totals().not_started, 1);
     assert!(error.is_permanent());
     assert!(std::error::Error::source(&error).is_some());
 

@@ -1,0 +1,104 @@
+use super::error::write_elements;
+use super::{Status, StepError, Totals};
+use crate::Plan;
+use crate::plan::{Step, ToolInfo};
+use std::fmt;
+use std::time::Duration;
+
+/// Watches a run. Its methods are called in between the steps' work, so they should not take long.
+///
+/// Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
+///
+/// ```
+/// use plan_runtime::run::{Observer, StepError, StepRef};
+/// use std::time::Duration;
+///
+/// struct Log;
+///
+/// impl Observer for Log {
+///     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, _: Duration) {
+///         eprintln!("{step}, attempt {attempt}: {error}");
+///     }
+/// }
+/// ```
+#[expect(unused_variables, reason = "the names say what is given")]
+pub trait Observer: Sync {
+    /// The run starts.
+    fn plan_started(&self, plan: &Plan) {}
+
+    /// The run has ended. One that is dropped does not end.
+    fn plan_finished(&self, plan: &Plan, totals: &Totals, took: Duration) {}
+
+    /// All that the step needs is there.
+    fn step_ready(&self, step: &StepRef<'_>) {}
+
+    /// The step starts.
+    fn step_started(&self, step: &StepRef<'_>) {}
+
+    /// The step, or an element of one, goes through a list of this length.
+    fn list_started(&self, step: &StepRef<'_>, length: usize) {}
+
+    /// An attempt starts. They are counted from 1.
+    fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {}
+
+    /// An attempt has succeeded.
+    fn attempt_completed(&self, step: &StepRef<'_>, attempt: u32, took: Duration) {}
+
+    /// An attempt has failed.
+    fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {}
+
+    /// What has failed is tried again after this time.
+    fn retrying(&self, step: &StepRef<'_>, attempt: u32, wait: Duration) {}
+
+    /// The step has ended: it completed, failed, or was cancelled.
+    fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {}
+
+    /// No condition of the step holds.
+    fn step_skipped(&self, step: &StepRef<'_>) {}
+
+    /// The step cannot run any more, because of another that has failed.
+    fn step_blocked(&self, step: &StepRef<'_>, by: &Step) {}
+}
+
+/// A step of a plan that is running, or an element of it. It prints as `inbox` or `inbox[3]`.
+#[derive(Clone, Copy, Debug)]
+pub struct StepRef<'e> {
+    pub(super) plan: &'e Plan,
+    pub(super) index: usize,
+    pub(super) element: &'e [usize],
+    pub(super) tool: Option<&'e ToolInfo>,
+}
+
+impl<'e> StepRef<'e> {
+    /// The plan.
+    pub fn plan(&self) -> &'e Plan {
+        self.plan
+    }
+
+    /// The step.
+    pub fn step(&self) -> &'e Step {
+        &self.plan.steps[self.index]
+    }
+
+    /// The step's place in [`Plan::steps`].
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Of what a `for` does, for which element, from the outermost list on; empty for the step as a whole.
+    pub fn element(&self) -> &'e [usize] {
+        self.element
+    }
+
+    /// The tool that is called; of a step as a whole, the only one that it may call.
+    pub fn tool(&self) -> Option<&'e ToolInfo> {
+        self.tool
+    }
+}
+
+impl fmt::Display for StepRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.step().id)?;
+        write_elements(f, self.element)
+    }
+}

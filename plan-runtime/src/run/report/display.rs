@@ -1,0 +1,163 @@
+use super::super::error::write_elements;
+use super::{Report, Status, StepReport, Totals};
+use std::fmt;
+use std::time::Duration;
+
+/// How many characters show the whole run.
+const BAR: usize = 20;
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Failed(error) | Self::Recovered(error) => write!(f, ": {error}"),
+            Self::Blocked { by } => write!(f, " by `{by}`"),
+            Self::Completed | Self::Skipped | Self::Cancelled | Self::NotStarted => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [
+            (self.completed, "completed"),
+            (self.recovered, "recovered"),
+            (self.skipped, "skipped"),
+            (self.failed, "failed"),
+            (self.blocked, "blocked"),
+            (self.cancelled, "cancelled"),
+            (self.not_started, "not started"),
+        ];
+        let mut some = all.iter().filter(|(count, _)| *count > 0);
+        let Some((count, name)) = some.next() else {
+            return f.write_str("nothing to do");
+        };
+        write!(f, "{count} {name}")?;
+        some.try_for_each(|(count, name)| write!(f, ", {count} {name}"))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.steps.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let (plan, duration, totals) = (&self.plan, Millis(self.duration), self.totals);
+        write!(
+            f,
+            "plan `{plan}`: {count} step{plural} in {duration}: {totals}"
+        )?;
+
+        let rows: Vec<Row<'_>> = self.steps.iter().map(|step| self.row(step)).collect();
+        let widest =
+            |text: &dyn Fn(&Row<'_>) -> usize| rows.iter().map(text).max().unwrap_or_default();
+        let id = widest(&|row| row.step.id.chars().count());
+        let tool = widest(&|row| row.step.tool().map_or(0, |tool| tool.chars().count()));
+        let status = widest(&|row| row.step.status.name().len());
+        let started = widest(&|row| row.started.len());
+        let took = widest(&|row| row.took.len());
+        let bar = widest(&|row| row.bar.chars().count());
+        for row in &rows {
+            let plus = if row.started.is_empty() { ' ' } else { '+' };
+            let mut line = format!(
+                "  {:id$}  {:tool$}  {:status$}  {:>started$} {plus} {:>took$}  {:bar$}",
+                row.step.id,
+                row.step.tool().unwrap_or_default(),
+                row.step.status.name(),
+                row.started,
+                row.took,
+                row.bar,
+            );
+            // A note of several lines would break the table.
+            for (place, text) in row.note.lines().enumerate() {
+                line.push_str(if place == 0 { "  " } else { " ⏎ " });
+                line.push_str(text);
+            }
+            write!(f, "\n{}", line.trim_end())?;
+        }
+        if self.critical.len() > 1 {
+            let ids: Vec<&str> = self.critical_path().map(StepReport::id).collect();
+            let took = Millis(self.critical_duration());
+            write!(f, "\n  critical path: {}, {took}", ids.join(" → "))?;
+        }
+        Ok(())
+    }
+}
+
+struct Row<'r> {
+    step: &'r StepReport,
+    started: String,
+    took: String,
+    bar: String,
+    note: String,
+}
+
+impl Report {
+    fn row<'r>(&self, step: &'r StepReport) -> Row<'r> {
+        let time = |time: Option<Duration>| {
+            time.map(|time| Millis(time).to_string())
+                .unwrap_or_default()
+        };
+        Row {
+            step,
+            started: time(step.started),
+            took: time(step.duration()),
+            bar: self.bar(step).unwrap_or_default(),
+            note: step.note(),
+        }
+    }
+
+    /// When the step ran, as a part of the run.
+    fn bar(&self, step: &StepReport) -> Option<String> {
+        let whole = self.duration.as_secs_f64();
+        let cell = |time: Duration| match whole > 0.0 {
+            true => (time.as_secs_f64() / whole * BAR as f64).round() as usize,
+            false => 0,
+        };
+        let start = cell(step.started?).min(BAR - 1);
+        let length = cell(step.ended?).min(BAR).saturating_sub(start).max(1);
+        Some(" ".repeat(start) + &"█".repeat(length))
+    }
+}
+
+impl StepReport {
+    fn note(&self) -> String {
+        let mut note = match &self.status {
+            Status::Failed(error) | Status::Recovered(error) => {
+                let element = Elements(&self.element);
+                match self.element.is_empty() {
+                    true => error.to_string(),
+                    false => format!("{element}: {error}"),
+                }
+            }
+            Status::Blocked { by } => format!("by `{by}`"),
+            Status::Completed | Status::Skipped | Status::Cancelled | Status::NotStarted => {
+                String::new()
+            }
+        };
+        let calls = self.attempts.len();
+        if calls > 1 {
+            let in_list = self.attempts.iter().any(|it| !it.element.is_empty());
+            let what = if in_list { "calls" } else { "attempts" };
+            let gap = if note.is_empty() { "" } else { " " };
+            note.push_str(&format!("{gap}({calls} {what})"));
+        }
+        note
+    }
+}
+
+struct Elements<'r>(&'r [usize]);
+
+impl fmt::Display for Elements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_elements(f, self.0)
+    }
+}
+
+/// A time in one unit, so that a column of them can be compared at a glance.
+struct Millis(Duration);
+
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} ms", self.0.as_secs_f64() * 1e3)
+    }
+}

@@ -1,0 +1,78 @@
+use super::{Attempt, Report, Status, StepReport};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+use std::time::Duration;
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let started_at = humantime::format_rfc3339_millis(self.started_at);
+        map.serialize_entry("plan", &self.plan)?;
+        map.serialize_entry("started_at", &started_at.to_string())?;
+        map.serialize_entry("duration_ms", &millis(self.duration))?;
+        map.serialize_entry("totals", &self.totals)?;
+        let path: Vec<&str> = self.critical_path().map(StepReport::id).collect();
+        map.serialize_entry("critical_path", &path)?;
+        map.serialize_entry("critical_path_ms", &millis(self.critical_duration()))?;
+        map.serialize_entry("steps", &self.steps)?;
+        map.end()
+    }
+}
+
+impl Serialize for StepReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        entry(&mut map, "tool", self.tool.as_ref())?;
+        map.serialize_entry("status", self.status.name())?;
+        if let Status::Blocked { by } = &self.status {
+            map.serialize_entry("by", by)?;
+        }
+        entry(&mut map, "error", self.error().map(ToString::to_string))?;
+        if !self.element.is_empty() {
+            map.serialize_entry("element", &self.element)?;
+        }
+        entry(&mut map, "started_ms", self.started.map(millis))?;
+        entry(&mut map, "duration_ms", self.duration().map(millis))?;
+        if !self.attempts.is_empty() {
+            map.serialize_entry("attempts", &self.attempts)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Attempt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if !self.element.is_empty() {
+            map.serialize_entry("element", &self.element)?;
+        }
+        map.serialize_entry("number", &self.number)?;
+        entry(&mut map, "tool", self.tool.as_ref())?;
+        map.serialize_entry("started_ms", &millis(self.started))?;
+        let took = self.ended.map(|ended| ended.saturating_sub(self.started));
+        entry(&mut map, "duration_ms", took.map(millis))?;
+        entry(
+            &mut map,
+            "error",
+            self.error.as_ref().map(ToString::to_string),
+        )?;
+        entry::<_, &Value>(&mut map, "arguments", self.arguments.as_ref())?;
+        map.end()
+    }
+}
+
+fn entry<M: SerializeMap, T: Serialize>(
+    map: &mut M,
+    key: &str,
+    value: Option<T>,
+) -> Result<(), M::Error> {
+    match value {
+        Some(value) => map.serialize_entry(key, &value),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,223 @@
+//! How far a step has come that is more than one call: its lists, its local values, and its calls.
+
+use super::super::StepError;
+use crate::plan::{Action, For};
+use crate::resolve::Held;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The state of a step with branches, elements or attempts.
+#[derive(Default)]
+pub(super) struct Flow<'x> {
+    lists: Vec<List<'x>>,
+    /// The lists that have elements left to start, the innermost last.
+    open: Vec<usize>,
+    frames: Vec<Option<Frame>>,
+    free: Vec<usize>,
+    pub(super) jobs: Vec<Job<'x>>,
+    /// The jobs whose wait is over.
+    pub(super) again: VecDeque<usize>,
+    /// The calls that run.
+    pub(super) active: usize,
+    /// Whether the step stands in the queue of those that may start something.
+    pub(super) queued: bool,
+    /// Whether something of it will never start.
+    pub(super) cut: bool,
+    pub(super) failed: Option<(Vec<usize>, StepError)>,
+    /// The first failure that null stands for.
+    pub(super) missed: Option<(Vec<usize>, StepError)>,
+    pub(super) output: Option<Value>,
+}
+
+/// A `for` on its way.
+struct List<'x> {
+    each: &'x For,
+    items: std::vec::IntoIter<Value>,
+    next: usize,
+    outputs: Vec<Value>,
+    missing: usize,
+    place: Place,
+    frame: Option<usize>,
+}
+
+/// Where an output belongs: to the step, or to a place in a list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    list: Option<usize>,
+    index: usize,
+}
+
+/// A local value.
+struct Frame {
+    held: Held,
+    outer: Option<usize>,
+}
+
+/// A call with all its attempts.
+pub(super) struct Job<'x> {
+    pub(super) action: &'x Action,
+    pub(super) place: Place,
+    pub(super) frame: Option<usize>,
+    pub(super) attempts: u32,
+    /// When the first attempt started.
+    pub(super) started: Duration,
+    /// When the last attempt started.
+    pub(super) tried: Duration,
+    /// The last attempt's place in the log.
+    pub(super) log: Option<usize>,
+    /// While it waits for its next attempt, the error of the last one.
+    pub(super) waits: Option<StepError>,
+}
+
+impl Place {
+    /// The step's own output.
+    pub(super) const WHOLE: Self = Self {
+        list: None,
+        index: 0,
+    };
+
+    pub(super) fn is_element(self) -> bool {
+        self.list.is_some()
+    }
+}
+
+impl<'x> Flow<'x> {
+    pub(super) fn push_job(
+        &mut self,
+        action: &'x Action,
+        place: Place,
+        frame: Option<usize>,
+    ) -> usize {
+        self.jobs.push(Job {
+            action,
+            place,
+            frame,
+            attempts: 0,
+            started: Duration::ZERO,
+            tried: Duration::ZERO,
+            log: None,
+            waits: None,
+        });
+        self.jobs.len() - 1
+    }
+
+    pub(super) fn push_frame(&mut self, value: Value, outer: Option<usize>) -> usize {
+        let frame = Some(Frame {
+            held: Held::json(value),
+            outer,
+        });
+        match self.free.pop() {
+            Some(place) => {
+                self.frames[place] = frame;
+                place
+            }
+            None => {
+                self.frames.push(frame);
+                self.frames.len() - 1
+            }
+        }
+    }
+
+    /// Begins a list that is not empty.
+    pub(super) fn push_list(
+        &mut self,
+        each: &'x For,
+        items: Vec<Value>,
+        place: Place,
+        frame: Option<usize>,
+    ) {
+        self.open.push(self.lists.len());
+        self.lists.push(List {
+            each,
+            outputs: vec![Value::Null; items.len()],
+            missing: items.len(),
+            items: items.into_iter(),
+            next: 0,
+            place,
+            frame,
+        });
+    }
+
+    /// The next element to start: its body is that of the list, its value is a new frame.
+    pub(super) fn next_element(&mut self) -> Option<(&'x For, Place, usize)> {
+        while let Some(&list) = self.open.last() {
+            let at = &mut self.lists[list];
+            let Some(item) = at.items.next() else {
+                self.open.pop();
+                continue;
+            };
+            let place = Place {
+                list: Some(list),
+                index: at.next,
+            };
+            at.next += 1;
+            if at.items.len() == 0 {
+                self.open.pop();
+            }
+            let List { each, frame, .. } = self.lists[list];
+            return Some((each, place, self.push_frame(item, frame)));
+        }
+        None
+    }
+
+    /// Whether there is something to start.
+    pub(super) fn has_more(&self) -> bool {
+        !self.again.is_empty() || !self.open.is_empty()
+    }
+
+    /// Starts nothing further. What waits for another attempt is given back.
+    pub(super) fn cut(&mut self) -> Vec<usize> {
+        self.cut |= !self.open.is_empty();
+        self.open.clear();
+        self.again.clear();
+        let waiting = |job: &usize| self.jobs[*job].waits.is_some();
+        (0..self.jobs.len()).filter(waiting).collect()
+    }
+
+    /// The local values of a frame, the outermost first.
+    pub(super) fn locals(&self, mut frame: Option<usize>) -> Vec<&Held> {
+        let mut locals = Vec::new();
+        while let Some(at) = frame.and_then(|frame| self.frames[frame].as_ref()) {
+            locals.push(&at.held);
+            frame = at.outer;
+        }
+        locals.reverse();
+        locals
+    }
+
+    /// Of which elements a place is.
+    pub(super) fn elements(&self, mut place: Place) -> Vec<usize> {
+        let mut elements = Vec::new();
+        while let Some(list) = place.list {
+            elements.push(place.index);
+            place = self.lists[list].place;
+        }
+        elements.reverse();
+        elements
+    }
+
+    /// Puts an output where it belongs; the last one of a list makes the list an output.
+    pub(super) fn deliver(&mut self, mut place: Place, mut frame: Option<usize>, mut value: Value) {
+        loop {
+            let base = place.list.and_then(|list| self.lists[list].frame);
+            while let Some(at) = frame.filter(|_| frame != base) {
+                frame = self.frames[at].take().and_then(|frame| frame.outer);
+                self.free.push(at);
+            }
+            let Some(list) = place.list else {
+                self.output = Some(value);
+                return;
+            };
+            let list = &mut self.lists[list];
+            list.outputs[place.index] = value;
+            list.missing -= 1;
+            if list.missing > 0 {
+                return;
+            }
+            value = Value::Array(std::mem::take(&mut list.outputs));
+            place = list.place;
+            frame = list.frame;
+        }
+    }
+}

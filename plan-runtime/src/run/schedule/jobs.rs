@@ -1,0 +1,335 @@
+//! What a step with branches, elements or attempts does next.
+
+use super::super::StepError;
+use super::super::options::OnFailure;
+use super::super::report::Attempt;
+use super::super::start::{Request, Started, StepResult};
+use super::super::trace::Span;
+use super::flow::{Flow, Place};
+use super::task::{Task, catch};
+use super::{Schedule, Start, State};
+use crate::plan::{Body, Branch, Condition, Optional};
+use crate::resolve::{Held, ResolveError, Scope, describe, resolve};
+use serde_json::Value;
+use std::cell::Cell;
+use std::time::Duration;
+
+impl<'x> Schedule<'x> {
+    /// Starts what comes next in a step: another attempt, or another element.
+    pub(super) fn advance(&mut self, step: usize, start: Start<'_, 'x>) {
+        let Some(flow) = &mut self.steps[step].flow else {
+            return;
+        };
+        flow.queued = false;
+        if let Some(job) = flow.again.pop_front() {
+            self.attempt(step, job, start);
+        } else if let Some((each, place, frame)) = flow.next_element() {
+            self.enter(step, &each.body, place, Some(frame), start);
+        }
+        self.settle(step);
+    }
+
+    /// Does a body, as far as it does not have to wait for a call.
+    pub(super) fn enter(
+        &mut self,
+        step: usize,
+        mut body: &'x Body,
+        place: Place,
+        mut frame: Option<usize>,
+        start: Start<'_, 'x>,
+    ) {
+        loop {
+            match body {
+                Body::Action(action) => {
+                    let job = self.flow(step).push_job(action, place, frame);
+                    return self.attempt(step, job, start);
+                }
+                Body::If(branches) => match self.choose(step, branches, frame) {
+                    Ok(Some((branch, bound))) => {
+                        if let Some(value) = bound {
+                            frame = Some(self.flow(step).push_frame(value, frame));
+                        }
+                        body = &branch.body;
+                    }
+                    Ok(None) => {
+                        self.steps[step].skipped |= !place.is_element();
+                        return self.flow(step).deliver(place, frame, Value::Null);
+                    }
+                    Err(error) => return self.fail(step, place, frame, error),
+                },
+                Body::For(rounds) => {
+                    let Some(each) = rounds.first() else {
+                        return self.flow(step).deliver(place, frame, Value::Null);
+                    };
+                    let items = self.locally(step, frame, |scope| {
+                        items(resolve(&each.list, scope)?, &each.list)
+                    });
+                    match items {
+                        Ok(items) => {
+                            self.watch_list(step, place, items.len());
+                            let flow = self.flow(step);
+                            match items.is_empty() {
+                                true => flow.deliver(place, frame, Value::Array(items)),
+                                false => flow.push_list(each, items, place, frame),
+                            }
+                        }
+                        Err(error) => self.fail_whole(step, place, error),
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The first branch that is to be taken, with the value that its condition binds.
+    #[expect(clippy::type_complexity, reason = "it is used in one place")]
+    fn choose(
+        &self,
+        step: usize,
+        branches: &'x [Branch],
+        frame: Option<usize>,
+    ) -> Result<Option<(&'x Branch, Option<Value>)>, StepError> {
+        self.locally(step, frame, |scope| {
+            for branch in branches {
+                match &branch.condition {
+                    Condition::Always => return Ok(Some((branch, None))),
+                    Condition::Holds(condition) => {
+                        if resolve(condition, scope)? {
+                            return Ok(Some((branch, None)));
+                        }
+                    }
+                    Condition::Binds { value, .. } => {
+                        if let Some(value) = resolve::<Option<Value>>(value, scope)? {
+                            return Ok(Some((branch, Some(value))));
+                        }
+                    }
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    fn locally<T>(
+        &self,
+        step: usize,
+        frame: Option<usize>,
+        read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
+    ) -> Result<T, StepError> {
+        let locals = match &self.steps[step].flow {
+            Some(flow) => flow.locals(frame),
+            None => Vec::new(),
+        };
+        let scope = self.scope().with_locals(&locals);
+        catch(|| read(&scope))?.map_err(StepError::arguments)
+    }
+
+    /// Makes the first or a further attempt of a job.
+    fn attempt(&mut self, step: usize, job: usize, start: Start<'_, 'x>) {
+        let now = self.clock.now();
+        let policy = &self.plan.steps[step].policy;
+        let at = &mut self.flow(step).jobs[job];
+        if at.attempts == 0 {
+            at.started = now;
+        }
+        let left = policy
+            .deadline
+            .map(|deadline| at.started.saturating_add(deadline).saturating_sub(now));
+        let (place, frame, action) = (at.place, at.frame, at.action);
+        if let Some(error) = at.waits.take()
+            && left.is_some_and(|left| left.is_zero())
+        {
+            return self.fail(step, place, frame, error);
+        }
+        at.attempts += 1;
+        at.tried = now;
+        let attempt = at.attempts;
+        let limit = match (policy.timeout, left) {
+            (Some(timeout), left) if left.is_none_or(|left| timeout <= left) => {
+                Some((timeout, StepError::Timeout(timeout)))
+            }
+            (_, Some(left)) => Some((left, StepError::Deadline(policy.deadline.unwrap_or(left)))),
+            (_, None) => None,
+        };
+        let limit = limit.map(|(limit, error)| (self.clock.sleep(limit), error));
+        if self.options.record {
+            let element = self.flow(step).elements(place);
+            let log = &mut self.steps[step].log;
+            let entry = Some(log.len());
+            log.push(Attempt::new(element, attempt, now, action));
+            self.flow(step).jobs[job].log = entry;
+        }
+        let span = self.watch_attempt(step, job);
+        let captured = Cell::new(None);
+        let result = {
+            let flow = self.steps[step].flow.as_ref();
+            let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
+            let request = Request::new(self.scope().with_locals(&locals), action)
+                .capturing(self.options.capture.then_some(&captured));
+            catch(|| span.in_scope(|| start(action.site, request)))
+        };
+        if let Some(log) = self.flow(step).jobs[job].log {
+            self.steps[step].log[log].arguments = captured.take();
+        }
+        match result {
+            Ok(Started::Running(future)) => {
+                self.calls += 1;
+                self.flow(step).active += 1;
+                self.running
+                    .push(Task::call((step, job), future, limit, span));
+            }
+            Ok(Started::Ended(result)) => self.tried(step, job, result, &span),
+            Err(panic) => self.tried(step, job, Err(panic), &span),
+        }
+    }
+
+    /// A job's call has ended.
+    pub(super) fn called(&mut self, step: usize, job: usize, result: StepResult, span: &Span) {
+        let Some(flow) = &mut self.steps[step].flow else {
+            return;
+        };
+        flow.active -= 1;
+        self.tried(step, job, result, span);
+        self.settle(step);
+    }
+
+    /// An attempt has ended.
+    fn tried(&mut self, step: usize, job: usize, result: StepResult, span: &Span) {
+        let now = self.clock.now();
+        self.watch_tried(step, job, result.as_ref().err(), span);
+        let at = &self.flow(step).jobs[job];
+        let (place, frame, attempts, started) = (at.place, at.frame, at.attempts, at.started);
+        if let Some(log) = at.log {
+            self.steps[step].log[log].end(now, result.as_ref().err());
+        }
+        let error = match result {
+            Ok(output) => return self.flow(step).deliver(place, frame, output.into_json()),
+            Err(error) => error,
+        };
+        let policy = &self.plan.steps[step].policy;
+        let failed = self.flow(step).failed.is_some();
+        if failed || self.is_stopping() || attempts >= policy.attempts || !error.is_transient() {
+            return self.fail(step, place, frame, error);
+        }
+        let mut wait = policy.wait_after(attempts);
+        if policy.jitter {
+            wait = wait.mul_f64(self.random.f64());
+        }
+        if policy
+            .deadline
+            .is_some_and(|deadline| now.saturating_add(wait) >= started.saturating_add(deadline))
+        {
+            return self.fail(step, place, frame, error);
+        }
+        self.watch_retry(step, job, wait);
+        self.flow(step).jobs[job].waits = Some(error);
+        if wait == Duration::ZERO {
+            self.flow(step).again.push_back(job);
+        } else {
+            let sleep = self.clock.sleep(wait);
+            self.running.push(Task::wait((step, job), sleep));
+        }
+    }
+
+    /// A job's wait is over.
+    pub(super) fn waited(&mut self, step: usize, job: usize) {
+        let Some(flow) = &mut self.steps[step].flow else {
+            return;
+        };
+        if flow.jobs[job].waits.is_some() {
+            flow.again.push_back(job);
+            self.settle(step);
+        }
+    }
+
+    /// What belongs at this place will not come.
+    fn fail(&mut self, step: usize, place: Place, frame: Option<usize>, error: StepError) {
+        if self.plan.steps[step].policy.optional == Optional::Each && place.is_element() {
+            let flow = self.flow(step);
+            let element = flow.elements(place);
+            flow.missed.get_or_insert((element, error));
+            return flow.deliver(place, frame, Value::Null);
+        }
+        self.fail_whole(step, place, error);
+    }
+
+    /// The step has failed, and starts nothing more.
+    fn fail_whole(&mut self, step: usize, place: Place, error: StepError) {
+        let flow = self.flow(step);
+        let element = flow.elements(place);
+        flow.failed.get_or_insert((element, error));
+        for job in flow.cut() {
+            flow.jobs[job].waits = None;
+        }
+        if self.options.on_failure == OnFailure::Cancel {
+            self.abandon(|task| task.step == step);
+            self.flow(step).active = 0;
+        }
+    }
+
+    /// Starts nothing more of a step that runs: what waits for another attempt has failed.
+    pub(super) fn cut(&mut self, step: usize) {
+        let Some(flow) = &mut self.steps[step].flow else {
+            return;
+        };
+        for job in flow.cut() {
+            let flow = self.flow(step);
+            let at = &mut flow.jobs[job];
+            let (place, frame) = (at.place, at.frame);
+            if let Some(error) = at.waits.take() {
+                self.fail(step, place, frame, error);
+            }
+        }
+        self.settle(step);
+    }
+
+    /// Ends a step that has its output or will have none; else, lines it up if there is something to start.
+    pub(super) fn settle(&mut self, step: usize) {
+        let Some(flow) = &mut self.steps[step].flow else {
+            return;
+        };
+        if flow.active == 0
+            && let Some((element, error)) = flow.failed.take()
+        {
+            self.steps[step].flow = None;
+            return self.end(step, Err((element, error)));
+        }
+        if flow.failed.is_none()
+            && let Some(output) = flow.output.take()
+        {
+            let missed = flow.missed.take();
+            self.steps[step].flow = None;
+            self.steps[step].recovered = missed;
+            return self.end(step, Ok(Held::json(output)));
+        }
+        if flow.active == 0 && flow.cut {
+            self.steps[step].flow = None;
+            return self.drop_step(step);
+        }
+        let limit = self.plan.steps[step].policy.concurrency;
+        if !flow.queued && flow.has_more() && limit.is_none_or(|limit| flow.active < limit.max(1)) {
+            flow.queued = true;
+            self.ready.push(std::cmp::Reverse(step));
+        }
+    }
+
+    pub(super) fn flow(&mut self, step: usize) -> &mut Flow<'x> {
+        debug_assert!(self.steps[step].state == State::Running);
+        self.steps[step].flow.get_or_insert_default()
+    }
+}
+
+/// What a `for` goes through.
+fn items(list: Value, template: &crate::plan::Template) -> Result<Vec<Value>, ResolveError> {
+    match list {
+        Value::Array(items) => Ok(items),
+        Value::Object(members) => Ok(members
+            .into_iter()
+            .map(|(key, value)| Value::Array(vec![key.into(), value]))
+            .collect()),
+        other => Err(ResolveError::new(format!(
+            "`for` goes through a list or an object, but `{}` is {}",
+            describe::short(&template.to_string()),
+            describe::value(&other)
+        ))),
+    }
+}

@@ -1,0 +1,122 @@
+//! What a run gives back.
+
+use super::super::error::{Cause, Failure, RunError, StepError};
+use super::super::report::{Report, Status, StepReport};
+use super::task::catch;
+use super::{Schedule, State};
+use crate::plan::Plan;
+use crate::resolve::resolve;
+use serde::de::DeserializeOwned;
+use std::time::{Duration, SystemTime};
+
+impl<'x> Schedule<'x> {
+    pub(in crate::run) fn plan(&self) -> &'x Plan {
+        self.plan
+    }
+
+    /// What the run gives back.
+    pub(in crate::run) fn output<O: DeserializeOwned>(&self) -> Result<O, RunError> {
+        let cause = match &self.interrupted {
+            Some(interrupt) => Cause::Interrupted(interrupt.clone(), self.failures()),
+            None if self.failed.is_empty() => {
+                match catch(|| resolve(&self.plan.output.value, &self.scope())) {
+                    Ok(Ok(output)) => return Ok(output),
+                    Ok(Err(error)) => Cause::Output(StepError::arguments(error)),
+                    Err(panic) => Cause::Output(panic),
+                }
+            }
+            None => Cause::Steps(self.failures()),
+        };
+        Err(RunError::new(self.plan, cause))
+    }
+
+    /// The failures, in the order in which they came about, with what each blocked.
+    fn failures(&self) -> Vec<Failure> {
+        let mut failures: Vec<_> = self
+            .failed
+            .iter()
+            .map(|(step, element, error)| {
+                let step = &self.plan.steps[*step];
+                Failure {
+                    step: step.id.clone(),
+                    element: element.clone(),
+                    tool: step.tool().map(|tool| tool.name.clone()),
+                    error: error.clone(),
+                    blocked: Vec::new(),
+                }
+            })
+            .collect();
+        for (step, progress) in self.plan.steps.iter().zip(&self.steps) {
+            if let State::Blocked(by) = progress.state
+                && let State::Failed(place) = self.steps[by].state
+            {
+                failures[place].blocked.push(step.id.clone());
+            }
+        }
+        failures
+    }
+
+    /// How a step ended.
+    pub(super) fn status(&self, step: usize) -> Status {
+        let progress = &self.steps[step];
+        match progress.state {
+            State::Waiting => Status::NotStarted,
+            State::Completed => match &progress.recovered {
+                Some((_, error)) => Status::Recovered(error.clone()),
+                None if progress.skipped => Status::Skipped,
+                None => Status::Completed,
+            },
+            State::Failed(place) => Status::Failed(self.failed[place].2.clone()),
+            State::Blocked(by) => Status::Blocked {
+                by: self.plan.steps[by].id.clone(),
+            },
+            State::Running | State::Cancelled => Status::Cancelled,
+        }
+    }
+
+    /// What became of each step.
+    pub(in crate::run) fn report(&mut self) -> Report {
+        let steps = 0..self.steps.len();
+        let steps = steps.map(|place| {
+            let (status, log) = (
+                self.status(place),
+                std::mem::take(&mut self.steps[place].log),
+            );
+            let progress = &self.steps[place];
+            let element = match (progress.state, &progress.recovered) {
+                (State::Failed(place), _) => self.failed[place].1.clone(),
+                (_, Some((element, _))) => element.clone(),
+                _ => Vec::new(),
+            };
+            let times = (progress.started, progress.ended);
+            let mut report = StepReport::new(&self.plan.steps[place], status, element, times, log);
+            if self.plan.steps[place].action().is_some() {
+                report.add_only_attempt(&self.plan.steps[place]);
+            }
+            report
+        });
+        let steps = steps.collect();
+        let took = self.ended.unwrap_or_else(|| self.clock.now());
+        Report::new(self.plan, self.clock.started_at, took, steps)
+    }
+}
+
+/// The report of a run that started no step.
+pub(in crate::run) fn unstarted(plan: &Plan) -> Report {
+    let steps = plan.steps.iter();
+    let not_started = |step| {
+        StepReport::new(
+            step,
+            Status::NotStarted,
+            Vec::new(),
+            (None, None),
+            Vec::new(),
+        )
+    };
+    Report::new(
+        plan,
+        SystemTime::now(),
+        Duration::ZERO,
+        steps.map(not_started).collect(),
+    )
+}

@@ -1,0 +1,174 @@
+//! What observers and `tracing` are told.
+
+use super::super::observe::StepRef;
+use super::super::report::Totals;
+use super::super::trace::Span;
+use super::super::{Status, StepError};
+use super::flow::Place;
+use super::{Progress, Schedule, State};
+use std::time::Duration;
+
+impl<'x> Schedule<'x> {
+    /// Whether anyone watches. Where nobody does, nothing is made for them.
+    fn is_watched(&self) -> bool {
+        self.options.observer.is_some() || cfg!(feature = "tracing")
+    }
+
+    fn whole(&self, step: usize) -> StepRef<'x> {
+        StepRef {
+            plan: self.plan,
+            index: step,
+            element: &[],
+            tool: self.plan.steps[step].tool(),
+        }
+    }
+
+    fn part<'e>(&self, step: usize, job: usize, element: &'e [usize]) -> StepRef<'e>
+    where
+        'x: 'e,
+    {
+        let flow = self.steps[step].flow.as_ref();
+        let tool = match flow.and_then(|flow| flow.jobs.get(job)) {
+            Some(job) => job.action.tool.as_ref(),
+            None => self.plan.steps[step].tool(),
+        };
+        StepRef {
+            plan: self.plan,
+            index: step,
+            element,
+            tool,
+        }
+    }
+
+    fn elements(&self, step: usize, job: usize) -> (Vec<usize>, u32, Duration) {
+        let flow = self.steps[step].flow.as_ref();
+        match flow.and_then(|flow| Some((flow, flow.jobs.get(job)?))) {
+            Some((flow, job)) => (flow.elements(job.place), job.attempts, job.tried),
+            None => (Vec::new(), 1, self.steps[step].started.unwrap_or_default()),
+        }
+    }
+
+    pub(super) fn watch_plan_start(&mut self) {
+        #[cfg(feature = "tracing")]
+        {
+            self.span = Span::run(self.plan);
+        }
+        if let Some(observer) = self.options.observer {
+            observer.plan_started(self.plan);
+            for step in 0..self.plan.steps.len() {
+                if self.graph.waits[step] == 0 {
+                    observer.step_ready(&self.whole(step));
+                }
+            }
+        }
+    }
+
+    pub(super) fn watch_plan_end(&self) {
+        if !self.is_watched() {
+            return;
+        }
+        let totals = Totals::of((0..self.steps.len()).map(|step| self.status(step)));
+        let took = self.clock.now();
+        #[cfg(feature = "tracing")]
+        self.span.finished(&totals, took);
+        if let Some(observer) = self.options.observer {
+            observer.plan_finished(self.plan, &totals, took);
+        }
+    }
+
+    pub(super) fn watch_ready(&self, step: usize) {
+        if let Some(observer) = self.options.observer {
+            observer.step_ready(&self.whole(step));
+        }
+    }
+
+    pub(super) fn watch_start(&self, step: usize) {
+        if let Some(observer) = self.options.observer {
+            observer.step_started(&self.whole(step));
+        }
+    }
+
+    pub(super) fn watch_list(&self, step: usize, place: Place, length: usize) {
+        if let (Some(observer), Some(flow)) = (self.options.observer, &self.steps[step].flow) {
+            let element = flow.elements(place);
+            let part = self.part(step, usize::MAX, &element);
+            observer.list_started(&part, length);
+        }
+    }
+
+    /// An attempt starts; its span is given back.
+    pub(super) fn watch_attempt(&self, step: usize, job: usize) -> Span {
+        if !self.is_watched() {
+            return Span::none();
+        }
+        let (element, attempt, _) = self.elements(step, job);
+        let part = self.part(step, job, &element);
+        if let Some(observer) = self.options.observer {
+            observer.attempt_started(&part, attempt);
+        }
+        #[cfg(feature = "tracing")]
+        return Span::attempt(&self.span, &part, attempt);
+        #[cfg(not(feature = "tracing"))]
+        Span::none()
+    }
+
+    /// An attempt has ended.
+    pub(super) fn watch_tried(
+        &self,
+        step: usize,
+        job: usize,
+        error: Option<&StepError>,
+        span: &Span,
+    ) {
+        #[cfg(feature = "tracing")]
+        span.outcome(error);
+        let _ = span;
+        let Some(observer) = self.options.observer else {
+            return;
+        };
+        let (element, attempt, tried) = self.elements(step, job);
+        let part = self.part(step, job, &element);
+        let took = self.clock.now().saturating_sub(tried);
+        match error {
+            None => observer.attempt_completed(&part, attempt, took),
+            Some(error) => observer.attempt_failed(&part, attempt, error, took),
+        }
+    }
+
+    pub(super) fn watch_retry(&self, step: usize, job: usize, wait: Duration) {
+        if !self.is_watched() {
+            return;
+        }
+        let (element, attempt, _) = self.elements(step, job);
+        let part = self.part(step, job, &element);
+        #[cfg(feature = "tracing")]
+        self.span.retrying(&part, attempt + 1, wait);
+        if let Some(observer) = self.options.observer {
+            observer.retrying(&part, attempt + 1, wait);
+        }
+    }
+
+    /// A step has ended, or will never start.
+    pub(super) fn watch_end(&self, step: usize) {
+        if !self.is_watched() {
+            return;
+        }
+        let whole = self.whole(step);
+        let status = self.status(step);
+        #[cfg(feature = "tracing")]
+        self.span.step(&whole, status.name());
+        let Some(observer) = self.options.observer else {
+            return;
+        };
+        match (&status, self.steps[step].state) {
+            (Status::Skipped, _) => observer.step_skipped(&whole),
+            (_, State::Blocked(by)) => observer.step_blocked(&whole, &self.plan.steps[by]),
+            _ => {
+                let Progress { started, ended, .. } = &self.steps[step];
+                let took = ended.unwrap_or_default();
+                let took = took.saturating_sub(started.unwrap_or_default());
+                observer.step_finished(&whole, &status, took);
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// A wait, on its way.
+pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What a run takes the time from: for backoff, time limits, and the times in reports and events.
+///
+/// Without [`Run::timer`](super::Run::timer), a run uses [`ThreadTimer`], which works under every runtime. A run that has neither
+/// policies nor a deadline never sleeps. With tokio, for its paused clock say:
+///
+/// ```
+/// use plan_runtime::run::{Sleep, Timer};
+/// use std::time::{Duration, Instant};
+///
+/// struct TokioTimer;
+///
+/// impl Timer for TokioTimer {
+///     fn now(&self) -> Instant {
+///         tokio::time::Instant::now().into_std()
+///     }
+///
+///     fn sleep(&self, duration: Duration) -> Sleep {
+///         Box::pin(tokio::time::sleep(duration))
+///     }
+/// }
+/// ```
+pub trait Timer: Send + Sync {
+    /// What time it is.
+    fn now(&self) -> Instant;
+
+    /// A future that is ready after this time.
+    fn sleep(&self, duration: Duration) -> Sleep;
+}
+
+impl<T: Timer + ?Sized> Timer for &T {
+    fn now(&self) -> Instant {
+        (**self).now()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        (**self).sleep(duration)
+    }
+}
+
+impl<T: Timer + ?Sized> Timer for Arc<T> {
+    fn now(&self) -> Instant {
+        (**self).now()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        (**self).sleep(duration)
+    }
+}
+
+/// The system's time. One thread, which is started when the first run has to wait, serves all runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ThreadTimer;
+
+impl Timer for ThreadTimer {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        Box::pin(futures_timer::Delay::new(duration))
+    }
+}
+
+/// Time that stands still until a test moves it. Clones share it.
+///
+/// ```
+/// use plan_runtime::run::{ManualTimer, Timer};
+/// use std::time::Duration;
+///
+/// let timer = ManualTimer::new();
+/// let start = timer.now();
+/// let sleep = timer.sleep(Duration::from_secs(3600));
+/// assert_eq!(timer.next(), Some(Duration::from_secs(3600)));
+/// timer.advance(Duration::from_secs(3600));
+/// assert_eq!(timer.now() - start, Duration::from_secs(3600));
+/// # drop(sleep);
+/// ```
+#[derive(Clone)]
+pub struct ManualTimer(Arc<Mutex<Manual>>);
+
+struct Manual {
+    start: Instant,
+    elapsed: Duration,
+    /// When who is to be woken. What was dropped is skipped.
+    sleepers: BinaryHeap<Reverse<Sleeper>>,
+}
+
+struct Sleeper(Duration, Arc<Mutex<Alarm>>);
+
+#[derive(Default)]
+struct Alarm {
+    rung: bool,
+    waker: Option<Waker>,
+}
+
+impl ManualTimer {
+    /// A timer at which no time has passed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Arc::new(Mutex::new(Manual {
+            start: Instant::now(),
+            elapsed: Duration::ZERO,
+            sleepers: BinaryHeap::new(),
+        })))
+    }
+
+    /// How much time has passed.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        locked(&self.0).elapsed
+    }
+
+    /// How long it is until the next sleeper is to wake; `None` where nothing sleeps.
+    #[must_use]
+    pub fn next(&self) -> Option<Duration> {
+        let mut manual = locked(&self.0);
+        manual.forget_dropped();
+        let at = manual.sleepers.peek()?.0.0;
+        Some(at.saturating_sub(manual.elapsed))
+    }
+
+    /// Lets time pass, and wakes those whose time has come.
+    pub fn advance(&self, duration: Duration) {
+        let mut manual = locked(&self.0);
+        manual.elapsed += duration;
+        let mut woken = Vec::new();
+        while let Some(Reverse(Sleeper(at, _))) = manual.sleepers.peek() {
+            if *at > manual.elapsed {
+                break;
+            }
+            woken.extend(manual.sleepers.pop());
+        }
+        drop(manual);
+        for Reverse(Sleeper(_, alarm)) in woken {
+            let mut alarm = locked(&alarm);
+            alarm.rung = true;
+            if let Some(waker) = alarm.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+}
+
+impl Manual {
+    fn forget_dropped(&mut self) {
+        while let Some(Reverse(Sleeper(_, alarm))) = self.sleepers.peek() {
+            if Arc::strong_count(alarm) > 1 {
+                break;
+            }
+            self.sleepers.pop();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for ManualTimer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for ManualTimer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ManualTimer({:?})", self.elapsed())
+    }
+}
+
+impl Timer for ManualTimer {
+    fn now(&self) -> Instant {
+        let manual = locked(&self.0);
+        manual.start + manual.elapsed
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let alarm = Arc::new(Mutex::new(Alarm {
+            rung: duration.is_zero(),
+            waker: None,
+        }));
+        if !duration.is_zero() {
+            let mut manual = locked(&self.0);
+            let at = manual.elapsed.saturating_add(duration);
+            manual.sleepers.push(Reverse(Sleeper(at, alarm.clone())));
+        }
+        Box::pin(Waiting(alarm))
+    }
+}
+
+struct Waiting(Arc<Mutex<Alarm>>);
+
+impl Future for Waiting {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut alarm = locked(&self.0);
+        if alarm.rung {
+            return Poll::Ready(());
+        }
+        alarm.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Ord for Sleeper {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Sleeper {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Sleeper {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Sleeper {}
