@@ -93,11 +93,14 @@ pub struct ManualTimer(Arc<Mutex<Manual>>);
 struct Manual {
     start: Instant,
     elapsed: Duration,
+    /// How often anyone slept.
+    slept: u64,
     /// When who is to be woken. What was dropped is skipped.
     sleepers: BinaryHeap<Reverse<Sleeper>>,
 }
 
-struct Sleeper(Duration, Arc<Mutex<Alarm>>);
+/// With when it is to wake, and how many slept before it did.
+struct Sleeper(Duration, u64, Arc<Mutex<Alarm>>);
 
 #[derive(Default)]
 struct Alarm {
@@ -112,6 +115,7 @@ impl ManualTimer {
         Self(Arc::new(Mutex::new(Manual {
             start: Instant::now(),
             elapsed: Duration::ZERO,
+            slept: 0,
             sleepers: BinaryHeap::new(),
         })))
     }
@@ -136,14 +140,14 @@ impl ManualTimer {
         let mut manual = locked(&self.0);
         manual.elapsed += duration;
         let mut woken = Vec::new();
-        while let Some(Reverse(Sleeper(at, _))) = manual.sleepers.peek() {
+        while let Some(Reverse(Sleeper(at, ..))) = manual.sleepers.peek() {
             if *at > manual.elapsed {
                 break;
             }
             woken.extend(manual.sleepers.pop());
         }
         drop(manual);
-        for Reverse(Sleeper(_, alarm)) in woken {
+        for Reverse(Sleeper(.., alarm)) in woken {
             let mut alarm = locked(&alarm);
             alarm.rung = true;
             if let Some(waker) = alarm.waker.take() {
@@ -155,7 +159,7 @@ impl ManualTimer {
 
 impl Manual {
     fn forget_dropped(&mut self) {
-        while let Some(Reverse(Sleeper(_, alarm))) = self.sleepers.peek() {
+        while let Some(Reverse(Sleeper(.., alarm))) = self.sleepers.peek() {
             if Arc::strong_count(alarm) > 1 {
                 break;
             }
@@ -194,7 +198,10 @@ impl Timer for ManualTimer {
         if !duration.is_zero() {
             let mut manual = locked(&self.0);
             let at = manual.elapsed.saturating_add(duration);
-            manual.sleepers.push(Reverse(Sleeper(at, alarm.clone())));
+            let before = manual.slept;
+            manual.slept += 1;
+            let sleeper = Sleeper(at, before, alarm.clone());
+            manual.sleepers.push(Reverse(sleeper));
         }
         Box::pin(Waiting(alarm))
     }
@@ -217,7 +224,7 @@ impl Future for Waiting {
 
 impl Ord for Sleeper {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.cmp(&other.0)
+        (self.0, self.1).cmp(&(other.0, other.1))
     }
 }
 
@@ -229,7 +236,7 @@ impl PartialOrd for Sleeper {
 
 impl PartialEq for Sleeper {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
+        self.cmp(other).is_eq()
     }
 }
 

@@ -158,7 +158,7 @@ fn a_report_is_a_table() {
             "critical path: first → b, ms",
         ]
     );
-    let column = |line: &str, word: &str| line.find(word).unwrap();
+    let column = |line: &str, word: &str| line[..line.find(word).unwrap()].chars().count();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(column(lines[1], "+"), column(lines[2], "+"));
     assert_eq!(column(lines[2], "no b"), column(lines[3], "by"));

@@ -1,12 +1,16 @@
 //! Running plans, with plans and start functions written by hand in the form that `plan!` gives them.
 
+mod branches;
 mod cancelling;
 mod errors;
 mod failing;
+mod faults;
 mod generated;
 mod model;
 mod nesting;
 mod outputs;
+mod policies;
 mod runtimes;
+mod stage;
 mod starting;
 mod support;

@@ -4,7 +4,8 @@ use super::super::StepError;
 use crate::plan::{Action, For};
 use crate::resolve::Held;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::time::Duration;
 
 /// The state of a step with branches, elements or attempts.
@@ -16,8 +17,8 @@ pub(super) struct Flow<'x> {
     frames: Vec<Option<Frame>>,
     free: Vec<usize>,
     pub(super) jobs: Vec<Job<'x>>,
-    /// The jobs whose wait is over.
-    pub(super) again: VecDeque<usize>,
+    /// The jobs whose wait is over. The one that started first is first.
+    pub(super) again: BinaryHeap<Reverse<usize>>,
     /// The calls that run.
     pub(super) active: usize,
     /// Whether the step stands in the queue of those that may start something.

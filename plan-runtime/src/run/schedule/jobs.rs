@@ -12,6 +12,7 @@ use crate::plan::{Body, Branch, Condition, Optional};
 use crate::resolve::{Held, ResolveError, Scope, describe, resolve};
 use serde_json::Value;
 use std::cell::Cell;
+use std::cmp::Reverse;
 use std::time::Duration;
 
 impl<'x> Schedule<'x> {
@@ -21,7 +22,7 @@ impl<'x> Schedule<'x> {
             return;
         };
         flow.queued = false;
-        if let Some(job) = flow.again.pop_front() {
+        if let Some(Reverse(job)) = flow.again.pop() {
             self.attempt(step, job, start);
         } else if let Some((each, place, frame)) = flow.next_element() {
             self.enter(step, &each.body, place, Some(frame), start);
@@ -223,7 +224,7 @@ impl<'x> Schedule<'x> {
         self.watch_retry(step, job, wait);
         self.flow(step).jobs[job].waits = Some(error);
         if wait == Duration::ZERO {
-            self.flow(step).again.push_back(job);
+            self.flow(step).again.push(Reverse(job));
         } else {
             let sleep = self.clock.sleep(wait);
             self.running.push(Task::wait((step, job), sleep));
@@ -236,7 +237,7 @@ impl<'x> Schedule<'x> {
             return;
         };
         if flow.jobs[job].waits.is_some() {
-            flow.again.push_back(job);
+            flow.again.push(Reverse(job));
             self.settle(step);
         }
     }
@@ -308,7 +309,7 @@ impl<'x> Schedule<'x> {
         let limit = self.plan.steps[step].policy.concurrency;
         if !flow.queued && flow.has_more() && limit.is_none_or(|limit| flow.active < limit.max(1)) {
             flow.queued = true;
-            self.ready.push(std::cmp::Reverse(step));
+            self.ready.push(Reverse(step));
         }
     }
 

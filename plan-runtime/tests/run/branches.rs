@@ -1,0 +1,241 @@
+//! Conditions and lists.
+
+use super::stage::{
+    End, Stage, act, branch, each, list, local, of, plan, step, string, text, value, with,
+};
+use super::support::statuses;
+use plan_runtime::plan::{Absent, Body, Condition, Number, Policy, Segment, Source, Template};
+use serde_json::{Value, json};
+
+fn number(number: u64) -> Template {
+    Template::Number(Number::Unsigned(number))
+}
+
+fn key(name: &'static str) -> Segment {
+    Segment::Key(name.into(), Absent::Error)
+}
+
+/// `if first { "a" } else if let Some(x) = second { x } [else { "c" }]`
+fn choice(first: Template, second: Template, last: bool) -> Body {
+    let binds = Condition::Binds {
+        pattern: "Some(x)".into(),
+        value: second,
+    };
+    let mut branches = vec![
+        branch(Condition::Holds(first), act(string("a"))),
+        branch(binds, act(local(0))),
+    ];
+    if last {
+        branches.push(branch(Condition::Always, act(string("c"))));
+    }
+    Body::If(branches.into())
+}
+
+#[test]
+fn the_first_condition_that_holds_is_taken() {
+    let nowhere = of(Source::Step(7), vec![], "nowhere");
+    for (first, second, last, output, log) in [
+        (Template::Bool(true), nowhere, true, json!("a"), "a@0"),
+        (Template::Bool(false), string("b"), true, json!("b"), "b@0"),
+        (
+            Template::Bool(false),
+            Template::Null,
+            true,
+            json!("c"),
+            "c@0",
+        ),
+        (
+            Template::Bool(false),
+            Template::Null,
+            false,
+            json!(null),
+            "",
+        ),
+    ] {
+        let mut choice = step("a", choice(first, second, last), &[]);
+        choice.needs = vec![].into();
+        let plan = plan(vec![
+            choice,
+            step("b", value(of(Source::Step(0), vec![], "a")), &[]),
+        ]);
+        let stage = Stage::default();
+        let (result, report) = stage.play(stage.run::<Value>(&plan).with_report());
+        assert_eq!(result.unwrap(), output);
+        assert_eq!(stage.log(), log);
+        let expected = match log {
+            "" => "a skipped, b completed",
+            _ => "a completed, b completed",
+        };
+        assert_eq!(statuses(&report), expected);
+    }
+}
+
+#[test]
+fn a_condition_that_is_none_fails_the_step() {
+    for (condition, message) in [
+        (string("yes"), "expected a boolean"),
+        (
+            of(Source::Step(0), vec![key("x")], "first.x"),
+            "`first` has no `x`",
+        ),
+    ] {
+        let condition = Condition::Holds(condition);
+        let body = Body::If(vec![branch(condition, act(string("a")))].into());
+        let first = step("first", value(Template::Object(vec![].into())), &[]);
+        let plan = plan(vec![first, step("a", body, &[])]);
+        let stage = Stage::default();
+        let error = stage.play(stage.run::<Value>(&plan)).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(message), "{text}");
+        assert!(error.is_permanent());
+        assert_eq!(stage.log(), "");
+    }
+}
+
+#[test]
+fn one_call_an_element_in_order() {
+    let keys = ["a", "b", "c", "d"].map(string).to_vec();
+    let policy = Policy {
+        concurrency: Some(2),
+        ..Policy::DEFAULT
+    };
+    let plan = plan(vec![with(
+        step("all", each(list(keys), act(local(0))), &[]),
+        policy,
+    )]);
+    let stage = Stage::default().with("a", &[(35, End::Ok)]);
+    let (result, report) = stage.play(stage.run::<Value>(&plan).with_report());
+    assert_eq!(result.unwrap(), json!(["a", "b", "c", "d"]));
+    assert_eq!(stage.log(), "a@0 b@0 c@10 d@20");
+    assert_eq!(stage.most(), 2);
+    let attempts = report.steps()[0].attempts();
+    let elements: Vec<_> = attempts.iter().map(|it| it.element()[0]).collect();
+    assert_eq!(elements, [0, 1, 2, 3]);
+}
+
+#[test]
+fn the_run_bounds_calls_and_earlier_steps_go_first() {
+    let keys = |name: &str| list((0..3).map(|i| string(&format!("{name}{i}"))).collect());
+    let plan = plan(vec![
+        step("a", each(keys("a"), act(local(0))), &[]),
+        step("b", each(keys("b"), act(local(0))), &[]),
+        step("c", act(string("c")), &[]),
+    ]);
+    let stage = Stage::default();
+    stage
+        .play(stage.run::<Value>(&plan).concurrency(2))
+        .unwrap();
+    assert_eq!(stage.log(), "a0@0 a1@0 a2@10 b0@10 b1@20 b2@20 c@30");
+    assert_eq!(stage.most(), 2);
+}
+
+#[test]
+fn lists_in_lists_maps_and_conditions_inside() {
+    // for x in [[1, 2], [], [3]] { for y in x { if let Some(z) = y { z } } }
+    let inner = |items: &[u64]| list(items.iter().map(|it| number(*it)).collect());
+    let binds = Condition::Binds {
+        pattern: "Some(z)".into(),
+        value: local(1),
+    };
+    let body = Body::If(vec![branch(binds, act(local(2)))].into());
+    let outer = list(vec![
+        inner(&[1, 2]),
+        inner(&[]),
+        list(vec![Template::Null, number(3)]),
+    ]);
+    let plan1 = plan(vec![step("all", each(outer, each(local(0), body)), &[])]);
+    let stage = Stage::default();
+    let output = stage.play(stage.run::<Value>(&plan1)).unwrap();
+    assert_eq!(output, json!([[1, 2], [], [null, 3]]));
+    assert_eq!(stage.log(), "1@0 2@0 3@0");
+
+    // for (k, v) in map { v.id }, all of which are computed
+    let map = value(Template::Object(
+        ["p", "q"]
+            .map(|name| plan_runtime::plan::Entry {
+                key: plan_runtime::plan::Key::Name(name.into()),
+                value: list(vec![string(name)]),
+            })
+            .to_vec()
+            .into(),
+    ));
+    let at = |index| Segment::Index(index, Absent::Error);
+    let pair = list(vec![
+        of(Source::Local(0), vec![at(0)], "k"),
+        of(Source::Local(0), vec![at(1), at(0)], "v[0]"),
+    ]);
+    let entries = each(of(Source::Step(0), vec![], "map"), value(pair));
+    let plan2 = plan(vec![step("map", map, &[]), step("all", entries, &[])]);
+    let output = stage.play(stage.run::<Value>(&plan2)).unwrap();
+    assert_eq!(output, json!([["p", "p"], ["q", "q"]]));
+}
+
+#[test]
+fn no_elements_give_an_empty_list() {
+    let plan = plan(vec![
+        step("none", each(list(vec![]), act(local(0))), &[]),
+        step("after", act(of(Source::Step(0), vec![], "none")), &[]),
+    ]);
+    let stage = Stage::default();
+    let output = stage.play(stage.run::<Value>(&plan)).unwrap();
+    assert_eq!(output, json!([]));
+    assert_eq!(text(&output), "[]");
+}
+
+#[test]
+fn an_error_names_the_element() {
+    let row = |keys: &[&str]| list(keys.iter().map(|key| string(key)).collect());
+    let rows = list(vec![row(&["a"]), row(&[]), row(&["b", "c", "d"])]);
+    let plan1 = plan(vec![
+        step("all", each(rows, each(local(0), act(local(1)))), &[]),
+        step("next", act(of(Source::Step(0), vec![], "all")), &[]),
+    ]);
+    let stage = Stage::default()
+        .with("c", &[(5, End::Permanent)])
+        .with("a", &[(7, End::Permanent)]);
+    let (result, report) = stage.play(stage.run::<Value>(&plan1).concurrency(3).with_report());
+    let error = result.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `test` failed: step `all[2][1]` (act): c is gone (this blocked `next`)"
+    );
+    assert_eq!(error.failures()[0].element(), [2, 1]);
+    assert_eq!(report.steps()[0].element(), [2, 1]);
+    assert_eq!(
+        stage.log(),
+        "a@0 b@0 c@0",
+        "nothing is started after a failure"
+    );
+
+    // A local value that lacks what is read of it.
+    let missing = of(Source::Local(0), vec![key("id")], "x.id");
+    let plan2 = plan(vec![step(
+        "all",
+        each(list(vec![Template::Object(vec![].into())]), act(missing)),
+        &[],
+    )]);
+    let error = stage.play(stage.run::<Value>(&plan2)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `test` failed: step `all[0]` (act): argument `key`: `x` has no `id`; \
+         it is an empty object (reference `x.id`)"
+    );
+
+    let plan3 = plan(vec![step("all", each(string("abc"), act(local(0))), &[])]);
+    let error = stage.play(stage.run::<Value>(&plan3)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `test` failed: step `all` (act): `for` goes through a list or an object, \
+         but `\"abc\"` is the string \"abc\""
+    );
+}
+
+#[test]
+fn long_lists_do_not_recurse() {
+    let items = list((0..20_000).map(number).collect());
+    let plan = plan(vec![step("all", each(items, value(local(0))), &[])]);
+    let stage = Stage::default();
+    let output = stage.play(stage.run::<Vec<u64>>(&plan)).unwrap();
+    assert_eq!(output.len(), 20_000);
+    assert_eq!(output[19_999], 19_999);
+}

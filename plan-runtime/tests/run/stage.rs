@@ -1,0 +1,264 @@
+//! A tool whose every attempt takes a time and ends in a way that the test says, on a clock that the test moves.
+
+use super::support::Driven;
+use plan_runtime::__private::{Request, Started};
+use plan_runtime::plan::{
+    Action, Body, Branch, Condition, Entry, For, Input, Key, Output, Plan, Policy, Reference,
+    Segment, Source, Step, Template, ToolInfo,
+};
+use plan_runtime::resolve::Held;
+use plan_runtime::run::{ManualTimer, Timer};
+use plan_runtime::shape::TypeShape;
+use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Mutex;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Gives its key back, or whatever the stage says.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Act {
+    pub(crate) key: Value,
+}
+
+impl Shape for Act {
+    const SHAPE: TypeShape = TypeShape::Opaque;
+}
+
+impl Tool for Act {
+    type Output = Value;
+    const NAME: &'static str = "act";
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum End {
+    Ok,
+    Transient,
+    Permanent,
+    Panic,
+    Hang,
+}
+
+/// How an attempt goes: after how long it ends, and how.
+pub(crate) type Take = (Duration, End);
+
+#[derive(Default)]
+pub(crate) struct Stage {
+    pub(crate) timer: ManualTimer,
+    script: BTreeMap<String, Vec<Take>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tried: BTreeMap<String, usize>,
+    log: Vec<String>,
+    running: usize,
+    most: usize,
+    dropped: usize,
+}
+
+pub(crate) fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+impl Stage {
+    /// Says how the attempts for a key go. The last one is repeated; without any, each takes 10 ms and is well.
+    pub(crate) fn with(mut self, key: &str, takes: &[(u64, End)]) -> Self {
+        let takes = takes.iter().map(|(time, end)| (ms(*time), *end));
+        self.script.insert(key.into(), takes.collect());
+        self
+    }
+
+    pub(crate) fn script(&mut self, key: String, takes: Vec<Take>) {
+        self.script.insert(key, takes);
+    }
+
+    /// What started when, in ms: `a@0 b@10`.
+    pub(crate) fn log(&self) -> String {
+        self.state.lock().unwrap().log.join(" ")
+    }
+
+    pub(crate) fn most(&self) -> usize {
+        self.state.lock().unwrap().most
+    }
+
+    pub(crate) fn running(&self) -> usize {
+        self.state.lock().unwrap().running
+    }
+
+    pub(crate) fn dropped(&self) -> usize {
+        self.state.lock().unwrap().dropped
+    }
+
+    /// Lets time pass until the future is ready.
+    pub(crate) fn play<F: Future>(&self, future: F) -> F::Output {
+        let mut driven = Driven::new(future);
+        loop {
+            if let Poll::Ready(output) = driven.settle() {
+                return output;
+            }
+            let next = self.timer.next().expect("the run waits for nothing");
+            self.timer.advance(next);
+        }
+    }
+
+    pub(crate) fn run<'a, O>(&'a self, plan: &'a Plan) -> Run<'a, Self, O> {
+        Run::new(plan, Ok(Vec::<Held>::new()), self, start).timer(&self.timer)
+    }
+}
+
+fn start<'x>(_: usize, request: Request<'_>, stage: &'x Stage) -> Started<'x> {
+    match request.action().tool {
+        Some(_) => request.call::<Act, Stage>(stage, true),
+        None => request.compute::<Value>(true),
+    }
+}
+
+struct Present<'s>(&'s Stage, bool);
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock().unwrap();
+        state.running -= 1;
+        state.dropped += usize::from(!self.1);
+    }
+}
+
+impl Call<Stage> for Act {
+    async fn call(self, stage: &Stage) -> Result<Value> {
+        let key = text(&self.key);
+        let (time, end) = {
+            let mut state = stage.state.lock().unwrap();
+            let tried = state.tried.entry(key.clone()).or_default();
+            let take = stage
+                .script
+                .get(&key)
+                .and_then(|takes| takes.get(*tried).or(takes.last()));
+            *tried += 1;
+            let at = stage.timer.elapsed().as_millis();
+            state.log.push(format!("{key}@{at}"));
+            state.running += 1;
+            state.most = state.most.max(state.running);
+            take.copied().unwrap_or((ms(10), End::Ok))
+        };
+        let mut present = Present(stage, false);
+        if end == End::Hang {
+            std::future::pending::<()>().await;
+        }
+        stage.timer.sleep(time).await;
+        present.1 = true;
+        match end {
+            End::Ok | End::Hang => Ok(self.key),
+            End::Transient => Err(Error::msg(format!("{key} is busy"))),
+            End::Permanent => Err(Error::permanent(format!("{key} is gone"))),
+            End::Panic => panic!("{key} is upside down"),
+        }
+    }
+}
+
+pub(crate) fn string(text: &str) -> Template {
+    Template::String(text.to_owned().into())
+}
+
+pub(crate) fn list(items: Vec<Template>) -> Template {
+    Template::List(items.into())
+}
+
+pub(crate) fn of(source: Source, path: Vec<Segment>, written: &str) -> Template {
+    Template::Reference(Reference {
+        source,
+        path: path.into(),
+        written: written.to_owned().into(),
+    })
+}
+
+pub(crate) fn local(depth: usize) -> Template {
+    of(Source::Local(depth), vec![], "x")
+}
+
+/// Calls the tool with this key.
+pub(crate) fn act(key: Template) -> Body {
+    Body::Action(Action {
+        site: 0,
+        tool: Some(ToolInfo {
+            name: "act".into(),
+            description: "".into(),
+        }),
+        args: Template::Object(
+            vec![Entry {
+                key: Key::Name("key".into()),
+                value: key,
+            }]
+            .into(),
+        ),
+    })
+}
+
+pub(crate) fn value(value: Template) -> Body {
+    Body::Action(Action {
+        site: 0,
+        tool: None,
+        args: value,
+    })
+}
+
+pub(crate) fn each(list: Template, body: Body) -> Body {
+    Body::For(
+        vec![For {
+            pattern: "x".into(),
+            list,
+            body,
+        }]
+        .into(),
+    )
+}
+
+pub(crate) fn branch(condition: Condition, body: Body) -> Branch {
+    Branch { condition, body }
+}
+
+pub(crate) fn step(id: &str, body: Body, after: &[usize]) -> Step {
+    let mut step = Step {
+        id: id.to_owned().into(),
+        intent: "".into(),
+        body,
+        after: after.to_vec().into(),
+        needs: vec![].into(),
+        policy: Policy::DEFAULT,
+    };
+    step.needs = step.needed().into();
+    step
+}
+
+pub(crate) fn with(mut step: Step, policy: Policy) -> Step {
+    step.policy = policy;
+    step.needs = step.needed().into();
+    step
+}
+
+/// A plan whose output is that of its last step.
+pub(crate) fn plan(steps: Vec<Step>) -> Plan {
+    let last = steps.len() - 1;
+    let id = steps[last].id.to_string();
+    Plan {
+        name: "test".into(),
+        description: "".into(),
+        inputs: Vec::<Input>::new().into(),
+        steps: steps.into(),
+        output: Output {
+            type_name: "".into(),
+            value: of(Source::Step(last), vec![], &id),
+        },
+    }
+}
