@@ -2,12 +2,13 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Body, Computed, Entry, Input, Key, Number, Output, Part, Policy, Reference,
-    Segment, Source, Step, Tag, Template, ToolInfo,
+    Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,
+    Output, Part, Policy, Reference, Segment, Source, Step, Tag, Template, ToolInfo,
 };
 use plan_runtime::shape::Tagging;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -138,24 +139,105 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
     })
 }
 
+/// A body in which there are two local values: those of the two `for`s around it.
+fn body(place: usize) -> impl Strategy<Value = Body> {
+    let action = |inside: bool| {
+        let local = (0..2_usize, prop::collection::vec(segment(), 0..3), text());
+        let local = local.prop_map(|(depth, path, written)| {
+            Template::Reference(Reference {
+                source: Source::Local(depth),
+                path: path.into(),
+                written: written.into(),
+            })
+        });
+        let args = match inside {
+            true => prop_oneof![template(place), local].boxed(),
+            false => template(place).boxed(),
+        };
+        (args, prop::option::of(text())).prop_map(|(args, tool)| {
+            Body::Action(Action {
+                site: 0,
+                tool: tool.map(|description| ToolInfo {
+                    name: "t".into(),
+                    description: description.into(),
+                }),
+                args,
+            })
+        })
+    };
+    let branches = (
+        template(place),
+        template(place),
+        text(),
+        prop::collection::vec(action(true), 3),
+    );
+    let branches = branches.prop_map(|(holds, value, pattern, mut bodies)| {
+        let pattern = pattern.into();
+        let conditions = [
+            Condition::Holds(holds),
+            Condition::Binds { pattern, value },
+            Condition::Always,
+        ];
+        let branches = conditions.into_iter().zip(bodies.drain(..));
+        let branches = branches.map(|(condition, body)| Branch { condition, body });
+        Body::If(branches.collect::<Vec<_>>().into())
+    });
+    let inside = prop_oneof![branches, action(true)];
+    let lists = (template(place), template(place), text(), inside);
+    let lists = lists.prop_map(|(list, inner, pattern, body)| {
+        let each = |list, body| {
+            let pattern = pattern.clone().into();
+            let each = For {
+                pattern,
+                list,
+                body,
+            };
+            Body::For(vec![each].into())
+        };
+        each(list, each(inner, body))
+    });
+    prop_oneof![2 => action(false), 1 => lists]
+}
+
+fn policy(place: usize) -> impl Strategy<Value = Policy> {
+    let time =
+        || (any::<u32>(), 0..1_000_000_000_u32).prop_map(|(s, ns)| Duration::new(s.into(), ns));
+    let optional = prop::sample::select(vec![Optional::No, Optional::Whole, Optional::Each]);
+    let limits = (prop::option::of(time()), prop::option::of(time()));
+    let rest = (any::<bool>(), optional, prop::option::of(1..9_usize));
+    let policy = (
+        0..9_u32,
+        time(),
+        time(),
+        limits,
+        prop::option::of(template(place)),
+        rest,
+    );
+    let policy = policy.prop_map(|(attempts, backoff, max, limits, fallback, rest)| Policy {
+        attempts,
+        backoff,
+        max,
+        jitter: rest.0,
+        timeout: limits.0,
+        deadline: limits.1,
+        optional: rest.1,
+        fallback,
+        concurrency: rest.2,
+    });
+    prop_oneof![Just(Policy::DEFAULT), policy]
+}
+
 fn step(place: usize) -> impl Strategy<Value = Step> {
     let after = prop::collection::btree_set(0..place.max(1), 0..3);
-    (template(place), after, text(), any::<bool>()).prop_map(move |(args, after, intent, tool)| {
+    (body(place), after, text(), policy(place)).prop_map(move |(body, after, intent, policy)| {
         let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
         let mut step = Step {
             id: format!("s {place}").into(),
             intent: intent.clone().into(),
-            body: Body::Action(Action {
-                site: 0,
-                tool: tool.then(|| ToolInfo {
-                    name: "t".into(),
-                    description: intent.into(),
-                }),
-                args,
-            }),
+            body,
             after: after.into(),
             needs: vec![].into(),
-            policy: Policy::DEFAULT,
+            policy,
         };
         step.needs = step.needed().into();
         step
@@ -194,7 +276,11 @@ proptest! {
                 for (a, b) in read.steps.iter().zip(plan.steps.iter()) {
                     prop_assert_eq!(&a.needs, &b.needs);
                     prop_assert_eq!(a.references().len(), b.references().len());
+                    prop_assert_eq!(a.reads(), b.reads());
                 }
+                let sites = read.steps.iter().flat_map(|step| step.actions());
+                let sites: Vec<usize> = sites.map(|action| action.site).collect();
+                prop_assert_eq!(&sites, &(0..sites.len()).collect::<Vec<_>>());
                 let _ = read.to_string();
                 prop_assert_eq!(&read, &plan);
             }

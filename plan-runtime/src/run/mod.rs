@@ -11,6 +11,8 @@ mod error;
 mod graph;
 mod observe;
 mod options;
+#[cfg(feature = "progress")]
+mod progress;
 mod report;
 mod schedule;
 pub(crate) mod start;
@@ -20,6 +22,8 @@ mod trace;
 pub use error::{Failure, RunError, StepError};
 pub use observe::{Observer, StepRef};
 pub use options::{DEFAULT_CONCURRENCY, OnFailure};
+#[cfg(feature = "progress")]
+pub use progress::Progress;
 pub use report::{
     Attempt, ErrorDetails, ExecutionMetadata, ExecutionResults, Report, Status, StepReport,
     ToolMetadata, ToolResult, Totals,

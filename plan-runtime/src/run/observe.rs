@@ -38,6 +38,9 @@ pub trait Observer: Sync {
     /// The step, or an element of one, goes through a list of this length.
     fn list_started(&self, step: &StepRef<'_>, length: usize) {}
 
+    /// An element of a list has its output, or null in its place.
+    fn element_finished(&self, step: &StepRef<'_>) {}
+
     /// An attempt starts. They are counted from 1.
     fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {}
 

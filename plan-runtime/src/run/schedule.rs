@@ -202,14 +202,15 @@ impl<'x> Schedule<'x> {
         let Step { body, policy, .. } = &self.plan.steps[step];
         // A single call is by far the most frequent, and needs no more than this.
         let limited = policy.attempts > 1 || policy.timeout.is_some() || policy.deadline.is_some();
-        let Body::Action(action) = body else {
+        let single = match body {
+            Body::Action(action) if !limited && !self.options.capture => Some(action),
+            _ => None,
+        };
+        let Some(action) = single else {
+            self.steps[step].flow = Some(Box::default());
             self.enter(step, body, Place::WHOLE, None, start);
             return self.settle(step);
         };
-        if limited || self.options.capture {
-            self.enter(step, body, Place::WHOLE, None, start);
-            return self.settle(step);
-        }
         let span = self.watch_attempt(step, 0);
         let request = Request::new(self.scope(), action);
         let started = catch(|| span.in_scope(|| start(action.site, request)));

@@ -199,8 +199,17 @@ impl<'x> Flow<'x> {
     }
 
     /// Puts an output where it belongs; the last one of a list makes the list an output.
-    pub(super) fn deliver(&mut self, mut place: Place, mut frame: Option<usize>, mut value: Value) {
+    pub(super) fn deliver(
+        &mut self,
+        mut place: Place,
+        mut frame: Option<usize>,
+        mut value: Value,
+        watch: &mut dyn FnMut(&Self, Place),
+    ) {
         loop {
+            if place.is_element() {
+                watch(self, place);
+            }
             let base = place.list.and_then(|list| self.lists[list].frame);
             while let Some(at) = frame.filter(|_| frame != base) {
                 frame = self.frames[at].take().and_then(|frame| frame.outer);

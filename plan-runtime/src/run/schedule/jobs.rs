@@ -7,7 +7,7 @@ use super::super::start::{Request, Started, StepResult};
 use super::super::trace::Span;
 use super::flow::{Flow, Place};
 use super::task::{Task, catch};
-use super::{Schedule, Start, State};
+use super::{Schedule, Start};
 use crate::plan::{Body, Branch, Condition, Optional};
 use crate::resolve::{Held, ResolveError, Scope, describe, resolve};
 use serde_json::Value;
@@ -54,13 +54,13 @@ impl<'x> Schedule<'x> {
                     }
                     Ok(None) => {
                         self.steps[step].skipped |= !place.is_element();
-                        return self.flow(step).deliver(place, frame, Value::Null);
+                        return self.deliver(step, place, frame, Value::Null);
                     }
                     Err(error) => return self.fail(step, place, frame, error),
                 },
                 Body::For(rounds) => {
                     let Some(each) = rounds.first() else {
-                        return self.flow(step).deliver(place, frame, Value::Null);
+                        return self.deliver(step, place, frame, Value::Null);
                     };
                     let items = self.locally(step, frame, |scope| {
                         items(resolve(&each.list, scope)?, &each.list)
@@ -68,10 +68,9 @@ impl<'x> Schedule<'x> {
                     match items {
                         Ok(items) => {
                             self.watch_list(step, place, items.len());
-                            let flow = self.flow(step);
                             match items.is_empty() {
-                                true => flow.deliver(place, frame, Value::Array(items)),
-                                false => flow.push_list(each, items, place, frame),
+                                true => self.deliver(step, place, frame, Value::Array(items)),
+                                false => self.flow(step).push_list(each, items, place, frame),
                             }
                         }
                         Err(error) => self.fail_whole(step, place, error),
@@ -83,7 +82,6 @@ impl<'x> Schedule<'x> {
     }
 
     /// The first branch that is to be taken, with the value that its condition binds.
-    #[expect(clippy::type_complexity, reason = "it is used in one place")]
     fn choose(
         &self,
         step: usize,
@@ -122,6 +120,20 @@ impl<'x> Schedule<'x> {
         };
         let scope = self.scope().with_locals(&locals);
         catch(|| read(&scope))?.map_err(StepError::arguments)
+    }
+
+    /// Puts an output where it belongs.
+    fn deliver(&mut self, step: usize, place: Place, frame: Option<usize>, value: Value) {
+        let Some(mut flow) = self.steps[step].flow.take() else {
+            return;
+        };
+        let watched = self.options.observer.is_some();
+        flow.deliver(place, frame, value, &mut |flow, place| {
+            if watched {
+                self.watch_element(step, &flow.elements(place));
+            }
+        });
+        self.steps[step].flow = Some(flow);
     }
 
     /// Makes the first or a further attempt of a job.
@@ -203,7 +215,7 @@ impl<'x> Schedule<'x> {
             self.steps[step].log[log].end(now, result.as_ref().err());
         }
         let error = match result {
-            Ok(output) => return self.flow(step).deliver(place, frame, output.into_json()),
+            Ok(output) => return self.deliver(step, place, frame, output.into_json()),
             Err(error) => error,
         };
         let policy = &self.plan.steps[step].policy;
@@ -248,7 +260,7 @@ impl<'x> Schedule<'x> {
             let flow = self.flow(step);
             let element = flow.elements(place);
             flow.missed.get_or_insert((element, error));
-            return flow.deliver(place, frame, Value::Null);
+            return self.deliver(step, place, frame, Value::Null);
         }
         self.fail_whole(step, place, error);
     }
@@ -314,8 +326,9 @@ impl<'x> Schedule<'x> {
     }
 
     pub(super) fn flow(&mut self, step: usize) -> &mut Flow<'x> {
-        debug_assert!(self.steps[step].state == State::Running);
-        self.steps[step].flow.get_or_insert_default()
+        let flow = &mut self.steps[step].flow;
+        flow.as_mut()
+            .expect("a step that is more than one call has its state while it runs")
     }
 }
 

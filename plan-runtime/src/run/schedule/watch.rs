@@ -96,6 +96,12 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    pub(super) fn watch_element(&self, step: usize, element: &[usize]) {
+        if let Some(observer) = self.options.observer {
+            observer.element_finished(&self.part(step, usize::MAX, element));
+        }
+    }
+
     /// An attempt starts; its span is given back.
     pub(super) fn watch_attempt(&self, step: usize, job: usize) -> Span {
         if !self.is_watched() {

@@ -1,0 +1,188 @@
+use super::StepError;
+use super::observe::{Observer, StepRef};
+use super::report::{Status, Totals};
+use crate::Plan;
+use crate::plan::Step;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// An [`Observer`] that draws progress bars: one line for the plan, and one for each step that runs.
+///
+/// It draws on the standard error stream, and draws nothing where that is no terminal.
+///
+/// ```
+/// # use plan_runtime::{Report, Run, RunError};
+/// use plan_runtime::run::Progress;
+///
+/// # async fn f(run: Run<'_, (), u64>) -> Result<u64, RunError> {
+/// let progress = Progress::new();
+/// let output = run.observe(&progress).await?;
+/// # Ok(output)
+/// # }
+/// ```
+pub struct Progress {
+    bars: MultiProgress,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    plan: Option<ProgressBar>,
+    steps: HashMap<usize, Line>,
+    /// How many steps have ended badly.
+    failed: usize,
+}
+
+struct Line {
+    bar: ProgressBar,
+    /// Whether the step has elements, which the bar counts.
+    counts: bool,
+}
+
+const PLAN: &str = "{prefix:.bold} [{bar:30}] {pos}/{len} steps, {elapsed} {msg}";
+const STEP: &str = "  {spinner} {prefix} {elapsed} {wide_msg:.dim}";
+const LIST: &str = "  {spinner} {prefix} [{bar:20}] {pos}/{len} {elapsed} {wide_msg:.dim}";
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars("█▌ ")
+}
+
+impl Progress {
+    /// Progress bars on the standard error stream.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::on(ProgressDrawTarget::stderr())
+    }
+
+    /// Progress bars elsewhere.
+    #[must_use]
+    pub fn on(target: ProgressDrawTarget) -> Self {
+        Self {
+            bars: MultiProgress::with_draw_target(target),
+            state: Mutex::default(),
+        }
+    }
+
+    /// The bars, to which others may be added, and above which lines may be printed.
+    pub fn bars(&self) -> &MultiProgress {
+        &self.bars
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn say(&self, step: &StepRef<'_>, text: String) {
+        if let Some(line) = self.state().steps.get(&step.index()) {
+            line.bar.set_message(text);
+        }
+    }
+
+    /// A step will not run any more.
+    fn over(&self, step: &StepRef<'_>, failed: bool) {
+        let mut state = self.state();
+        if let Some(line) = state.steps.remove(&step.index()) {
+            line.bar.finish_and_clear();
+            self.bars.remove(&line.bar);
+        }
+        state.failed += usize::from(failed);
+        let failed = state.failed;
+        if let Some(plan) = &state.plan {
+            plan.inc(1);
+            if failed > 0 {
+                plan.set_message(format!("({failed} failed)"));
+            }
+        }
+    }
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Progress")
+    }
+}
+
+impl Observer for Progress {
+    fn plan_started(&self, plan: &Plan) {
+        let bar = self.bars.add(ProgressBar::new(plan.steps.len() as u64));
+        bar.set_style(style(PLAN));
+        bar.set_prefix(plan.name.to_string());
+        bar.tick();
+        let mut state = self.state();
+        *state = State::default();
+        state.plan = Some(bar);
+    }
+
+    fn plan_finished(&self, _: &Plan, totals: &Totals, _: Duration) {
+        let mut state = self.state();
+        for (_, line) in state.steps.drain() {
+            line.bar.finish_and_clear();
+        }
+        if let Some(plan) = state.plan.take() {
+            plan.abandon_with_message(format!("({totals})"));
+        }
+    }
+
+    fn step_started(&self, step: &StepRef<'_>) {
+        let bar = self.bars.add(ProgressBar::no_length());
+        bar.set_style(style(STEP));
+        bar.set_prefix(step.to_string());
+        bar.set_message(step.step().intent.to_string());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        let counts = false;
+        self.state()
+            .steps
+            .insert(step.index(), Line { bar, counts });
+    }
+
+    fn list_started(&self, step: &StepRef<'_>, length: usize) {
+        // Of lists in lists, the outermost is counted.
+        if step.element().is_empty()
+            && let Some(line) = self.state().steps.get_mut(&step.index())
+        {
+            line.counts = true;
+            line.bar.set_length(length as u64);
+            line.bar.set_style(style(LIST));
+        }
+    }
+
+    fn element_finished(&self, step: &StepRef<'_>) {
+        if step.element().len() == 1
+            && let Some(line) = self.state().steps.get(&step.index())
+            && line.counts
+        {
+            line.bar.inc(1);
+        }
+    }
+
+    fn attempt_failed(&self, step: &StepRef<'_>, _: u32, error: &StepError, _: Duration) {
+        self.say(step, error.to_string());
+    }
+
+    fn retrying(&self, step: &StepRef<'_>, attempt: u32, wait: Duration) {
+        let wait = humantime::format_duration(Duration::from_millis(wait.as_millis() as u64));
+        self.say(step, format!("attempt {attempt} in {wait}"));
+    }
+
+    fn step_finished(&self, step: &StepRef<'_>, status: &Status, _: Duration) {
+        self.over(step, matches!(status, Status::Failed(_)));
+    }
+
+    fn step_skipped(&self, step: &StepRef<'_>) {
+        self.over(step, false);
+    }
+
+    fn step_blocked(&self, step: &StepRef<'_>, _: &Step) {
+        self.over(step, false);
+    }
+}

@@ -1,0 +1,252 @@
+//! Branches, lists and policies as data: printed, as JSON, and in a `static`.
+
+use plan_runtime::Plan;
+use plan_runtime::plan::{
+    Action, Body, Branch, Condition, For, Input, Number, Optional, Output, Policy, Reference,
+    Segment, Source, Step, Template, ToolInfo,
+};
+use serde_json::{Value, json};
+use std::borrow::Cow::Borrowed;
+use std::time::Duration;
+
+const fn reference(source: Source, path: &'static [Segment], written: &'static str) -> Template {
+    Template::Reference(Reference {
+        source,
+        path: Borrowed(path),
+        written: Borrowed(written),
+    })
+}
+
+const fn call(site: usize, tool: &'static str, args: Template) -> Body {
+    Body::Action(Action {
+        site,
+        tool: Some(ToolInfo {
+            name: Borrowed(tool),
+            description: Borrowed(""),
+        }),
+        args,
+    })
+}
+
+/// Policies are written as differences, with and without a fallback.
+static PLAN: Plan = Plan {
+    name: Borrowed("flow"),
+    description: Borrowed(""),
+    inputs: Borrowed(&[Input {
+        name: Borrowed("urgent"),
+        type_name: Borrowed("bool"),
+        description: Borrowed(""),
+    }]),
+    steps: Borrowed(&[
+        Step {
+            id: Borrowed("inbox"),
+            intent: Borrowed("Find them."),
+            body: call(0, "fetch", Template::Object(Borrowed(&[]))),
+            after: Borrowed(&[]),
+            needs: Borrowed(&[]),
+            policy: Policy {
+                attempts: 5,
+                backoff: Duration::from_millis(200),
+                max: Duration::from_secs(10),
+                jitter: false,
+                timeout: Some(Duration::from_secs(10)),
+                deadline: Some(Duration::from_secs(60)),
+                ..Policy::DEFAULT
+            },
+        },
+        Step {
+            id: Borrowed("sent"),
+            intent: Borrowed("Answer each."),
+            body: Body::For(Borrowed(&[For {
+                pattern: Borrowed("mail"),
+                list: reference(Source::Step(0), &[], "inbox"),
+                body: Body::If(Borrowed(&[
+                    Branch {
+                        condition: Condition::Holds(reference(Source::Input(0), &[], "urgent")),
+                        body: call(1, "phone", reference(Source::Local(0), &[], "mail")),
+                    },
+                    Branch {
+                        condition: Condition::Binds {
+                            pattern: Borrowed("Some(to)"),
+                            value: reference(Source::Local(0), &[], "mail.to"),
+                        },
+                        body: call(2, "reply", reference(Source::Local(1), &[], "to")),
+                    },
+                    Branch {
+                        condition: Condition::Always,
+                        body: Body::Action(Action {
+                            site: 3,
+                            tool: None,
+                            args: Template::Null,
+                        }),
+                    },
+                ])),
+            }])),
+            after: Borrowed(&[]),
+            needs: Borrowed(&[0]),
+            policy: Policy {
+                optional: Optional::Each,
+                concurrency: Some(4),
+                ..Policy::DEFAULT
+            },
+        },
+        Step {
+            id: Borrowed("count"),
+            intent: Borrowed(""),
+            body: call(4, "count", reference(Source::Step(1), &[], "sent")),
+            after: Borrowed(&[]),
+            needs: Borrowed(&[0, 1]),
+            policy: Policy {
+                fallback: Some(reference(Source::Step(0), &[], "inbox")),
+                ..Policy::DEFAULT
+            },
+        },
+    ]),
+    output: Output {
+        type_name: Borrowed("u64"),
+        value: Template::Number(Number::Unsigned(1)),
+    },
+};
+
+#[test]
+fn prints_as_it_would_be_written() {
+    let expected = r#"plan flow -> u64
+  input urgent: bool
+
+  #[retry(5, backoff = "200ms", max = "10s", jitter = false)]
+  #[timeout("10s")]
+  #[deadline("1m")]
+  step inbox = fetch  // Find them.
+
+  #[concurrency(4)]
+  #[optional(each)]
+  step sent = for mail in inbox {  // Answer each.
+    if urgent {
+      phone
+        mail
+    } else if let Some(to) = mail.to {
+      reply
+        to
+    } else {
+      null
+    }
+  }
+    // needs inbox
+
+  #[fallback(inbox)]
+  step count = count
+    sent
+    // needs inbox, sent
+
+  output 1
+"#;
+    assert_eq!(PLAN.to_string(), expected);
+}
+
+#[test]
+fn canonical_json() {
+    let step = |id: &str| json!({"reference": {"step": id, "pointer": ""}});
+    let local = |depth: usize, written: &str| json!({"reference": {"local": depth, "pointer": "", "written": written}});
+    let json = serde_json::to_value(&PLAN).unwrap();
+    assert_eq!(
+        json["steps"],
+        json!([
+            {
+                "id": "inbox", "intent": "Find them.", "tool": {"name": "fetch"}, "arguments": {"object": {}},
+                "policy": {"attempts": 5, "backoff": "200ms", "max": "10s", "jitter": false, "timeout": "10s", "deadline": "1m"},
+            },
+            {
+                "id": "sent", "intent": "Answer each.",
+                "for": {"pattern": "mail", "list": step("inbox"), "body": {"if": [
+                    {
+                        "condition": {"reference": {"input": "urgent", "pointer": ""}},
+                        "then": {"tool": {"name": "phone"}, "arguments": local(0, "mail")},
+                    },
+                    {
+                        "pattern": "Some(to)", "value": local(0, "mail.to"),
+                        "then": {"tool": {"name": "reply"}, "arguments": local(1, "to")},
+                    },
+                    {"then": {"value": null}},
+                ]}},
+                "policy": {"optional": "each", "concurrency": 4},
+            },
+            {
+                "id": "count", "tool": {"name": "count"}, "arguments": step("sent"),
+                "policy": {"fallback": step("inbox")},
+            },
+        ])
+    );
+    let read: Plan = serde_json::from_str(&json.to_string()).unwrap();
+    assert_eq!(read, PLAN);
+    assert_eq!(read.to_string(), PLAN.to_string());
+    for (read, step) in read.steps.iter().zip(PLAN.steps.iter()) {
+        assert_eq!(read.needs, step.needs);
+        let sites = |step: &Step| step.actions().iter().map(|it| it.site).collect::<Vec<_>>();
+        assert_eq!(sites(read), sites(step));
+    }
+}
+
+#[test]
+fn what_a_step_refers_to() {
+    let [inbox, sent, count] = &PLAN.steps[..] else {
+        panic!()
+    };
+    assert_eq!(sent.reads(), [Source::Step(0), Source::Input(0)]);
+    assert_eq!(count.reads(), [Source::Step(0), Source::Step(1)]);
+    assert_eq!(*count.needs, count.needed());
+    let uses = sent.references();
+    let uses: Vec<_> = uses
+        .iter()
+        .map(|it| (it.place.as_str(), &*it.reference.written))
+        .collect();
+    let expected = [
+        ("in", "inbox"),
+        ("if", "urgent"),
+        ("", "mail"),
+        ("if", "mail.to"),
+        ("", "to"),
+    ];
+    assert_eq!(uses, expected);
+    assert_eq!(inbox.tool().unwrap().name, "fetch");
+    assert!(inbox.action().is_some() && sent.action().is_none());
+    assert!(sent.tool().is_none(), "it has two");
+    assert_eq!(PLAN.levels().len(), 3);
+}
+
+fn refused(step: Value) -> String {
+    let plan = json!({"name": "p", "steps": [step]});
+    let error = serde_json::from_str::<Plan>(&plan.to_string()).unwrap_err();
+    let error = error.to_string();
+    error.split(" at line").next().unwrap().to_owned()
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let local = |depth: usize| json!({"value": {"reference": {"local": depth, "pointer": ""}}});
+    assert_eq!(
+        refused(json!({"id": "a", "for": {"pattern": "x", "list": [], "body": local(1)}})),
+        "step `a`: there are only 1 local values here, so 1 is none"
+    );
+    assert_eq!(
+        refused(json!({"id": "a", "for": {"pattern": "x", "body": local(0)}})),
+        "step `a`: the `for` has no `list`"
+    );
+    assert_eq!(
+        refused(json!({"id": "a", "value": 1, "if": []})),
+        "step `a`: it is one of a `tool`, a `value`, an `if` and a `for`"
+    );
+    assert_eq!(
+        refused(
+            json!({"id": "a", "if": [{"condition": true, "pattern": "x", "then": {"value": 1}}]})
+        ),
+        "step `a`: a branch has a `condition`, or else a `pattern` and its `value`, or else none of them"
+    );
+    assert_eq!(
+        refused(
+            json!({"id": "a", "value": 1, "policy": {"timeout": "soon", "deadline": "1 parsec"}})
+        ),
+        "2 mistakes: step `a`: its timeout `soon` is no duration: expected number at 0; \
+         step `a`: its deadline `1 parsec` is no duration: unknown time unit \"parsec\", \
+         supported units: ns, us/µs, ms, sec, min, hours, days, weeks, months, years (and few variations)"
+    );
+}

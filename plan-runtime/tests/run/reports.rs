@@ -1,0 +1,140 @@
+//! Reports, for people and for programs.
+
+use super::stage::{End, Stage, act, each, list, local, of, plan, step, string, with};
+use plan_runtime::Report;
+use plan_runtime::plan::{Plan, Policy, Source};
+use plan_runtime::run::OnFailure;
+use serde_json::{Value, json};
+
+fn story() -> (Plan, Stage) {
+    let policy = Policy {
+        attempts: 3,
+        jitter: false,
+        ..Policy::DEFAULT
+    };
+    let keys = list(["x", "y"].map(string).to_vec());
+    let optional = Policy {
+        optional: plan_runtime::plan::Optional::Whole,
+        ..Policy::DEFAULT
+    };
+    let plan = plan(vec![
+        with(step("first", act(string("first")), &[]), policy),
+        step("all", each(keys, act(local(0))), &[0]),
+        with(step("extra", act(string("extra")), &[]), optional),
+        step("bad", act(of(Source::Step(0), vec![], "first")), &[2]),
+        step("worse", act(string("worse")), &[3]),
+    ]);
+    let stage = Stage::default()
+        .with(
+            "first",
+            &[(20, End::Transient), (30, End::Ok), (50, End::Permanent)],
+        )
+        .with("y", &[(200, End::Ok)])
+        .with("extra", &[(75, End::Permanent)]);
+    (plan, stage)
+}
+
+fn report() -> Report {
+    let (plan, stage) = story();
+    let run = stage.run::<Value>(&plan).on_failure(OnFailure::Continue);
+    stage.play(run.capture_arguments(true).with_report()).1
+}
+
+#[test]
+fn for_people() {
+    assert_eq!(
+        report().to_string(),
+        "\
+plan `test`: 5 steps in 350.0 ms: 2 completed, 1 recovered, 1 failed, 1 blocked
+  first  act  completed    0.0 ms + 150.0 ms  █████████             (2 attempts)
+  all    act  completed  150.0 ms + 200.0 ms           ███████████  (2 calls)
+  extra  act  recovered    0.0 ms +  75.0 ms  ████                  extra is gone
+  bad    act  failed     150.0 ms +  50.0 ms           ██           first is gone
+  worse  act  blocked                                               by `bad`
+  critical path: first → all, 350.0 ms"
+    );
+}
+
+#[test]
+fn for_programs() {
+    let report = report();
+    let mut json = serde_json::to_value(&report).unwrap();
+    let started = json["started_at"].take();
+    assert!(started.as_str().unwrap().ends_with('Z'), "{started}");
+    let attempt = |number: u32, from: f64, took: f64, key: &str| json!({"number": number, "tool": "act", "started_ms": from, "duration_ms": took, "arguments": {"key": key}});
+    let with = |mut attempt: Value, name: &str, value: Value| {
+        attempt[name] = value;
+        attempt
+    };
+    assert_eq!(
+        json,
+        json!({
+            "plan": "test",
+            "started_at": null,
+            "duration_ms": 350.0,
+            "totals": {"completed": 2, "recovered": 1, "skipped": 0, "failed": 1, "blocked": 1, "cancelled": 0, "not_started": 0},
+            "critical_path": ["first", "all"],
+            "critical_path_ms": 350.0,
+            "steps": [
+                {"id": "first", "tool": "act", "status": "completed", "started_ms": 0.0, "duration_ms": 150.0, "attempts": [
+                    with(attempt(1, 0.0, 20.0, "first"), "error", json!("first is busy")),
+                    attempt(2, 120.0, 30.0, "first"),
+                ]},
+                {"id": "all", "tool": "act", "status": "completed", "started_ms": 150.0, "duration_ms": 200.0, "attempts": [
+                    with(attempt(1, 150.0, 10.0, "x"), "element", json!([0])),
+                    with(attempt(1, 150.0, 200.0, "y"), "element", json!([1])),
+                ]},
+                {"id": "extra", "tool": "act", "status": "recovered", "error": "extra is gone", "started_ms": 0.0, "duration_ms": 75.0, "attempts": [
+                    with(attempt(1, 0.0, 75.0, "extra"), "error", json!("extra is gone")),
+                ]},
+                {"id": "bad", "tool": "act", "status": "failed", "error": "first is gone", "started_ms": 150.0, "duration_ms": 50.0, "attempts": [
+                    with(attempt(1, 150.0, 50.0, "first"), "error", json!("first is gone")),
+                ]},
+                {"id": "worse", "tool": "act", "status": "blocked", "by": "bad"},
+            ],
+        })
+    );
+}
+
+#[test]
+fn by_the_names_of_the_step_blueprint() {
+    let mut results = report().to_execution_results();
+    results.request_id = "r1".into();
+    let mut json = serde_json::to_value(&results).unwrap();
+    json["metadata"]["timestamp"].take();
+    for result in json["results"].as_array_mut().unwrap() {
+        result["metadata"]["timestamp"].take();
+    }
+    let result = |index: usize, took: u64, params: Value, error: Value| {
+        json!({
+            "success": error.is_null(), "tool": "act", "error": error,
+            "metadata": {"executionTime": took, "timestamp": null},
+            "stepIndex": index, "resolvedParams": params,
+        })
+    };
+    let failed = |message: &str| json!({"code": "EXECUTION_FAILED", "message": message});
+    let blocked = json!({"code": "DEPENDENCIES_NOT_MET", "message": "step `bad` has failed"});
+    assert_eq!(
+        json,
+        json!({
+            "requestId": "r1",
+            "results": [
+                result(0, 150, json!({"key": "first"}), Value::Null),
+                result(1, 200, json!([{"key": "x"}, {"key": "y"}]), Value::Null),
+                result(2, 75, json!({"key": "extra"}), failed("extra is gone")),
+                result(3, 50, json!({"key": "first"}), failed("first is gone")),
+                result(4, 0, Value::Null, blocked),
+            ],
+            "metadata": {"totalDurationMs": 350, "successfulSteps": 2, "failedSteps": 3, "timestamp": null},
+        })
+    );
+}
+
+#[test]
+fn arguments_are_kept_only_where_asked_for() {
+    let (plan, stage) = story();
+    let (_, report) = stage.play(stage.run::<Value>(&plan).with_report());
+    let attempts = report.steps().iter().flat_map(|step| step.attempts());
+    assert!(attempts.clone().count() > 3);
+    assert!(attempts.into_iter().all(|it| it.arguments().is_none()));
+}
