@@ -225,7 +225,7 @@ fn what_is_wrong_is_said() {
     let local = |depth: usize| json!({"value": {"reference": {"local": depth, "pointer": ""}}});
     assert_eq!(
         refused(json!({"id": "a", "for": {"pattern": "x", "list": [], "body": local(1)}})),
-        "step `a`: there are only 1 local values here, so 1 is none"
+        "step `a`: there is no local value 1 here, of which there are 1"
     );
     assert_eq!(
         refused(json!({"id": "a", "for": {"pattern": "x", "body": local(0)}})),

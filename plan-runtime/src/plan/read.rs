@@ -207,7 +207,7 @@ impl Reader {
             (None, None, Some(depth)) => {
                 if self.named.is_some() && depth >= self.locals {
                     self.find(format!(
-                        "there are only {} local values here, so {depth} is none",
+                        "there is no local value {depth} here, of which there are {}",
                         self.locals
                     ));
                 }

@@ -1,0 +1,84 @@
+//! Progress bars, as a terminal shows them.
+
+use indicatif::{InMemoryTerm, ProgressDrawTarget};
+use plan_runtime::__private::{Request, Started};
+use plan_runtime::run::{ManualTimer, Progress, Timer};
+use plan_runtime::shape::TypeShape;
+use plan_runtime::{Call, Error, Plan, Result, Run, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+#[derive(Serialize, Deserialize)]
+struct Fetch {
+    seconds: u64,
+}
+
+impl Shape for Fetch {
+    const SHAPE: TypeShape = TypeShape::Opaque;
+}
+
+impl Tool for Fetch {
+    type Output = u64;
+    const NAME: &'static str = "fetch";
+}
+
+impl Call<ManualTimer> for Fetch {
+    async fn call(self, timer: &ManualTimer) -> Result<u64> {
+        timer.sleep(Duration::from_secs(self.seconds)).await;
+        match self.seconds {
+            3 => Err(Error::msg("busy")),
+            seconds => Ok(seconds),
+        }
+    }
+}
+
+fn start<'x>(_: usize, request: Request<'_>, timer: &'x ManualTimer) -> Started<'x> {
+    request.call::<Fetch, ManualTimer>(timer, false)
+}
+
+#[test]
+fn a_line_for_each_step_that_runs() {
+    let plan: Plan = serde_json::from_str(
+        r#"{"name": "fan_out", "steps": [
+            {"id": "all", "intent": "Fetch them.", "for": {"pattern": "n", "list": [1, 1, 5, 9], "body":
+                {"tool": {"name": "fetch"}, "arguments": {"object": {"seconds": {"reference": {"local": 0, "pointer": ""}}}}}}},
+            {"id": "flaky", "tool": {"name": "fetch"}, "arguments": {"object": {"seconds": 3}},
+                "policy": {"attempts": 2, "backoff": "7s", "jitter": false}},
+            {"id": "last", "tool": {"name": "fetch"}, "arguments": {"object": {"seconds": 1}}, "after": ["flaky"]}
+        ]}"#,
+    )
+    .unwrap();
+    let terminal = InMemoryTerm::new(10, 100);
+    let progress = Progress::on(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+    let timer = ManualTimer::new();
+    let run = Run::<_, ()>::new(&plan, Ok(vec![]), &timer, start);
+    let mut run = pin!(run.timer(&timer).observe(&progress));
+    let mut cx = Context::from_waker(Waker::noop());
+    // What spins and what counts real time is left out.
+    let mut shown = |seconds| {
+        timer.advance(Duration::from_secs(seconds));
+        let ended = run.as_mut().poll(&mut cx).is_ready();
+        std::thread::sleep(Duration::from_millis(250));
+        (ended, terminal.contents())
+    };
+    let (_, at_start) = shown(0);
+    assert!(at_start.starts_with("fan_out ["), "{at_start}");
+    assert!(at_start.contains("0/3 steps"), "{at_start}");
+    assert!(
+        at_start.contains("all [") && at_start.contains("0/4"),
+        "{at_start}"
+    );
+    assert!(at_start.contains("Fetch them."), "{at_start}");
+    let (_, later) = shown(3);
+    assert!(later.contains("2/4"), "{later}");
+    assert!(later.contains("attempt 2 in 7s"), "{later}");
+    assert!(!shown(7).0);
+    assert!(!shown(1).0, "the second attempt takes 3 s");
+    let (ended, end) = shown(2);
+    assert!(ended);
+    assert_eq!(end.lines().count(), 1, "{end}");
+    assert!(end.contains("(1 completed, 1 failed, 1 blocked)"), "{end}");
+}
