@@ -99,28 +99,32 @@ fn a_reference() {
                     __plan::Step {
                         id: __plan::Cow::Borrowed("inbox"),
                         intent: __plan::Cow::Borrowed("Look into the inbox."),
-                        tool: ::core::option::Option::Some(__plan::ToolInfo {
-                            name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
-                            description: __plan::Cow::Borrowed(
-                                <__PlanTool0 as __plan::Tool>::DESCRIPTION,
+                        body: __plan::Body::Action(__plan::Action {
+                            site: 0usize,
+                            tool: ::core::option::Option::Some(__plan::ToolInfo {
+                                name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
+                                description: __plan::Cow::Borrowed(
+                                    <__PlanTool0 as __plan::Tool>::DESCRIPTION,
+                                ),
+                            }),
+                            args: __plan::Template::Object(
+                                __plan::Cow::Borrowed(
+                                    &[
+                                        __plan::Entry {
+                                            key: __n0.key("FetchEmails", "sender"),
+                                            value: __plan::Template::Reference(__plan::Reference {
+                                                source: __plan::Source::Input(0usize),
+                                                path: __plan::Cow::Borrowed(&[]),
+                                                written: __plan::Cow::Borrowed("sender"),
+                                            }),
+                                        },
+                                    ],
+                                ),
                             ),
                         }),
-                        args: __plan::Template::Object(
-                            __plan::Cow::Borrowed(
-                                &[
-                                    __plan::Entry {
-                                        key: __n0.key("FetchEmails", "sender"),
-                                        value: __plan::Template::Reference(__plan::Reference {
-                                            source: __plan::Source::Input(0usize),
-                                            path: __plan::Cow::Borrowed(&[]),
-                                            written: __plan::Cow::Borrowed("sender"),
-                                        }),
-                                    },
-                                ],
-                            ),
-                        ),
                         after: __plan::Cow::Borrowed(&[]),
                         needs: __plan::Cow::Borrowed(&[]),
+                        policy: __plan::Policy::DEFAULT,
                     }
                 };
                 const __PLAN_OUTPUT: __plan::Template = {
@@ -260,29 +264,33 @@ fn a_computed_value_and_a_text() {
                 __plan::Step {
                     id: __plan::Cow::Borrowed("late"),
                     intent: __plan::Cow::Borrowed(""),
-                    tool: ::core::option::Option::None,
-                    args: __plan::Template::Computed(__plan::Computed {
-                        reads: __plan::Cow::Borrowed(&[__plan::Source::Input(1usize)]),
-                        written: __plan::Cow::Borrowed(::core::stringify!(days > 3)),
-                        compute: ::core::option::Option::Some(
-                            &__k0
-                                .with(
-                                    |__scope0| {
-                                        __scope0
-                                            .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
-                                        ::core::result::Result::Ok(())
-                                    },
-                                    |__scope0| {
-                                        #[allow(unused_variables)]
-                                        let days: &__PlanInput1 = __scope0
-                                            .known::<__PlanInput1>(__plan::Source::Input(1usize));
-                                        (*days) > 3
-                                    },
-                                ),
-                        ),
+                    body: __plan::Body::Action(__plan::Action {
+                        site: 0usize,
+                        tool: ::core::option::Option::None,
+                        args: __plan::Template::Computed(__plan::Computed {
+                            reads: __plan::Cow::Borrowed(&[__plan::Source::Input(1usize)]),
+                            written: __plan::Cow::Borrowed(::core::stringify!(days > 3)),
+                            compute: ::core::option::Option::Some(
+                                &__k0
+                                    .with(
+                                        |__scope0| {
+                                            __scope0
+                                                .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
+                                            ::core::result::Result::Ok(())
+                                        },
+                                        |__scope0| {
+                                            #[allow(unused_variables)]
+                                            let days: &__PlanInput1 = __scope0
+                                                .known::<__PlanInput1>(__plan::Source::Input(1usize));
+                                            (*days) > 3
+                                        },
+                                    ),
+                            ),
+                        }),
                     }),
                     after: __plan::Cow::Borrowed(&[]),
                     needs: __plan::Cow::Borrowed(&[]),
+                    policy: __plan::Policy::DEFAULT,
                 }
             };
             #[allow(non_upper_case_globals)]
@@ -311,81 +319,85 @@ fn a_computed_value_and_a_text() {
                 __plan::Step {
                     id: __plan::Cow::Borrowed("sent"),
                     intent: __plan::Cow::Borrowed(""),
-                    tool: ::core::option::Option::Some(__plan::ToolInfo {
-                        name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
-                        description: __plan::Cow::Borrowed(
-                            <__PlanTool1 as __plan::Tool>::DESCRIPTION,
+                    body: __plan::Body::Action(__plan::Action {
+                        site: 1usize,
+                        tool: ::core::option::Option::Some(__plan::ToolInfo {
+                            name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
+                            description: __plan::Cow::Borrowed(
+                                <__PlanTool1 as __plan::Tool>::DESCRIPTION,
+                            ),
+                        }),
+                        args: __plan::Template::Object(
+                            __plan::Cow::Borrowed(
+                                &[
+                                    __plan::Entry {
+                                        key: __n0.key("Send", "subject"),
+                                        value: __plan::Template::Text(
+                                            __plan::Cow::Borrowed(
+                                                &[
+                                                    __plan::Part::Literal(__plan::Cow::Borrowed("Dear ")),
+                                                    __plan::Part::Value {
+                                                        value: __plan::Template::Reference(__plan::Reference {
+                                                            source: __plan::Source::Input(0usize),
+                                                            path: __plan::Cow::Borrowed(&[]),
+                                                            written: __plan::Cow::Borrowed("name"),
+                                                        }),
+                                                        spec: __plan::Cow::Borrowed(""),
+                                                        show: ::core::option::Option::Some(
+                                                            &__plan::show(
+                                                                __s2,
+                                                                |__value| __plan::format!("{}", * __value.show()),
+                                                            ),
+                                                        ),
+                                                    },
+                                                    __plan::Part::Literal(__plan::Cow::Borrowed(": ")),
+                                                    __plan::Part::Value {
+                                                        value: __plan::Template::Computed(__plan::Computed {
+                                                            reads: __plan::Cow::Borrowed(
+                                                                &[__plan::Source::Input(1usize)],
+                                                            ),
+                                                            written: __plan::Cow::Borrowed(
+                                                                ::core::stringify!(days + 1),
+                                                            ),
+                                                            compute: ::core::option::Option::Some(
+                                                                &__k3
+                                                                    .with(
+                                                                        |__scope0| {
+                                                                            __scope0
+                                                                                .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
+                                                                            ::core::result::Result::Ok(())
+                                                                        },
+                                                                        |__scope0| {
+                                                                            #[allow(unused_variables)]
+                                                                            let days: &__PlanInput1 = __scope0
+                                                                                .known::<__PlanInput1>(__plan::Source::Input(1usize));
+                                                                            __plan::format!("{:>4}", (* days) + 1)
+                                                                        },
+                                                                    ),
+                                                            ),
+                                                        }),
+                                                        spec: __plan::Cow::Borrowed(">4"),
+                                                        show: ::core::option::Option::Some(&__plan::Formatted),
+                                                    },
+                                                ],
+                                            ),
+                                        ),
+                                    },
+                                    __plan::Entry {
+                                        key: __n0.key("Send", "urgent"),
+                                        value: __plan::Template::Reference(__plan::Reference {
+                                            source: __plan::Source::Step(0usize),
+                                            path: __plan::Cow::Borrowed(&[]),
+                                            written: __plan::Cow::Borrowed("late"),
+                                        }),
+                                    },
+                                ],
+                            ),
                         ),
                     }),
-                    args: __plan::Template::Object(
-                        __plan::Cow::Borrowed(
-                            &[
-                                __plan::Entry {
-                                    key: __n0.key("Send", "subject"),
-                                    value: __plan::Template::Text(
-                                        __plan::Cow::Borrowed(
-                                            &[
-                                                __plan::Part::Literal(__plan::Cow::Borrowed("Dear ")),
-                                                __plan::Part::Value {
-                                                    value: __plan::Template::Reference(__plan::Reference {
-                                                        source: __plan::Source::Input(0usize),
-                                                        path: __plan::Cow::Borrowed(&[]),
-                                                        written: __plan::Cow::Borrowed("name"),
-                                                    }),
-                                                    spec: __plan::Cow::Borrowed(""),
-                                                    show: ::core::option::Option::Some(
-                                                        &__plan::show(
-                                                            __s2,
-                                                            |__value| __plan::format!("{}", * __value.show()),
-                                                        ),
-                                                    ),
-                                                },
-                                                __plan::Part::Literal(__plan::Cow::Borrowed(": ")),
-                                                __plan::Part::Value {
-                                                    value: __plan::Template::Computed(__plan::Computed {
-                                                        reads: __plan::Cow::Borrowed(
-                                                            &[__plan::Source::Input(1usize)],
-                                                        ),
-                                                        written: __plan::Cow::Borrowed(
-                                                            ::core::stringify!(days + 1),
-                                                        ),
-                                                        compute: ::core::option::Option::Some(
-                                                            &__k3
-                                                                .with(
-                                                                    |__scope0| {
-                                                                        __scope0
-                                                                            .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
-                                                                        ::core::result::Result::Ok(())
-                                                                    },
-                                                                    |__scope0| {
-                                                                        #[allow(unused_variables)]
-                                                                        let days: &__PlanInput1 = __scope0
-                                                                            .known::<__PlanInput1>(__plan::Source::Input(1usize));
-                                                                        __plan::format!("{:>4}", (* days) + 1)
-                                                                    },
-                                                                ),
-                                                        ),
-                                                    }),
-                                                    spec: __plan::Cow::Borrowed(">4"),
-                                                    show: ::core::option::Option::Some(&__plan::Formatted),
-                                                },
-                                            ],
-                                        ),
-                                    ),
-                                },
-                                __plan::Entry {
-                                    key: __n0.key("Send", "urgent"),
-                                    value: __plan::Template::Reference(__plan::Reference {
-                                        source: __plan::Source::Step(0usize),
-                                        path: __plan::Cow::Borrowed(&[]),
-                                        written: __plan::Cow::Borrowed("late"),
-                                    }),
-                                },
-                            ],
-                        ),
-                    ),
                     after: __plan::Cow::Borrowed(&[]),
                     needs: __plan::Cow::Borrowed(&[0usize]),
+                    policy: __plan::Policy::DEFAULT,
                 }
             };
         "##]],
@@ -420,28 +432,32 @@ fn a_nested_literal_and_an_order() {
                 __plan::Step {
                     id: __plan::Cow::Borrowed("first"),
                     intent: __plan::Cow::Borrowed(""),
-                    tool: ::core::option::Option::Some(__plan::ToolInfo {
-                        name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
-                        description: __plan::Cow::Borrowed(
-                            <__PlanTool0 as __plan::Tool>::DESCRIPTION,
+                    body: __plan::Body::Action(__plan::Action {
+                        site: 0usize,
+                        tool: ::core::option::Option::Some(__plan::ToolInfo {
+                            name: __plan::Cow::Borrowed(<__PlanTool0 as __plan::Tool>::NAME),
+                            description: __plan::Cow::Borrowed(
+                                <__PlanTool0 as __plan::Tool>::DESCRIPTION,
+                            ),
+                        }),
+                        args: __plan::Template::Object(
+                            __plan::Cow::Borrowed(
+                                &[
+                                    __plan::Entry {
+                                        key: __n0.key("Open", "id"),
+                                        value: __plan::Template::Reference(__plan::Reference {
+                                            source: __plan::Source::Input(0usize),
+                                            path: __plan::Cow::Borrowed(&[]),
+                                            written: __plan::Cow::Borrowed("id"),
+                                        }),
+                                    },
+                                ],
+                            ),
                         ),
                     }),
-                    args: __plan::Template::Object(
-                        __plan::Cow::Borrowed(
-                            &[
-                                __plan::Entry {
-                                    key: __n0.key("Open", "id"),
-                                    value: __plan::Template::Reference(__plan::Reference {
-                                        source: __plan::Source::Input(0usize),
-                                        path: __plan::Cow::Borrowed(&[]),
-                                        written: __plan::Cow::Borrowed("id"),
-                                    }),
-                                },
-                            ],
-                        ),
-                    ),
                     after: __plan::Cow::Borrowed(&[]),
                     needs: __plan::Cow::Borrowed(&[]),
+                    policy: __plan::Policy::DEFAULT,
                 }
             };
             #[allow(non_upper_case_globals)]
@@ -477,50 +493,54 @@ fn a_nested_literal_and_an_order() {
                 __plan::Step {
                     id: __plan::Cow::Borrowed("second"),
                     intent: __plan::Cow::Borrowed(""),
-                    tool: ::core::option::Option::Some(__plan::ToolInfo {
-                        name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
-                        description: __plan::Cow::Borrowed(
-                            <__PlanTool1 as __plan::Tool>::DESCRIPTION,
+                    body: __plan::Body::Action(__plan::Action {
+                        site: 1usize,
+                        tool: ::core::option::Option::Some(__plan::ToolInfo {
+                            name: __plan::Cow::Borrowed(<__PlanTool1 as __plan::Tool>::NAME),
+                            description: __plan::Cow::Borrowed(
+                                <__PlanTool1 as __plan::Tool>::DESCRIPTION,
+                            ),
+                        }),
+                        args: __plan::Template::Object(
+                            __plan::Cow::Borrowed(
+                                &[
+                                    __plan::Entry {
+                                        key: __n0.key("Store", "place"),
+                                        value: __plan::Template::Tagged(
+                                            __n2.tag("Shelf"),
+                                            __plan::Cow::Borrowed(
+                                                &[
+                                                    __plan::Template::Object(
+                                                        __plan::Cow::Borrowed(
+                                                            &[
+                                                                __plan::Entry {
+                                                                    key: __n2.key("Shelf", "row"),
+                                                                    value: __plan::Template::Number(
+                                                                        __plan::Number::Unsigned(3u64),
+                                                                    ),
+                                                                },
+                                                                __plan::Entry {
+                                                                    key: __n2.key("Shelf", "label"),
+                                                                    value: __plan::Template::Reference(__plan::Reference {
+                                                                        source: __plan::Source::Step(0usize),
+                                                                        path: __plan::Cow::Borrowed(&[__r3.key("label", true)]),
+                                                                        written: __plan::Cow::Borrowed("first.label"),
+                                                                    }),
+                                                                },
+                                                            ],
+                                                        ),
+                                                    ),
+                                                ],
+                                            ),
+                                        ),
+                                    },
+                                ],
+                            ),
                         ),
                     }),
-                    args: __plan::Template::Object(
-                        __plan::Cow::Borrowed(
-                            &[
-                                __plan::Entry {
-                                    key: __n0.key("Store", "place"),
-                                    value: __plan::Template::Tagged(
-                                        __n2.tag("Shelf"),
-                                        __plan::Cow::Borrowed(
-                                            &[
-                                                __plan::Template::Object(
-                                                    __plan::Cow::Borrowed(
-                                                        &[
-                                                            __plan::Entry {
-                                                                key: __n2.key("Shelf", "row"),
-                                                                value: __plan::Template::Number(
-                                                                    __plan::Number::Unsigned(3u64),
-                                                                ),
-                                                            },
-                                                            __plan::Entry {
-                                                                key: __n2.key("Shelf", "label"),
-                                                                value: __plan::Template::Reference(__plan::Reference {
-                                                                    source: __plan::Source::Step(0usize),
-                                                                    path: __plan::Cow::Borrowed(&[__r3.key("label", true)]),
-                                                                    written: __plan::Cow::Borrowed("first.label"),
-                                                                }),
-                                                            },
-                                                        ],
-                                                    ),
-                                                ),
-                                            ],
-                                        ),
-                                    ),
-                                },
-                            ],
-                        ),
-                    ),
                     after: __plan::Cow::Borrowed(&[0usize]),
                     needs: __plan::Cow::Borrowed(&[0usize]),
+                    policy: __plan::Policy::DEFAULT,
                 }
             };
         "##]],
