@@ -1,72 +1,159 @@
-use plan_runtime::{Result, Shape, plan, tool};
+//! An order, step by step: what happens depends on the customer, the goods, and what goes wrong.
+
+use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
-#[derive(Serialize, Deserialize, Shape, Debug)]
-pub struct Item {
-    pub id: u32,
-    pub name: String,
-    pub tags: Vec<String>,
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Customer {
+    name: String,
+    orders: u32,
+    /// Where someone takes parcels in.
+    neighbour: Option<String>,
 }
-#[derive(Serialize, Deserialize, Shape, Debug)]
-pub struct Items {
-    pub items: Vec<Item>,
-    pub next: Option<String>,
-    pub map: std::collections::BTreeMap<String, u32>,
+
+#[derive(Clone, Serialize, Deserialize, Shape)]
+struct Line {
+    item: String,
+    count: u32,
+    /// In cents.
+    price: u32,
 }
+
+/// Looks a customer up.
 #[tool]
-async fn list(n: u32) -> Result<Items> {
-    Ok(Items {
-        items: (0..n)
-            .map(|id| Item {
-                id,
-                name: format!("n{id}"),
-                tags: vec!["a".into(), "b".into()],
-            })
-            .collect(),
-        next: Some("nx".into()),
-        map: [("k".to_string(), 5)].into(),
+async fn find_customer(name: String) -> Result<Customer> {
+    let (orders, neighbour) = match name.as_str() {
+        "Ada" => (25, Some("Charles".into())),
+        "Grace" => (3, None),
+        _ => (0, None),
+    };
+    Ok(Customer {
+        name,
+        orders,
+        neighbour,
     })
 }
+
+/// Takes goods out of the stock, and gives what they cost.
 #[tool]
-async fn show(text: String, n: u32) -> Result<String> {
-    if n == 99 {
-        return Err(plan_runtime::Error::msg("boom"));
+async fn take(item: String, count: u32, price: u32) -> Result<u32> {
+    match item.as_str() {
+        "unicorn" => Err(Error::permanent("there are no unicorns")),
+        _ => Ok(count * price),
     }
-    Ok(format!("{text}/{n}"))
 }
+
+/// Has a gift chosen.
+#[tool]
+async fn choose_gift(worth: u32) -> Result<String> {
+    match worth {
+        500.. => Ok("a mug".into()),
+        _ => Err(Error::permanent("there is nothing as cheap as that")),
+    }
+}
+
+/// Sends a parcel by courier.
+#[tool]
+async fn send_by_courier(to: String) -> Result<String> {
+    Ok(format!("by courier to {to}"))
+}
+
+/// Leaves a parcel with someone.
+#[tool]
+async fn leave_with(neighbour: String, owner: String) -> Result<String> {
+    Ok(format!("to {neighbour}, for {owner}"))
+}
+
+/// Sends a parcel by post.
+#[tool]
+async fn send_by_post(to: String) -> Result<String> {
+    Ok(format!("by post to {to}"))
+}
+
+/// Converts cents into another currency. The service is down.
+#[tool]
+async fn convert(cents: u32, currency: String) -> Result<f64> {
+    Err(Error::permanent(format!(
+        "no rate of {currency} for {cents}"
+    )))
+}
+
+/// Writes a bill.
+#[tool]
+async fn write_bill(lines: Vec<String>, gift: Option<String>, sent: String) -> Result<String> {
+    let gift = gift.map(|gift| format!(", with {gift} as a gift"));
+    Ok(format!(
+        "{}; sent {sent}{}",
+        lines.join(", "),
+        gift.unwrap_or_default()
+    ))
+}
+
 plan! {
-    Flow(big: bool, count: u32) -> Vec<String> {
-        step all = List { n: count };
-        step a = if big { Show { text: "big", n: 1 } };
-        step b = if count > 2 { Show { text: all.items[0].name, n: 1 } } else if let Some(x) = &all.next { Show { text: x, n: x.len() as u32 } } else { Show { text: "none", n: 0 } };
-        #[concurrency(2)]
-        #[retry(3, backoff = "1ms")]
-        step c = for item in all.items { Show { text: format!("{}-{}", item.name, item.tags.len()), n: item.id } };
-        step d = for (k, v) in all.map { Show { text: k, n: v } };
-        step e = for item in all.items.iter().skip(1) { for tag in item.tags { Show { text: format!("{tag}{}", item.id), n: item.id } } };
-        step f = for item in all.items { if item.id > 0 { Show { text: item.name, n: *&item.id + 1 } } };
-        #[optional]
-        step g = Show { text: "x", n: 99 };
-        #[fallback(format!("fell back {}", count))]
-        step h = Show { text: "x", n: 99 };
-        step sum: Vec<String> = {
-            let mut v = vec![format!("{a:?}"), b.clone(), format!("{e:?} {f:?} {g:?} {h}")];
-            v.extend(c.iter().cloned());
-            v.extend(d.iter().cloned());
-            v
+    /// Carries out an order.
+    Order(name: String, lines: Vec<Line>, express: bool) -> String {
+        step customer = FindCustomer { name };
+
+        /// Take the goods, line by line. What is not there is left out.
+        #[optional(each)]
+        step costs = for line in lines {
+            Take { item: line.item, count: line.count, price: line.price }
         };
-        sum
+        step total: u32 = costs.iter().flatten().sum();
+
+        /// A good customer gets a gift.
+        // There is no `else`, and choosing may fail: either way the step is an `Option<String>`.
+        #[optional]
+        step gift = if customer.orders > 20 && total > 0 { ChooseGift { worth: total / 10 } };
+
+        /// One of three ways; each gives a `String`, and so does the step.
+        step sent = if express {
+            SendByCourier { to: customer.name }
+        } else if let Some(neighbour) = &customer.neighbour {
+            LeaveWith { neighbour, owner: customer.name }
+        } else {
+            SendByPost { to: customer.name }
+        };
+
+        /// Nice to have.
+        #[fallback(f64::from(total) / 100.0)]
+        step euros = Convert { cents: total, currency: "EUR" };
+
+        step bill = WriteBill {
+            lines: [format!("{} of {} lines", costs.iter().flatten().count(), lines.len()), format!("{euros:.2} EUR")],
+            gift,
+            sent,
+        };
+        bill
     }
 }
-fn main() {
-    println!("{}", Flow::PLAN);
-    println!(
-        "{:#?}",
-        smol::block_on(
-            Flow {
-                big: false,
-                count: 3
-            }
-            .run(&())
-        )
-    );
+
+fn line(item: &str, count: u32, price: u32) -> Line {
+    let item = item.into();
+    Line { item, count, price }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    println!("{}", Order::PLAN);
+
+    let goods = vec![
+        line("lamp", 2, 4000),
+        line("unicorn", 1, 99),
+        line("bulb", 4, 250),
+    ];
+    for (name, lines, express) in [
+        ("Ada", goods.clone(), false),
+        ("Grace", vec![goods[2].clone()], false),
+        ("Alan", goods, true),
+    ] {
+        let order = Order {
+            name: name.into(),
+            lines,
+            express,
+        };
+        let (bill, report) = order.run(&()).with_report().await;
+        println!("{name}: {}\n\n{report}\n", bill?);
+    }
+    Ok(())
 }

@@ -234,6 +234,7 @@ pub(crate) struct Local {
 }
 
 /// Any other Rust expression.
+#[derive(Clone)]
 pub(crate) struct Computed {
     /// As the author wrote it.
     pub(crate) written: TokenStream,

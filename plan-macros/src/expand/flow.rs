@@ -4,8 +4,8 @@ use super::reference::path;
 use super::value::{Builder, Expanded, Fielded, ends, it};
 use super::{Context, local, slice, step, text};
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Literal, Optional, Policy, Step};
-use crate::parse::pattern_text;
-use proc_macro2::{Ident, Span, TokenStream};
+use crate::parse::{pattern_text, tidy};
+use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use std::time::Duration;
 
@@ -109,16 +109,13 @@ impl Builder<'_> {
             }
             Condition::Binds(computed, bound) => {
                 let expr = &computed.expr;
-                let data = self.bind(computed, &quote!(if #expr), bound, false);
-                let pattern = computed.written.to_string();
-                let pattern = text(
-                    pattern
-                        .trim_start_matches("let ")
-                        .split('=')
-                        .next()
-                        .unwrap_or_default()
-                        .trim(),
-                );
+                let (pattern, value) = pattern_and_value(&computed.written);
+                let written = Computed {
+                    written: value,
+                    ..computed.clone()
+                };
+                let data = self.bind(&written, &quote!(if #expr), bound, false);
+                let pattern = text(&pattern);
                 (
                     quote!(__plan::Condition::Binds { pattern: #pattern, value: #data }),
                     true,
@@ -267,6 +264,36 @@ impl Builder<'_> {
     }
 }
 
+/// What stands between `let` and `=` in a condition, and what stands behind. Of a chain that does not begin with `let`, what
+/// stands before the first `=` is the pattern.
+fn pattern_and_value(condition: &TokenStream) -> (String, TokenStream) {
+    let is_let = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "let");
+    let mut rest = condition.clone().into_iter().peekable();
+    let mut pattern = TokenStream::new();
+    let starts = rest.next_if(is_let).is_some();
+    let mut bound = starts;
+    let mut joint = false;
+    while let Some(tree) = rest.next() {
+        bound |= is_let(&tree);
+        if let TokenTree::Punct(punct) = &tree {
+            let follows = matches!(rest.peek(), Some(TokenTree::Punct(next)) if punct.spacing() == Spacing::Joint && matches!(next.as_char(), '=' | '>'));
+            if bound && punct.as_char() == '=' && !joint && !follows {
+                break;
+            }
+            joint = punct.spacing() == Spacing::Joint;
+        } else {
+            joint = false;
+        }
+        pattern.extend([tree]);
+    }
+    let pattern = if starts {
+        tidy(&pattern)
+    } else {
+        pattern.to_string()
+    };
+    (pattern, rest.collect())
+}
+
 /// The actions of a plan, numbered as they are met.
 pub(super) struct Leaves {
     step: usize,
@@ -349,16 +376,18 @@ pub(super) fn type_of(body: &Body, each: bool, checks: &mut TokenStream) -> Opti
             let exhaustive = branches
                 .iter()
                 .any(|branch| matches!(branch.condition, Condition::Always));
-            Some(if exhaustive {
-                first
-            } else {
-                quote!(::core::option::Option<#first>)
-            })
+            Some(
+                if exhaustive || branches.first().is_some_and(|it| may_be_absent(&it.body)) {
+                    first
+                } else {
+                    quote!(::core::option::Option<#first>)
+                },
+            )
         }
         Body::For(repeat) => {
             let innermost = !matches!(repeat.body, Body::For(_));
             let element = type_of(&repeat.body, each, checks)?;
-            let element = if each && innermost {
+            let element = if each && innermost && !may_be_absent(&repeat.body) {
                 quote!(::core::option::Option<#element>)
             } else {
                 element
@@ -366,6 +395,16 @@ pub(super) fn type_of(body: &Body, each: bool, checks: &mut TokenStream) -> Opti
             Some(quote!(__plan::Vec<#element>))
         }
     }
+}
+
+/// Whether the type of what a body gives is an `Option` because no branch may be taken. What else would make it one leaves it as
+/// it is: null stands for either.
+fn may_be_absent(body: &Body) -> bool {
+    let Body::If(branches) = body else {
+        return false;
+    };
+    !matches!(branches.last(), Some(last) if matches!(last.condition, Condition::Always))
+        || branches.first().is_some_and(|it| may_be_absent(&it.body))
 }
 
 /// Where a body says what it gives.
@@ -445,7 +484,9 @@ pub(super) fn is_plain(step: &Step) -> bool {
 /// Wraps a type as the step's policy does.
 pub(super) fn with_policy(ty: TokenStream, step: &Step) -> TokenStream {
     match &step.policy.optional {
-        Optional::Whole if step.policy.fallback.is_none() => quote!(::core::option::Option<#ty>),
+        Optional::Whole if step.policy.fallback.is_none() && !may_be_absent(&step.body) => {
+            quote!(::core::option::Option<#ty>)
+        }
         _ => ty,
     }
 }

@@ -4,6 +4,7 @@ use crate::ast::{Body, Head, Input, Plan, Step};
 use crate::docs;
 use crate::graph::{Graph, Part};
 use crate::names::{Names, Source};
+use crate::parse::tidy;
 use crate::report::Report;
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
@@ -138,20 +139,25 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> To
             description: #description,
             inputs: #input_data,
             steps: #steps,
-            output: __plan::Output { type_name: __plan::Cow::Borrowed(#output_type), value: __PLAN_OUTPUT },
+            output: __plan::Output { type_name: #output_type, value: __PLAN_OUTPUT },
         };
         #unused
     }
 }
 
+/// A type as its author wrote it.
+fn type_name(ty: &Type) -> TokenStream {
+    text(&tidy(&ty.to_token_stream()))
+}
+
 fn input_data(input: &Input) -> TokenStream {
     let name = text(&input.name.unraw().to_string());
-    let ty = &input.ty;
+    let type_name = type_name(&input.ty);
     let description = text(&docs::text(&input.attrs));
     quote! {
         __plan::Input {
             name: #name,
-            type_name: __plan::Cow::Borrowed(::core::stringify!(#ty)),
+            type_name: #type_name,
             description: #description,
         }
     }
@@ -181,7 +187,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
         }
         None => quote!(__plan::Template::Null),
     };
-    let shared = shared(cx, value, quote!(::core::stringify!(#ty)));
+    let shared = shared(cx, value, type_name(ty));
     let steps = steps(&quote!(#name), cx);
     let bounds = bounds(cx);
     let tool_name = name.unraw().to_string().to_snake_case();
@@ -249,7 +255,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         None => (quote!(()), quote!(__plan::Template::Null)),
     };
     let (bindings, types) = (builder.bindings(), &builder.types);
-    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), quote!(""));
+    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), text(""));
     let steps = steps(&quote!(__PlanSteps), cx);
     quote! {
         struct __PlanSteps;

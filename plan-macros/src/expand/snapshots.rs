@@ -169,14 +169,14 @@ fn a_reference() {
                         &[
                             __plan::Input {
                                 name: __plan::Cow::Borrowed("sender"),
-                                type_name: __plan::Cow::Borrowed(::core::stringify!(String)),
+                                type_name: __plan::Cow::Borrowed("String"),
                                 description: __plan::Cow::Borrowed(""),
                             },
                         ],
                     ),
                     steps: __plan::Cow::Borrowed(&[__step_inbox]),
                     output: __plan::Output {
-                        type_name: __plan::Cow::Borrowed(::core::stringify!(String)),
+                        type_name: __plan::Cow::Borrowed("String"),
                         value: __PLAN_OUTPUT,
                     },
                 };

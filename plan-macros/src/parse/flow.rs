@@ -293,9 +293,27 @@ impl<'ast> Visit<'ast> for Names {
 
 /// A pattern as it is written, but for spaces.
 pub(crate) fn pattern_text(pat: &Pat) -> String {
-    pat.to_token_stream()
-        .to_string()
-        .replace("( ", "(")
-        .replace(" )", ")")
-        .replace(" ,", ",")
+    tidy(&pat.to_token_stream())
+}
+
+/// A pattern or a type as people write it: rustc puts spaces around every token of what a macro made.
+pub(crate) fn tidy(tokens: &TokenStream) -> String {
+    let mut text = tokens.to_string();
+    for (spaced, tight) in [
+        (" ::", "::"),
+        (":: ", "::"),
+        ("( ", "("),
+        (" )", ")"),
+        ("[ ", "["),
+        (" ]", "]"),
+        (" ,", ","),
+        (" ;", ";"),
+        (" < ", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        ("& ", "&"),
+    ] {
+        text = text.replace(spaced, tight);
+    }
+    text
 }

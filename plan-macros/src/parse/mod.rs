@@ -10,7 +10,7 @@ mod step;
 mod tokens;
 mod value;
 
-pub(crate) use flow::{bound, pattern_text};
+pub(crate) use flow::{bound, pattern_text, tidy};
 pub(crate) use reference::is_source_name;
 pub(crate) use step::path_text;
 

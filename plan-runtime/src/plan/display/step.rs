@@ -32,6 +32,10 @@ fn write_body(f: &mut Formatter<'_>, body: &Body, indent: usize, comment: &str) 
                     Condition::Always if place > 0 => {}
                     Condition::Always => f.write_str("if true ")?,
                     Condition::Holds(condition) => write!(f, "if {condition} ")?,
+                    // A chain of conditions, with its own `let`.
+                    Condition::Binds { pattern, value } if pattern.contains(" let ") => {
+                        write!(f, "if {pattern} = {value} ")?;
+                    }
                     Condition::Binds { pattern, value } => {
                         write!(f, "if let {pattern} = {value} ")?;
                     }

@@ -1,0 +1,117 @@
+//! A plan is data before it runs: it is shown, someone says yes or no, and only then it does something.
+
+use plan_runtime::plan::Plan;
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Customer {
+    name: String,
+    email: String,
+    /// In cents.
+    owed: u64,
+}
+
+/// Looks up who has not paid for so many days.
+#[tool]
+async fn find_debtors(days: u32) -> Result<Vec<Customer>> {
+    let customer = |name: &str, owed| Customer {
+        name: name.into(),
+        email: format!("{}@example.org", name.to_lowercase()),
+        owed: owed + u64::from(days),
+    };
+    Ok(vec![customer("Ada", 12_000), customer("Grace", 80_000)])
+}
+
+/// Sends an e-mail.
+#[tool]
+async fn send_email(to: String, text: String) -> Result<String> {
+    Ok(format!("to {to}: {text}"))
+}
+
+/// Closes an account.
+#[tool]
+async fn close_account(email: String, reason: String) -> Result<String> {
+    Ok(format!("closed the account of {email}: {reason}"))
+}
+
+plan! {
+    /// Reminds those who owe us money, and closes the accounts of those who owe a lot.
+    Dun(days: u32, limit: u64) -> Vec<String> {
+        /// Who has not paid?
+        step debtors = FindDebtors { days };
+
+        /// Remind everyone, or close the account.
+        step done = for customer in debtors {
+            if customer.owed > limit {
+                CloseAccount { email: customer.email, reason: format!("{days} days late") }
+            } else {
+                SendEmail { to: customer.email, text: format!("Dear {}, you owe us {} cents.", customer.name, customer.owed) }
+            }
+        };
+
+        done
+    }
+}
+
+/// The tools that a plan may call, each with what it is for.
+fn tools(plan: &Plan) -> Vec<(&str, &str)> {
+    let actions = plan.steps.iter().flat_map(|step| step.actions());
+    let tools = actions.filter_map(|action| action.tool.as_ref());
+    let mut tools: Vec<_> = tools
+        .map(|tool| (&*tool.name, &*tool.description))
+        .collect();
+    tools.sort_unstable();
+    tools.dedup();
+    tools
+}
+
+/// `None` where there is nobody to answer.
+fn ask(question: &str) -> io::Result<Option<bool>> {
+    loop {
+        print!("{question} [y/n] ");
+        io::stdout().flush()?;
+        let mut answer = String::new();
+        if io::stdin().read_line(&mut answer)? == 0 {
+            println!();
+            return Ok(None);
+        }
+        match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Some(true)),
+            "n" | "no" => return Ok(Some(false)),
+            _ => println!("Please say `y` or `n`."),
+        }
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let dun = Dun {
+        days: 30,
+        limit: 50_000,
+    };
+
+    println!("{}", Dun::PLAN);
+    println!("with the inputs {}\n", serde_json::to_string(&dun)?);
+    println!("It may call:");
+    for (name, description) in tools(Dun::PLAN) {
+        println!("  {name:13}  {description}");
+    }
+    println!();
+
+    match ask("Shall I run it?")? {
+        Some(true) => {}
+        Some(false) => {
+            println!("Nothing was done.");
+            return Ok(());
+        }
+        None => {
+            println!("There is nobody to ask, so nothing was done.");
+            return Ok(());
+        }
+    }
+    let (done, report) = dun.run(&()).with_report().await;
+    println!("\n{}\n\n{report}", done?.join("\n"));
+    Ok(())
+}
