@@ -6,6 +6,7 @@ mod support;
 
 mod computed;
 mod edges;
+mod flow;
 mod inert;
 mod literals;
 mod plans;

@@ -48,6 +48,54 @@ macro_rules! tool_plan {
     }};
 }
 
+macro_rules! flow_plan {
+    ($name:ident($input:ident: $ty:ty), $element:ident in $list:expr => $text:expr, $limit:literal, $condition:expr) => {
+        plan! {
+            $name($input: $ty, flag: bool) -> (Vec<i64>, Option<i64>, i64, Vec<Option<i64>>) {
+                #[retry($limit)]
+                #[concurrency($limit)]
+                step own = for $element in $list { Add { left: $element, right: $text } };
+                step skipped = if $condition { Add { left: 1, right: own.len() as i64 } };
+                step local = for (index, number) in own.iter().enumerate() {
+                    if flag { Add { left: number + index as i64, right: number } }
+                };
+                step $element = if let Some(skipped) = skipped { Add { left: skipped, right: 1 } } else { Add { left: 0, right: 0 } };
+                #[fallback($element + 1)]
+                step kept = Add { left: $element, right: 0 };
+                (own, skipped, kept, local)
+            }
+        }
+    };
+}
+
+flow_plan! { FlowMade(numbers: Vec<i64>), number in numbers => number * 2, 3, flag && numbers.len() > 1 }
+
+whole! {
+    FlowPassed(numbers: Vec<i64>) -> Vec<Option<i64>> {
+        #[optional(each)]
+        step each = for number in numbers { Add { left: number, right: number + 1 } };
+        each
+    }
+}
+
+#[test]
+fn flow_out_of_macros() {
+    let made = |flag| {
+        let numbers = vec![1, 2];
+        smol::block_on(FlowMade { numbers, flag }.run(&())).unwrap()
+    };
+    assert_eq!(
+        made(true),
+        (vec![3, 6], Some(3), 4, vec![Some(6), Some(13)])
+    );
+    assert_eq!(made(false), (vec![3, 6], None, 0, vec![None, None]));
+    let numbers = vec![1, 2];
+    assert_eq!(
+        smol::block_on(FlowPassed { numbers }.run(&())).unwrap(),
+        [Some(3), Some(5)]
+    );
+}
+
 #[test]
 fn out_of_macros() {
     assert_eq!(smol::block_on(AddTwo { number: 1 }.run(&())).unwrap(), 30);

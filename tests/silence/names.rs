@@ -56,6 +56,33 @@ plan! {
     }
 }
 
+plan! {
+    pub FlowNames(step: u8, __f0: u8, each: Option<u8>, r#in: Vec<u8>) -> Vec<u8> {
+        step __all = FindOdd { r#type: step, self_: 1, __app: __f0, __step: 1, value: 1 };
+        step scope = for __c in __all.list { FindOdd { r#type: __c, self_: __c + 1, __app: step, __step: 1, value: 1 } };
+        step all = for __x in r#in { for __r0 in [__x, step].iter() { FindOdd { r#type: __x, self_: __r0 % 9, __app: 0, __step: 0, value: __r0 } } };
+        step part = if let Some(__scope0) = &each && let [r#type, ..] = &__all.list[..] { FindOdd { r#type, self_: __scope0, __app: __scope0 % 9, __step: 0, value: 0 } };
+        step own = for (r#in, __plan) in __all.list.iter().zip(&r#in) { if __plan > 0 { FindOdd { r#type: r#in, self_: __plan, __app: __plan, __step: step, value: __f0 } } };
+        #[fallback(__all.key + step)]
+        step bound: u8 = 3;
+        vec![scope[0].r#type, all[0][1].r#type, part.as_ref().map_or(0, |part| part.r#type), own[0].as_ref().map_or(0, |own| own.r#type), bound]
+    }
+}
+
+#[test]
+fn flow_names() {
+    let plan = FlowNames {
+        step: 1,
+        __f0: 2,
+        each: Some(3),
+        r#in: vec![4],
+    };
+    assert_eq!(
+        smol::block_on(plan.run(&())).unwrap(),
+        [12, 6, 10, 15, 3]
+    );
+}
+
 #[test]
 fn names() {
     let plan = Names {
@@ -82,4 +109,27 @@ fn names_around() {
     };
     assert_eq!(smol::block_on(plan.run(&())).unwrap(), (4, 3, json!(5)));
     assert_eq!(inbox + __plan + __c + scope, 10);
+}
+
+/// Runs a plan where types are parameters.
+fn in_generic<T: Into<u8> + Copy, const N: usize>(value: T) -> (Vec<u8>, Option<u8>, u8) {
+    let plan = plan! {
+        step odd = FindOdd { r#type: 1, self_: 1, __app: 1, __step: 1, value: 1 };
+        step each = for item in odd.list { FindOdd { r#type: item, self_: item % 9, __app: 0, __step: 0, value: 0 } };
+        step skipped = if odd.key > 9 { FindOdd { r#type: 1, self_: 1, __app: 1, __step: 1, value: 1 } };
+        #[optional]
+        #[timeout("1h")]
+        step optional = FindOdd { r#type: each[0].r#type, self_: 1, __app: 1, __step: 1, value: 1 };
+        #[fallback(3)]
+        step fallback: u8 = each.len() as u8;
+        (each[..].r#type, skipped.as_ref().map(|odd| odd.key), optional.as_ref().map_or(0, |odd| odd.r#type) + fallback)
+    };
+    let (mut list, skipped, sum) = smol::block_on(plan.run(&())).unwrap();
+    list.extend([value.into(); N]);
+    (list, skipped, sum)
+}
+
+#[test]
+fn flow_in_a_generic_function() {
+    assert_eq!(in_generic::<u8, 2>(7), (vec![8, 7, 7], None, 13));
 }

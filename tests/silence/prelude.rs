@@ -96,6 +96,49 @@ async fn find(
     }
 }
 
+::plan_runtime::plan! {
+    /// Conditions, loops and policies.
+    pub Flow(name: ::std::string::String, limit: ::std::primitive::u8) -> ::serde_json::Value {
+        #[retry(2, backoff = "1ms")]
+        #[timeout("10s")]
+        #[deadline("1m")]
+        step first = Find { name, limit };
+        step skipped = if limit > 3 { Find { name, limit: 1 } };
+        step chosen = if let ::std::option::Option::Some(next) = &first.next {
+            Find { name: next, limit }
+        } else if first.parts.len() > 1 {
+            Find { name: format!("{name} {}", first.name), limit: first.parts[1] }
+        } else {
+            Find { name: "none", limit: 0 }
+        };
+        #[concurrency(1)]
+        #[optional(each)]
+        step each = for part in first.parts { for (index, other) in ::std::iter::Iterator::enumerate(first.parts.iter()) {
+            Find { name: format!("{part} {index}"), limit: other + part }
+        } };
+        step some = for part in first.parts.iter() { if part > 0 { Find { name: "part", limit: part } } };
+        #[fallback(Thing { name: name, parts: [limit], next: first.next })]
+        step fallen = Find { name: "x", limit: 1 };
+        #[optional]
+        step optional = Find { name: fallen.name, limit: 1 };
+        json!([skipped, chosen.name, each, some, optional])
+    }
+}
+
+#[::std::prelude::v1::test]
+fn flow() {
+    let flow = Flow {
+        name: ::std::convert::From::from("n"),
+        limit: 2,
+    };
+    let json = ::std::result::Result::unwrap(::smol::block_on(flow.run(&())));
+    ::std::assert_eq!(json[0], ::serde_json::json!(null));
+    ::std::assert_eq!(json[1], "n n");
+    ::std::assert_eq!(json[2][1][1]["name"], "1 1");
+    ::std::assert_eq!(json[3][0], ::serde_json::json!(null));
+    ::std::assert_eq!(json[4]["name"], "x");
+}
+
 #[::std::prelude::v1::test]
 fn runs() {
     let two = Two {

@@ -143,6 +143,55 @@ plan! {
     }
 }
 
+plan! {
+    /// Conditions, loops and policies.
+    #[derive(Debug, Clone)]
+    Flow(
+        name: String,
+        limit: u8,
+        label: Option<String>,
+    ) -> (Option<u64>, Vec<Vec<Option<u64>>>, usize) {
+        /// Find it.
+        #[retry(attempts = 3, backoff = "1ms", max = "1s", jitter = false)]
+        #[timeout("10s")]
+        #[deadline("1m")]
+        step found = Find { name, limit };
+        step skipped = if limit > 3 { Find { name, limit: None } };
+        step chosen = if let Some(label) = &label && limit > 1 {
+            Find { name: label, limit: Some(limit) }
+        } else if let [first, ..] = &found.parts[..] {
+            Find { name: first.name, limit: first.size.map(|size| u8::try_from(size).unwrap_or(limit)) }
+        } else if found.parts.is_empty() {
+            Find { name: format!("{name} {}", found.name), limit }
+        } else {
+            Find { name: "none", limit: None }
+        };
+        /// Each of them.
+        #[concurrency(2)]
+        #[optional(each)]
+        step each = for part in found.parts {
+            for (index, kind) in [part.kind.clone(), Kind::Plain].into_iter().enumerate() {
+                Keep {
+                    thing: Thing { name: part.name, size: Some(index as u64), parts: [], kind },
+                    raw: json!({"part": part, "index": index, "limit": limit}),
+                    names: [name, part.name, format!("{} {index}", part.name)],
+                    ratio: 0.5,
+                }
+            }
+        };
+        #[fallback(found.clone())]
+        step with_fallback = Find { name: "x", limit: None };
+        #[optional]
+        #[after(each)]
+        step optional = Keep { thing: chosen, raw: null_of, names: [], .. };
+        step null_of: Value = json!(null);
+        step some = for thing in &found.parts { if thing.size.is_some() { Find { name: thing.name, limit: None } } };
+        step names = for _ in 0..limit { Nothing {} };
+        step last: usize = some.len() + usize::from(skipped.is_some()) + with_fallback.parts.len() + names.len() + name.len();
+        (optional, each, last)
+    }
+}
+
 plan! { /** Nothing. */ Nobody() { step a = Nothing {}; step b = Nothing {}; } }
 
 plan! { Private(count: u64) -> Vec<u64> { [count, 1, count + 1] } }
@@ -179,6 +228,14 @@ fn items() {
     let (kept, last) = smol::block_on(all.run(&App)).unwrap();
     assert_eq!((kept, &*last.name), (3, "n"));
     smol::block_on(Nobody {}.run(&App)).unwrap();
+    let flow = Flow {
+        name: "n".to_owned(),
+        limit: 4,
+        label: None,
+    };
+    let (optional, each, last) = smol::block_on(flow.run(&App)).unwrap();
+    assert_eq!((optional, last), (Some(1), 8));
+    assert_eq!(each, [[Some(3), Some(4)]]);
     assert_eq!(
         smol::block_on(Private { count: 4 }.run(&App)).unwrap(),
         [4, 1, 5]

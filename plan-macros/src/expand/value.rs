@@ -76,7 +76,8 @@ impl<'a> Builder<'a> {
     pub(super) fn bindings(&self) -> TokenStream {
         let roots = self.roots.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
-            quote!(let #name = __plan::root::<#ty>();)
+            // A name that a loop bound is bound again behind it, and this one is then not read.
+            quote!(#[allow(unused_variables)] let #name = __plan::root::<#ty>();)
         });
         let (bindings, checks) = (&self.bindings, &self.checks);
         quote!(#(#roots)* #bindings #checks)

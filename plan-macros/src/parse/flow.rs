@@ -8,6 +8,7 @@ use crate::report::Report;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser;
+use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Expr, Pat, PatIdent};
 
@@ -116,7 +117,7 @@ fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Conditi
         Ok(Expr::If(branch)) if lets => {
             let computed = Computed {
                 written: tokens,
-                expr: *branch.cond,
+                expr: borrowed(*branch.cond),
                 names: Vec::new(),
                 locals: Vec::new(),
             };
@@ -127,6 +128,32 @@ fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Conditi
             Condition::Holds(Value::Broken)
         }
         _ => Condition::Holds(value::all(tokens, keyword, "`{`", report)),
+    }
+}
+
+/// `if let Some(x) = maybe` looks at a place, and takes nothing out of it. (In a chain, what is bound can be used at once, so
+/// that it must be what the author says.)
+fn borrowed(condition: Expr) -> Expr {
+    let Expr::Let(mut binding) = condition else {
+        return condition;
+    };
+    if is_place(&binding.expr) {
+        let expr = &binding.expr;
+        let at = expr.span();
+        if let Ok(reference) = syn::parse2(quote_spanned!(at=> & #expr)) {
+            binding.expr = reference;
+        }
+    }
+    Expr::Let(binding)
+}
+
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().is_some_and(super::is_source_name),
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Index(index) => is_place(&index.expr),
+        Expr::Group(group) => is_place(&group.expr),
+        _ => false,
     }
 }
 

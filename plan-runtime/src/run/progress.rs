@@ -13,14 +13,14 @@ use std::time::Duration;
 /// It draws on the standard error stream, and draws nothing where that is no terminal.
 ///
 /// ```
-/// # use plan_runtime::{Report, Run, RunError};
-/// use plan_runtime::run::Progress;
+/// use plan_runtime::{plan, run::Progress};
+/// # use plan_runtime::{Result, tool};
+/// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
 ///
-/// # async fn f(run: Run<'_, (), u64>) -> Result<u64, RunError> {
+/// let plan = plan! { step six = Double { number: 3 }; six };
 /// let progress = Progress::new();
-/// let output = run.observe(&progress).await?;
-/// # Ok(output)
-/// # }
+/// assert_eq!(smol::block_on(plan.run(&()).observe(&progress))?, 6);
+/// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 pub struct Progress {
     bars: MultiProgress,

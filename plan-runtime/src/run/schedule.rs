@@ -65,10 +65,12 @@ struct Progress<'x> {
     /// Whether no condition held.
     skipped: bool,
     /// What another output stands for.
-    recovered: Option<(Vec<usize>, StepError)>,
+    recovered: Option<Box<(Vec<usize>, StepError)>>,
     /// While it runs, unless it is a single call.
     flow: Option<Box<Flow<'x>>>,
-    log: Vec<Attempt>,
+    /// Its attempts, where they are to be in a report and it is not a single call.
+    #[expect(clippy::box_collection, reason = "hardly any step has one")]
+    log: Option<Box<Vec<Attempt>>>,
 }
 
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -303,7 +305,7 @@ impl<'x> Schedule<'x> {
             None if policy.optional == Optional::Whole => Value::Null,
             None => return Err((element, error)),
         };
-        self.steps[step].recovered = Some((element, error));
+        self.steps[step].recovered = Some(Box::new((element, error)));
         Ok(Held::json(output))
     }
 

@@ -166,7 +166,7 @@ impl<'x> Schedule<'x> {
         let limit = limit.map(|(limit, error)| (self.clock.sleep(limit), error));
         if self.options.record {
             let element = self.flow(step).elements(place);
-            let log = &mut self.steps[step].log;
+            let log = self.steps[step].log.get_or_insert_default();
             let entry = Some(log.len());
             log.push(Attempt::new(element, attempt, now, action));
             self.flow(step).jobs[job].log = entry;
@@ -180,8 +180,9 @@ impl<'x> Schedule<'x> {
                 .capturing(self.options.capture.then_some(&captured));
             catch(|| span.in_scope(|| start(action.site, request)))
         };
-        if let Some(log) = self.flow(step).jobs[job].log {
-            self.steps[step].log[log].arguments = captured.take();
+        let log = self.flow(step).jobs[job].log;
+        if let Some(attempt) = self.logged(step, log) {
+            attempt.arguments = captured.take();
         }
         match result {
             Ok(Started::Running(future)) => {
@@ -211,8 +212,9 @@ impl<'x> Schedule<'x> {
         self.watch_tried(step, job, result.as_ref().err(), span);
         let at = &self.flow(step).jobs[job];
         let (place, frame, attempts, started) = (at.place, at.frame, at.attempts, at.started);
-        if let Some(log) = at.log {
-            self.steps[step].log[log].end(now, result.as_ref().err());
+        let log = at.log;
+        if let Some(attempt) = self.logged(step, log) {
+            attempt.end(now, result.as_ref().err());
         }
         let error = match result {
             Ok(output) => return self.deliver(step, place, frame, output.into_json()),
@@ -311,7 +313,7 @@ impl<'x> Schedule<'x> {
         {
             let missed = flow.missed.take();
             self.steps[step].flow = None;
-            self.steps[step].recovered = missed;
+            self.steps[step].recovered = missed.map(Box::new);
             return self.end(step, Ok(Held::json(output)));
         }
         if flow.active == 0 && flow.cut {
@@ -323,6 +325,10 @@ impl<'x> Schedule<'x> {
             flow.queued = true;
             self.ready.push(Reverse(step));
         }
+    }
+
+    fn logged(&mut self, step: usize, place: Option<usize>) -> Option<&mut Attempt> {
+        self.steps[step].log.as_mut()?.get_mut(place?)
     }
 
     pub(super) fn flow(&mut self, step: usize) -> &mut Flow<'x> {

@@ -62,7 +62,7 @@ impl<'x> Schedule<'x> {
         match progress.state {
             State::Waiting => Status::NotStarted,
             State::Completed => match &progress.recovered {
-                Some((_, error)) => Status::Recovered(error.clone()),
+                Some(recovered) => Status::Recovered(recovered.1.clone()),
                 None if progress.skipped => Status::Skipped,
                 None => Status::Completed,
             },
@@ -80,12 +80,15 @@ impl<'x> Schedule<'x> {
         let steps = steps.map(|place| {
             let (status, log) = (
                 self.status(place),
-                std::mem::take(&mut self.steps[place].log),
+                self.steps[place]
+                    .log
+                    .take()
+                    .map_or_else(Vec::new, |log| *log),
             );
             let progress = &self.steps[place];
             let element = match (progress.state, &progress.recovered) {
                 (State::Failed(place), _) => self.failed[place].1.clone(),
-                (_, Some((element, _))) => element.clone(),
+                (_, Some(recovered)) => recovered.0.clone(),
                 _ => Vec::new(),
             };
             let times = (progress.started, progress.ended);
