@@ -385,7 +385,8 @@ pub use plan_macros::tool;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// - The branches of an `if` give the same type. A step with an `else` has that type, one without it is an `Option` of it.
+/// - The branches of an `if` give the same type. A step with an `else` has that type, one without it is an `Option` of it. If it is
+///   `#[optional]`, too, that is one `Option`, not two.
 /// - Conditions are asked in their order, and the arguments of the branch that is taken are resolved, no others. But a step that
 ///   only another branch needs runs all the same: steps start as soon as they can, which is before the condition is known.
 /// - A computed value, and so a condition, borrows the outputs that it mentions: `if let Some(x) = &maybe`, not `= maybe`, where
@@ -399,7 +400,7 @@ pub use plan_macros::tool;
 ///
 /// | written | means |
 /// |---|---|
-/// | `#[retry(3)]` | is tried three times at most; the wait before the next attempt is 100 ms at first, and doubles, up to 30 s |
+/// | `#[retry(3)]` | is tried three times at most; the wait before the next attempt is 100 ms at first, and doubles, up to 30 s, or to a first wait that is longer |
 /// | `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]` | the first wait, the longest one, and the whole of it; with jitter, a random part |
 /// | `#[retry(attempts = 3)]` | the same as `#[retry(3)]` |
 /// | `#[timeout("10s")]` | an attempt may take so long |
