@@ -10,6 +10,7 @@ mod flow;
 mod inert;
 mod literals;
 mod plans;
+mod printed;
 mod references;
 mod statics;
 mod texts;
