@@ -1,7 +1,8 @@
 //! What a step does: the call of a tool, `if` and `for` around it, and what happens when it fails.
 
+use super::literal::Fielded;
 use super::reference::path;
-use super::value::{Builder, Expanded, Fielded, ends, it};
+use super::value::{Builder, Expanded, ends, it};
 use super::{Context, local, slice, step, text};
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Literal, Optional, Policy, Step};
 use crate::parse::{pattern_text, tidy};
