@@ -71,7 +71,7 @@
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | what steps call |
 //! | [`Shape`] | how a type looks in JSON, so that references can lead into it |
 //! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON |
-//! | [`run`] | runs, reports, and why a run failed |
+//! | [`run`] | runs and their options, reports, observers, timers, and why a run failed |
 //! | [`resolve`] | from outputs to arguments |
 //! | [`Error`], [`Result`], [`ResultExt`] | why a tool failed |
 //!
@@ -83,7 +83,11 @@
 //!
 //! # Features
 //!
-//! `macros`, on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]`.
+//! | | |
+//! |---|---|
+//! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
+//! | `tracing` | spans of runs and attempts, and events, with `tracing` |
+//! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -311,10 +315,170 @@ pub use plan_macros::tool;
 /// |---|---|
 /// | `step name = Tool { argument: value, … };` | calls a tool |
 /// | `step name: Type = value;` | a computed step: a value, no tool |
-/// | `#[after(one, other)]` before it | starts after these steps, though it refers to none of them |
+/// | `step name = if condition { call } else if … { call } else { call };` | the call of the first branch whose condition holds |
+/// | `step name = for pattern in list { call };` | a call for each element |
 /// | a doc comment before it | the step's intent, which the printed plan shows |
+/// | `#[after(one, other)]` before it | starts after these steps, though it refers to none of them |
+/// | other attributes before it | what it does about failures and time, see [below](#policies) |
 ///
 /// The order in which steps are written does not matter: each starts when all that it refers to is there.
+///
+/// # Conditions and loops
+///
+/// The braces of an `if` or a `for` hold one call, or another `if` or `for`, without a `;`:
+///
+/// ```text
+/// body      = call | if | for
+/// call      = Tool { argument: value, … }
+/// if        = "if" condition "{" body "}" { "else if" condition "{" body "}" } [ "else" "{" body "}" ]
+/// condition = a Rust expression of type bool, in which `let pattern = value` may stand, too
+/// for       = "for" pattern "in" list "{" body "}"
+/// list      = a reference, or a Rust expression that iterates
+/// ```
+///
+/// ```
+/// use plan_runtime::{Result, Shape, plan, tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Shape)]
+/// pub struct Guest { name: String, plus_one: Option<String>, dishes: Vec<String> }
+///
+/// /// Prints a card.
+/// #[tool]
+/// async fn print_card(text: String) -> Result<String> { Ok(text) }
+///
+/// /// Cooks a dish.
+/// #[tool]
+/// async fn cook(dish: String, who: String) -> Result<String> { Ok(format!("{dish} for {who}")) }
+///
+/// plan! {
+///     Dinner(guests: Vec<Guest>, formal: bool) -> Vec<String> {
+///         // Without an `else`, a step is an `Option` of what its tool gives.
+///         step menu = if formal && guests.len() > 1 { PrintCard { text: "Menu" } };
+///
+///         // What `if let` and `for` bind is referred to as a step is.
+///         step cards = for guest in guests {
+///             if let Some(other) = &guest.plus_one {
+///                 PrintCard { text: format!("{} and {other}", guest.name) }
+///             } else {
+///                 PrintCard { text: guest.name }
+///             }
+///         };
+///
+///         // Lists in lists: a `Vec<Vec<String>>`.
+///         step dinner = for guest in guests.iter().rev() {
+///             for dish in guest.dishes { Cook { dish, who: guest.name } }
+///         };
+///
+///         [cards[0], dinner[1][0], menu.clone().unwrap_or_default()]
+///     }
+/// }
+///
+/// let guest = |name: &str, plus_one: Option<&str>| Guest {
+///     name: name.into(),
+///     plus_one: plus_one.map(Into::into),
+///     dishes: vec!["soup".into(), "cake".into()],
+/// };
+/// let guests = vec![guest("Ada", Some("Charles")), guest("Grace", None)];
+/// let output = smol::block_on(Dinner { guests, formal: true }.run(&()))?;
+/// assert_eq!(output, ["Ada and Charles", "soup for Ada", "Menu"]);
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
+///
+/// - The branches of an `if` give the same type. A step with an `else` has that type, one without it is an `Option` of it. If it is
+///   `#[optional]`, too, that is one `Option`, not two.
+/// - Conditions are asked in their order, and the arguments of the branch that is taken are resolved, no others. But a step that
+///   only another branch needs runs all the same: steps start as soon as they can, which is before the condition is known.
+/// - A computed value, and so a condition, borrows the outputs that it mentions: `if let Some(x) = &maybe`, not `= maybe`, where
+///   `x` is no `Copy` type.
+/// - A list is a `Vec`, an array, a set, a map (of pairs), an untyped array or object, or any expression that iterates. It is gone
+///   through as fast as the run's and the step's [concurrency](#policies) allow, and the output is a `Vec` in the order of
+///   the list; that of an empty list is empty.
+/// - An error names the element: `cards[1]`, `dinner[1][0]`.
+///
+/// # Policies
+///
+/// | written | means |
+/// |---|---|
+/// | `#[retry(3)]` | is tried three times at most; the wait before the next attempt is 100 ms at first, and doubles, up to 30 s, or to a first wait that is longer |
+/// | `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]` | the first wait, the longest one, and the whole of it; with jitter, a random part |
+/// | `#[retry(attempts = 3)]` | the same as `#[retry(3)]` |
+/// | `#[timeout("10s")]` | an attempt may take so long |
+/// | `#[deadline("1m 30s")]` | all attempts together may, and the waits between them |
+/// | `#[optional]` | its failure is no failure of the plan; it is an `Option`, and `None` then |
+/// | `#[optional(each)]` | the same for each element of a `for` |
+/// | `#[fallback(value)]` | its output if it fails, of the same type: any value, with references to inputs and other steps |
+/// | `#[concurrency(4)]` | so many elements of a `for` at once |
+///
+/// Only what may help is tried again: transient errors, panics, and attempts that took too long; neither
+/// [permanent](crate::Error::permanent) errors nor arguments that cannot be resolved. In a `for`, each element has its own
+/// attempts and time limits.
+///
+/// ```
+/// use plan_runtime::{Error, Result, plan, tool};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// struct Line { busy: AtomicU32 }
+///
+/// /// Calls a number.
+/// #[tool]
+/// async fn dial(line: &Line, number: u32) -> Result<String> {
+///     if line.busy.fetch_sub(1, Ordering::Relaxed) > 1 {
+///         return Err(Error::msg("busy"));
+///     }
+///     if number == 0 {
+///         return Err(Error::permanent("no such number"));
+///     }
+///     Ok(format!("hello, {number}"))
+/// }
+///
+/// plan! {
+///     CallAround(numbers: Vec<u32>) -> (String, Vec<Option<String>>, String) {
+///         #[retry(3, backoff = "1ms")]
+///         #[timeout("10s")]
+///         step first = Dial { number: numbers[0] };
+///
+///         #[after(first)]
+///         #[concurrency(2)]
+///         #[optional(each)]
+///         step all = for number in numbers { Dial { number } };
+///
+///         #[after(first)]
+///         #[fallback(format!("nobody answers, but {first}"))]
+///         step nobody = Dial { number: 0 };
+///
+///         (first, all, nobody)
+///     }
+/// }
+///
+/// let line = Line { busy: AtomicU32::new(3) };
+/// let run = CallAround { numbers: vec![7, 0] }.run(&line);
+/// let (first, all, nobody) = smol::block_on(run)?;
+/// assert_eq!(first, "hello, 7"); // at the third attempt
+/// # let all: Vec<_> = all.iter().map(Option::as_deref).collect();
+/// assert_eq!(all, [Some("hello, 7"), None]);
+/// assert_eq!(nobody, "nobody answers, but hello, 7");
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
+///
+/// # What may be absent
+///
+/// A step that may be skipped or may fail is an `Option`, as are a field that is one and what stands behind `?`. Where something
+/// has to be there, in an argument, in `format!`, as the list of a `for` or the condition of an `if`, it does not compile.
+/// There are three ways out: an argument that is an `Option`; an `else` or a `#[fallback(…)]`; a computed value that says what
+/// stands in for it, such as `menu.clone().unwrap_or_default()`.
+///
+/// ```compile_fail
+/// # use plan_runtime::{Result, plan, tool};
+/// # #[tool] async fn print_card(text: String) -> Result<String> { Ok(text) }
+/// plan! {
+///     Dinner(formal: bool) -> String {
+///         step menu = if formal { PrintCard { text: "Menu" } };
+///         step copy = PrintCard { text: menu }; // expected `String`, found `Option<String>`
+///         copy
+///     }
+/// }
+/// ```
 ///
 /// # Values
 ///
@@ -329,7 +493,7 @@ pub use plan_macros::tool;
 /// | `"text"`, `5`, `None`, `Some(x)`, `[x, y]`, `(x, y)` | literals, with references in them |
 /// | `Type { field: x }`, `Type::Variant(x)` | nested literals |
 /// | `json!({"a": x})`, `format!("{x} {}", a.b)` | untyped values, texts |
-/// | any other expression | a computed value: it sees the Rust values behind the names it mentions, by reference |
+/// | any other expression | a computed value: it sees the Rust values behind the names it mentions, and borrows them |
 /// | `..` at the end of a tool's arguments | leaves out the others, which serde then fills |
 ///
 /// A reference may stand where its type, or an `Option` of its type, is needed; an optional one only where an `Option` is.
@@ -337,7 +501,8 @@ pub use plan_macros::tool;
 /// # What is refused
 ///
 /// Unknown and repeated names, cycles, paths and values of the wrong type, missing and repeated arguments, an optional value
-/// where one is required, a tool that is none, an application that lacks a tool. All mistakes of a plan are reported at once,
+/// where one is required, branches of different types, a fallback that does not fit, attributes that say nothing of their
+/// step, a tool that is none, an application that lacks a tool. All mistakes of a plan are reported at once,
 /// each where it is:
 ///
 /// ```compile_fail

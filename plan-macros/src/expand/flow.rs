@@ -436,7 +436,9 @@ impl Context<'_> {
             let backoff = duration(backoff);
             fields.push(quote!(backoff: #backoff));
         }
-        if let Some(max) = policy.max {
+        // Who asks for a long first wait does not ask for a shorter one.
+        let longer = policy.backoff.filter(|backoff| *backoff > LONGEST_WAIT);
+        if let Some(max) = policy.max.or(longer) {
             let max = duration(max);
             fields.push(quote!(max: #max));
         }
@@ -471,6 +473,9 @@ impl Context<'_> {
         }
     }
 }
+
+/// The longest wait between attempts where nothing else is said, as `Policy::DEFAULT` has it.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 fn duration(duration: Duration) -> TokenStream {
     let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());

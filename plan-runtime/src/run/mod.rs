@@ -6,6 +6,15 @@
 //!
 //! A panic in a tool, or in Rust code among a step's arguments, is that step's failure (where panics unwind, as they do
 //! by default). An output is dropped once the last step that reads it has ended.
+//!
+//! | | |
+//! |---|---|
+//! | [`Run`] | what a plan's `run` gives, and its options |
+//! | [`RunError`], [`Failure`], [`StepError`] | why a run failed |
+//! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
+//! | [`ExecutionResults`] | the same in the form of the step blueprint |
+//! | [`Observer`] | is told what happens as it happens |
+//! | [`Timer`] | where waits and time limits take the time from |
 
 mod error;
 mod graph;
@@ -117,11 +126,36 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     /// Lets the run take so long. Then it drops what runs, and fails.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// use std::time::Duration;
+    ///
+    /// /// Takes forever.
+    /// #[tool]
+    /// async fn wait() -> Result<()> {
+    ///     std::future::pending().await
+    /// }
+    ///
+    /// let plan = plan! { step never = Wait {}; never };
+    /// let run = plan.run(&()).deadline(Duration::from_millis(5));
+    /// assert!(smol::block_on(run).unwrap_err().is_deadline());
+    /// ```
     pub fn deadline(self, deadline: Duration) -> Self {
         self.configure(|options| options.deadline = Some(deadline))
     }
 
-    /// Drops what runs, and fails, once `cancel` is ready.
+    /// Drops what runs, and fails, once `cancel` is ready: a channel that receives, a signal, a timer.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn wait() -> Result<()> { std::future::pending().await }
+    /// let plan = plan! { step never = Wait {}; never };
+    /// let (cancel, cancelled) = smol::channel::bounded::<()>(1);
+    /// let run = plan.run(&()).cancel_on(cancelled.recv());
+    /// cancel.try_send(()).unwrap();
+    /// assert!(smol::block_on(run).unwrap_err().is_cancelled());
+    /// ```
     pub fn cancel_on<F: Future + Send + 'a>(self, cancel: F) -> Self {
         let cancel = async move {
             cancel.await;
@@ -136,12 +170,43 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.capture = capture)
     }
 
-    /// Has the run watched.
+    /// Has the run watched. There is one observer; one that hands everything on to several is easily written.
     pub fn observe(self, observer: &'a (dyn Observer + 'a)) -> Self {
         self.configure(|options| options.observer = Some(observer))
     }
 
     /// Takes the time from `timer`. Without it, [`ThreadTimer`] gives it.
+    ///
+    /// With a [`ManualTimer`], a test of waits takes no time:
+    ///
+    /// ```
+    /// use plan_runtime::run::ManualTimer;
+    /// use plan_runtime::{Error, Result, plan, tool};
+    /// use std::time::Duration;
+    ///
+    /// /// Never works.
+    /// #[tool]
+    /// async fn fail() -> Result<()> {
+    ///     Err(Error::msg("out of order"))
+    /// }
+    ///
+    /// let plan = plan! {
+    ///     #[retry(3, backoff = "10s", jitter = false)]
+    ///     step broken = Fail {};
+    ///     broken
+    /// };
+    /// let timer = ManualTimer::new();
+    /// let run = plan.run(&()).timer(timer.clone());
+    /// let pass_time = async {
+    ///     while let Some(wait) = timer.next() {
+    ///         timer.advance(wait);
+    ///         smol::future::yield_now().await;
+    ///     }
+    /// };
+    /// let (result, ()) = smol::block_on(smol::future::zip(run, pass_time));
+    /// assert!(result.is_err());
+    /// assert_eq!(timer.elapsed(), Duration::from_secs(10 + 20));
+    /// ```
     pub fn timer(self, timer: impl Timer + 'a) -> Self {
         self.configure(|options| options.timer = Box::new(timer))
     }

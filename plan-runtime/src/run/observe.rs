@@ -10,16 +10,42 @@ use std::time::Duration;
 /// Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
 ///
 /// ```
-/// use plan_runtime::run::{Observer, StepError, StepRef};
+/// use plan_runtime::run::{Observer, Status, StepError, StepRef};
+/// use plan_runtime::{Error, Result, plan, tool};
+/// use std::sync::Mutex;
 /// use std::time::Duration;
 ///
-/// struct Log;
+/// #[derive(Default)]
+/// struct Log(Mutex<Vec<String>>);
 ///
 /// impl Observer for Log {
 ///     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, _: Duration) {
-///         eprintln!("{step}, attempt {attempt}: {error}");
+///         self.0.lock().unwrap().push(format!("{step}, attempt {attempt}: {error}"));
+///     }
+///
+///     fn step_finished(&self, step: &StepRef<'_>, status: &Status, _: Duration) {
+///         self.0.lock().unwrap().push(format!("{step}: {}", status.name()));
 ///     }
 /// }
+///
+/// /// Halves an even number.
+/// #[tool]
+/// async fn halve(number: u32) -> Result<u32> {
+///     match number % 2 {
+///         0 => Ok(number / 2),
+///         _ => Err(Error::permanent(format!("{number} is odd"))),
+///     }
+/// }
+///
+/// let plan = plan! {
+///     #[optional(each)]
+///     step halves = for number in [8, 5] { Halve { number } };
+///     halves
+/// };
+/// let log = Log::default();
+/// assert_eq!(smol::block_on(plan.run(&()).observe(&log))?, [Some(4), None]);
+/// assert_eq!(*log.0.lock().unwrap(), ["halves[1], attempt 1: 5 is odd", "halves: recovered"]);
+/// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 #[expect(unused_variables, reason = "the names say what is given")]
 pub trait Observer: Sync {

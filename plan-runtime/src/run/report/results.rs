@@ -70,6 +70,18 @@ impl Report {
     /// The report in the form of the step blueprint: `requestId`, `results`, `metadata` with `successfulSteps`, and so on.
     ///
     /// Steps that were not started are left out. Outputs are not part of a report.
+    ///
+    /// ```
+    /// # use plan_runtime::{Error, Result, plan, tool};
+    /// # #[tool] async fn pay(cents: u32) -> Result<()> { Err(Error::msg(format!("cannot pay {cents}"))) }
+    /// let plan = plan! { step paid = Pay { cents: 5 }; paid };
+    /// let (_, report) = smol::block_on(plan.run(&()).capture_arguments(true).with_report());
+    /// let json = serde_json::to_value(report.to_execution_results())?;
+    /// assert_eq!(json["metadata"]["failedSteps"], 1);
+    /// assert_eq!(json["results"][0]["tool"], "pay");
+    /// assert_eq!(json["results"][0]["error"]["message"], "cannot pay 5");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_execution_results(&self) -> ExecutionResults {
         let steps = self.steps.iter().enumerate();
         let results: Vec<ToolResult> = steps
