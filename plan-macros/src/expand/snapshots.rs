@@ -88,6 +88,7 @@ fn a_reference() {
                 type __PlanArguments0_0 = FetchEmails;
                 #[allow(non_upper_case_globals)]
                 const __step_inbox: __plan::Step = {
+                    #[allow(unused_variables)]
                     let sender = __plan::root::<__PlanInput0>();
                     let __n0 = __plan::arguments::<__PlanTool0_0>();
                     let __r1 = __plan::typed(
@@ -131,6 +132,7 @@ fn a_reference() {
                     }
                 };
                 const __PLAN_OUTPUT: __plan::Template = {
+                    #[allow(unused_variables)]
                     let inbox = __plan::root::<__PlanStep0>();
                     let __r0 = __plan::typed(
                         &|| {
@@ -298,7 +300,9 @@ fn a_computed_value_and_a_text() {
             };
             #[allow(non_upper_case_globals)]
             const __step_sent: __plan::Step = {
+                #[allow(unused_variables)]
                 let late = __plan::root::<__PlanStep0>();
+                #[allow(unused_variables)]
                 let name = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool1_0>();
                 let __r1 = __plan::typed(
@@ -421,6 +425,7 @@ fn a_nested_literal_and_an_order() {
         &expect![[r##"
             #[allow(non_upper_case_globals)]
             const __step_first: __plan::Step = {
+                #[allow(unused_variables)]
                 let id = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool0_0>();
                 let __r1 = __plan::typed(
@@ -465,6 +470,7 @@ fn a_nested_literal_and_an_order() {
             };
             #[allow(non_upper_case_globals)]
             const __step_second: __plan::Step = {
+                #[allow(unused_variables)]
                 let first = __plan::root::<__PlanStep0>();
                 let __n0 = __plan::arguments::<__PlanTool1_0>();
                 let __r3 = __plan::typed(
