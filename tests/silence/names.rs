@@ -77,10 +77,7 @@ fn flow_names() {
         each: Some(3),
         r#in: vec![4],
     };
-    assert_eq!(
-        smol::block_on(plan.run(&())).unwrap(),
-        [12, 6, 10, 15, 3]
-    );
+    assert_eq!(smol::block_on(plan.run(&())).unwrap(), [12, 6, 10, 15, 3]);
 }
 
 #[test]
