@@ -32,15 +32,20 @@ pub(super) fn place(step: &Step) -> Span {
 /// The type aliases of a step: what it gives, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
-    let mut checks = TokenStream::new();
+    let each = matches!(step.policy.optional, Optional::Each(_));
+    let mut types = flow::Types::new(index, each);
     let ty = match &step.ty {
         Some(ty) => Some(quote!(#ty)),
-        None => flow::type_of(
-            &step.body,
-            matches!(step.policy.optional, Optional::Each(_)),
-            &mut checks,
-        ),
+        // Where nothing is around the call, the path itself is as good.
+        None => match &step.body {
+            Body::Call(literal) => {
+                let (path, at) = (&literal.path, ends(&literal.path).0);
+                Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
+            }
+            body => types.of(body),
+        },
     };
+    let checks = types.checks;
     let ty = flow::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
     let paths = flow::actions(&step.body).into_iter().flatten();
     let tools = paths.enumerate().map(|(number, path)| {
