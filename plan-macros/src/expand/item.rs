@@ -282,8 +282,9 @@ fn sites(plan: &Plan) -> impl Iterator<Item = (usize, usize, &Step)> {
 /// How each step is started.
 fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
-    let starts = sites(cx.plan)
-        .map(|(index, site, one)| step::starts(site, one, kept.contains(&Source::Step(index))));
+    let starts = sites(cx.plan).map(|(index, site, one)| {
+        step::starts(index, site, one, kept.contains(&Source::Step(index)))
+    });
     let bounds = bounds(cx);
     quote! {
         #[doc(hidden)]
@@ -305,7 +306,12 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
 /// What the plan asks of an application: each of its tools.
 fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     let mut seen = BTreeSet::new();
-    let bounds = cx.plan.steps.iter().flat_map(step::bounds);
+    let bounds = cx
+        .plan
+        .steps
+        .iter()
+        .enumerate()
+        .flat_map(|(index, one)| step::bounds(index, one));
     bounds
         .filter(|(text, _)| seen.insert(text.clone()))
         .map(|(_, bound)| bound)

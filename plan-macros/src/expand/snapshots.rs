@@ -88,7 +88,6 @@ fn a_reference() {
                 type __PlanArguments0_0 = FetchEmails;
                 #[allow(non_upper_case_globals)]
                 const __step_inbox: __plan::Step = {
-                    #[allow(unused_variables)]
                     let sender = __plan::root::<__PlanInput0>();
                     let __n0 = __plan::arguments::<__PlanTool0_0>();
                     let __r1 = __plan::typed(
@@ -132,7 +131,6 @@ fn a_reference() {
                     }
                 };
                 const __PLAN_OUTPUT: __plan::Template = {
-                    #[allow(unused_variables)]
                     let inbox = __plan::root::<__PlanStep0>();
                     let __r0 = __plan::typed(
                         &|| {
@@ -186,7 +184,7 @@ fn a_reference() {
                 impl<__App> __plan::Steps<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    __App: __plan::Calls<FetchEmails>,
+                    __App: __plan::Calls<__PlanArguments0_0>,
                 {
                     fn start<'__app>(
                         __step: ::core::primitive::usize,
@@ -195,7 +193,9 @@ fn a_reference() {
                     ) -> __plan::Started<'__app> {
                         match __step {
                             0usize => {
-                                <__App as __plan::Calls<FetchEmails>>::start(__app, __request, false)
+                                <__App as __plan::Calls<
+                                    __PlanArguments0_0,
+                                >>::start(__app, __request, false)
                             }
                             _ => __request.unknown(),
                         }
@@ -204,7 +204,7 @@ fn a_reference() {
                 impl<__App> __plan::Call<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    __App: __plan::Calls<FetchEmails>,
+                    __App: __plan::Calls<__PlanArguments0_0>,
                 {
                     fn call(
                         self,
@@ -224,7 +224,7 @@ fn a_reference() {
                     pub fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, String>
                     where
                         __App: ?::core::marker::Sized + ::core::marker::Sync,
-                        __App: __plan::Calls<FetchEmails>,
+                        __App: __plan::Calls<__PlanArguments0_0>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
                             ::std::vec![__plan::Held::of(& self.sender) ?],
@@ -300,9 +300,7 @@ fn a_computed_value_and_a_text() {
             };
             #[allow(non_upper_case_globals)]
             const __step_sent: __plan::Step = {
-                #[allow(unused_variables)]
                 let late = __plan::root::<__PlanStep0>();
-                #[allow(unused_variables)]
                 let name = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool1_0>();
                 let __r1 = __plan::typed(
@@ -425,7 +423,6 @@ fn a_nested_literal_and_an_order() {
         &expect![[r##"
             #[allow(non_upper_case_globals)]
             const __step_first: __plan::Step = {
-                #[allow(unused_variables)]
                 let id = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool0_0>();
                 let __r1 = __plan::typed(
@@ -470,7 +467,6 @@ fn a_nested_literal_and_an_order() {
             };
             #[allow(non_upper_case_globals)]
             const __step_second: __plan::Step = {
-                #[allow(unused_variables)]
                 let first = __plan::root::<__PlanStep0>();
                 let __n0 = __plan::arguments::<__PlanTool1_0>();
                 let __r3 = __plan::typed(

@@ -5,7 +5,7 @@ use crate::ast::{Json, Reference, Scalar, Value};
 use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use syn::spanned::Spanned;
 use syn::{Lit, Path};
 
@@ -22,6 +22,8 @@ pub(super) struct Builder<'a> {
     pub(super) roots: BTreeMap<Source, Ident>,
     /// What the `for`s and `if let`s around bind.
     pub(super) frames: Vec<Frame>,
+    /// What was bound again behind a loop that gave its name to an element; its root may then not be read.
+    pub(super) rebound: HashSet<Source>,
     /// What gives the slots of computed values their types where the data, which does so too, is not beside them.
     pub(super) types: TokenStream,
     count: usize,
@@ -44,6 +46,7 @@ impl<'a> Builder<'a> {
             apart: TokenStream::new(),
             roots: BTreeMap::new(),
             frames: Vec::new(),
+            rebound: HashSet::new(),
             types: TokenStream::new(),
             count: 0,
         }
@@ -65,8 +68,9 @@ impl<'a> Builder<'a> {
     pub(super) fn bindings(&self) -> TokenStream {
         let roots = self.roots.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
-            // A name that a loop bound is bound again behind it, and this one is then not read.
-            quote!(#[allow(unused_variables)] let #name = __plan::root::<#ty>();)
+            let unread = self.rebound.contains(source);
+            let allow = unread.then(|| quote!(#[allow(unused_variables)]));
+            quote!(#allow let #name = __plan::root::<#ty>();)
         });
         let (bindings, checks) = (&self.bindings, &self.checks);
         quote!(#(#roots)* #bindings #checks)
