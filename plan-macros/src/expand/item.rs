@@ -195,10 +195,11 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
+        let text = name.unraw().to_string();
         if kept.contains(&Source::Input(index)) {
-            quote!(__plan::Held::value(self.#name, true)?)
+            quote!(__plan::kept_input(#text, self.#name)?)
         } else {
-            quote!(__plan::Held::of(&self.#name)?)
+            quote!(__plan::input(#text, &self.#name)?)
         }
     });
     let plan_doc = format!("The plan of [`{name}`] as data.");

@@ -20,7 +20,8 @@ pub use flow::{
 };
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
 pub use run::{
-    Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called,
+    Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called, input,
+    kept_input,
 };
 pub use segment::cycle;
 
