@@ -95,6 +95,10 @@ impl Finder<'_> {
         if !crate::parse::is_source_name(name) || self.is_bound(name) {
             return false;
         }
+        if self.frames.is_broken(name) {
+            self.ok = false;
+            return false;
+        }
         if self.is_known(name) {
             self.record(name);
             return true;

@@ -23,6 +23,8 @@ pub(crate) struct Names {
     sources: HashMap<String, Source>,
     /// Names of inputs that could not be read.
     broken: HashSet<String>,
+    /// The names that `for` and `if let` bind, with the step that each is bound in first.
+    bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
     inputs_help: String,
 }
@@ -72,11 +74,20 @@ impl Names {
             Some(head) => format!("what comes from outside comes in as an input: `{}(", head.name),
             None => "what comes from outside comes in as an input, which a named plan has: `plan! { Name(".to_owned(),
         };
+        let mut bound = HashMap::new();
+        for step in &plan.steps {
+            bound_in(&step.body, &mut |name| {
+                let name = name.unraw().to_string();
+                let step = step.name.unraw().to_string();
+                bound.entry(name).or_insert(step);
+            });
+        }
         let broken = plan.head.iter().flat_map(|head| &head.broken);
         let broken = broken.map(|name| name.unraw().to_string()).collect();
         Self {
             sources,
             broken,
+            bound,
             inputs_help,
         }
     }
@@ -112,6 +123,9 @@ impl Names {
                 };
                 format!("help: {kind} with a similar name exists: `{known}`")
             }
+            None if let Some(step) = self.bound.get(&text) => format!(
+                "help: `{text}` is bound in the step `{step}`, and is known only in the braces there"
+            ),
             None => format!(
                 "help: a plan is static, so it sees no local variables; {}{text}: …)`",
                 self.inputs_help
@@ -183,20 +197,43 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
 
 /// The names that `for` and `if let` bind, outermost first.
 #[derive(Default)]
-pub(crate) struct Frames(Vec<Vec<(String, Option<usize>)>>);
+pub(crate) struct Frames(Vec<Frame>);
+
+struct Frame {
+    names: Vec<(String, Option<usize>)>,
+    /// What the names are bound to could not be read, so nothing is known of them. Such a frame is not expanded.
+    broken: bool,
+}
 
 impl Frames {
     /// Where a name is bound, if it is.
     pub(crate) fn get(&self, name: &Ident) -> Option<Local> {
+        let (index, part) = self.find(name)?;
+        let outer = self.0[..index].iter().filter(|frame| !frame.broken);
+        (!self.0[index].broken).then(|| Local {
+            frame: outer.count(),
+            part,
+        })
+    }
+
+    /// Whether the name is bound to what could not be read.
+    pub(crate) fn is_broken(&self, name: &Ident) -> bool {
+        self.find(name)
+            .is_some_and(|(index, _)| self.0[index].broken)
+    }
+
+    fn find(&self, name: &Ident) -> Option<(usize, Option<usize>)> {
         let name = name.unraw().to_string();
-        self.0.iter().enumerate().rev().find_map(|(frame, names)| {
-            let (_, part) = names.iter().rev().find(|(known, _)| *known == name)?;
-            Some(Local { frame, part: *part })
+        self.0.iter().enumerate().rev().find_map(|(index, frame)| {
+            let mut names = frame.names.iter().rev();
+            let (_, part) = names.find(|(known, _)| *known == name)?;
+            Some((index, *part))
         })
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flatten().map(|(name, _)| name.as_str())
+        let names = self.0.iter().flat_map(|frame| &frame.names);
+        names.map(|(name, _)| name.as_str())
     }
 }
 
@@ -234,11 +271,12 @@ impl Resolver<'_> {
                             false
                         }
                         Condition::Binds(computed, bound) => {
-                            let parts = parts(bound);
-                            if !self.computed(computed) {
+                            let names = parts(bound);
+                            let broken = !self.computed(computed);
+                            if broken {
                                 *condition = Condition::Holds(Value::Broken);
                             }
-                            self.frames.0.push(parts);
+                            self.frames.0.push(Frame { names, broken });
                             true
                         }
                     };
@@ -249,7 +287,7 @@ impl Resolver<'_> {
                 }
             }
             Body::For(repeat) => {
-                let bound = match &mut repeat.list {
+                let names = match &mut repeat.list {
                     List::Reference(reference, name) => {
                         let bound = vec![(name.unraw().to_string(), None)];
                         if !self.reference(reference) {
@@ -266,7 +304,8 @@ impl Resolver<'_> {
                     }
                     List::Broken => parts(&crate::parse::bound(&repeat.pat)),
                 };
-                self.frames.0.push(bound);
+                let broken = matches!(repeat.list, List::Broken);
+                self.frames.0.push(Frame { names, broken });
                 self.body(&mut repeat.body);
                 self.frames.0.pop();
             }
@@ -326,6 +365,9 @@ impl Resolver<'_> {
 
     /// `false` if the reference's root is unknown, and reported.
     fn reference(&mut self, reference: &mut Reference) -> bool {
+        if self.frames.is_broken(&reference.root) {
+            return false;
+        }
         reference.local = self.frames.get(&reference.root);
         let known = reference.local.is_some() || self.names.get(&reference.root).is_some();
         if !known && !self.names.is_broken(&reference.root) {
@@ -338,6 +380,26 @@ impl Resolver<'_> {
     /// `false` if something in the expression was reported.
     fn computed(&mut self, computed: &mut Computed) -> bool {
         computed::analyse(computed, self.names, &self.frames, self.report)
+    }
+}
+
+/// Goes through the names that a body binds.
+fn bound_in(body: &Body, visit: &mut impl FnMut(&Ident)) {
+    match body {
+        Body::If(branches) => {
+            for Branch { condition, body } in branches {
+                if let Condition::Binds(_, names) = condition {
+                    names.iter().for_each(&mut *visit);
+                }
+                bound_in(body, visit);
+            }
+        }
+        Body::For(repeat) => {
+            let names = crate::parse::bound(&repeat.pat);
+            names.iter().for_each(&mut *visit);
+            bound_in(&repeat.body, visit);
+        }
+        Body::Call(_) | Body::Compute(_) | Body::Broken(_) => {}
     }
 }
 

@@ -44,6 +44,7 @@ pub struct Written {
 pub struct WrittenStep {
     pub intent: String,
     pub after: Vec<String>,
+    pub optional: bool,
     pub name: String,
     pub tool: String,
     pub arguments: Vec<WrittenArgument>,
@@ -148,6 +149,7 @@ pub fn written(corpus: &Corpus, plan: &Plan) -> Result<Written, String> {
         steps.push(WrittenStep {
             intent: format!("Calls {tool}."),
             after: step.after.iter().cloned().collect(),
+            optional: false,
             name: step.name.clone(),
             rest: (!left_out.is_empty()).then(|| "..".to_owned()),
             left_out: left_out
@@ -189,6 +191,9 @@ impl WrittenStep {
         let mut text = format!("{indent}/// {}\n", self.intent);
         if !self.after.is_empty() {
             let _ = writeln!(text, "{indent}#[after({})]", self.after.join(", "));
+        }
+        if self.optional {
+            let _ = writeln!(text, "{indent}#[optional]");
         }
         let _ = writeln!(text, "{indent}step {} = {} {{", self.name, self.tool);
         for argument in &self.arguments {

@@ -20,10 +20,12 @@ pub enum Mistake {
     CycleThroughAfter,
     /// A field that may be absent, into an argument that is required.
     AbsentField,
+    /// A step that may fail, where its output is required.
+    OptionalStep,
 }
 
 impl Mistake {
-    pub const ALL: [Mistake; 9] = [
+    pub const ALL: [Mistake; 10] = [
         Mistake::UnknownStep,
         Mistake::UnknownField,
         Mistake::WrongReference,
@@ -33,6 +35,7 @@ impl Mistake {
         Mistake::DuplicateStep,
         Mistake::CycleThroughAfter,
         Mistake::AbsentField,
+        Mistake::OptionalStep,
     ];
 }
 
@@ -137,6 +140,7 @@ fn break_with(
                 .filter(|(_, ty)| *ty == at.wanted.clone().maybe() && *ty != *at.wanted);
             absent.map(|(text, _)| mark(&text)).collect()
         }),
+        Mistake::OptionalStep => optional(corpus, plan, broken, random),
         Mistake::WrongLiteral => {
             let is_literal = |argument: &WrittenArgument| {
                 matches!(&argument.given, Given::Literal(_))
@@ -277,6 +281,53 @@ fn reference(
             at.text.clone_from(text);
             return Some(());
         }
+    }
+    None
+}
+
+/// Makes a step optional that one argument refers to, which is required.
+fn optional(corpus: &Corpus, plan: &Plan, broken: &mut Written, random: &mut Random) -> Option<()> {
+    let mut names: Vec<String> = broken.steps.iter().map(|step| step.name.clone()).collect();
+    random.shuffle(&mut names);
+    for name in names {
+        if name.contains(OPEN) || name == broken.tail {
+            continue;
+        }
+        let mentions = |text: &str| {
+            let mut words =
+                text.split(|char: char| !char.is_alphanumeric() && char != '_' && char != '#');
+            words.any(|word| word == name)
+        };
+        let steps = broken.steps.iter().enumerate();
+        let users = steps.flat_map(|(step, one)| {
+            let arguments = one.arguments.iter().enumerate();
+            arguments
+                .filter(|(_, one)| mentions(&one.text))
+                .map(move |(argument, _)| (step, argument))
+        });
+        let [(step, argument)] = users.collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        if is_marked(&broken.steps[step]) {
+            continue;
+        }
+        let at = &mut broken.steps[step].arguments[argument];
+        let (Given::Reference(path), (wanted, false)) = (&at.given, at.argument.ty.present())
+        else {
+            continue;
+        };
+        if at.way != Way::Direct || *wanted == Type::Json {
+            continue;
+        }
+        let source = corpus.source(plan, &path.root)?;
+        let walked = walk(&corpus.structs, &source, path).ok()?;
+        at.text = match &*walked.hops {
+            [] => mark(&name),
+            [first, others @ ..] => format!("{name}{}{}", mark(&first.text), text(others)),
+        };
+        let mut steps = broken.steps.iter_mut();
+        steps.find(|step| step.name == name)?.optional = true;
+        return Some(());
     }
     None
 }

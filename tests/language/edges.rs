@@ -195,3 +195,25 @@ fn foreign_macros() {
     let expected = json!([7, 7, {"a": 3, "sum": 7}, "a b"]);
     assert_eq!(json!(done(ForeignMacros { a: 3, b: 4 }.run(&()))), expected);
 }
+
+#[test]
+fn an_input_that_json_cannot_hold_is_named() {
+    plan! {
+        Prices(first: f64, prices: Vec<f64>) -> f64 {
+            step total: f64 = first + f64::from(u32::try_from(prices.len()).unwrap_or(u32::MAX));
+            total
+        }
+    }
+    let error = |first, prices| {
+        let run = Prices { first, prices }.run(&());
+        smol::block_on(run).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(1.0, vec![1.0, f64::NAN]),
+        "plan `prices` cannot start: input `prices`: `/1` is NaN, which JSON cannot hold"
+    );
+    assert_eq!(
+        error(f64::INFINITY, vec![]),
+        "plan `prices` cannot start: input `first`: the value is inf, which JSON cannot hold"
+    );
+}

@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Serialize, Deserialize, Shape, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
-    pub item_id: u32,
+    pub serial_number: u32,
     pub name: String,
     pub tags: Vec<String>,
     pub size: (u32, u32),
@@ -21,8 +21,8 @@ pub struct Item {
 }
 
 #[derive(Serialize, Deserialize, Shape, Clone, Debug, PartialEq)]
-pub struct Items {
-    pub items: Vec<Item>,
+pub struct Stock {
+    pub all: Vec<Item>,
     pub next: Option<String>,
     pub counts: BTreeMap<String, u32>,
     pub raw: Value,
@@ -36,16 +36,16 @@ pub struct Said {
 
 /// Lists so many items.
 #[tool]
-pub async fn list(count: u32) -> Result<Items> {
-    let items = (0..count).map(|item_id| Item {
-        item_id,
-        name: format!("n{item_id}"),
-        tags: (0..item_id).map(|tag| format!("t{tag}")).collect(),
-        size: (item_id, item_id * 10),
-        owner: (item_id % 2 == 1).then(|| format!("o{item_id}")),
+pub async fn list(count: u32) -> Result<Stock> {
+    let items = (0..count).map(|serial_number| Item {
+        serial_number,
+        name: format!("n{serial_number}"),
+        tags: (0..serial_number).map(|tag| format!("t{tag}")).collect(),
+        size: (serial_number, serial_number * 10),
+        owner: (serial_number % 2 == 1).then(|| format!("o{serial_number}")),
     });
-    Ok(Items {
-        items: items.collect(),
+    Ok(Stock {
+        all: items.collect(),
         next: (count > 0).then(|| "next".to_owned()),
         counts: BTreeMap::from([("a".to_owned(), 1), ("b".to_owned(), 2)]),
         raw: json!([{"x": 1}, {"x": 2}, "three"]),
@@ -116,15 +116,15 @@ plan! {
     Branches(count: u32, wanted: bool) -> Value {
         step all = List { count };
         step skipped = if wanted { Say { text: "wanted", number: 1 } };
-        step of_reference = if wanted { Say { text: all.counts.len().to_string(), number: all.items.get(0)?.item_id } } else { Say { text: "no", number: None } };
+        step of_reference = if wanted { Say { text: all.counts.len().to_string(), number: all.all.get(0)?.serial_number } } else { Say { text: "no", number: None } };
         step chain = if count > 2 {
-            Say { text: all.items[2].name, number: all.items[2].size.1 }
-        } else if all.items.is_empty() {
+            Say { text: all.all[2].name, number: all.all[2].size.1 }
+        } else if all.all.is_empty() {
             Say { text: "empty", number: None }
         } else if wanted {
             Say { text: format!("{count} wanted"), number: count }
         } else {
-            Say { text: "few", number: Some(all.items.len() as u32) }
+            Say { text: "few", number: Some(all.all.len() as u32) }
         };
         step open_chain = if count > 2 { Same::<u32> { value: 1 } } else if wanted { Same::<u32> { value: 2 } };
         step nested = if wanted { if count > 2 { Same::<u32> { value: 1 } } else { Same::<u32> { value: 2 } } } else { Same::<u32> { value: 3 } };
@@ -159,12 +159,12 @@ plan! {
         step several = if let (number, Some(text)) = &pair { Say { text, number } } else { Say { text: "none", number: None } };
         step chain = if let Some(next) = &all.next && next.len() > 3 && let Some(limit) = &limit && limit > &3 {
             Say { text: format!("{next} {limit}"), number: limit }
-        } else if let [first, .., last] = &all.items[..] {
-            Say { text: first.name, number: last.item_id }
+        } else if let [first, .., last] = &all.all[..] {
+            Say { text: first.name, number: last.serial_number }
         } else {
             Say { text: "neither", number: None }
         };
-        step name = if let Some(Item { name, size: (_, high), .. }) = all.items.last() { Say { text: name, number: high } };
+        step name = if let Some(Item { name, size: (_, high), .. }) = all.all.last() { Say { text: name, number: high } };
         step whole = if let found @ Some(_) = &all.next { Same::<Option<String>> { value: found } };
         step slice = if let Some(text) = all.next.as_deref() { Say { text, number: None } };
         step nested = if let Some(a) = &limit { if let Some(b) = &all.next { Say { text: b, number: a } } else { Say { text: "b", number: a } } };
@@ -213,7 +213,7 @@ plan! {
         boxed: Box<[u32]>,
     ) -> Value {
         step all = List { count };
-        step vec = for item in all.items { Same::<String> { value: item.name } };
+        step vec = for item in all.all { Same::<String> { value: item.name } };
         step of_array = for number in array { Same::<u8> { value: number } };
         step of_set = for text in set { Same::<String> { value: text } };
         step pairs = for (key, value) in map { Say { text: key, number: value } };
@@ -228,12 +228,12 @@ plan! {
         step range_of = for index in 1..=count { Same::<u32> { value: index * 2 } };
         step literal = for word in ["a", "b"] { Same::<String> { value: word } };
         step made = for number in vec![count, count + 1] { Same::<u32> { value: number } };
-        step taken = for item in all.items.iter().take(2) { Same::<String> { value: item.name } };
-        step filtered = for item in all.items.iter().filter(|item| item.item_id > 0) { Same::<u32> { value: item.item_id } };
-        step reversed = for item in all.items.iter().rev() { Same::<u32> { value: item.item_id } };
-        step enumerated = for (index, item) in all.items.iter().enumerate() { Say { text: item.name, number: Some(index as u32) } };
-        step projected = for name in all.items[..].name { Same::<String> { value: name } };
-        step borrowed = for item in &all.items { Same::<u32> { value: item.item_id } };
+        step taken = for item in all.all.iter().take(2) { Same::<String> { value: item.name } };
+        step filtered = for item in all.all.iter().filter(|item| item.serial_number > 0) { Same::<u32> { value: item.serial_number } };
+        step reversed = for item in all.all.iter().rev() { Same::<u32> { value: item.serial_number } };
+        step enumerated = for (index, item) in all.all.iter().enumerate() { Say { text: item.name, number: Some(index as u32) } };
+        step projected = for name in all.all[..].name { Same::<String> { value: name } };
+        step borrowed = for item in &all.all { Same::<u32> { value: item.serial_number } };
         json!({
             "vec": vec, "array": of_array, "set": of_set, "pairs": pairs, "entries": entries, "field": of_field, "hashed": hashed,
             "queue": of_queue, "box": of_box, "value": of_value, "in value": in_value, "range": [range, range_of], "literal": literal,
@@ -317,19 +317,19 @@ fn empty_lists() {
 plan! {
     Nested(count: u32) -> Value {
         step all = List { count };
-        step patterns = for (index, Item { name, size: (_, high), .. }) in all.items.iter().enumerate() {
+        step patterns = for (index, Item { name, size: (_, high), .. }) in all.all.iter().enumerate() {
             Say { text: format!("{index}: {name}"), number: high }
         };
-        step tags = for item in all.items { for tag in item.tags { Same::<String> { value: format!("{} {tag}", item.name) } } };
-        step computed = for item in all.items.iter().skip(1) { for (index, tag) in item.tags.iter().enumerate() {
+        step tags = for item in all.all { for tag in item.tags { Same::<String> { value: format!("{} {tag}", item.name) } } };
+        step computed = for item in all.all.iter().skip(1) { for (index, tag) in item.tags.iter().enumerate() {
             Same::<String> { value: format!("{tag} {}", item.name.len() + index) }
         } };
         step three = for a in 0..2 { for b in 0..2 { for c in [a, b] { Same::<u32> { value: a * 100 + b * 10 + c } } } };
-        step large = for item in all.items { if item.item_id > 0 { Same::<u32> { value: item.item_id } } };
-        step either = for item in all.items { if item.tags.is_empty() { Say { text: "none", .. } } else { Say { text: item.tags[0], .. } } };
-        step owned = for item in all.items { if let Some(owner) = &item.owner { Same::<String> { value: owner } } };
-        step in_if = if count > 1 { for item in all.items { Same::<u32> { value: item.item_id } } } else { for x in 0..1 { Same::<u32> { value: x } } };
-        step in_let = if let Some(next) = &all.next { for item in all.items { Say { text: format!("{next} {}", item.name), number: item.item_id } } };
+        step large = for item in all.all { if item.serial_number > 0 { Same::<u32> { value: item.serial_number } } };
+        step either = for item in all.all { if item.tags.is_empty() { Say { text: "none", .. } } else { Say { text: item.tags[0], .. } } };
+        step owned = for item in all.all { if let Some(owner) = &item.owner { Same::<String> { value: owner } } };
+        step in_if = if count > 1 { for item in all.all { Same::<u32> { value: item.serial_number } } } else { for x in 0..1 { Same::<u32> { value: x } } };
+        step in_let = if let Some(next) = &all.next { for item in all.all { Say { text: format!("{next} {}", item.name), number: item.serial_number } } };
         step results = Say { text: patterns[2].id, number: patterns[0].number? };
         step every = Same::<Vec<String>> { value: patterns[..].id };
         step deep = Same::<String> { value: tags[2][1] };
@@ -369,9 +369,9 @@ plan! {
     Shadows(count: u32, name: String, flag: bool) -> Value {
         step all = List { count };
         step other = Same::<String> { value: "step" };
-        step input = for name in all.items { Same::<String> { value: name.name } };
+        step input = for name in all.all { Same::<String> { value: name.name } };
         step input_again = Same::<String> { value: name };
-        step own_list = for all in all.items { Same::<u32> { value: all.item_id } };
+        step own_list = for all in all.all { Same::<u32> { value: all.serial_number } };
         step its_own = for its_own in 0..2 { Same::<u32> { value: its_own } };
         step of_step = for other in 0..2 { Same::<String> { value: format!("{other}") } };
         step outer = for name in ["a", "b"] { for name in [format!("{name}1"), name.clone()] { Same::<String> { value: name } } };
@@ -414,21 +414,22 @@ fn shadows() {
 plan! {
     Values(count: u32, mark: u32) -> Value {
         step all = List { count };
-        step text = for item in all.items { Same::<String> { value: format!("{} {:>3} {mark}", item.name, item.size.1) } };
-        step raw = for item in all.items { Same::<Value> { value: json!({"item": item, "in": [item.name, item.item_id + mark, null]}) } };
-        step literal = for item in all.items {
-            Same::<Label> { value: Label { text: item.name, marks: [item.item_id, mark, all.items[0].item_id], item: Some(item) } }
+        step text = for item in all.all { Same::<String> { value: format!("{} {:>3} {mark}", item.name, item.size.1) } };
+        step raw = for item in all.all { Same::<Value> { value: json!({"item": item, "in": [item.name, item.serial_number + mark, null]}) } };
+        step literal = for item in all.all {
+            Same::<Label> { value: Label { text: item.name, marks: [item.serial_number, mark, all.all[0].serial_number], item: Some(item) } }
         };
-        step computed = for item in all.items { Same::<u32> { value: item.size.0 + item.size.1 + mark + all.items.len() as u32 } };
-        step maybe = for item in all.items { Same::<Option<String>> { value: item.owner } };
-        step first = for item in all.items { Same::<Option<u32>> { value: item.tags.first().map(|tag| tag.len() as u32) } };
+        step computed = for item in all.all { Same::<u32> { value: item.size.0 + item.size.1 + mark + all.all.len() as u32 } };
+        step maybe = for item in all.all { Same::<Option<String>> { value: item.owner } };
+        step first = for item in all.all { Same::<Option<u32>> { value: item.tags.first().map(|tag| tag.len() as u32) } };
         json!([text, raw[1], literal[1].marks, literal[1].item?.name, computed, maybe, first])
     }
 }
 
 #[test]
 fn values_of_elements() {
-    let item = json!({"itemId": 1, "name": "n1", "tags": ["t0"], "size": [1, 10], "owner": "o1"});
+    let item =
+        json!({"serialNumber": 1, "name": "n1", "tags": ["t0"], "size": [1, 10], "owner": "o1"});
     assert_eq!(
         done(Values { count: 2, mark: 5 }.run(&())),
         json!([
@@ -449,17 +450,17 @@ plan! {
         #[optional]
         step optional = Check { number: 1, bad };
         #[optional]
-        step whole = for item in all.items { Check { number: item.item_id, bad } };
+        step whole = for item in all.all { Check { number: item.serial_number, bad } };
         #[optional(each)]
-        step each = for item in all.items { Check { number: item.item_id, bad } };
+        step each = for item in all.all { Check { number: item.serial_number, bad } };
         #[optional(each)]
-        step nested = for item in all.items { for index in 0..2 { Check { number: item.item_id + index, bad } } };
-        #[fallback(all.items[1].item_id + count * 10)]
+        step nested = for item in all.all { for index in 0..2 { Check { number: item.serial_number + index, bad } } };
+        #[fallback(all.all[1].serial_number + count * 10)]
         step fallback = Check { number: 1, bad };
         #[fallback(7)]
         step literal = Check { number: 1, bad };
         #[fallback([fallback, count])]
-        step of_list = for item in all.items { Check { number: item.item_id, bad } };
+        step of_list = for item in all.all { Check { number: item.serial_number, bad } };
         #[fallback(Said { id: format!("at {}", bad), number: optional })]
         step of_struct = Same::<Said> { value: if bad == 1 { panic!("no") } else { Said { id: "fine".into(), number: None } } };
         step told = Say { text: "told", number: optional };
@@ -484,8 +485,8 @@ fn what_fails() {
 plan! {
     Stops(count: u32, bad: u32) -> Vec<Vec<u32>> {
         step all = List { count };
-        step one = for item in all.items { Check { number: item.item_id, bad } };
-        step two = for item in all.items { for index in 0..3 { Check { number: item.item_id * 10 + index, bad } } };
+        step one = for item in all.all { Check { number: item.serial_number, bad } };
+        step two = for item in all.all { for index in 0..3 { Check { number: item.serial_number * 10 + index, bad } } };
         step used: usize = one.len();
         #[after(used)]
         step _last = Add { left: 1, right: 1 };
@@ -581,7 +582,7 @@ fn time_limits() {
     let timer = ManualTimer::new();
     let output = in_no_time(&timer, Hangs {}.run(&()).timer(&timer));
     assert_eq!(output.unwrap(), json!([null, "late", [null, null, null]]));
-    assert_eq!(timer.elapsed(), Duration::from_secs(3600));
+    assert_eq!(timer.elapsed(), Duration::from_hours(1));
     let timer = ManualTimer::new();
     let output = in_no_time(&timer, HangsForGood {}.run(&()).timer(&timer));
     assert_eq!(
@@ -660,10 +661,10 @@ plan! {
         step condition = if name.is_empty() { Same::<u32> { value: 1 } };
         step bound = if let Some(name) = &all.next { Same::<String> { value: name } };
         step branch = if flag { Same::<String> { value: name } } else { Same::<String> { value: format!("{}", item) } };
-        step list = for item in all.items { Same::<String> { value: item.name } };
-        step computed_list = for item in all.items.iter().skip(condition.map_or(0, |n| n as usize)) { Same::<String> { value: item.name.clone() } };
+        step list = for item in all.all { Same::<String> { value: item.name } };
+        step computed_list = for item in all.all.iter().skip(condition.map_or(0, |n| n as usize)) { Same::<String> { value: item.name.clone() } };
         step inner = for x in 0..2 { for item in list { Same::<String> { value: format!("{item}{x}") } } };
-        step mixed = for one in all.items { Same::<String> { value: format!("{} {}", one.name, item) } };
+        step mixed = for one in all.all { Same::<String> { value: format!("{} {}", one.name, item) } };
         #[fallback(name.clone())]
         step fallback = Same::<String> { value: "x" };
         #[fallback([item])]

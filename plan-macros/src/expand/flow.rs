@@ -1,7 +1,8 @@
 //! What a step does: the call of a tool, `if` and `for` around it, and what happens when it fails.
 
+use super::literal::Fielded;
 use super::reference::path;
-use super::value::{Builder, Expanded, Fielded, ends, it};
+use super::value::{Builder, Expanded, ends, it};
 use super::{Context, local, slice, step, text};
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Literal, Optional, Policy, Step};
 use crate::parse::{pattern_text, tidy};
@@ -154,23 +155,13 @@ impl Builder<'_> {
                 let (pat, expr) = (&repeat.pat, &computed.expr);
                 self.bind(computed, &quote!(for #pat in #expr), bound, true)
             }
-            List::Broken => {
-                let bound = crate::parse::bound(&repeat.pat);
-                let place = self.fresh("f");
-                self.bindings
-                    .extend(quote!(let #place = __plan::root::<__plan::Unknown>();));
-                self.bindings
-                    .extend(quote!(#(#[allow(unused_variables)] let #bound = #place;)*));
-                self.frames.push(Frame {
-                    place,
-                    names: bound,
-                    together: false,
-                });
-                quote!(__plan::Template::Null)
-            }
+            // Nothing in the braces refers to what it binds.
+            List::Broken => quote!(__plan::Template::Null),
         };
         let body = self.body(&repeat.body, step, leaves);
-        self.leave();
+        if !matches!(repeat.list, List::Broken) {
+            self.leave();
+        }
         let pattern = text(&pattern_text(&repeat.pat));
         quote! {
             __plan::Body::For(__plan::Cow::Borrowed(&[__plan::For { pattern: #pattern, list: #list, body: #body }]))
@@ -191,6 +182,7 @@ impl Builder<'_> {
             let place = match (outer, self.cx.names.get(&name)) {
                 (Some(place), _) => place,
                 (None, Some(source)) => {
+                    self.rebound.insert(source);
                     let ty = self.cx.type_of(source);
                     quote!(__plan::root::<#ty>())
                 }
@@ -352,49 +344,89 @@ pub(super) fn actions(body: &Body) -> Vec<Option<&syn::Path>> {
     }
 }
 
-/// The type of what a body gives, and checks that all ways through it give the same.
-pub(super) fn type_of(body: &Body, each: bool, checks: &mut TokenStream) -> Option<TokenStream> {
-    match body {
-        Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => {
-            let at = ends(path).0;
-            Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
+/// The types of what a step's bodies give. They are said by the aliases of the step's tools: an author's path stands for them once,
+/// so that rustc has one thing to say of it.
+pub(super) struct Types {
+    step: usize,
+    tools: usize,
+    each: bool,
+    /// Checks that all branches give the same.
+    pub(super) checks: TokenStream,
+}
+
+impl Types {
+    /// Those of a step, of which each element may be optional.
+    pub(super) fn new(step: usize, each: bool) -> Self {
+        Self {
+            step,
+            tools: 0,
+            each,
+            checks: TokenStream::new(),
         }
-        Body::Compute(_) | Body::Broken(None) => None,
-        Body::If(branches) => {
-            let mut types = branches
-                .iter()
-                .map(|branch| (type_of(&branch.body, each, checks), &branch.body));
-            let (first, _) = types.next()?;
-            let first = first?;
-            let others: Vec<_> = types.collect();
-            for (ty, body) in others {
-                let Some(ty) = ty else { continue };
-                let at = place(body);
-                let other = Ident::new("__other", at);
-                checks.extend(quote_spanned!(at=> let _ = |#other: #ty| -> #first { #other };));
+    }
+
+    /// The type of what a body gives.
+    pub(super) fn of(&mut self, body: &Body) -> Option<TokenStream> {
+        match body {
+            Body::Call(Literal { path, .. }) => {
+                let tool = tool(self.step, self.tools, path);
+                self.tools += 1;
+                let at = tool.span();
+                Some(quote_spanned!(at=> <#tool as __plan::IsTool>::Output))
             }
-            let exhaustive = branches
-                .iter()
-                .any(|branch| matches!(branch.condition, Condition::Always));
-            Some(
-                if exhaustive || branches.first().is_some_and(|it| may_be_absent(&it.body)) {
+            Body::Broken(Some(path)) => {
+                let at = ends(path).0;
+                Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
+            }
+            Body::Compute(_) | Body::Broken(None) => None,
+            Body::If(branches) => {
+                let types: Vec<_> = branches
+                    .iter()
+                    .map(|branch| (self.of(&branch.body), place(&branch.body)))
+                    .collect();
+                let mut types = types.into_iter();
+                let first = types.next()?.0?;
+                for (ty, at) in types {
+                    let Some(ty) = ty else { continue };
+                    let (first, ty) = (at_one_place(first.clone(), at), at_one_place(ty, at));
+                    self.checks.extend(
+                        quote_spanned!(at=> let _ = <#ty as __plan::Joins<#first>>::joins;),
+                    );
+                }
+                let exhaustive = branches
+                    .iter()
+                    .any(|branch| matches!(branch.condition, Condition::Always));
+                // An `Option` already: null stands for either reason.
+                let nested = branches
+                    .first()
+                    .is_some_and(|branch| may_be_absent(&branch.body));
+                Some(if exhaustive || nested {
                     first
                 } else {
                     quote!(::core::option::Option<#first>)
-                },
-            )
-        }
-        Body::For(repeat) => {
-            let innermost = !matches!(repeat.body, Body::For(_));
-            let element = type_of(&repeat.body, each, checks)?;
-            let element = if each && innermost && !may_be_absent(&repeat.body) {
-                quote!(::core::option::Option<#element>)
-            } else {
-                element
-            };
-            Some(quote!(__plan::Vec<#element>))
+                })
+            }
+            Body::For(repeat) => {
+                let innermost = !matches!(repeat.body, Body::For(_));
+                let element = self.of(&repeat.body)?;
+                let element = if self.each && innermost && !may_be_absent(&repeat.body) {
+                    quote!(::core::option::Option<#element>)
+                } else {
+                    element
+                };
+                Some(quote!(__plan::Vec<#element>))
+            }
         }
     }
+}
+
+/// The tokens, all at one place.
+fn at_one_place(tokens: TokenStream, at: Span) -> TokenStream {
+    let trees = tokens.into_iter().map(|mut tree| {
+        tree.set_span(at);
+        tree
+    });
+    trees.collect()
 }
 
 /// Whether the type of what a body gives is an `Option` because no branch may be taken. What else would make it one leaves it as

@@ -195,10 +195,11 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
+        let text = name.unraw().to_string();
         if kept.contains(&Source::Input(index)) {
-            quote!(__plan::Held::value(self.#name, true)?)
+            quote!(__plan::kept_input(#text, self.#name)?)
         } else {
-            quote!(__plan::Held::of(&self.#name)?)
+            quote!(__plan::input(#text, &self.#name)?)
         }
     });
     let plan_doc = format!("The plan of [`{name}`] as data.");
@@ -282,8 +283,9 @@ fn sites(plan: &Plan) -> impl Iterator<Item = (usize, usize, &Step)> {
 /// How each step is started.
 fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
-    let starts = sites(cx.plan)
-        .map(|(index, site, one)| step::starts(site, one, kept.contains(&Source::Step(index))));
+    let starts = sites(cx.plan).map(|(index, site, one)| {
+        step::starts(index, site, one, kept.contains(&Source::Step(index)))
+    });
     let bounds = bounds(cx);
     quote! {
         #[doc(hidden)]
@@ -305,7 +307,12 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
 /// What the plan asks of an application: each of its tools.
 fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     let mut seen = BTreeSet::new();
-    let bounds = cx.plan.steps.iter().flat_map(step::bounds);
+    let bounds = cx
+        .plan
+        .steps
+        .iter()
+        .enumerate()
+        .flat_map(|(index, one)| step::bounds(index, one));
     bounds
         .filter(|(text, _)| seen.insert(text.clone()))
         .map(|(_, bound)| bound)

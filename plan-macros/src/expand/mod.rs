@@ -1,9 +1,11 @@
 //! From a checked plan to Rust: the plan as a `static`, the checks that only rustc can make, and what runs it.
 
+mod computed;
 mod cycle;
 mod flow;
 mod format;
 mod item;
+mod literal;
 #[cfg(test)]
 mod recovery;
 mod reference;

@@ -184,7 +184,7 @@ fn a_reference() {
                 impl<__App> __plan::Steps<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    __App: __plan::Calls<FetchEmails>,
+                    __App: __plan::Calls<__PlanArguments0_0>,
                 {
                     fn start<'__app>(
                         __step: ::core::primitive::usize,
@@ -193,7 +193,9 @@ fn a_reference() {
                     ) -> __plan::Started<'__app> {
                         match __step {
                             0usize => {
-                                <__App as __plan::Calls<FetchEmails>>::start(__app, __request, false)
+                                <__App as __plan::Calls<
+                                    __PlanArguments0_0,
+                                >>::start(__app, __request, false)
                             }
                             _ => __request.unknown(),
                         }
@@ -202,7 +204,7 @@ fn a_reference() {
                 impl<__App> __plan::Call<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    __App: __plan::Calls<FetchEmails>,
+                    __App: __plan::Calls<__PlanArguments0_0>,
                 {
                     fn call(
                         self,
@@ -222,10 +224,10 @@ fn a_reference() {
                     pub fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, String>
                     where
                         __App: ?::core::marker::Sized + ::core::marker::Sync,
-                        __App: __plan::Calls<FetchEmails>,
+                        __App: __plan::Calls<__PlanArguments0_0>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
-                            ::std::vec![__plan::Held::of(& self.sender) ?],
+                            ::std::vec![__plan::input("sender", & self.sender) ?],
                         ))();
                         __plan::Run::new(
                             &__PLAN,

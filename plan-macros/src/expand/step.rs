@@ -32,15 +32,20 @@ pub(super) fn place(step: &Step) -> Span {
 /// The type aliases of a step: what it gives, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
-    let mut checks = TokenStream::new();
+    let each = matches!(step.policy.optional, Optional::Each(_));
+    let mut types = flow::Types::new(index, each);
     let ty = match &step.ty {
         Some(ty) => Some(quote!(#ty)),
-        None => flow::type_of(
-            &step.body,
-            matches!(step.policy.optional, Optional::Each(_)),
-            &mut checks,
-        ),
+        // Where nothing is around the call, the path itself is as good.
+        None => match &step.body {
+            Body::Call(literal) => {
+                let (path, at) = (&literal.path, ends(&literal.path).0);
+                Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
+            }
+            body => types.of(body),
+        },
     };
+    let checks = types.checks;
     let ty = flow::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
     let paths = flow::actions(&step.body).into_iter().flatten();
     let tools = paths.enumerate().map(|(number, path)| {
@@ -100,15 +105,18 @@ pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>)
 }
 
 /// What starts the actions of a step, of which the first has the number `site`.
-pub(super) fn starts(site: usize, step: &Step, keep: bool) -> TokenStream {
+pub(super) fn starts(index: usize, site: usize, step: &Step, keep: bool) -> TokenStream {
     // The Rust value of an action is that of the step only if nothing is around the action.
     let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && flow::is_plain(step);
     let actions = flow::actions(&step.body).into_iter().enumerate();
+    let mut tools = 0;
     let starts = actions.map(|(number, path)| {
         let site = site + number;
         match (path, &step.ty, &step.body) {
             (Some(path), ..) => {
-                quote!(#site => <__App as __plan::Calls<#path>>::start(__app, __request, #keep),)
+                let arguments = flow::arguments(index, tools, path);
+                tools += 1;
+                quote!(#site => <__App as __plan::Calls<#arguments>>::start(__app, __request, #keep),)
             }
             (None, Some(ty), Body::Compute(_)) => quote!(#site => __request.compute::<#ty>(#keep),),
             _ => TokenStream::new(),
@@ -117,13 +125,16 @@ pub(super) fn starts(site: usize, step: &Step, keep: bool) -> TokenStream {
     quote!(#(#starts)*)
 }
 
-/// The bounds that the step asks of an application.
-pub(super) fn bounds(step: &Step) -> Vec<(String, TokenStream)> {
+/// The bounds that the step asks of an application. They name the tools by the aliases of their types, so that rustc has one
+/// thing to say of a path that leads nowhere.
+pub(super) fn bounds(index: usize, step: &Step) -> Vec<(String, TokenStream)> {
     let paths = flow::actions(&step.body).into_iter().flatten();
-    let bounds = paths.map(|path| {
+    let bounds = paths.enumerate().map(|(number, path)| {
         let (start, end) = ends(path);
         let calls = super::reference::path(&["Calls"], start, end);
-        (path_text(path), quote_spanned!(end=> __App: #calls<#path>))
+        let arguments = flow::arguments(index, number, path);
+        let bound = quote_spanned!(end=> __App: #calls<#arguments>);
+        (path_text(path), bound)
     });
     bounds.collect()
 }

@@ -1,12 +1,11 @@
 use super::flow::Frame;
 use super::reference::{self, path};
-use super::{Context, last_name, local, slice, text};
-use crate::ast::{Computed, Fields, Json, Literal, Reference, Rest, Scalar, Value};
+use super::{Context, slice, text};
+use crate::ast::{Json, Reference, Scalar, Value};
 use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::BTreeMap;
-use syn::ext::IdentExt;
+use std::collections::{BTreeMap, HashSet};
 use syn::spanned::Spanned;
 use syn::{Lit, Path};
 
@@ -23,6 +22,8 @@ pub(super) struct Builder<'a> {
     pub(super) roots: BTreeMap<Source, Ident>,
     /// What the `for`s and `if let`s around bind.
     pub(super) frames: Vec<Frame>,
+    /// What was bound again behind a loop that gave its name to an element; its root may then not be read.
+    pub(super) rebound: HashSet<Source>,
     /// What gives the slots of computed values their types where the data, which does so too, is not beside them.
     pub(super) types: TokenStream,
     count: usize,
@@ -36,16 +37,6 @@ pub(super) struct Expanded {
     pub(super) data: TokenStream,
 }
 
-/// The fields of a literal, expanded.
-pub(super) struct Fielded {
-    /// The literal, in code that is only type-checked.
-    pub(super) check: TokenStream,
-    /// The fields as data.
-    pub(super) data: TokenStream,
-    /// Statements that check the fields at compile time.
-    pub(super) checks: TokenStream,
-}
-
 impl<'a> Builder<'a> {
     pub(super) fn new(cx: &'a Context<'a>) -> Self {
         Self {
@@ -55,6 +46,7 @@ impl<'a> Builder<'a> {
             apart: TokenStream::new(),
             roots: BTreeMap::new(),
             frames: Vec::new(),
+            rebound: HashSet::new(),
             types: TokenStream::new(),
             count: 0,
         }
@@ -76,8 +68,9 @@ impl<'a> Builder<'a> {
     pub(super) fn bindings(&self) -> TokenStream {
         let roots = self.roots.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
-            // A name that a loop bound is bound again behind it, and this one is then not read.
-            quote!(#[allow(unused_variables)] let #name = __plan::root::<#ty>();)
+            let unread = self.rebound.contains(source);
+            let allow = unread.then(|| quote!(#[allow(unused_variables)]));
+            quote!(#allow let #name = __plan::root::<#ty>();)
         });
         let (bindings, checks) = (&self.bindings, &self.checks);
         quote!(#(#roots)* #bindings #checks)
@@ -287,276 +280,6 @@ impl<'a> Builder<'a> {
         let data = expanded.data;
         (name, quote!(__plan::Template::Reference(#data)))
     }
-
-    /// Binds a computed value's slot.
-    pub(super) fn computed(&mut self, computed: &Computed) -> (Ident, TokenStream) {
-        let expr = &computed.expr;
-        self.compute(computed, quote!(#expr))
-    }
-
-    /// Binds a slot that `expr`, which mentions the names of `computed`, fills.
-    pub(super) fn compute(
-        &mut self,
-        computed: &Computed,
-        expr: TokenStream,
-    ) -> (Ident, TokenStream) {
-        let name = self.fresh("k");
-        self.bindings.extend(quote!(let #name = __plan::slot();));
-        let sources = self.sources(computed);
-        let scope = local("scope", 0);
-        let (look, locals, refs, values) = self.reads(computed, &sources, &scope);
-        let parameter = if sources.is_empty() {
-            quote!(_)
-        } else {
-            quote!(#scope)
-        };
-        let filled = if computed.locals.is_empty() {
-            quote!(#name.with(#look, |#parameter| { #values #expr }))
-        } else {
-            quote!(#name.within(#locals, #look, |#parameter, #refs| { #values #expr }))
-        };
-        if computed.locals.is_empty() {
-            let values = sources.iter().map(|(source, name)| {
-                let ty = self.cx.type_of(*source);
-                quote!(#[allow(unused_variables)] let #name: &#ty = __plan::any();)
-            });
-            self.types
-                .extend(quote!(let _ = || #name.of({ #(#values)* #expr });));
-        }
-        let data = self.computed_data(computed, &sources, &filled);
-        (name, data)
-    }
-
-    /// The steps and inputs that a computed value mentions, in order.
-    pub(super) fn sources<'c>(&self, computed: &'c Computed) -> Vec<(Source, &'c Ident)> {
-        let names = computed.names.iter();
-        let mut sources: Vec<_> = names
-            .filter_map(|name| Some((self.cx.names.get(name)?, name)))
-            .collect();
-        sources.sort_by_key(|(source, _)| *source);
-        sources
-    }
-
-    /// How a computed value comes by what it mentions: the closure that looks for it, the places of bound names, the pattern that
-    /// names them, and the statements that name the rest.
-    pub(super) fn reads(
-        &self,
-        computed: &Computed,
-        sources: &[(Source, &Ident)],
-        scope: &Ident,
-    ) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
-        let looks = sources.iter().map(|(source, _)| {
-            let ty = self.cx.type_of(*source);
-            let source = Context::source(*source);
-            quote!(#scope.value_of::<#ty>(#source)?;)
-        });
-        let parameter = if sources.is_empty() {
-            quote!(_)
-        } else {
-            quote!(#scope)
-        };
-        let look = quote!(|#parameter| { #(#looks)* ::core::result::Result::Ok(()) });
-        let values = sources.iter().map(|(source, name)| {
-            let ty = self.cx.type_of(*source);
-            let source = Context::source(*source);
-            // In the tokens of a macro, a name may be a mere word.
-            quote!(#[allow(unused_variables)] let #name: &#ty = #scope.known::<#ty>(#source);)
-        });
-        let (mut locals, mut refs) = (quote!(()), quote!(()));
-        for (depth, frame) in self.frames.iter().enumerate().rev() {
-            let mentioned: Vec<_> = computed
-                .locals
-                .iter()
-                .filter(|(_, local)| local.frame == depth)
-                .collect();
-            if mentioned.is_empty() {
-                continue;
-            }
-            let place = &frame.place;
-            locals = quote!((__plan::at(#place, #depth), #locals));
-            let named = |part: Option<usize>| {
-                mentioned
-                    .iter()
-                    .find(|(_, local)| local.part == part)
-                    .map(|(name, _)| name)
-            };
-            refs = if frame.together {
-                let parts = (0..frame.names.len()).map(|part| match named(Some(part)) {
-                    Some(name) => quote!(#name),
-                    None => quote!(_),
-                });
-                quote!(((#(#parts,)*), #refs))
-            } else {
-                let name = named(None);
-                quote!((#name, #refs))
-            };
-        }
-        (look, locals, refs, quote!(#(#values)*))
-    }
-
-    /// A computed value as data.
-    pub(super) fn computed_data(
-        &self,
-        computed: &Computed,
-        sources: &[(Source, &Ident)],
-        compute: &TokenStream,
-    ) -> TokenStream {
-        let mut reads: Vec<TokenStream> = sources
-            .iter()
-            .map(|(source, _)| Context::source(*source))
-            .collect();
-        let mut frames: Vec<usize> = computed
-            .locals
-            .iter()
-            .map(|(_, local)| local.frame)
-            .collect();
-        frames.sort_unstable();
-        frames.dedup();
-        reads.extend(
-            frames
-                .into_iter()
-                .map(|frame| quote!(__plan::Source::Local(#frame))),
-        );
-        let reads = slice(&reads);
-        let written = &computed.written;
-        quote! {
-            __plan::Template::Computed(__plan::Computed {
-                reads: #reads,
-                written: __plan::Cow::Borrowed(::core::stringify!(#written)),
-                compute: ::core::option::Option::Some(&#compute),
-            })
-        }
-    }
-
-    /// Binds a nested literal.
-    fn literal(&mut self, literal: &Literal) -> (Ident, TokenStream) {
-        let (start, end) = ends(&literal.path);
-        let name = self.fresh_at("l", start);
-        let names = self.fresh_at("n", start);
-        let Fielded {
-            check,
-            data,
-            checks,
-        } = self.fields(literal, &literal.path.to_token_stream(), &names);
-        let value = Ident::new("__v", start);
-        let make = path(&["Shaped", "literal"], start, end);
-        self.bindings.extend(quote_spanned! {end=>
-            let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
-        });
-        // What asks for the names stands at the same place as what asks for the literal: one message for both.
-        self.bindings
-            .extend(quote_spanned!(start=> let #names = #name.names();));
-        self.bindings.extend(checks);
-        let variant = last_name(&literal.path);
-        let at = |span: Span| {
-            let mut names = names.clone();
-            names.set_span(span.resolved_at(names.span()));
-            names
-        };
-        let names = at(end);
-        let data = quote_spanned! {end=>
-            __plan::Template::Tagged(#names.tag(#variant), __plan::Cow::Borrowed(&[#data]))
-        };
-        (name, data)
-    }
-
-    /// Expands the fields of a literal of the type or variant `path`, whose JSON names are asked of `names`.
-    pub(super) fn fields(
-        &mut self,
-        literal: &Literal,
-        path: &TokenStream,
-        names: &Ident,
-    ) -> Fielded {
-        let variant = last_name(&literal.path);
-        // A message about a name points at the field.
-        let names_at = |span: Span| {
-            let mut names = names.clone();
-            names.set_span(span.resolved_at(names.span()));
-            names
-        };
-        match &literal.fields {
-            Fields::Unit => Fielded {
-                check: quote!(#path {}),
-                data: quote!(__plan::Template::Null),
-                checks: TokenStream::new(),
-            },
-            Fields::Named(brace, fields, rest) => {
-                let mut given = Vec::new();
-                let mut members = Vec::new();
-                let mut checks = TokenStream::new();
-                let mut inits = TokenStream::new();
-                for field in fields {
-                    let ident = &field.name;
-                    let at = ident.span();
-                    let text = ident.unraw().to_string();
-                    let Expanded { check, data } = self.value(&field.value);
-                    inits.extend(quote_spanned!(at=> #ident: #check,));
-                    let names = names_at(at);
-                    members.push(quote_spanned! {at=>
-                        __plan::Entry { key: #names.key(#variant, #text), value: #data }
-                    });
-                    given.push(text);
-                }
-                match rest {
-                    Rest::Nothing => {}
-                    Rest::Defaults(rest) => {
-                        let [start, end] = rest.spans;
-                        inits.extend(quote_spanned!(start=> #rest __plan::any()));
-                        let names = names_at(start);
-                        checks = quote_spanned!(end=> #names.rest(&[#(#given),*]););
-                    }
-                    Rest::Broken => {
-                        inits.extend(quote_spanned!(brace.span.close()=> ..__plan::any()));
-                    }
-                }
-                let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
-                group.set_span(brace.span.join());
-                let members = slice(&members);
-                let check = match (rest, enum_of(&literal.path)) {
-                    // `..` cannot stand in a variant.
-                    (Rest::Broken, Some(of)) => quote!(__plan::any::<#of>()),
-                    _ => quote!(#path #group),
-                };
-                Fielded {
-                    check,
-                    data: quote!(__plan::Template::Object(#members)),
-                    checks,
-                }
-            }
-            Fields::Unnamed(paren, values) => {
-                let at = paren.span.join();
-                let names = names_at(at);
-                let checks = (0..values.len()).map(|index| {
-                    let ident = index.to_string();
-                    quote_spanned!(at=> #names.element(#variant, #ident);)
-                });
-                let checks = quote!(#(#checks)*);
-                let (check, data) = unzip(values.iter().map(|value| self.value(value)).collect());
-                let mut group =
-                    Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#(#check),*));
-                group.set_span(at);
-                let elements = slice(&data);
-                let data = match &data[..] {
-                    [only] => only.clone(),
-                    _ => quote!(__plan::Template::List(#elements)),
-                };
-                Fielded {
-                    check: quote!(#path #group),
-                    data,
-                    checks,
-                }
-            }
-        }
-    }
-}
-
-/// The enum of a path that leads to a variant.
-fn enum_of(path: &Path) -> Option<Path> {
-    let mut path = path.clone();
-    path.segments.pop();
-    path.segments.pop_punct();
-    let last = path.segments.last()?.ident.unraw().to_string();
-    last.starts_with(char::is_uppercase).then_some(path)
 }
 
 /// Calls what hands a bound name over, from the one place to the other.
@@ -581,7 +304,7 @@ pub(super) fn ends(path: &Path) -> (Span, Span) {
     (start, spans.last().unwrap_or(start))
 }
 
-fn unzip(values: Vec<Expanded>) -> (Vec<TokenStream>, Vec<TokenStream>) {
+pub(super) fn unzip(values: Vec<Expanded>) -> (Vec<TokenStream>, Vec<TokenStream>) {
     values
         .into_iter()
         .map(|Expanded { check, data }| (check, data))

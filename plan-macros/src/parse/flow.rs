@@ -18,13 +18,40 @@ pub(super) fn body(rest: TokenStream, end: Span, name: &Ident, report: &mut Repo
     match tokens.peek_ident(0).map(ToString::to_string).as_deref() {
         Some("if") => conditional(&mut tokens, name, report),
         Some("for") => repeated(&mut tokens, name, report),
-        _ => step::call(rest, end, name, report),
+        _ => step::call(rest, end, "`;`", name, report),
+    }
+}
+
+/// The same in braces.
+fn body_within(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
+    match Tokens::new(rest.clone()).peek_ident(0) {
+        Some(keyword) if keyword == "if" || keyword == "for" => body(rest, end, name, report),
+        _ => step::call(rest, end, "`}`", name, report),
+    }
+}
+
+/// What stands in the braces behind a header: if there was a mistake in the header since the report had so many, it may have
+/// taken a part of the braces' content with it, or given them one of its own, and what is wrong there is not said.
+fn inner_behind(before: usize, group: &Group, name: &Ident, report: &mut Report) -> Body {
+    if report.len() == before {
+        inner(group, name, report)
+    } else {
+        inner(group, name, &mut Report::new())
     }
 }
 
 /// What stands in the braces of an `if` or a `for`.
 fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
     let mut tokens = Tokens::new(group.stream());
+    if let (Some(keyword), Some(_)) = (tokens.peek_ident(0), tokens.peek_ident(1))
+        && keyword == "step"
+    {
+        report.error(
+            keyword,
+            "the braces hold one call, whose output is their value: `{ Tool { … } }`",
+        );
+        return Body::Broken(None);
+    }
     let mut taken = TokenStream::new();
     while let Some(tree) = tokens.next() {
         if let TokenTree::Punct(punct) = &tree
@@ -42,7 +69,7 @@ fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
         );
         return Body::Broken(None);
     }
-    body(taken, group.span_close(), name, report)
+    body_within(taken, group.span_close(), name, report)
 }
 
 fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
@@ -51,6 +78,7 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
         // `if`
         tokens.next();
         let keyword = tokens.last();
+        let before = report.len();
         let mut condition = TokenStream::new();
         let block = loop {
             let ends = |tree: Option<&TokenTree>| {
@@ -62,7 +90,16 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
                 {
                     break group;
                 }
-                Some(tree) => condition.extend([tree]),
+                Some(tree) => {
+                    if let TokenTree::Ident(ident) = &tree
+                        && ["elif", "elsif", "elseif"].contains(&&*ident.to_string())
+                        && condition_ends_in_braces(&condition)
+                    {
+                        report.error(&tree, format!("`{ident}` is written `else if`"));
+                        return Body::Broken(None);
+                    }
+                    condition.extend([tree]);
+                }
                 None => {
                     report.error_at(tokens.last(), "expected `{` and the call of a tool behind the condition: `if ready { Tool { … } }`");
                     return Body::Broken(None);
@@ -72,7 +109,7 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
         let condition = self::condition(condition, keyword, report);
         branches.push(Branch {
             condition,
-            body: inner(&block, name, report),
+            body: inner_behind(before, &block, name, report),
         });
         match tokens.next() {
             None => return Body::If(branches),
@@ -86,7 +123,10 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
                             body: inner(&group, name, report),
                         });
                     }
-                    _ => report.error(otherwise, "expected `if` or `{` behind `else`"),
+                    _ => {
+                        report.error(otherwise, "expected `if` or `{` behind `else`");
+                        return Body::Broken(None);
+                    }
                 }
                 let behind = tokens.rest();
                 if !behind.is_empty() {
@@ -96,6 +136,11 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
             }
         }
     }
+}
+
+fn condition_ends_in_braces(condition: &TokenStream) -> bool {
+    let last = condition.clone().into_iter().last();
+    matches!(last, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
 }
 
 fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Condition {
@@ -189,19 +234,27 @@ fn repeated(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
             }
         }
     };
+    if pat.is_empty() {
+        report.error_at(within, format!("expected a name before `in`: {USAGE}"));
+        return Body::Broken(None);
+    }
     let pat = match Pat::parse_single.parse2(pat) {
         Ok(pat) => pat,
+        Err(error) if error.to_string() == "unexpected token" => {
+            report.error_at(error.span(), format!("expected `in` before this: {USAGE}"));
+            return Body::Broken(None);
+        }
         Err(error) => {
             report.push(error);
-            let _ = inner(&block, name, report);
             return Body::Broken(None);
         }
     };
+    let before = report.len();
     let list = self::list(list, &pat, within, report);
     Body::For(Box::new(For {
         pat,
         list,
-        body: inner(&block, name, report),
+        body: inner_behind(before, &block, name, report),
     }))
 }
 

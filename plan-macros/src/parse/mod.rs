@@ -4,6 +4,7 @@ mod flow;
 mod format;
 mod head;
 mod json;
+mod literal;
 mod policy;
 mod reference;
 mod step;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, LitBool, LitInt, LitStr, Meta, Token};
+use syn::{Attribute, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// The attributes that a step can have.
 const KNOWN: &[&str] = &[
@@ -113,6 +113,9 @@ fn one(
         }
         _ => {
             let help = match similar(name, KNOWN.iter().copied()) {
+                Some("optional") => {
+                    "help: an attribute with a similar name exists: `#[optional]`".to_owned()
+                }
                 Some(known) => {
                     format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
                 }
@@ -202,7 +205,7 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
     let tokens = arguments(attr, USAGE)?;
     let mut count = None;
     let parser = |input: ParseStream<'_>| {
-        if input.peek(LitInt) {
+        if input.peek(Lit) || input.peek(Token![-]) {
             count = Some(attempts(input)?);
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -211,31 +214,42 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         input.parse::<TokenStream>()
     };
     let rest = parser.parse2(tokens)?;
-    let given = count.is_some();
-    let known: &[&str] = if given {
-        &["backoff", "max", "jitter"]
-    } else {
-        &["attempts", "backoff", "max", "jitter"]
-    };
+    let known = &["attempts", "backoff", "max", "jitter"];
+    let before = report.len();
     options::read(rest, known, report, |key, input| {
         match key {
+            "attempts" if count.is_some() => {
+                return Err(
+                    input.error("how often the step is tried is given already, at the start")
+                );
+            }
             "attempts" => count = Some(attempts(input)?),
             "backoff" => policy.backoff = Some(duration(input)?),
             "max" => policy.max = Some(duration(input)?),
+            _ if !input.peek(LitBool) => {
+                return Err(input.error("`jitter` is `true` or `false`"));
+            }
             _ => policy.jitter = Some(input.parse::<LitBool>()?.value),
         }
         Ok(())
     });
     match count {
         Some(count) => policy.attempts = Some(count),
+        None if report.len() > before => {}
         None => return Err(syn::Error::new_spanned(&attr.meta, USAGE)),
     }
     Ok(())
 }
 
 fn attempts(input: ParseStream<'_>) -> syn::Result<u32> {
+    const NUMBER: &str = "the number of attempts is a whole number from 1 on: `#[retry(3)]`";
+    if !input.peek(LitInt) {
+        return Err(input.error(NUMBER));
+    }
     let number: LitInt = input.parse()?;
-    let count: u32 = number.base10_parse()?;
+    let count: u32 = number
+        .base10_parse()
+        .map_err(|_| syn::Error::new(number.span(), NUMBER))?;
     if count == 0 {
         return Err(syn::Error::new(
             number.span(),
@@ -277,7 +291,7 @@ fn duration_of(attr: &Attribute, name: &str, example: &str) -> syn::Result<Durat
     let usage = format!("`#[{name}(…)]` takes a duration: `#[{name}(\"{example}\")]`");
     let tokens = arguments(attr, &usage)?;
     duration.parse2(tokens).map_err(|error| {
-        if error.to_string().starts_with("expected string literal") {
+        if !error.to_string().contains("is no duration") {
             syn::Error::new_spanned(&attr.meta, usage)
         } else {
             error
@@ -287,6 +301,9 @@ fn duration_of(attr: &Attribute, name: &str, example: &str) -> syn::Result<Durat
 
 /// A duration in a string: `"200ms"`, `"1m 30s"`.
 fn duration(input: ParseStream<'_>) -> syn::Result<Duration> {
+    if !input.peek(LitStr) {
+        return Err(input.error("a duration is a string, of a number with a unit: `\"200ms\"`"));
+    }
     let text: LitStr = input.parse()?;
     humantime::parse_duration(&text.value()).map_err(|error| {
         syn::Error::new(

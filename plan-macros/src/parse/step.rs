@@ -289,10 +289,16 @@ fn last_of(tokens: &TokenStream) -> Option<Span> {
     })
 }
 
-/// What a step without a type does: it calls a tool.
-pub(super) fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
+/// What a step without a type does: it calls a tool. `until` is what ends the call.
+pub(super) fn call(
+    rest: TokenStream,
+    end: Span,
+    until: &str,
+    name: &Ident,
+    report: &mut Report,
+) -> Body {
     let tokens = rest.clone();
-    match value::all(rest, end, "`;`", report) {
+    match value::all(rest, end, until, report) {
         Value::Literal(literal) => match literal.fields {
             Fields::Named(..) | Fields::Unit => Body::Call(literal),
             Fields::Unnamed(..) => {
@@ -319,7 +325,7 @@ pub(super) fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Repo
                 fields: Fields::Unit,
             })
         }
-        _ if let Some((function, path)) = function(tokens) => {
+        _ if let Some((function, path)) = function(tokens.clone()) => {
             report.error(
                 path,
                 format!(
@@ -328,6 +334,13 @@ pub(super) fn call(rest: TokenStream, end: Span, name: &Ident, report: &mut Repo
                      help: for the value of an expression, say its type: `step {name}: Type = …;`",
                     pascal_case(&function),
                 ),
+            );
+            Body::Broken(None)
+        }
+        _ if until == "`}`" => {
+            report.error(
+                tokens,
+                format!("expected the call of a tool: `{{ Tool {{ … }} }}`\nhelp: what calls no tool is a computed step, which says its type: `step {name}: Type = …;`"),
             );
             Body::Broken(None)
         }

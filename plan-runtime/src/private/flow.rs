@@ -79,6 +79,20 @@ items! {
     [] Value => Value;
 }
 
+/// What a branch gives, if it is what the first one gives.
+#[diagnostic::on_unimplemented(
+    message = "the branches of this `if` give different types: `{First}` and `{Self}`",
+    label = "this gives `{Self}`, and the first branch gives `{First}`",
+    note = "a call gives the output of its tool, an `if` without `else` an `Option`, and a `for` a `Vec`"
+)]
+pub trait Joins<First> {
+    /// Asks whether it is.
+    fn joins() {}
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Joins<T> for T {}
+
 /// The place of an element.
 pub const fn element<T, F: Fn() -> Way<T, Always, One, Root>>(_: &F) -> Way<T, Always, One, Root> {
     root()

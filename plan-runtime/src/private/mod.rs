@@ -15,11 +15,13 @@ pub use cursor::{
     Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, root, typed,
 };
 pub use flow::{
-    Items, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element, own, part,
+    Items, Joins, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element,
+    own, part,
 };
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
 pub use run::{
-    Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called,
+    Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called, input,
+    kept_input,
 };
 pub use segment::cycle;
 

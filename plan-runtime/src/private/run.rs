@@ -1,6 +1,8 @@
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
+use crate::resolve::{Held, ResolveError};
 use crate::{Call, Plan, Result, Run};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -103,4 +105,25 @@ impl<S, O> std::fmt::Display for Inline<S, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.plan.fmt(f)
     }
+}
+
+/// Holds the JSON of an input.
+///
+/// # Errors
+///
+/// Where JSON cannot hold it.
+pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<Held, ResolveError> {
+    Held::of(value).map_err(|error| error.of_input(name))
+}
+
+/// Holds the JSON of an input, and the input itself for computed values.
+///
+/// # Errors
+///
+/// Where JSON cannot hold it.
+pub fn kept_input<T: Serialize + Send + 'static>(
+    name: &str,
+    value: T,
+) -> Result<Held, ResolveError> {
+    Held::value(value, true).map_err(|error| error.of_input(name))
 }

@@ -39,6 +39,8 @@ struct Inner {
     pointer: Vec<String>,
     /// How many tokens of the pointer lead to nothing.
     beyond: usize,
+    /// The input whose value it is, where the plan has not started.
+    input: Option<String>,
     source: Option<String>,
     reference: Option<String>,
     computed: Option<String>,
@@ -138,11 +140,18 @@ impl ResolveError {
             argument: Vec::new(),
             pointer: Vec::new(),
             beyond: 0,
+            input: None,
             source: None,
             reference: None,
             computed: None,
             found: None,
         }))
+    }
+
+    /// The error is about the value of this input.
+    pub(crate) fn of_input(mut self, name: &str) -> Self {
+        self.0.input = Some(name.to_owned());
+        self
     }
 
     /// The way from `value` along `tokens` ended before `tokens[reached]`.

@@ -32,8 +32,6 @@ plan! {
         step comma = Say { text: "a" },
         step two_values = Say { text: "a" }, Say { text: "b" };
         stp misspelt = Say { text: "a" };
-        step conditional = if inbox.total > 1 { Say { text: "a" } };
-        step looped = for email in inbox.data { Say { text: email.id } };
         inbox
     }
 }

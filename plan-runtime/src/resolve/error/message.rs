@@ -6,6 +6,9 @@ use std::fmt;
 
 impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(input) = &self.0.input {
+            write!(f, "input `{input}`: ")?;
+        }
         let argument = self.argument().map(|argument| describe::short(&argument));
         let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
         match (&self.0.what, &argument) {

@@ -1,0 +1,150 @@
+//! Rust expressions over what a plan has.
+
+use super::value::Builder;
+use super::{Context, local, slice};
+use crate::ast::Computed;
+use crate::names::Source;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+impl Builder<'_> {
+    /// Binds a computed value's slot.
+    pub(super) fn computed(&mut self, computed: &Computed) -> (Ident, TokenStream) {
+        let expr = &computed.expr;
+        self.compute(computed, quote!(#expr))
+    }
+
+    /// Binds a slot that `expr`, which mentions the names of `computed`, fills.
+    pub(super) fn compute(
+        &mut self,
+        computed: &Computed,
+        expr: TokenStream,
+    ) -> (Ident, TokenStream) {
+        let name = self.fresh("k");
+        self.bindings.extend(quote!(let #name = __plan::slot();));
+        let sources = self.sources(computed);
+        let scope = local("scope", 0);
+        let (look, locals, refs, values) = self.reads(computed, &sources, &scope);
+        let parameter = if sources.is_empty() {
+            quote!(_)
+        } else {
+            quote!(#scope)
+        };
+        let filled = if computed.locals.is_empty() {
+            quote!(#name.with(#look, |#parameter| { #values #expr }))
+        } else {
+            quote!(#name.within(#locals, #look, |#parameter, #refs| { #values #expr }))
+        };
+        if computed.locals.is_empty() {
+            let values = sources.iter().map(|(source, name)| {
+                let ty = self.cx.type_of(*source);
+                quote!(#[allow(unused_variables)] let #name: &#ty = __plan::any();)
+            });
+            self.types
+                .extend(quote!(let _ = || #name.of({ #(#values)* #expr });));
+        }
+        let data = self.computed_data(computed, &sources, &filled);
+        (name, data)
+    }
+
+    /// The steps and inputs that a computed value mentions, in order.
+    pub(super) fn sources<'c>(&self, computed: &'c Computed) -> Vec<(Source, &'c Ident)> {
+        let names = computed.names.iter();
+        let mut sources: Vec<_> = names
+            .filter_map(|name| Some((self.cx.names.get(name)?, name)))
+            .collect();
+        sources.sort_by_key(|(source, _)| *source);
+        sources
+    }
+
+    /// How a computed value comes by what it mentions: the closure that looks for it, the places of bound names, the pattern that
+    /// names them, and the statements that name the rest.
+    pub(super) fn reads(
+        &self,
+        computed: &Computed,
+        sources: &[(Source, &Ident)],
+        scope: &Ident,
+    ) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
+        let looks = sources.iter().map(|(source, _)| {
+            let ty = self.cx.type_of(*source);
+            let source = Context::source(*source);
+            quote!(#scope.value_of::<#ty>(#source)?;)
+        });
+        let parameter = if sources.is_empty() {
+            quote!(_)
+        } else {
+            quote!(#scope)
+        };
+        let look = quote!(|#parameter| { #(#looks)* ::core::result::Result::Ok(()) });
+        let values = sources.iter().map(|(source, name)| {
+            let ty = self.cx.type_of(*source);
+            let source = Context::source(*source);
+            // In the tokens of a macro, a name may be a mere word.
+            quote!(#[allow(unused_variables)] let #name: &#ty = #scope.known::<#ty>(#source);)
+        });
+        let (mut locals, mut refs) = (quote!(()), quote!(()));
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            let mentioned: Vec<_> = computed
+                .locals
+                .iter()
+                .filter(|(_, local)| local.frame == depth)
+                .collect();
+            if mentioned.is_empty() {
+                continue;
+            }
+            let place = &frame.place;
+            locals = quote!((__plan::at(#place, #depth), #locals));
+            let named = |part: Option<usize>| {
+                mentioned
+                    .iter()
+                    .find(|(_, local)| local.part == part)
+                    .map(|(name, _)| name)
+            };
+            refs = if frame.together {
+                let parts = (0..frame.names.len()).map(|part| match named(Some(part)) {
+                    Some(name) => quote!(#name),
+                    None => quote!(_),
+                });
+                quote!(((#(#parts,)*), #refs))
+            } else {
+                let name = named(None);
+                quote!((#name, #refs))
+            };
+        }
+        (look, locals, refs, quote!(#(#values)*))
+    }
+
+    /// A computed value as data.
+    pub(super) fn computed_data(
+        &self,
+        computed: &Computed,
+        sources: &[(Source, &Ident)],
+        compute: &TokenStream,
+    ) -> TokenStream {
+        let mut reads: Vec<TokenStream> = sources
+            .iter()
+            .map(|(source, _)| Context::source(*source))
+            .collect();
+        let mut frames: Vec<usize> = computed
+            .locals
+            .iter()
+            .map(|(_, local)| local.frame)
+            .collect();
+        frames.sort_unstable();
+        frames.dedup();
+        reads.extend(
+            frames
+                .into_iter()
+                .map(|frame| quote!(__plan::Source::Local(#frame))),
+        );
+        let reads = slice(&reads);
+        let written = &computed.written;
+        quote! {
+            __plan::Template::Computed(__plan::Computed {
+                reads: #reads,
+                written: __plan::Cow::Borrowed(::core::stringify!(#written)),
+                compute: ::core::option::Option::Some(&#compute),
+            })
+        }
+    }
+}
