@@ -95,7 +95,8 @@ impl Finder<'_> {
         if !crate::parse::is_source_name(name) || self.is_bound(name) {
             return false;
         }
-        if self.frames.is_broken(name) {
+        let untyped = self.frames.get(name).is_none() && self.names.is_untyped(name);
+        if self.frames.is_broken(name) || untyped {
             self.ok = false;
             return false;
         }

@@ -23,6 +23,8 @@ pub(crate) struct Names {
     sources: HashMap<String, Source>,
     /// Names of inputs that could not be read.
     broken: HashSet<String>,
+    /// Steps of which not even the type is known.
+    untyped: HashSet<String>,
     /// The names that `for` and `if let` bind, with the step that each is bound in first.
     bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
@@ -53,6 +55,7 @@ impl Names {
                 inputs.map(|(index, input)| (input.name.unraw().to_string(), Source::Input(index))),
             );
         }
+        let mut untyped = HashSet::new();
         for (index, step) in plan.steps.iter().enumerate() {
             let text = step.name.unraw().to_string();
             check_name(&step.name, "step", report);
@@ -66,6 +69,9 @@ impl Names {
                     format!("`{text}` is an input of the plan already\nhelp: give the step a name of its own"),
                 ),
                 None => {
+                    if step.ty.is_none() && is_untyped(&step.body) {
+                        untyped.insert(text.clone());
+                    }
                     sources.insert(text, Source::Step(index));
                 }
             }
@@ -87,6 +93,7 @@ impl Names {
         Self {
             sources,
             broken,
+            untyped,
             bound,
             inputs_help,
         }
@@ -94,6 +101,11 @@ impl Names {
 
     pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
         self.sources.get(&name.unraw().to_string()).copied()
+    }
+
+    /// Whether the name is that of a step of which not even the type is known: what it does could not be read, and was reported.
+    pub(crate) fn is_untyped(&self, name: &Ident) -> bool {
+        self.untyped.contains(&name.unraw().to_string())
     }
 
     /// Whether the name is that of an input that could not be read.
@@ -137,6 +149,18 @@ impl Names {
 }
 
 /// `false` if the name can be none.
+/// Whether nothing says what a body gives.
+fn is_untyped(body: &Body) -> bool {
+    match body {
+        Body::Call(_) | Body::Compute(_) | Body::Broken(Some(_)) => false,
+        Body::Broken(None) => true,
+        Body::If(branches) => branches
+            .first()
+            .is_none_or(|branch| is_untyped(&branch.body)),
+        Body::For(repeat) => is_untyped(&repeat.body),
+    }
+}
+
 fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
     let text = name.unraw().to_string();
     if text == "_" {
@@ -369,6 +393,9 @@ impl Resolver<'_> {
             return false;
         }
         reference.local = self.frames.get(&reference.root);
+        if reference.local.is_none() && self.names.is_untyped(&reference.root) {
+            return false;
+        }
         let known = reference.local.is_some() || self.names.get(&reference.root).is_some();
         if !known && !self.names.is_broken(&reference.root) {
             let (message, _) = self.names.unknown(&reference.root, &self.frames);
