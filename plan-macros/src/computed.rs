@@ -10,9 +10,8 @@ use quote::{ToTokens, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, Ident, Item, LitStr, Macro, Pat, PatIdent, Stmt, Token};
+use syn::{Block, Expr, Ident, Item, LitStr, Macro, Pat, Stmt, Token};
 
 /// Fills in what the expression mentions. `false` if something in it was reported, so that it cannot be used.
 pub(crate) fn analyse(
@@ -117,22 +116,12 @@ impl Finder<'_> {
     }
 
     fn bind(&mut self, pat: &Pat) {
-        struct Names(Vec<Ident>);
-        impl<'ast> Visit<'ast> for Names {
-            fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
-                self.0.push(pat.ident.clone());
-                if let Some((_, pat)) = &pat.subpat {
-                    self.visit_pat(pat);
-                }
-            }
-        }
-        let mut names = Names(Vec::new());
-        names.visit_pat(pat);
         if self.scopes.is_empty() {
             self.scopes.push(HashSet::new());
         }
         if let Some(scope) = self.scopes.last_mut() {
-            scope.extend(names.0.iter().map(|name| name.unraw().to_string()));
+            let names = crate::parse::bound(pat);
+            scope.extend(names.iter().map(|name| name.unraw().to_string()));
         }
     }
 

@@ -1,3 +1,4 @@
+use crate::names::similar;
 use crate::report::Report;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -101,13 +102,8 @@ pub(crate) fn krate(input: ParseStream) -> syn::Result<syn::Path> {
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {
-    let similar = known
-        .iter()
-        .map(|known| (strsim::damerau_levenshtein(name, known), known))
-        .min()
-        .filter(|(distance, known)| *distance <= known.len().max(3) / 3);
-    match similar {
-        Some((_, similar)) => format!("unknown option `{name}`\nhelp: there is `{similar}`"),
+    match similar(name, known.iter().copied()) {
+        Some(similar) => format!("unknown option `{name}`\nhelp: there is `{similar}`"),
         None => format!("unknown option `{name}`\nhelp: there is {}", list(known)),
     }
 }

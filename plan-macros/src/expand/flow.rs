@@ -3,12 +3,11 @@
 use super::literal::Fielded;
 use super::reference::path;
 use super::value::{Builder, Expanded, ends, it};
-use super::{Context, local, slice, step, text};
-use crate::ast::{Body, Branch, Computed, Condition, For, List, Literal, Optional, Policy, Step};
+use super::{local, slice, step, text};
+use crate::ast::{Body, Branch, Computed, Condition, For, List, Literal, Step};
 use crate::parse::{pattern_text, tidy};
 use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
-use std::time::Duration;
 
 /// What `for` or `if let` binds while what is inside it is expanded.
 pub(super) struct Frame {
@@ -431,7 +430,7 @@ fn at_one_place(tokens: TokenStream, at: Span) -> TokenStream {
 
 /// Whether the type of what a body gives is an `Option` because no branch may be taken. What else would make it one leaves it as
 /// it is: null stands for either.
-fn may_be_absent(body: &Body) -> bool {
+pub(super) fn may_be_absent(body: &Body) -> bool {
     let Body::If(branches) = body else {
         return false;
     };
@@ -448,82 +447,5 @@ pub(super) fn place(body: &Body) -> Span {
             .map_or_else(Span::call_site, |branch| place(&branch.body)),
         Body::For(repeat) => place(&repeat.body),
         Body::Compute(_) | Body::Broken(None) => Span::call_site(),
-    }
-}
-
-impl Context<'_> {
-    /// The policy of a step as data, with the check of its fallback.
-    pub(super) fn policy(
-        &self,
-        policy: &Policy,
-        ty: &Ident,
-        builder: &mut Builder<'_>,
-    ) -> TokenStream {
-        let mut fields = Vec::new();
-        if let Some(attempts) = policy.attempts {
-            fields.push(quote!(attempts: #attempts));
-        }
-        if let Some(backoff) = policy.backoff {
-            let backoff = duration(backoff);
-            fields.push(quote!(backoff: #backoff));
-        }
-        // Who asks for a long first wait does not ask for a shorter one.
-        let longer = policy.backoff.filter(|backoff| *backoff > LONGEST_WAIT);
-        if let Some(max) = policy.max.or(longer) {
-            let max = duration(max);
-            fields.push(quote!(max: #max));
-        }
-        if let Some(jitter) = policy.jitter {
-            fields.push(quote!(jitter: #jitter));
-        }
-        for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
-            if let Some(limit) = limit {
-                let (name, limit) = (Ident::new(name, Span::call_site()), duration(limit));
-                fields.push(quote!(#name: ::core::option::Option::Some(#limit)));
-            }
-        }
-        match policy.optional {
-            Optional::No => {}
-            Optional::Whole => fields.push(quote!(optional: __plan::Optional::Whole)),
-            Optional::Each(_) => fields.push(quote!(optional: __plan::Optional::Each)),
-        }
-        if let Some((at, fallback)) = &policy.fallback {
-            let Expanded { check, data } = builder.value(fallback);
-            let mut ty = ty.clone();
-            ty.set_span(*at);
-            builder.checks.extend(quote!(let _ = || -> #ty { #check };));
-            fields.push(quote!(fallback: ::core::option::Option::Some(#data)));
-        }
-        if let Some((_, concurrency)) = policy.concurrency {
-            fields.push(quote!(concurrency: ::core::option::Option::Some(#concurrency)));
-        }
-        if fields.is_empty() {
-            quote!(__plan::Policy::DEFAULT)
-        } else {
-            quote!(__plan::Policy { #(#fields,)* ..__plan::Policy::DEFAULT })
-        }
-    }
-}
-
-/// The longest wait between attempts where nothing else is said, as `Policy::DEFAULT` has it.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
-
-fn duration(duration: Duration) -> TokenStream {
-    let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
-    quote!(__plan::Duration::new(#seconds, #nanoseconds))
-}
-
-/// Whether the output of the step is that of its one action, whatever happens.
-pub(super) fn is_plain(step: &Step) -> bool {
-    matches!(step.policy.optional, Optional::No) && step.policy.fallback.is_none()
-}
-
-/// Wraps a type as the step's policy does.
-pub(super) fn with_policy(ty: TokenStream, step: &Step) -> TokenStream {
-    match &step.policy.optional {
-        Optional::Whole if step.policy.fallback.is_none() && !may_be_absent(&step.body) => {
-            quote!(::core::option::Option<#ty>)
-        }
-        _ => ty,
     }
 }

@@ -6,6 +6,7 @@ mod flow;
 mod format;
 mod item;
 mod literal;
+mod policy;
 #[cfg(test)]
 mod recovery;
 mod reference;

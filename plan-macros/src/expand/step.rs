@@ -1,6 +1,6 @@
 use super::flow::{self, Leaves};
 use super::value::{Builder, ends};
-use super::{Context, slice, text};
+use super::{Context, policy, slice, text};
 use crate::ast::{Body, Optional, Step};
 use crate::names::Source;
 use crate::parse::path_text;
@@ -46,7 +46,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         },
     };
     let checks = types.checks;
-    let ty = flow::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
+    let ty = policy::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
     let paths = flow::actions(&step.body).into_iter().flatten();
     let tools = paths.enumerate().map(|(number, path)| {
         let at = ends(path).0;
@@ -107,7 +107,7 @@ pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>)
 /// What starts the actions of a step, of which the first has the number `site`.
 pub(super) fn starts(index: usize, site: usize, step: &Step, keep: bool) -> TokenStream {
     // The Rust value of an action is that of the step only if nothing is around the action.
-    let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && flow::is_plain(step);
+    let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && policy::is_plain(step);
     let actions = flow::actions(&step.body).into_iter().enumerate();
     let mut tools = 0;
     let starts = actions.map(|(number, path)| {

@@ -2,6 +2,7 @@ use super::tokens::Tokens;
 use super::{flow, policy, value};
 use crate::ast::{Body, Fields, Literal, Step, Tail, Value};
 use crate::report::Report;
+use heck::ToUpperCamelCase;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
@@ -332,7 +333,7 @@ pub(super) fn call(
                     "`{function}` is a function, and a step calls a tool by the struct of its arguments\n\
                      help: `#[tool]` makes `{0}` of `async fn {function}`: `step {name} = {0} {{ … }};`\n\
                      help: for the value of an expression, say its type: `step {name}: Type = …;`",
-                    pascal_case(&function),
+                    function.to_upper_camel_case(),
                 ),
             );
             Body::Broken(None)
@@ -388,16 +389,6 @@ fn function(tokens: TokenStream) -> Option<(String, Path)> {
     };
     let (name, path) = parser.parse2(tokens).ok().flatten()?;
     name.starts_with(char::is_lowercase).then_some((name, path))
-}
-
-/// `fetch_emails` → `FetchEmails`
-fn pascal_case(name: &str) -> String {
-    let words = name.split('_').map(|word| {
-        let mut chars = word.chars();
-        let first = chars.next().into_iter().flat_map(char::to_uppercase);
-        first.chain(chars).collect::<String>()
-    });
-    words.collect()
 }
 
 /// Reads the final expression.
