@@ -97,6 +97,7 @@ pub(super) enum PathItem {
     Token(String, Option<AbsentJson>),
     Each,
     Optional(bool),
+    Else(Value),
 }
 
 #[derive(serde::Deserialize)]
@@ -116,6 +117,12 @@ impl<'de> Deserialize<'de> for PathItem {
             absent: Option<AbsentJson>,
             each: Option<EachJson>,
             optional: Option<OptionalJson>,
+            #[serde(default, rename = "else", deserialize_with = "given")]
+            other: Option<Value>,
+        }
+        // Null is a value here.
+        fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+            Value::deserialize(deserializer).map(Some)
         }
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "lowercase")]
@@ -147,24 +154,34 @@ impl<'de> Deserialize<'de> for PathItem {
                         absent,
                         each: None,
                         optional: None,
+                        other: None,
                     } => Ok(PathItem::Token(token, absent)),
                     Members {
                         token: None,
                         absent: None,
                         each: Some(EachJson::Element),
                         optional: None,
+                        other: None,
                     } => Ok(PathItem::Each),
                     Members {
                         token: None,
                         absent: None,
                         each: None,
                         optional: Some(optional),
+                        other: None,
                     } => Ok(PathItem::Optional(matches!(
                         optional,
                         OptionalJson::Missing
                     ))),
+                    Members {
+                        token: None,
+                        absent: None,
+                        each: None,
+                        optional: None,
+                        other: Some(value),
+                    } => Ok(PathItem::Else(value)),
                     _ => Err(A::Error::custom(
-                        "a part of a path is one of `token` (with `absent`), `each` and `optional`",
+                        "a part of a path is one of `token` (with `absent`), `each`, `optional` and `else`",
                     )),
                 }
             }

@@ -371,6 +371,7 @@ fn segments(item: PathItem) -> Vec<Segment> {
                 Segment::Or(Box::new(value)),
             ]
         }
+        PathItem::Else(value) => vec![Segment::Else(Box::new(value))],
         PathItem::Each => vec![Segment::Each],
         PathItem::Optional(missing) => vec![Segment::Optional(missing)],
     }

@@ -60,6 +60,8 @@ pub enum Segment {
     Same,
     /// Where the segment before leads to nothing, this value stands: what [`Absent::Default`] is in a plan that was read from JSON.
     Or(Box<Value>),
+    /// At the end of a path: where the reference is absent, this value stands.
+    Else(Box<Value>),
 }
 
 /// What a segment means when there is nothing at it.
@@ -101,14 +103,16 @@ impl Reference {
 
     /// Whether there may be nothing at the end of the way (`?`).
     pub fn is_optional(&self) -> bool {
-        self.path.iter().any(|segment| {
-            matches!(
-                segment,
-                Segment::Optional(_)
-                    | Segment::Key(_, Absent::Stop)
-                    | Segment::Index(_, Absent::Stop)
-            )
-        })
+        let ends = matches!(self.path.last(), Some(Segment::Else(_)));
+        !ends
+            && self.path.iter().any(|segment| {
+                matches!(
+                    segment,
+                    Segment::Optional(_)
+                        | Segment::Key(_, Absent::Stop)
+                        | Segment::Index(_, Absent::Stop)
+                )
+            })
     }
 }
 
@@ -118,7 +122,7 @@ impl Segment {
         match self {
             Self::Key(key, _) => Some(Token::new(key.as_ref())),
             Self::Index(index, _) => Some(Token::from(*index)),
-            Self::Each | Self::Optional(_) | Self::Same | Self::Or(_) => None,
+            Self::Each | Self::Optional(_) | Self::Same | Self::Or(_) | Self::Else(_) => None,
         }
     }
 
@@ -165,7 +169,7 @@ pub(super) fn written(name: &str, path: &[Segment]) -> String {
             Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
             Segment::Each => text.push_str("[..]"),
             Segment::Optional(_) => text.push('?'),
-            Segment::Same | Segment::Or(_) => {}
+            Segment::Same | Segment::Or(_) | Segment::Else(_) => {}
         }
     }
     text

@@ -242,6 +242,9 @@ impl Serialize for Path<'_> {
                     let what = if *missing { "missing" } else { "null" };
                     written.insert("optional".into(), what.into());
                 }
+                Segment::Else(value) => {
+                    written.insert("else".into(), (**value).clone());
+                }
                 // A default of what is never missing.
                 Segment::Or(_) | Segment::Same => continue,
             }

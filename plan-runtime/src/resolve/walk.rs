@@ -32,8 +32,8 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
                     _ => Err(failed(What::NoList, at, path, rest)),
                 };
             }
-            Segment::Optional(_) if at.is_null() => return Ok(Led::Nowhere),
-            Segment::Optional(_) | Segment::Same | Segment::Or(_) => {
+            Segment::Optional(_) if at.is_null() => return Ok(nowhere(tail)),
+            Segment::Optional(_) | Segment::Same | Segment::Or(_) | Segment::Else(_) => {
                 rest = tail;
                 continue;
             }
@@ -47,7 +47,7 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
         let stop =
             matches!(absent, Absent::Stop) || matches!(after(tail), Some(Segment::Optional(true)));
         match at {
-            Value::Null if stop => return Ok(Led::Nowhere),
+            Value::Null if stop => return Ok(nowhere(tail)),
             Value::Array(items) => {
                 if let Segment::Key(key, _) = segment
                     && index(key).is_none()
@@ -66,7 +66,7 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
             _ => return Err(failed(What::NoInside, at, path, rest)),
         }
         if stop {
-            return Ok(Led::Nowhere);
+            return Ok(nowhere(tail));
         }
         match (absent, after(tail), at) {
             (Absent::Null, ..) => {
@@ -87,6 +87,15 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
         }
     }
     Ok(Led::To(at))
+}
+
+/// The way led to nothing, which was allowed.
+#[cold]
+fn nowhere(tail: &[Segment]) -> Led<'static> {
+    match tail.last() {
+        Some(Segment::Else(value)) => Led::ToDefault((**value).clone()),
+        _ => Led::Nowhere,
+    }
 }
 
 /// The next segment that is there in JSON too.

@@ -1,0 +1,115 @@
+//! `[{"id", "intent", "tool", "arguments"}]`, and `{"plan": […]}` where more is to be said of it.
+
+use super::draft::Draft;
+use super::finding::{Code, Note};
+use super::node::{Kind, Node, Source};
+use super::steps::{self, Head};
+use crate::Plan;
+use crate::plan::{Policy, Step, Template};
+
+const TOP: &[&str] = &[
+    "plan",
+    "name",
+    "description",
+    "inputs",
+    "output",
+    "output_type",
+];
+const STEP: &[&str] = &["id", "intent", "tool", "arguments", "tool_description"];
+const INPUT: &[&str] = &["name", "type", "description"];
+
+pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+    let (top, nodes) = match node.kind() {
+        Kind::List => (None, node.items()),
+        _ => {
+            let top = draft.members(source, node, "an action plan")?;
+            draft.only(source, &top, "an action plan", TOP);
+            let Some(list) = top.get("plan").or_else(|| top.get("steps")) else {
+                let note = Note::error(
+                    Code::MissingMember,
+                    source.place(node.slice()),
+                    "the plan has no steps",
+                );
+                return draft.error(note.help("an action plan is a list of steps, or an object with that list as its `plan`".to_owned()));
+            };
+            let nodes = draft.items(source, list, "`plan`")?;
+            (Some(top), nodes)
+        }
+    };
+    let (mut name, mut description) = (String::new(), String::new());
+    if let Some(top) = &top {
+        name = steps::optional_string(draft, source, top, "name", "the name of a plan");
+        description = steps::optional_string(
+            draft,
+            source,
+            top,
+            "description",
+            "the description of a plan",
+        );
+        if let Some(list) = top.given("inputs") {
+            inputs(draft, source, list);
+        }
+    }
+    let heads = steps::heads(draft, source, &nodes, None);
+    let mut read = Vec::with_capacity(heads.len());
+    for (index, head) in heads.into_iter().enumerate() {
+        read.push(step(draft, source, index, head));
+    }
+    draft.current = None;
+    let output = top
+        .as_ref()
+        .and_then(|top| steps::output(draft, source, top));
+    let output = output.unwrap_or_else(|| steps::outputs(&read, 0..read.len()));
+    Some(steps::plan(draft, name, description, read, output))
+}
+
+fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) -> Step {
+    let Head { id, members } = head;
+    draft.current = Some((index, id.clone()));
+    let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
+    if let Some(members) = &members {
+        draft.only(source, members, "a step", STEP);
+        tool = steps::tool(draft, source, index, members);
+        intent = steps::optional_string(draft, source, members, "intent", "the intent of a step");
+        args = steps::arguments(draft, source, index, members, "arguments");
+    }
+    steps::step(index, id, intent, tool, args, Vec::new(), Policy::DEFAULT)
+}
+
+/// What is said of inputs; references make them known as well.
+fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
+    for node in draft.items(source, list, "`inputs`").unwrap_or_default() {
+        let Some(members) = draft.members(source, node, "an input") else {
+            continue;
+        };
+        draft.only(source, &members, "an input", INPUT);
+        let name = steps::optional_string(draft, source, &members, "name", "the name of an input");
+        let place = source.place(node.slice());
+        if name.trim().is_empty() {
+            draft.note(Note::error(Code::EmptyName, place, "the input has no name"));
+            continue;
+        }
+        if draft.inputs.iter().any(|input| input.name == name) {
+            draft.note(Note::error(
+                Code::DuplicateId,
+                place,
+                format!("two inputs have the name `{name}`"),
+            ));
+            continue;
+        }
+        let type_name =
+            steps::optional_string(draft, source, &members, "type", "the type of an input");
+        let description = steps::optional_string(
+            draft,
+            source,
+            &members,
+            "description",
+            "the description of an input",
+        );
+        draft.inputs.push(crate::plan::Input {
+            name: name.into(),
+            type_name: type_name.into(),
+            description: description.into(),
+        });
+    }
+}

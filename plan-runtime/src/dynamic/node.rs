@@ -1,0 +1,273 @@
+//! JSON text, opened one level at a time. A node is the slice of the text that it stands for, so it knows its place.
+
+use serde::de::{Deserializer as _, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+/// A JSON value that is known to be well-formed, but for the surrogates in its strings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node<'a>(&'a str);
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    List,
+    Object,
+}
+
+/// A string with the slice that it is written as, its quotes included.
+#[derive(Clone, Debug)]
+pub(super) struct Text<'a> {
+    pub(super) value: Cow<'a, str>,
+    pub(super) raw: &'a str,
+}
+
+impl<'a> Node<'a> {
+    /// The value that a text is.
+    pub(super) fn of(text: &'a str) -> serde_json::Result<Self> {
+        serde_json::from_str(text).map(Self::raw)
+    }
+
+    fn raw(raw: &'a RawValue) -> Self {
+        Self(raw.get())
+    }
+
+    pub(super) fn slice(self) -> &'a str {
+        self.0
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        match self.0.as_bytes().first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::List,
+            Some(b'"') => Kind::String,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') | None => Kind::Null,
+            Some(_) => Kind::Number,
+        }
+    }
+
+    /// The members of an object in the order in which they stand; none of anything else.
+    pub(super) fn members(self) -> Vec<(Node<'a>, Node<'a>)> {
+        struct Members;
+        impl<'a> Visitor<'a> for Members {
+            type Value = Vec<(Node<'a>, Node<'a>)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((key, value)) = map.next_entry()? {
+                    members.push((Node::raw(key), Node::raw(value)));
+                }
+                Ok(members)
+            }
+        }
+        let mut reader = serde_json::Deserializer::from_str(self.0);
+        match self.kind() {
+            Kind::Object => reader.deserialize_map(Members).unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The elements of a list; none of anything else.
+    pub(super) fn items(self) -> Vec<Node<'a>> {
+        struct Items;
+        impl<'a> Visitor<'a> for Items {
+            type Value = Vec<Node<'a>>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = list.next_element()? {
+                    items.push(Node::raw(item));
+                }
+                Ok(items)
+            }
+        }
+        let mut reader = serde_json::Deserializer::from_str(self.0);
+        match self.kind() {
+            Kind::List => reader.deserialize_seq(Items).unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The text of a string.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none, and where half of a surrogate pair stands alone.
+    pub(super) fn text(self) -> serde_json::Result<Text<'a>> {
+        let inner = self.0.get(1..self.0.len().saturating_sub(1));
+        let value = match inner {
+            Some(inner) if self.kind() == Kind::String && !inner.contains('\\') => {
+                Cow::Borrowed(inner)
+            }
+            _ => Cow::Owned(serde_json::from_str(self.0)?),
+        };
+        Ok(Text { value, raw: self.0 })
+    }
+
+    /// The value as serde reads it.
+    pub(super) fn read<T: serde::Deserialize<'a>>(self) -> serde_json::Result<T> {
+        serde_json::from_str(self.0)
+    }
+}
+
+impl Text<'_> {
+    /// Where a part of the value, given by its bytes, stands in [`Text::raw`].
+    pub(super) fn in_raw(&self, part: &Range<usize>) -> Range<usize> {
+        if matches!(self.value, Cow::Borrowed(_)) {
+            return part.start + 1..part.end + 1;
+        }
+        let (mut at, mut decoded) = (1, 0);
+        let (mut start, mut end) = (None, None);
+        let bytes = self.raw.as_bytes();
+        while at < self.raw.len() {
+            if decoded >= part.start && start.is_none() {
+                start = Some(at);
+            }
+            if decoded >= part.end {
+                end = Some(at);
+                break;
+            }
+            let (written, length) = match (bytes[at], bytes.get(at + 1)) {
+                (b'\\', Some(b'u')) => unit(self.raw, at),
+                (b'\\', _) => (2, 1),
+                (first, _) => {
+                    let length = utf8_length(first);
+                    (length, length)
+                }
+            };
+            at += written;
+            decoded += length;
+        }
+        let last = self.raw.len().saturating_sub(1);
+        let start = start.unwrap_or(last);
+        start..end.unwrap_or(last).max(start)
+    }
+}
+
+/// How long `\u….` is as written, with the other half of its pair, and in UTF-8.
+fn unit(raw: &str, at: usize) -> (usize, usize) {
+    let code = raw
+        .get(at + 2..at + 6)
+        .and_then(|hex| u32::from_str_radix(hex, 16).ok())
+        .unwrap_or_default();
+    match code {
+        0xD800..0xDC00 => (12, 4),
+        _ => (6, char::from_u32(code).map_or(3, char::len_utf8)),
+    }
+}
+
+fn utf8_length(first: u8) -> usize {
+    match first {
+        ..0x80 => 1,
+        0x80..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    }
+}
+
+/// A text that nodes are slices of: the document, or JSON that stands in one of its strings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    text: &'a str,
+    outer: Option<(&'a Text<'a>, &'a Source<'a>)>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn document(text: &'a str) -> Self {
+        Self { text, outer: None }
+    }
+
+    /// The value of a string of this text, as a text of its own.
+    pub(super) fn inside(&'a self, string: &'a Text<'a>) -> Source<'a> {
+        Source {
+            text: &string.value,
+            outer: Some((string, self)),
+        }
+    }
+
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Where a slice of this text stands in the document.
+    pub(super) fn place(&self, slice: &str) -> Range<usize> {
+        let start = (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        self.range(start..start + slice.len())
+    }
+
+    /// Where a range of this text stands in the document.
+    pub(super) fn range(&self, range: Range<usize>) -> Range<usize> {
+        match self.outer {
+            None => range,
+            Some((string, source)) => source.place_in(string, &range),
+        }
+    }
+
+    /// Where a part of a string's value stands in the document.
+    pub(super) fn place_in(&self, string: &Text<'_>, part: &Range<usize>) -> Range<usize> {
+        let start = (string.raw.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let raw = string.in_raw(part);
+        self.range(start + raw.start..start + raw.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_string_is_found_behind_escapes() {
+        let text = r#"{"a": "x\n\u00e9\ud83d\ude00é\"$ref:b\" \u0024 end"}"#;
+        let (_, value) = Node::of(text).unwrap().members()[0];
+        let string = value.text().unwrap();
+        let source = Source::document(text);
+        for (part, raw) in [
+            ("$ref:b", "$ref:b"),
+            ("\n", r"\n"),
+            ("\u{e9}", r"\u00e9"),
+            ("😀", r"\ud83d\ude00"),
+            ("$ end", r"\u0024 end"),
+            ("\"", r#"\""#),
+        ] {
+            let start = string.value.find(part).unwrap();
+            let range = source.place_in(&string, &(start..start + part.len()));
+            assert_eq!(&text[range], raw);
+        }
+    }
+
+    #[test]
+    fn json_in_a_string_of_json_knows_its_place() {
+        let text = r#"{"arguments": "{\"to\": \"\\u00e9 $ref:x\"}"}"#;
+        let document = Source::document(text);
+        let (_, value) = Node::of(text).unwrap().members()[0];
+        let string = value.text().unwrap();
+        let inner = document.inside(&string);
+        let (key, to) = Node::of(inner.text()).unwrap().members()[0];
+        assert_eq!(&text[inner.place(key.slice())], r#"\"to\""#);
+        let to = to.text().unwrap();
+        let start = to.value.find("$ref").unwrap();
+        let range = inner.place_in(&to, &(start..start + 6));
+        assert_eq!(&text[range], "$ref:x");
+    }
+
+    #[test]
+    fn half_a_pair_is_no_text() {
+        assert!(Node::of(r#""\ud800""#).unwrap().text().is_err());
+        assert!(Node::of(r#""\ud800x""#).unwrap().text().is_err());
+    }
+}

@@ -1,0 +1,294 @@
+use super::draft::{Draft, Members, not_json};
+use super::finding::{Code, Findings, Note, Notes};
+use super::node::{Kind, Node, Source};
+use super::spans::Spans;
+use super::{Dialect, Limits, Profile, action_plan, blueprint, canonical, cycle, tool_plan};
+use crate::Plan;
+
+/// Reads plans that come as JSON.
+///
+/// Without further ado it recognises the dialect, is strict, and keeps to the default [`Limits`].
+///
+/// ```
+/// use plan_runtime::dynamic::{Dialect, Reader};
+///
+/// let document = Reader::new().read(r#"[
+///     {"id": "mail", "intent": "Find the mail.", "tool": "fetch", "arguments": {"from": "Sarah"}},
+///     {"id": "sent", "tool": "send", "arguments": {
+///         "to": "{{mail.result.data[0].from}}",
+///         "subject": "Re: {{mail.result.data[0].subject}}",
+///         "body": "{{PLACEHOLDER_reply}}"
+///     }}
+/// ]"#)?;
+/// assert_eq!(document.dialect(), Dialect::ActionPlan);
+/// assert_eq!(document.plan().inputs[0].name, "reply");
+/// assert_eq!(document.plan().dependencies("sent")[0].id, "mail");
+/// # Ok::<(), plan_runtime::dynamic::Findings>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Reader {
+    dialect: Option<Dialect>,
+    profile: Profile,
+    limits: Limits,
+    name: Option<String>,
+}
+
+impl Reader {
+    /// A reader that recognises the dialect.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads this dialect, and nothing else.
+    #[must_use]
+    pub fn dialect(self, dialect: Dialect) -> Self {
+        let dialect = Some(dialect);
+        Self { dialect, ..self }
+    }
+
+    /// Reads as strictly as this.
+    #[must_use]
+    pub fn profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+
+    /// Takes no more than this.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Gives a plan this name that has none of its own. Without it, it is called `plan`.
+    #[must_use]
+    pub fn name(self, name: impl Into<String>) -> Self {
+        let name = Some(name.into());
+        Self { name, ..self }
+    }
+
+    /// Reads a plan. A Markdown fence (as language models write it) around the JSON is no part of it.
+    ///
+    /// What the document can show by itself is checked: the JSON, names, references, cycles, the form of each part. What tools
+    /// there are, and what they take and give, is checked by `Toolbox::read`.
+    ///
+    /// # Errors
+    ///
+    /// All that was found, if one of it is an error.
+    pub fn read<'t>(&self, text: &'t str) -> Result<Document<'t>, Findings> {
+        let mut notes = Notes::default();
+        let draft = match self.draft(text, &mut notes) {
+            Some((dialect, draft, plan)) => {
+                notes = draft.notes;
+                plan.map(|plan| (dialect, plan, draft.spans))
+            }
+            None => None,
+        };
+        let failed = notes.has_errors();
+        match draft {
+            Some((dialect, plan, spans)) if !failed => Ok(Document {
+                text,
+                plan,
+                dialect,
+                profile: self.profile,
+                spans,
+                warnings: notes.into_findings(text),
+            }),
+            _ => Err(notes.into_findings(text)),
+        }
+    }
+
+    fn draft(&self, text: &str, notes: &mut Notes) -> Option<(Dialect, Draft, Option<Plan>)> {
+        let most = self.limits.bytes.min(u32::MAX as usize);
+        if text.len() > most {
+            let message = format!(
+                "the document has {} bytes, and at most {most} are read",
+                text.len()
+            );
+            notes.push(Note::error(Code::LimitPassed, 0..0, message));
+            return None;
+        }
+        let source = Source::document(text);
+        let json = without_fence(text);
+        let node = match Node::of(json) {
+            Ok(node) => node,
+            Err(error) => {
+                notes.push(no_json(&source, json, &error));
+                return None;
+            }
+        };
+        let dialect = match self.dialect {
+            Some(dialect) => dialect,
+            None => match recognise(node) {
+                Some(dialect) => dialect,
+                None => {
+                    let message = "this is no plan in any dialect that is known";
+                    let help =
+                        "a plan is an object with a list of `steps`, or a list of steps".to_owned();
+                    notes.push(
+                        Note::error(Code::UnknownDialect, source.place(node.slice()), message)
+                            .help(help),
+                    );
+                    return None;
+                }
+            },
+        };
+        let mut draft = Draft::new(dialect, self.profile, self.limits);
+        let plan = match dialect {
+            Dialect::ToolPlan => tool_plan::read(&mut draft, &source, node),
+            Dialect::Blueprint => blueprint::read(&mut draft, &source, node),
+            Dialect::ActionPlan => action_plan::read(&mut draft, &source, node),
+            Dialect::Canonical => canonical::read(&mut draft, &source, node),
+        };
+        let plan = plan.map(|mut plan| {
+            if plan.name.is_empty() {
+                plan.name = self.name.clone().map_or("plan".into(), Into::into);
+            }
+            cycle::check(&mut draft, &plan);
+            plan
+        });
+        Some((dialect, draft, plan))
+    }
+}
+
+/// A plan that was read, with the places of its parts in the document.
+#[derive(Clone, Debug)]
+pub struct Document<'t> {
+    text: &'t str,
+    plan: Plan,
+    dialect: Dialect,
+    profile: Profile,
+    #[expect(dead_code, reason = "checks against tools will ask for places")]
+    spans: Spans,
+    warnings: Findings,
+}
+
+impl<'t> Document<'t> {
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The plan alone.
+    pub fn into_plan(self) -> Plan {
+        self.plan
+    }
+
+    /// The text that it was read from.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// The dialect that it was read as.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// How strictly it was read.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// What was found that is no error.
+    pub fn warnings(&self) -> &Findings {
+        &self.warnings
+    }
+}
+
+/// The JSON in a Markdown fence, where a text is not JSON from its start and has one fence.
+fn without_fence(text: &str) -> &str {
+    const FENCE: &str = "```";
+    let bare = text.trim_start_matches('\u{feff}');
+    if bare.trim_start().starts_with(['{', '[']) {
+        return bare;
+    }
+    let mut parts = bare.split(FENCE);
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(_), Some(fenced), Some(_), None) => {
+            fenced.split_once('\n').map_or(fenced, |(_, json)| json)
+        }
+        _ => bare,
+    }
+}
+
+fn no_json(source: &Source<'_>, json: &str, error: &serde_json::Error) -> Note {
+    let start = source.place(json).start;
+    let before: usize = json
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
+    // serde_json counts the bytes of a line up to and with the one that is wrong.
+    let at = before + error.column().saturating_sub(1);
+    let at = (0..=at.min(json.len()))
+        .rev()
+        .find(|at| json.is_char_boundary(*at))
+        .unwrap_or_default();
+    let length = json[at..].chars().next().map_or(0, char::len_utf8);
+    let place = start + at..start + at + length;
+    if error.is_eof() {
+        return not_json(place, error)
+            .help("the document ends too early: was it cut off?".to_owned());
+    }
+    // serde_json's own words for it are of a key or a value that is missing.
+    if json[at..].starts_with(['}', ']']) && json[..at].trim_end().ends_with(',') {
+        let comma = start + json[..at].trim_end().len() - 1;
+        let message = "this is no JSON: nothing follows the comma";
+        return Note::error(Code::InvalidJson, comma..comma + 1, message)
+            .help("take the comma out".to_owned());
+    }
+    not_json(place, error)
+}
+
+/// The dialect that a document looks like.
+fn recognise(node: Node<'_>) -> Option<Dialect> {
+    let mut draft = Draft::new(Dialect::Canonical, Profile::Strict, Limits::default());
+    let source = Source::document(node.slice());
+    let (top, steps) = match node.kind() {
+        Kind::List => (None, node.items()),
+        Kind::Object => {
+            let top = draft.members(&source, node, "")?;
+            if top
+                .get("plan")
+                .is_some_and(|plan| plan.kind() == Kind::List)
+            {
+                return Some(Dialect::ActionPlan);
+            }
+            let steps = top.get("steps")?.items();
+            (Some(top), steps)
+        }
+        _ => return None,
+    };
+    let has = |members: &Members<'_>, names: &[&str]| {
+        names.iter().any(|name| members.get(name).is_some())
+    };
+    if let Some(top) = &top {
+        if has(top, &["output_steps"]) {
+            return Some(Dialect::ToolPlan);
+        }
+        if has(top, &["requestId"]) {
+            return Some(Dialect::Blueprint);
+        }
+    }
+    for step in steps {
+        let Some(step) = draft.members(&source, step, "") else {
+            continue;
+        };
+        let is_canonical = step
+            .get("tool")
+            .is_some_and(|tool| tool.kind() == Kind::Object)
+            || has(&step, &["if", "for", "value", "policy", "after"]);
+        if is_canonical && top.is_some() {
+            return Some(Dialect::Canonical);
+        }
+        if has(&step, &["params", "dependsOn", "parallel", "retryCount"]) {
+            return Some(Dialect::Blueprint);
+        }
+        if has(&step, &["arguments", "id"]) {
+            break;
+        }
+    }
+    Some(match top {
+        None => Dialect::ActionPlan,
+        Some(top) if has(&top, &["inputs"]) => Dialect::Canonical,
+        Some(_) => Dialect::ToolPlan,
+    })
+}

@@ -1,0 +1,283 @@
+//! What the three dialects of strings have in common: a list of steps, each with one tool.
+
+use super::draft::{Draft, Members, wrong_kind};
+use super::finding::{Code, Note};
+use super::node::{Kind, Node, Source};
+use super::spans::{Span, StepSpans};
+use crate::plan::{
+    Action, Body, Entry, Key, Output, Plan, Policy, Reference, Source as From, Step, Template,
+    ToolInfo,
+};
+use std::borrow::Cow;
+
+/// A step whose references are not read yet.
+pub(super) struct Head<'a> {
+    pub(super) id: String,
+    pub(super) members: Option<Members<'a>>,
+}
+
+/// Reads the ids, so that references to later steps are known. `id` names a step that gives none itself.
+pub(super) fn heads<'a>(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    nodes: &[Node<'a>],
+    id: Option<fn(usize) -> String>,
+) -> Vec<Head<'a>> {
+    draft.steps = nodes.len();
+    if nodes.is_empty() {
+        let message = "the plan has no steps";
+        draft.note(Note::error(Code::NoSteps, 0..0, message));
+    }
+    if nodes.len() > draft.limits.steps {
+        let message = format!(
+            "the plan has {} steps, and at most {} are read",
+            nodes.len(),
+            draft.limits.steps
+        );
+        draft.note(Note::error(Code::LimitPassed, 0..0, message));
+        return Vec::new();
+    }
+    let mut heads = Vec::with_capacity(nodes.len());
+    for (index, node) in nodes.iter().enumerate() {
+        heads.push(head(draft, source, *node, index, id));
+    }
+    heads
+}
+
+fn head<'a>(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    node: Node<'a>,
+    index: usize,
+    default: Option<fn(usize) -> String>,
+) -> Head<'a> {
+    let whole = source.place(node.slice());
+    let mut spans = StepSpans {
+        whole: Span::from(whole.clone()),
+        id: Span::from(whole.clone()),
+        tool: Span::from(whole.clone()),
+        ..StepSpans::default()
+    };
+    draft.current = Some((index, String::new()));
+    let members = draft.members(source, node, "a step");
+    let given = members.as_ref().and_then(|members| members.get("id"));
+    let arguments = ["params", "arguments"]
+        .into_iter()
+        .find_map(|name| members.as_ref()?.member(name));
+    if let Some(member) = arguments {
+        draft.shown_by(source.place(member.key.slice()));
+    }
+    let mut id = String::new();
+    match (given, default) {
+        (Some(given), _) => {
+            spans.id = source.place(given.slice()).into();
+            if let Some(text) = draft.text(source, given, "the id of a step") {
+                id = text.value.into_owned();
+                draft.declare(index, &id, source.place(given.slice()));
+            }
+        }
+        (None, Some(default)) => {
+            id = default(index);
+            draft.declare(index, &id, whole);
+        }
+        (None, None) if members.is_some() => {
+            let message = "the step has no `id`";
+            let help = r#"give it a name that references can use: `"id": "find_john"`"#.to_owned();
+            draft.note(Note::error(Code::MissingMember, whole, message).help(help));
+        }
+        (None, None) => {}
+    }
+    spans.broken = members.is_none();
+    draft.spans.steps.push(spans);
+    draft.current = None;
+    Head { id, members }
+}
+
+/// The name of the step's tool.
+pub(super) fn tool(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    index: usize,
+    members: &Members<'_>,
+) -> Option<ToolInfo> {
+    let whole = draft.spans.steps[index].whole.range();
+    let Some(node) = members.given("tool") else {
+        let note = Note::error(Code::MissingMember, whole, "the step names no `tool`");
+        draft.spans.steps[index].broken = true;
+        return draft.error(note);
+    };
+    let place = source.place(node.slice());
+    draft.spans.steps[index].tool = place.clone().into();
+    let Some(name) = draft.text(source, node, "the tool of a step") else {
+        draft.spans.steps[index].broken = true;
+        return None;
+    };
+    if name.value.trim().is_empty() {
+        draft.spans.steps[index].broken = true;
+        return draft.error(Note::error(
+            Code::EmptyName,
+            place,
+            "the name of the tool is empty",
+        ));
+    }
+    let description = match members.given("tool_description") {
+        Some(node) => string(draft, source, node, "the description of a tool"),
+        None => String::new(),
+    };
+    Some(ToolInfo {
+        name: name.value.into_owned().into(),
+        description: description.into(),
+    })
+}
+
+/// A string that may be left out.
+pub(super) fn optional_string(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    members: &Members<'_>,
+    name: &str,
+    what: &str,
+) -> String {
+    match members.given(name) {
+        Some(node) => string(draft, source, node, what),
+        None => String::new(),
+    }
+}
+
+fn string(draft: &mut Draft, source: &Source<'_>, node: Node<'_>, what: &str) -> String {
+    let text = draft.text(source, node, what);
+    text.map(|text| text.value.into_owned()).unwrap_or_default()
+}
+
+/// Arguments under this name; a tool without any may leave them out.
+pub(super) fn arguments(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    index: usize,
+    members: &Members<'_>,
+    name: &str,
+) -> Template {
+    draft.spans.steps[index].templates = draft.spans.templates.len();
+    let Some(node) = members.given(name) else {
+        other_dialect(draft, source, members, name);
+        draft.place(draft.spans.steps[index].whole.range(), None);
+        return Template::Object(Cow::Borrowed(&[]));
+    };
+    match node.kind() {
+        Kind::Object => draft.template(source, node, None, 0),
+        _ => whole(draft, source, node),
+    }
+}
+
+/// Arguments that are no object: a reference to one.
+pub(super) fn whole(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Template {
+    let at = draft.spans.templates.len();
+    let notes = draft.notes.has_errors();
+    let template = draft.template(source, node, None, 0);
+    if matches!(template, Template::Reference(_)) || (!notes && draft.notes.has_errors()) {
+        return template;
+    }
+    draft.note(wrong_kind(
+        source,
+        node,
+        "the arguments of a step",
+        "an object",
+    ));
+    draft.broken(at)
+}
+
+/// Says where the arguments stand under the name that another dialect has for them.
+fn other_dialect(draft: &mut Draft, source: &Source<'_>, members: &Members<'_>, name: &str) {
+    let other = match name {
+        "params" => "arguments",
+        _ => "params",
+    };
+    let Some(member) = members.member(other) else {
+        return;
+    };
+    let message = format!(
+        "the arguments of a step are its `{name}`, since the document is {}",
+        draft.dialect.named()
+    );
+    let place = source.place(member.key.slice());
+    draft.note(
+        Note::error(Code::MixedDialects, place, message)
+            .help(format!("call it `{name}`, as in the other steps")),
+    );
+}
+
+/// A step that does one thing.
+pub(super) fn step(
+    index: usize,
+    id: String,
+    intent: String,
+    tool: Option<ToolInfo>,
+    args: Template,
+    mut after: Vec<usize>,
+    policy: Policy,
+) -> Step {
+    after.sort_unstable();
+    after.dedup();
+    let mut step = Step {
+        id: id.into(),
+        intent: intent.into(),
+        body: Body::Action(Action {
+            site: index,
+            tool,
+            args,
+        }),
+        after: after.into(),
+        needs: Cow::Borrowed(&[]),
+        policy,
+    };
+    step.needs = step.needed().into();
+    step
+}
+
+/// A plan of steps out of a document.
+pub(super) fn plan(
+    draft: &mut Draft,
+    name: String,
+    description: String,
+    steps: Vec<Step>,
+    output: Output,
+) -> Plan {
+    Plan {
+        name: name.into(),
+        description: description.into(),
+        inputs: std::mem::take(&mut draft.inputs).into(),
+        steps: steps.into(),
+        output,
+    }
+}
+
+/// An object of the outputs of these steps, under their ids.
+pub(super) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -> Output {
+    let entry = |index: usize| {
+        let id = steps.get(index)?.id.clone();
+        Some(Entry {
+            key: Key::Name(id.clone()),
+            value: Template::Reference(Reference {
+                source: From::Step(index),
+                path: Cow::Borrowed(&[]),
+                written: id,
+            }),
+        })
+    };
+    let entries: Vec<Entry> = chosen.into_iter().filter_map(entry).collect();
+    Output {
+        type_name: "".into(),
+        value: Template::Object(entries.into()),
+    }
+}
+
+/// The output that a document gives as a template, in a member that no system knows which the dialect comes from.
+pub(super) fn output(draft: &mut Draft, source: &Source<'_>, top: &Members<'_>) -> Option<Output> {
+    let type_name = optional_string(draft, source, top, "output_type", "the type of the output");
+    let node = top.get("output")?;
+    draft.spans.output = Some(draft.spans.templates.len());
+    Some(Output {
+        type_name: type_name.into(),
+        value: draft.template(source, node, None, 0),
+    })
+}

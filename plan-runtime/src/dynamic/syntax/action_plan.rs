@@ -1,0 +1,177 @@
+use super::path::{self, Names};
+use super::{Flaw, Piece, Scan, Target, Written, quote, quoted};
+use crate::plan::Segment;
+use std::ops::Range;
+
+const OPEN: &str = "{{";
+const CLOSE: &str = "}}";
+const INPUT: &str = "PLACEHOLDER_";
+
+/// `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, alone or inside a text.
+pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+    let mut scan = Scan::default();
+    let mut at = 0;
+    while let Some(found) = text[at..].find(OPEN) {
+        let start = at + found;
+        plain(&mut scan, text, at..start, known);
+        match piece(text, start) {
+            Ok((piece, end)) => {
+                match piece {
+                    Piece::Text(text) => scan.owned(text),
+                    reference => scan.pieces.push(reference),
+                }
+                at = end;
+            }
+            Err(flaw) => {
+                at = flaw.range.end.max(start + OPEN.len());
+                scan.text(&text[start..at]);
+                scan.flaws.push(*flaw);
+            }
+        }
+    }
+    plain(&mut scan, text, at..text.len(), known);
+    scan
+}
+
+/// What stands between references, where `{inbox.result.id}` looks like one.
+fn plain<'t>(
+    scan: &mut Scan<'t>,
+    text: &'t str,
+    range: Range<usize>,
+    known: &dyn Fn(&str) -> bool,
+) {
+    let part = &text[range.clone()];
+    scan.text(part);
+    for (open, _) in part.match_indices('{') {
+        let inner = part[open + 1..].trim_start();
+        let id = &inner[..Names::Wide.end(inner, 0)];
+        if inner[id.len()..].starts_with(".result") && known(id) {
+            let end = part[open..]
+                .find('}')
+                .map_or(part.len(), |close| open + close + 1);
+            let path = part[open + 1..end].trim_end_matches('}').trim();
+            let place = range.start + open..range.start + end;
+            scan.flaws.push(
+                Flaw::new(place, "a reference stands in two braces")
+                    .help(format!("did you mean `{{{{{path}}}}}`?")),
+            );
+        }
+    }
+}
+
+fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
+    let inner = start + OPEN.len();
+    let whole = start..end_of(text, inner);
+    if text[inner..].starts_with('"') {
+        return match quoted(text, inner) {
+            Some((literal, end)) if text[end..].starts_with(CLOSE) => {
+                Ok((Piece::Text(literal.into()), end + CLOSE.len()))
+            }
+            _ => Err(Flaw::new(whole, "this is neither a reference nor a string of JSON").into()),
+        };
+    }
+    let (id, end) = match path::key(text, inner) {
+        Some(found) => found,
+        None => {
+            let end = Names::Wide.end(text, inner);
+            (text[inner..end].to_owned(), end)
+        }
+    };
+    let (mut path, at) = path::read(text, end, Names::Wide)
+        .map_err(|flaw| not_closed(text, &whole).unwrap_or(flaw))?;
+    if id.is_empty() || !text[at..].starts_with(CLOSE) {
+        return Err(
+            not_closed(text, &whole).unwrap_or_else(|| Box::new(malformed(text, whole, at)))
+        );
+    }
+    let range = start..at + CLOSE.len();
+    let written = &text[range.clone()];
+    let mut lacks = None;
+    let target = match id.strip_prefix(INPUT) {
+        Some(name) if !name.is_empty() => {
+            if !path.is_empty() {
+                let flaw = Flaw::new(end..at, "an input is given as a whole, and has no path");
+                return Err(flaw.help(format!("write `{{{{{id}}}}}`")).into());
+            }
+            Target::Input(name.to_owned())
+        }
+        _ => {
+            if matches!(path.first(), Some(Segment::Key(key, _)) if key == "result") {
+                path.remove(0);
+            } else {
+                let message = format!("`{written}` does not say that it reads the step's output");
+                let meant = format!("{{{{{}.result{}", &text[inner..end], &text[end..range.end]);
+                lacks = Some(Flaw::new(range.clone(), message).help(format!(
+                    "did you mean `{meant}`? This text as it is would be `{}`",
+                    literal(written)
+                )));
+            }
+            Target::Id(id)
+        }
+    };
+    let end_of_piece = range.end;
+    let written = Written {
+        text: written,
+        range,
+        target,
+        named: inner..end,
+        path,
+        lacks,
+    };
+    Ok((Piece::Reference(written), end_of_piece))
+}
+
+/// Where what begins with `{{` is meant to end.
+fn end_of(text: &str, inner: usize) -> usize {
+    let rest = &text[inner..];
+    let next = rest.find(OPEN).unwrap_or(rest.len());
+    match rest[..next].find(CLOSE) {
+        Some(close) => inner + close + CLOSE.len(),
+        None => inner + rest[..next].find('}').map_or(next, |close| close + 1),
+    }
+}
+
+fn not_closed(text: &str, whole: &Range<usize>) -> Option<Box<Flaw>> {
+    let written = &text[whole.clone()];
+    if written.ends_with(CLOSE) {
+        return None;
+    }
+    let path = written[OPEN.len()..].trim_end_matches('}').trim();
+    let flaw = Flaw::new(whole.clone(), "the reference is not closed with `}}`");
+    Some(Box::new(match path.contains(char::is_whitespace) {
+        true => flaw.help(format!("this text as it is would be `{}`", literal(OPEN))),
+        false => flaw.help(format!("did you mean `{{{{{path}}}}}`?")),
+    }))
+}
+
+fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
+    let written = &text[whole.clone()];
+    let inner = written[OPEN.len()..].trim_end_matches('}');
+    let plain = inner.trim();
+    if plain != inner && !plain.is_empty() && plain.chars().all(|c| !c.is_whitespace()) {
+        let literal = literal(written);
+        let help = match plain.contains(".result") || plain.starts_with(INPUT) {
+            true => {
+                format!("did you mean `{{{{{plain}}}}}`? This text as it is would be `{literal}`")
+            }
+            false => format!("this text as it is would be `{literal}`"),
+        };
+        return Flaw::new(whole, "a reference has no spaces in it").help(help);
+    }
+    let message = match text[at..].chars().next() {
+        Some(sign) if !plain.is_empty() && !text[at..].starts_with(CLOSE) => {
+            format!("`{}` is no part of a reference", sign.escape_debug())
+        }
+        _ => "the id of a step is missing".to_owned(),
+    };
+    let help = format!(
+        "a reference is `{{{{id.result…}}}}`; this text as it is would be `{}`",
+        literal(written)
+    );
+    Flaw::new(whole, message).help(help)
+}
+
+/// How text is written that is no reference.
+pub(super) fn literal(text: &str) -> String {
+    format!("{{{{{}}}}}", quote(text))
+}

@@ -1,0 +1,143 @@
+use super::path::{self, Names};
+use super::{Flaw, Piece, Scan, Target, Written, quote, quoted};
+use crate::plan::Segment;
+
+const OPEN: &str = "${";
+
+/// `${step[0].data[0].id}`, alone or inside a text.
+pub(super) fn scan(text: &str) -> Scan<'_> {
+    let mut scan = Scan::default();
+    let mut at = 0;
+    while let Some(found) = text[at..].find(OPEN) {
+        let start = at + found;
+        plain(&mut scan, text, at, start);
+        match piece(text, start) {
+            Ok((piece, end)) => {
+                match piece {
+                    Piece::Text(text) => scan.owned(text),
+                    reference => scan.pieces.push(reference),
+                }
+                at = end;
+            }
+            Err(flaw) => {
+                at = flaw.range.end.max(start + OPEN.len());
+                scan.text(&text[start..at]);
+                scan.flaws.push(*flaw);
+            }
+        }
+    }
+    plain(&mut scan, text, at, text.len());
+    scan
+}
+
+/// What stands between references, where something may look like one.
+fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, start: usize, end: usize) {
+    let part = &text[start..end];
+    scan.text(part);
+    for mark in ["step[", "steps["] {
+        for (found, _) in part.match_indices(mark) {
+            let before = &part[..found];
+            let open = before.trim_end_matches(['$', '{', '(']);
+            let inner = &part[found + mark.len()..];
+            let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
+            if open.len() < before.len() && digits > 0 && inner[digits..].starts_with(']') {
+                let close = found
+                    + part[found..]
+                        .find(['}', ')', ' '])
+                        .unwrap_or(part.len() - found);
+                let rest = part[found + mark.len()..close].to_owned();
+                let range = start + open.len()..start + (close + 1).min(part.len());
+                scan.flaws.push(
+                    Flaw::new(range, "this is not how a reference is written")
+                        .help(format!("did you mean `${{step[{rest}}}`?")),
+                );
+            }
+        }
+    }
+}
+
+fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
+    let inner = start + OPEN.len();
+    // A flaw of the whole is underlined up to the end of what it was meant to be.
+    let whole = start
+        ..text[inner..]
+            .find('}')
+            .map_or(text.len(), |close| inner + close + 1);
+    if text[inner..].starts_with('"') {
+        return match quoted(text, inner) {
+            Some((literal, end)) if text[end..].starts_with('}') => {
+                Ok((Piece::Text(literal.into()), end + 1))
+            }
+            _ => Err(Flaw::new(whole, "this is neither a reference nor a string of JSON").into()),
+        };
+    }
+    let Some((index, end)) = head(text, inner) else {
+        return Err(Box::new(no_head(text, whole)));
+    };
+    let (mut path, at) = path::read(text, end, Names::Wide)?;
+    if !text[at..].starts_with('}') {
+        return Err(Box::new(match text[at..].chars().next() {
+            None => Flaw::new(whole, "the reference is not closed with `}`"),
+            Some(sign) => Flaw::new(
+                start..at + sign.len_utf8(),
+                format!("`{}` is no part of a reference", sign.escape_debug()),
+            )
+            .help(r#"a key with such signs stands in quotes: `["odd key"]`"#),
+        }));
+    }
+    let written = &text[start..at + 1];
+    let is_envelope = |segment: &Segment| matches!(segment, Segment::Key(key, _) if key == "data" || key == "result");
+    if !path.first().is_some_and(is_envelope) {
+        let flaw = Flaw::new(
+            start..at + 1,
+            format!("`{written}` does not say that it reads the step's output"),
+        );
+        return Err(flaw
+            .help(format!(
+                "did you mean `${{step[{index}].data{}`?",
+                &text[end..at + 1]
+            ))
+            .into());
+    }
+    path.remove(0);
+    let written = Written {
+        text: written,
+        range: start..at + 1,
+        target: Target::Index(index),
+        named: inner..end,
+        path,
+        lacks: None,
+    };
+    Ok((Piece::Reference(written), at + 1))
+}
+
+/// `step[0]`, and where it ends.
+fn head(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text[at..].strip_prefix("step[")?;
+    let close = rest.find(']')?;
+    let digits = rest[..close].bytes().all(|byte| byte.is_ascii_digit());
+    let index = rest[..close].parse().ok().filter(|_| digits)?;
+    Some((index, text.len() - rest.len() + close + 1))
+}
+
+fn no_head(text: &str, whole: std::ops::Range<usize>) -> Flaw {
+    let written = &text[whole.clone()];
+    let inner = written[OPEN.len()..].trim_end_matches('}');
+    let plain: String = inner.split_whitespace().collect();
+    let plain = plain
+        .strip_prefix("steps[")
+        .map_or(plain.clone(), |rest| format!("step[{rest}"));
+    let flaw = Flaw::new(whole, format!("`{written}` is no reference to a step"));
+    if head(&plain, 0).is_some() {
+        return flaw.help(format!("did you mean `${{{plain}}}`?"));
+    }
+    flaw.help(format!(
+        "a reference is `${{step[0].data…}}`; this text as it is would be `{}`",
+        literal(written)
+    ))
+}
+
+/// How text is written that is no reference.
+pub(super) fn literal(text: &str) -> String {
+    format!("${{{}}}", quote(text))
+}

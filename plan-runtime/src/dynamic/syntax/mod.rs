@@ -1,0 +1,150 @@
+//! The references in a string of each dialect.
+//!
+//! A string is read once it is no JSON any more: nothing that a value holds is ever looked at here, only what the plan's author wrote.
+
+mod action_plan;
+mod blueprint;
+mod path;
+mod tool_plan;
+
+use super::Dialect;
+use crate::plan::Segment;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What a string is made of.
+#[derive(Debug, Default)]
+pub(super) struct Scan<'t> {
+    /// The parts in their order. What is flawed stands among them as text.
+    pub(super) pieces: Vec<Piece<'t>>,
+    pub(super) flaws: Vec<Flaw>,
+}
+
+#[derive(Debug)]
+pub(super) enum Piece<'t> {
+    Text(Cow<'t, str>),
+    Reference(Written<'t>),
+}
+
+/// A reference as it is written.
+#[derive(Debug)]
+pub(super) struct Written<'t> {
+    pub(super) text: &'t str,
+    /// Where in the string it stands.
+    pub(super) range: Range<usize>,
+    pub(super) target: Target,
+    /// Where in the string the target is named.
+    pub(super) named: Range<usize>,
+    pub(super) path: Vec<Segment>,
+    /// What is missing from it that only [`Compat`](super::Profile::Compat) does without.
+    pub(super) lacks: Option<Flaw>,
+}
+
+/// What a reference reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    Id(String),
+    Index(usize),
+    Input(String),
+}
+
+/// A part of a string that is nearly a reference.
+#[derive(Debug, Clone)]
+pub(super) struct Flaw {
+    pub(super) range: Range<usize>,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+}
+
+impl Flaw {
+    fn new(range: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            range,
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Finds the references in a string. `known` says whether a step has this id.
+pub(super) fn scan<'t>(dialect: Dialect, text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+    match dialect {
+        Dialect::ToolPlan => tool_plan::scan(text, known),
+        Dialect::Blueprint => blueprint::scan(text),
+        Dialect::ActionPlan => action_plan::scan(text, known),
+        Dialect::Canonical => {
+            let mut scan = Scan::default();
+            scan.text(text);
+            scan
+        }
+    }
+}
+
+/// A reference of another dialect than this one. `known` says whether it refers to a step that there is.
+pub(super) fn foreign(
+    dialect: Dialect,
+    text: &str,
+    known: &dyn Fn(&Target) -> bool,
+) -> Option<(Dialect, Range<usize>)> {
+    let others = [
+        (Dialect::ToolPlan, "$ref:"),
+        (Dialect::Blueprint, "${step["),
+        (Dialect::ActionPlan, "{{"),
+    ];
+    for (other, mark) in others {
+        if other == dialect || !text.contains(mark) {
+            continue;
+        }
+        let found = scan(other, text, &|_| false);
+        for piece in found.pieces {
+            if let Piece::Reference(written) = piece
+                && written.lacks.is_none()
+                && known(&written.target)
+            {
+                return Some((other, written.range));
+            }
+        }
+    }
+    None
+}
+
+impl<'t> Scan<'t> {
+    /// Adds text, as part of the text before it.
+    fn text(&mut self, text: &'t str) {
+        self.owned(Cow::Borrowed(text));
+    }
+
+    fn owned(&mut self, text: Cow<'t, str>) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(before)) => before.to_mut().push_str(&text),
+            _ if text.is_empty() => {}
+            _ => self.pieces.push(Piece::Text(text)),
+        }
+    }
+
+    /// A string that is one flaw.
+    fn flawed(text: &'t str, flaw: Flaw) -> Self {
+        let mut scan = Self::default();
+        scan.text(text);
+        scan.flaws.push(flaw);
+        scan
+    }
+}
+
+/// The string of JSON that stands at `at`, and where it ends.
+fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
+    let rest = text.get(at..)?;
+    let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+    let value = rest.starts_with('"').then(|| strings.next())??.ok()?;
+    Some((value, at + strings.byte_offset()))
+}
+
+/// A string of JSON, as it stands in brackets.
+pub(super) fn quote(key: &str) -> String {
+    serde_json::Value::from(key).to_string()
+}

@@ -1,0 +1,106 @@
+//! The way behind a reference's first name: `.data[0]["odd key"].*.id`.
+
+use super::{Flaw, quote, quoted};
+use crate::plan::{Absent, Segment};
+
+/// Which signs a name may have that is not in quotes.
+#[derive(Clone, Copy)]
+pub(super) enum Names {
+    /// Letters and digits of ASCII, and `_`.
+    Ascii,
+    /// Letters and digits, `_`, `-`, `$` and `@`.
+    Wide,
+}
+
+impl Names {
+    pub(super) fn has(self, c: char) -> bool {
+        match self {
+            Self::Ascii => c.is_ascii_alphanumeric() || c == '_',
+            Self::Wide => c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'),
+        }
+    }
+
+    /// Where the name ends that starts at `at`.
+    pub(super) fn end(self, text: &str, at: usize) -> usize {
+        let rest = &text[at..];
+        at + rest.find(|c| !self.has(c)).unwrap_or(rest.len())
+    }
+}
+
+/// Reads parts of a path for as long as there are any, and says where they end.
+pub(super) fn read(
+    text: &str,
+    mut at: usize,
+    names: Names,
+) -> Result<(Vec<Segment>, usize), Box<Flaw>> {
+    let mut path = Vec::new();
+    loop {
+        match text.as_bytes().get(at) {
+            Some(b'.') if text[at + 1..].starts_with('*') => {
+                path.push(Segment::Each);
+                at += 2;
+            }
+            Some(b'.') => {
+                let end = names.end(text, at + 1);
+                if end == at + 1 {
+                    let flaw = Flaw::new(at..at + 1, "a name is missing behind the dot");
+                    return Err(flaw.help(r#"a key that is empty is `[""]`"#).into());
+                }
+                path.push(Segment::of_token(
+                    text[at + 1..end].to_owned(),
+                    Absent::Error,
+                ));
+                at = end;
+            }
+            Some(b'[') => {
+                let (segment, end) = bracket(text, at)?;
+                path.push(segment);
+                at = end;
+            }
+            _ => return Ok((path, at)),
+        }
+    }
+}
+
+/// `[0]`, `[*]` or `["key"]`, and where it ends.
+fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
+    if let Some((key, end)) = key(text, at) {
+        return Ok((Segment::Key(key.into(), Absent::Error), end));
+    }
+    let rest = &text[at..];
+    let Some(close) = rest.find(']') else {
+        let flaw = Flaw::new(at..text.len(), "the bracket `[` is not closed");
+        return Err(flaw.into());
+    };
+    let (inner, end) = (&rest[1..close], at + close + 1);
+    if inner == "*" {
+        return Ok((Segment::Each, end));
+    }
+    if let Some(index) = crate::plan::index(inner) {
+        return Ok((Segment::Index(index, Absent::Error), end));
+    }
+    let message = format!("`[{inner}]` is neither an index nor a key");
+    let flaw = Flaw::new(at..end, message);
+    let single = inner
+        .strip_prefix('\'')
+        .and_then(|inner| inner.strip_suffix('\''));
+    let help = if let Some(key) = single {
+        format!("write the key as a string of JSON: `[{}]`", quote(key))
+    } else if inner.starts_with('-') {
+        "an index counts from the start of the list: `[0]` is its first element".to_owned()
+    } else if !inner.is_empty() && inner.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!(
+            "write an index without leading zeros, `[{}]`, and a key in quotes",
+            inner.trim_start_matches('0')
+        )
+    } else {
+        format!("a key stands in quotes: `[{}]`", quote(inner))
+    };
+    Err(flaw.help(help).into())
+}
+
+/// `["key"]`, and where it ends.
+pub(super) fn key(text: &str, at: usize) -> Option<(String, usize)> {
+    let (key, end) = quoted(text, at + 1).filter(|_| text[at..].starts_with('['))?;
+    text[end..].starts_with(']').then_some((key, end + 1))
+}

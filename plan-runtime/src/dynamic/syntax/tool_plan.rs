@@ -1,0 +1,143 @@
+use super::path::{self, Names};
+use super::{Flaw, Piece, Scan, Target, Written, quote, quoted};
+
+const MARK: &str = "$ref:";
+
+/// `$ref:inbox.data.0.id`, which is the whole string.
+pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+    if !text.starts_with(MARK) {
+        return match near(text, known) {
+            Some(flaw) => Scan::flawed(text, flaw),
+            None => {
+                let mut scan = Scan::default();
+                scan.text(text);
+                scan
+            }
+        };
+    }
+    let mut scan = Scan::default();
+    if text[MARK.len()..].starts_with('"') {
+        return match quoted(text, MARK.len()) {
+            Some((literal, end)) if end == text.len() => {
+                scan.owned(literal.into());
+                scan
+            }
+            _ => Scan::flawed(
+                text,
+                Flaw::new(MARK.len()..text.len(), "this is no string of JSON")
+                    .help(format!("the text as it is would be `{}`", literal(text))),
+            ),
+        };
+    }
+    match reference(text) {
+        Ok(written) => {
+            scan.pieces.push(Piece::Reference(written));
+            scan
+        }
+        Err(flaw) => Scan::flawed(text, *flaw),
+    }
+}
+
+fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
+    let start = MARK.len();
+    let (id, end) = match path::key(text, start) {
+        Some(found) => found,
+        None => {
+            let end = Names::Ascii.end(text, start);
+            (text[start..end].to_owned(), end)
+        }
+    };
+    if id.is_empty() {
+        let flaw = Flaw::new(0..text.len(), "the id of a step is missing behind `$ref:`");
+        let rest = text[start..].trim();
+        return Err(match rest {
+            "" => flaw.into(),
+            rest => flaw.help(format!("did you mean `{MARK}{rest}`?")).into(),
+        });
+    }
+    let (path, at) = path::read(text, end, Names::Ascii)?;
+    if at < text.len() {
+        return Err(Box::new(left_over(text, at)));
+    }
+    Ok(Written {
+        text,
+        range: 0..text.len(),
+        target: Target::Id(id),
+        named: start..end,
+        path,
+        lacks: None,
+    })
+}
+
+/// What stands at `at` can be no part of a reference.
+fn left_over(text: &str, at: usize) -> Flaw {
+    let sign = text[at..].chars().next().unwrap_or_default();
+    let flaw = |message: String| Flaw::new(at..at + sign.len_utf8(), message);
+    if !Names::Wide.has(sign) {
+        return flaw(format!("`{sign}` is no part of a reference"))
+            .help("a `$ref:` is the whole string: no text can stand behind it");
+    }
+    // A name with signs that stand in quotes only: `step-1`.
+    let before = &text[..at];
+    let word = before.rfind(['.', ':']).map_or(0, |start| start + 1);
+    let end = Names::Wide.end(text, at);
+    let dot = usize::from(before[..word].ends_with('.'));
+    let fixed = format!(
+        "{}[{}]{}",
+        &text[..word - dot],
+        quote(&text[word..end]),
+        &text[end..]
+    );
+    flaw(format!("`{sign}` can only stand in a name in quotes"))
+        .help(format!("did you mean `{fixed}`?"))
+}
+
+/// Text that is nearly a reference, or has one in it.
+fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
+    if let Some((start, behind)) = mark(text) {
+        let end = start
+            + text[start..]
+                .find(char::is_whitespace)
+                .map_or(text.len() - start, |space| space.max(behind - start));
+        if text[..start].trim().is_empty() {
+            let rest = text[behind..].trim();
+            return Some(
+                Flaw::new(start..end, "this is not how a reference is written")
+                    .help(format!("did you mean `{MARK}{rest}`?")),
+            );
+        }
+        return Some(
+            Flaw::new(start..end, "a `$ref:` is not read inside a longer text").help(format!(
+                "let a tool join the parts, or, if this is no reference, write `{}`",
+                literal(text)
+            )),
+        );
+    }
+    // `$inbox.data`, `ref:inbox.data`
+    let rest = text
+        .strip_prefix("ref:")
+        .or_else(|| text.strip_prefix('$'))?;
+    let end = Names::Wide.end(rest, 0);
+    let is_path = matches!(rest.as_bytes().get(end), None | Some(b'.' | b'['));
+    (is_path && known(&rest[..end])).then(|| {
+        Flaw::new(0..text.len(), "this is not how a reference is written")
+            .help(format!("did you mean `{MARK}{rest}`?"))
+    })
+}
+
+/// Where something like `$ref:` starts, and what is behind it.
+fn mark(text: &str) -> Option<(usize, usize)> {
+    text.match_indices('$').find_map(|(start, _)| {
+        let name = text.get(start + 1..start + 4)?;
+        let rest = &text[start + 4..];
+        let rest = rest.strip_prefix(['s', 'S']).unwrap_or(rest).trim_start();
+        let rest = rest.strip_prefix(':')?;
+        name.eq_ignore_ascii_case("ref")
+            .then_some((start, text.len() - rest.len()))
+    })
+}
+
+/// How text is written that is no reference.
+pub(super) fn literal(text: &str) -> String {
+    format!("{MARK}{}", quote(text))
+}

@@ -1,0 +1,145 @@
+//! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
+
+use super::draft::{Draft, Members, not_json, repeated};
+use super::finding::{Code, Note};
+use super::node::{Kind, Node, Source};
+use super::steps::{self, Head};
+use crate::Plan;
+use crate::plan::{Output, Policy, Step, Template};
+
+const TOP: &[&str] = &[
+    "steps",
+    "output_steps",
+    "name",
+    "description",
+    "output",
+    "output_type",
+];
+const STEP: &[&str] = &["id", "tool", "arguments", "intent", "tool_description"];
+
+pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+    let top = draft.members(source, node, "a tool plan")?;
+    draft.only(source, &top, "a tool plan", TOP);
+    let Some(list) = top.get("steps") else {
+        let message = "the plan has no `steps`";
+        return draft.error(Note::error(
+            Code::MissingMember,
+            source.place(node.slice()),
+            message,
+        ));
+    };
+    let nodes = draft.items(source, list, "`steps`")?;
+    let name = steps::optional_string(draft, source, &top, "name", "the name of a plan");
+    let description = steps::optional_string(
+        draft,
+        source,
+        &top,
+        "description",
+        "the description of a plan",
+    );
+    let heads = steps::heads(draft, source, &nodes, None);
+    let mut read = Vec::with_capacity(heads.len());
+    for (index, head) in heads.into_iter().enumerate() {
+        read.push(step(draft, source, index, head));
+    }
+    draft.current = None;
+    let output = match steps::output(draft, source, &top) {
+        Some(output) => output,
+        None => output_steps(draft, source, &top, &read),
+    };
+    Some(steps::plan(draft, name, description, read, output))
+}
+
+fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) -> Step {
+    let Head { id, members } = head;
+    draft.current = Some((index, id.clone()));
+    let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
+    if let Some(members) = &members {
+        draft.only(source, members, "a step", STEP);
+        tool = steps::tool(draft, source, index, members);
+        intent = steps::optional_string(draft, source, members, "intent", "the intent of a step");
+        args = arguments(draft, source, index, members);
+    }
+    steps::step(index, id, intent, tool, args, Vec::new(), Policy::DEFAULT)
+}
+
+/// An object, or JSON text of one.
+fn arguments(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    index: usize,
+    members: &Members<'_>,
+) -> Template {
+    let node = match members.given("arguments") {
+        Some(node) if node.kind() == Kind::String => node,
+        _ => return steps::arguments(draft, source, index, members, "arguments"),
+    };
+    draft.spans.steps[index].templates = draft.spans.templates.len();
+    let Some(text) = draft.text(source, node, "the arguments of a step") else {
+        let at = draft.place(source.place(node.slice()), None);
+        return draft.broken(at);
+    };
+    // A reference to what gives all arguments need not be JSON text of a string.
+    if text.value.starts_with("$ref:") {
+        return steps::whole(draft, source, node);
+    }
+    let inner = source.inside(&text);
+    match Node::of(inner.text()) {
+        Ok(node) if node.kind() == Kind::Object => draft.template(&inner, node, None, 0),
+        Ok(node) => steps::whole(draft, &inner, node),
+        Err(error) => {
+            let place = source.place(node.slice());
+            let help =
+                "the arguments are an object, or a string with the JSON text of one".to_owned();
+            draft.note(not_json(place.clone(), &error).help(help));
+            let at = draft.place(place, None);
+            draft.broken(at)
+        }
+    }
+}
+
+/// The outputs that the plan asks for; all where it asks for none.
+fn output_steps(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    top: &Members<'_>,
+    steps: &[Step],
+) -> Output {
+    let all = || steps::outputs(steps, 0..steps.len());
+    let Some(node) = top.given("output_steps") else {
+        return all();
+    };
+    let Some(items) = draft
+        .items(source, node, "`output_steps`")
+        .filter(|items| !items.is_empty())
+    else {
+        return all();
+    };
+    draft.spans.output = Some(draft.spans.templates.len());
+    draft.place(source.place(node.slice()), None);
+    let mut chosen = Vec::new();
+    let mut names = Vec::new();
+    for item in &items {
+        let place = source.place(item.slice());
+        let Some(text) = draft.text(source, *item, "an output step") else {
+            continue;
+        };
+        if let Some(index) = draft.known_step(&text.value, place.clone()) {
+            names.push((text.value.into_owned(), place.clone()));
+            if !chosen.contains(&index) {
+                chosen.push(index);
+                draft.place(place, None);
+            }
+        }
+    }
+    for name in repeated(names.iter().map(|(name, _)| name.as_str())) {
+        if let Some((_, place)) = names.iter().rfind(|(other, _)| other == name) {
+            let message = format!("`{name}` is listed twice");
+            draft.note(
+                Note::warning(Code::DuplicateMember, place.clone(), message)
+                    .help("its output is given once".to_owned()),
+            );
+        }
+    }
+    steps::outputs(steps, chosen)
+}
