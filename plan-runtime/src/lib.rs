@@ -94,6 +94,7 @@
 // Generated code names `::plan_runtime`, in this crate's own tests and docs too.
 extern crate self as plan_runtime;
 
+pub mod dynamic;
 mod error;
 pub mod plan;
 #[doc(hidden)]

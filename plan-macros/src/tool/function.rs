@@ -90,12 +90,12 @@ impl Expansion<'_> {
         let arguments = self.signature.arguments.iter();
         let fields = arguments.filter(|_| self.can_name_types()).map(|argument| {
             let Argument { attrs, ident, ty } = argument;
-            let doc = docs::text(attrs)
+            // A doc comment that says nothing would end up in the argument's JSON Schema.
+            let undocumented = docs::text(attrs)
                 .is_empty()
-                .then(|| format!("The argument `{}`.", ident.unraw()))
-                .map(|doc| quote!(#[doc = #doc]));
+                .then(|| quote!(#[allow(missing_docs)]));
             quote! {
-                #doc
+                #undocumented
                 #(#attrs)*
                 #vis #ident: #ty
             }
