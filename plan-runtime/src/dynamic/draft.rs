@@ -411,7 +411,7 @@ impl Draft {
     /// Says what is flawed, and whether it can stay as text.
     fn flawed(&mut self, source: &Source<'_>, text: &Text<'_>, flaw: Flaw) -> bool {
         let place = source.place_in(text, &flaw.range);
-        let stays = self.profile == Profile::Compat;
+        let stays = self.profile == Profile::Compat && !flaw.in_reference;
         let note = match stays {
             true => Note::warning(Code::MalformedReference, place, flaw.message)
                 .label("it stays as it is"),
@@ -451,7 +451,7 @@ impl Draft {
         if let Some(flaw) = &written.lacks {
             // The deployed resolver of action plans does without `.result` where there is such a step.
             let known = matches!(&written.target, Target::Id(id) if self.ids.contains_key(id));
-            if !(compat && known) {
+            if !(compat && known && !written.path.is_empty()) {
                 return match self.flawed(source, text, flaw.clone()) {
                     true => Err(Unread::Stays),
                     false => Err(Unread::Broken),

@@ -74,7 +74,8 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
     let Some((index, end)) = head(text, inner) else {
         return Err(Box::new(no_head(text, whole)));
     };
-    let (mut path, at) = path::read(text, end, Names::Wide)?;
+    let path = path::read(text, end, Names::Wide);
+    let (mut path, at) = path.map_err(|flaw| Box::new(flaw.in_reference(true)))?;
     if !text[at..].starts_with('}') {
         return Err(Box::new(match text[at..].chars().next() {
             None => Flaw::new(whole, "the reference is not closed with `}`"),
@@ -91,7 +92,8 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
         let flaw = Flaw::new(
             start..at + 1,
             format!("`{written}` does not say that it reads the step's output"),
-        );
+        )
+        .in_reference(!path.is_empty());
         return Err(flaw
             .help(format!(
                 "did you mean `${{step[{index}].data{}`?",

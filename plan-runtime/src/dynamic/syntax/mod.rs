@@ -54,6 +54,8 @@ pub(super) struct Flaw {
     pub(super) range: Range<usize>,
     pub(super) message: String,
     pub(super) help: Option<String>,
+    /// The systems that the dialect comes from do not take it for text either.
+    pub(super) in_reference: bool,
 }
 
 impl Flaw {
@@ -62,7 +64,14 @@ impl Flaw {
             range,
             message: message.into(),
             help: None,
+            in_reference: false,
         }
+    }
+
+    /// Marks it as one in what is surely meant as a reference.
+    fn in_reference(mut self, yes: bool) -> Self {
+        self.in_reference = yes;
+        self
     }
 
     fn help(mut self, help: impl Into<String>) -> Self {

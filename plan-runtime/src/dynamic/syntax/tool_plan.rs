@@ -55,7 +55,12 @@ fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
             rest => flaw.help(format!("did you mean `{MARK}{rest}`?")).into(),
         });
     }
-    let (path, at) = path::read(text, end, Names::Ascii)?;
+    // Only a dot at the very end is one that the deployed resolver takes for text.
+    let inside = |flaw: Box<Flaw>| {
+        let is_last = flaw.range == (end..text.len());
+        Box::new(flaw.in_reference(!is_last))
+    };
+    let (path, at) = path::read(text, end, Names::Ascii).map_err(inside)?;
     if at < text.len() {
         return Err(Box::new(left_over(text, at)));
     }

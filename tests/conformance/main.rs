@@ -1,0 +1,214 @@
+//! What the real resolvers of the dialects were recorded to do, beside what this library does.
+//!
+//! Each case runs in both profiles. Its outcome either equals the recorded one, or stands in a table with the reason why it
+//! differs. The recordings are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without
+//! it, these tests say so and do nothing.
+
+mod action_plans;
+mod blueprints;
+mod calls;
+mod graphs;
+mod pointers;
+mod tool_plans;
+
+use plan_runtime::dynamic::{Dialect, Profile, Reader};
+use plan_runtime::resolve::{Held, Scope, resolve};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A file of the corpora, as text.
+fn corpus(file: &str) -> Option<String> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
+    let folder = std::env::var_os("PLAN_CORPORA").map_or_else(beside, PathBuf::from);
+    if !folder.exists() {
+        say(&format!("skipped: there is no {}", folder.display()));
+        return None;
+    }
+    let path = folder.join(file);
+    let text = std::fs::read_to_string(&path);
+    Some(text.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+fn json(file: &str) -> Option<Value> {
+    corpus(file).map(|text| serde_json::from_str(&text).expect("the corpus is JSON"))
+}
+
+/// Prints a line even if the test passes.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+const PROFILES: [Profile; 2] = [Profile::Strict, Profile::Compat];
+
+/// What became of a case.
+#[derive(Clone, Debug)]
+enum Outcome {
+    Value(Value),
+    Error(String),
+}
+
+impl PartialEq for Outcome {
+    /// Errors are told in words of one's own.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Value(one), Self::Value(other)) => same(one, other),
+            (Self::Error(_), Self::Error(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => write!(f, "{value}"),
+            Self::Error(error) => {
+                write!(f, "error: {}", error.trim_end().replace('\n', "\n        "))
+            }
+        }
+    }
+}
+
+/// Whether two values are one: `5` and `5.0` are the same number.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64() == other.as_f64()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .all(|(key, value)| other.get(key).is_some_and(|other| same(value, other)))
+        }
+        _ => one == other,
+    }
+}
+
+/// Reads a document, and resolves the arguments of its last step from outputs under the ids of the others.
+fn arguments(
+    dialect: Dialect,
+    profile: Profile,
+    document: &str,
+    outputs: &BTreeMap<String, Value>,
+) -> Outcome {
+    let reader = Reader::new().dialect(dialect).profile(profile);
+    let plan = match reader.read(document) {
+        Ok(document) => document.into_plan(),
+        Err(findings) => return Outcome::Error(findings.to_string()),
+    };
+    let held: Vec<Option<Held>> = plan
+        .steps
+        .iter()
+        .map(|step| outputs.get(step.id.as_ref()).cloned().map(Held::json))
+        .collect();
+    // An input that is not given is null, which only the lenient profile has references for.
+    let inputs: Vec<Held> = plan
+        .inputs
+        .iter()
+        .map(|_| Held::json(Value::Null))
+        .collect();
+    let last = plan
+        .steps
+        .last()
+        .and_then(|step| step.action())
+        .expect("a step calls a tool");
+    match resolve::<Value>(&last.args, &Scope::new(&plan, &inputs, &held)) {
+        Ok(value) => Outcome::Value(value),
+        Err(error) => Outcome::Error(error.to_string()),
+    }
+}
+
+/// Why an outcome differs from the recorded one, by the name of the case. Both profiles where none is named.
+type Reasons = &'static [(&'static str, Option<Profile>, &'static str)];
+
+/// Counts outcomes, and fails where one differs without a reason, or a reason has no case.
+struct Tally {
+    what: &'static str,
+    reasons: Reasons,
+    used: Vec<bool>,
+    equal: usize,
+    different: usize,
+    unexplained: Vec<String>,
+}
+
+impl Tally {
+    fn new(what: &'static str, reasons: Reasons) -> Self {
+        Self {
+            what,
+            reasons,
+            used: vec![false; reasons.len()],
+            equal: 0,
+            different: 0,
+            unexplained: Vec::new(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        case: &str,
+        profile: Profile,
+        equal: bool,
+        recorded: &dyn fmt::Display,
+        ours: &dyn fmt::Display,
+    ) {
+        let reason = self
+            .reasons
+            .iter()
+            .position(|(name, only, _)| *name == case && only.is_none_or(|only| only == profile));
+        match (equal, reason) {
+            (true, _) => self.equal += 1,
+            (false, Some(reason)) => {
+                self.used[reason] = true;
+                self.different += 1;
+            }
+            (false, None) => self.unexplained.push(format!(
+                "{case} ({profile:?})\n    recorded {recorded}\n    ours     {ours}"
+            )),
+        }
+    }
+
+    fn finish(self) {
+        let Self {
+            what,
+            equal,
+            different,
+            ..
+        } = self;
+        let failing = self.unexplained.len();
+        say(&format!(
+            "{what}: {equal} equal, {different} different on purpose, {failing} failing"
+        ));
+        assert!(
+            self.unexplained.is_empty(),
+            "{what}:\n{}",
+            self.unexplained.join("\n")
+        );
+        let idle: Vec<&str> = self
+            .reasons
+            .iter()
+            .zip(&self.used)
+            .filter(|(_, used)| !**used)
+            .map(|((name, ..), _)| *name)
+            .collect();
+        assert!(
+            idle.is_empty(),
+            "{what}: these reasons are for nothing: {}",
+            idle.join(", ")
+        );
+    }
+}
