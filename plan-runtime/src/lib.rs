@@ -87,6 +87,7 @@
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
+//! | `schema` | `dynamic::Toolbox::with_schema`: [JSON Schemas](dynamic::Contract) of tools, with `schemars` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
