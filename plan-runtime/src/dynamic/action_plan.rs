@@ -46,11 +46,11 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
             "description",
             "the description of a plan",
         );
-        if let Some(list) = top.given("inputs") {
-            inputs(draft, source, list);
-        }
     }
     let heads = steps::heads(draft, source, &nodes, None);
+    if let Some(list) = top.as_ref().and_then(|top| top.given("inputs")) {
+        inputs(draft, source, list);
+    }
     let mut read = Vec::with_capacity(heads.len());
     for (index, head) in heads.into_iter().enumerate() {
         read.push(step(draft, source, index, head));

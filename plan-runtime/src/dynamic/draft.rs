@@ -460,7 +460,7 @@ impl Draft {
         }
         let named = source.place_in(text, &written.named);
         let from = match &written.target {
-            Target::Input(name) => From::Input(self.input(name)),
+            Target::Input(name) => From::Input(self.input(name, named)),
             Target::Index(index) => From::Step(self.indexed(*index, named).ok_or(Unread::Broken)?),
             Target::Id(id) => match self.step_of(id) {
                 Some(index) => From::Step(index),
@@ -514,10 +514,11 @@ impl Draft {
         path
     }
 
-    fn input(&mut self, name: &str) -> usize {
+    fn input(&mut self, name: &str, place: Range<usize>) -> usize {
         if let Some(index) = self.inputs.iter().position(|input| input.name == name) {
             return index;
         }
+        self.no_step(name, place);
         let optional = self.profile == Profile::Compat;
         self.inputs.push(Input {
             name: name.to_owned().into(),
@@ -525,6 +526,19 @@ impl Draft {
             description: "".into(),
         });
         self.inputs.len() - 1
+    }
+
+    /// An input cannot have the name of a step.
+    pub(super) fn no_step(&mut self, input: &str, place: Range<usize>) {
+        if let Some(step) = self.step_of(input) {
+            let message = format!("the input `{input}` has the name of a step");
+            let note = Note::error(Code::DuplicateId, place, message);
+            let note = match self.spans.steps.get(step) {
+                Some(spans) => note.related(spans.id.range(), "the step is here"),
+                None => note,
+            };
+            self.note(note.help("give one of them another name".to_owned()));
+        }
     }
 
     /// The step of this index, which comes before the one that is being read.
