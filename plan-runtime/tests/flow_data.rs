@@ -5,7 +5,7 @@ use plan_runtime::plan::{
     Action, Body, Branch, Condition, For, Input, Number, Optional, Output, Policy, Reference,
     Segment, Source, Step, Template, ToolInfo,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use std::borrow::Cow::Borrowed;
 use std::time::Duration;
 
@@ -211,42 +211,4 @@ fn what_a_step_refers_to() {
     assert!(inbox.action().is_some() && sent.action().is_none());
     assert!(sent.tool().is_none(), "it has two");
     assert_eq!(PLAN.levels().len(), 3);
-}
-
-fn refused(step: Value) -> String {
-    let plan = json!({"name": "p", "steps": [step]});
-    let error = serde_json::from_str::<Plan>(&plan.to_string()).unwrap_err();
-    let error = error.to_string();
-    error.split(" at line").next().unwrap().to_owned()
-}
-
-#[test]
-fn what_is_wrong_is_said() {
-    let local = |depth: usize| json!({"value": {"reference": {"local": depth, "pointer": ""}}});
-    assert_eq!(
-        refused(json!({"id": "a", "for": {"pattern": "x", "list": [], "body": local(1)}})),
-        "step `a`: there is no local value 1 here, of which there are 1"
-    );
-    assert_eq!(
-        refused(json!({"id": "a", "for": {"pattern": "x", "body": local(0)}})),
-        "step `a`: the `for` has no `list`"
-    );
-    assert_eq!(
-        refused(json!({"id": "a", "value": 1, "if": []})),
-        "step `a`: it is one of a `tool`, a `value`, an `if` and a `for`"
-    );
-    assert_eq!(
-        refused(
-            json!({"id": "a", "if": [{"condition": true, "pattern": "x", "then": {"value": 1}}]})
-        ),
-        "step `a`: a branch has a `condition`, or else a `pattern` and its `value`, or else none of them"
-    );
-    assert_eq!(
-        refused(
-            json!({"id": "a", "value": 1, "policy": {"timeout": "soon", "deadline": "1 parsec"}})
-        ),
-        "2 mistakes: step `a`: its timeout `soon` is no duration: expected number at 0; \
-         step `a`: its deadline `1 parsec` is no duration: unknown time unit \"parsec\", \
-         supported units: ns, us/µs, ms, sec, min, hours, days, weeks, months, years (and few variations)"
-    );
 }

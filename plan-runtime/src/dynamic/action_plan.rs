@@ -19,8 +19,8 @@ const STEP: &[&str] = &["id", "intent", "tool", "arguments", "tool_description"]
 const INPUT: &[&str] = &["name", "type", "description"];
 
 pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-    let (top, nodes) = match node.kind() {
-        Kind::List => (None, node.items()),
+    let (top, list, nodes) = match node.kind() {
+        Kind::List => (None, node, node.items()),
         _ => {
             let top = draft.members(source, node, "an action plan")?;
             draft.only(source, &top, "an action plan", TOP);
@@ -33,7 +33,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
                 return draft.error(note.help("an action plan is a list of steps, or an object with that list as its `plan`".to_owned()));
             };
             let nodes = draft.items(source, list, "`plan`")?;
-            (Some(top), nodes)
+            (Some(top), list, nodes)
         }
     };
     let (mut name, mut description) = (String::new(), String::new());
@@ -47,7 +47,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
             "the description of a plan",
         );
     }
-    let heads = steps::heads(draft, source, &nodes, None);
+    let heads = steps::heads(draft, source, list, &nodes, None);
     if let Some(list) = top.as_ref().and_then(|top| top.given("inputs")) {
         inputs(draft, source, list);
     }

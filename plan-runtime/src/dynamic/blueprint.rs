@@ -23,9 +23,9 @@ const STEP: &[&str] = &[
 ];
 
 pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-    let (top, nodes) = match node.kind() {
+    let (top, list, nodes) = match node.kind() {
         // Planners also write the list of steps alone.
-        Kind::List => (None, node.items()),
+        Kind::List => (None, node, node.items()),
         _ => {
             let top = draft.members(source, node, "a blueprint")?;
             draft.only(source, &top, "a blueprint", TOP);
@@ -38,7 +38,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
                 ));
             };
             let nodes = draft.items(source, list, "`steps`")?;
-            (Some(top), nodes)
+            (Some(top), list, nodes)
         }
     };
     let mut name = String::new();
@@ -53,7 +53,13 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
             "the description of a plan",
         );
     }
-    let heads = steps::heads(draft, source, &nodes, Some(|index| format!("step{index}")));
+    let heads = steps::heads(
+        draft,
+        source,
+        list,
+        &nodes,
+        Some(|index| format!("step{index}")),
+    );
     let mut read = Vec::with_capacity(heads.len());
     for (index, head) in heads.into_iter().enumerate() {
         read.push(step(draft, source, index, head));

@@ -1,15 +1,260 @@
-//! What [`Plan`] serialises to.
+//! What [`Plan`] serialises to: the reader of it, and there is no other.
 
-use super::draft::{Draft, wrong_kind};
+mod body;
+mod deserialize;
+mod policy;
+mod reference;
+mod template;
+
+use super::draft::{Draft, Members, wrong_kind};
+use super::finding::{Code, Note};
 use super::node::{Node, Source};
+use super::spans::{Span, StepSpans};
+use super::steps;
 use crate::Plan;
+use crate::plan::{Input, Output, Template};
+use std::collections::HashMap;
+use std::ops::Range;
+
+const PLAN: &[&str] = &["name", "description", "inputs", "steps", "output"];
+const INPUT: &[&str] = &["name", "type", "description"];
+const OUTPUT: &[&str] = &["type", "value"];
 
 pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-    match node.read() {
-        Ok(plan) => Some(plan),
-        Err(error) => {
-            let note = wrong_kind(source, node, "the document", &error.to_string());
-            draft.error(note)
+    Canonical::new(draft, *source, Names::InPlan(HashMap::new())).plan(node)
+}
+
+/// What is being read, and what names mean there.
+struct Canonical<'d> {
+    draft: &'d mut Draft,
+    source: Source<'d>,
+    names: Names,
+    /// How many actions were read so far.
+    sites: usize,
+    /// How many local values there are where it is read.
+    locals: usize,
+}
+
+enum Names {
+    /// Inputs by their names; steps are known to the draft.
+    InPlan(HashMap<String, (usize, Range<usize>)>),
+    /// Outside of a plan, places stand for names.
+    Places,
+}
+
+impl<'d> Canonical<'d> {
+    fn new(draft: &'d mut Draft, source: Source<'d>, names: Names) -> Self {
+        Self {
+            draft,
+            source,
+            names,
+            sites: 0,
+            locals: 0,
         }
+    }
+
+    fn plan(&mut self, node: Node<'_>) -> Option<Plan> {
+        let top = self.object(node, "a plan", PLAN)?;
+        let name = self.required(&top, node, "name", "the plan", "the name of the plan");
+        let description = self.text(&top, "description", "the description of the plan");
+        let inputs = self.inputs(&top);
+        let nodes = self.list(&top, "steps", "`steps`");
+        if !steps::counted(self.draft, &self.source, &nodes) {
+            return None;
+        }
+        // Steps may refer to later ones, so all ids come first.
+        let ids: Vec<String> = nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| self.id(index, *node))
+            .collect();
+        let mut steps = Vec::with_capacity(nodes.len());
+        for (index, (id, node)) in ids.into_iter().zip(nodes).enumerate() {
+            steps.push(self.step(index, id, node));
+        }
+        self.draft.current = None;
+        let output = self.output(&top);
+        Some(Plan {
+            name: name.unwrap_or_default().into(),
+            description: description.into(),
+            inputs: inputs.into(),
+            steps: steps.into(),
+            output,
+        })
+    }
+
+    fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        for node in self.list(top, "inputs", "`inputs`") {
+            let Some(members) = self.object(node, "an input", INPUT) else {
+                continue;
+            };
+            let name = self.required(&members, node, "name", "the input", "the name of an input");
+            let input = Input {
+                name: name.unwrap_or_default().into(),
+                type_name: self.text(&members, "type", "the type of an input").into(),
+                description: self
+                    .text(&members, "description", "the description of an input")
+                    .into(),
+            };
+            if let Some(node) = members.given("name") {
+                self.declare(inputs.len(), &input.name, self.place(node));
+            }
+            inputs.push(input);
+        }
+        inputs
+    }
+
+    fn declare(&mut self, index: usize, name: &str, place: Range<usize>) {
+        let Names::InPlan(inputs) = &mut self.names else {
+            return;
+        };
+        if let Some((_, first)) = inputs.get(name) {
+            let first = first.clone();
+            let message = format!("two inputs have the name `{name}`");
+            self.draft.note(
+                Note::error(Code::DuplicateId, place, message)
+                    .related(first, "the first one is here"),
+            );
+            return;
+        }
+        inputs.insert(name.to_owned(), (index, place));
+    }
+
+    /// Makes a step known, and says how it is called.
+    fn id(&mut self, index: usize, node: Node<'_>) -> String {
+        let whole = Span::from(self.place(node));
+        self.draft.spans.steps.push(StepSpans {
+            whole,
+            id: whole,
+            tool: whole,
+            ..StepSpans::default()
+        });
+        let is_id = |key: &Node<'_>| key.text().is_ok_and(|text| text.value == "id");
+        let members = node.members();
+        let Some((_, id)) = members.into_iter().find(|(key, _)| is_id(key)) else {
+            return String::new();
+        };
+        let place = self.place(id);
+        let Some(text) = self.draft.text(&self.source, id, "the id of a step") else {
+            self.draft.spans.steps[index].broken = true;
+            return String::new();
+        };
+        if let Names::InPlan(inputs) = &self.names
+            && let Some((_, input)) = inputs.get(&*text.value)
+        {
+            let message = format!("the step `{}` has the name of an input", text.value);
+            let note = Note::error(Code::DuplicateId, place.clone(), message);
+            let note = note.related(input.clone(), "the input is here");
+            self.draft.note(note);
+        }
+        self.draft.spans.steps[index].id = place.clone().into();
+        self.draft.declare(index, &text.value, place);
+        text.value.into_owned()
+    }
+
+    fn output(&mut self, top: &Members<'_>) -> Output {
+        let members = top
+            .given("output")
+            .and_then(|node| self.object(node, "the output", OUTPUT));
+        let Some(members) = members else {
+            return Output {
+                type_name: "".into(),
+                value: Template::Null,
+            };
+        };
+        let type_name = self.text(&members, "type", "the type of the output").into();
+        let value = match members.get("value") {
+            Some(node) => {
+                self.draft.spans.output = Some(self.draft.spans.templates.len());
+                self.template(node, None, 0)
+            }
+            None => Template::Null,
+        };
+        Output { type_name, value }
+    }
+
+    fn place(&self, node: Node<'_>) -> Range<usize> {
+        self.source.place(node.slice())
+    }
+
+    /// Adds an error, and says so by `None`.
+    fn error<T>(
+        &mut self,
+        code: Code,
+        place: Range<usize>,
+        message: impl Into<String>,
+    ) -> Option<T> {
+        self.draft.error(Note::error(code, place, message))
+    }
+
+    /// The members of an object that has these and no others.
+    fn object<'a>(&mut self, node: Node<'a>, what: &str, known: &[&str]) -> Option<Members<'a>> {
+        let members = self.draft.members(&self.source, node, what)?;
+        self.draft.only(&self.source, &members, what, known);
+        Some(members)
+    }
+
+    /// The elements of a list that may be left out.
+    fn list<'a>(&mut self, members: &Members<'a>, name: &str, what: &str) -> Vec<Node<'a>> {
+        members
+            .given(name)
+            .and_then(|node| self.draft.items(&self.source, node, what))
+            .unwrap_or_default()
+    }
+
+    /// A string that may be left out.
+    fn text(&mut self, members: &Members<'_>, name: &str, what: &str) -> String {
+        steps::optional_string(self.draft, &self.source, members, name, what)
+    }
+
+    /// A string that has to be there. Where it is a name, it has to be one.
+    fn required(
+        &mut self,
+        members: &Members<'_>,
+        whole: Node<'_>,
+        name: &str,
+        owner: &str,
+        what: &str,
+    ) -> Option<String> {
+        let Some(node) = members.given(name) else {
+            let message = format!("{owner} has no `{name}`");
+            return self.error(Code::MissingMember, self.place(whole), message);
+        };
+        let text = self
+            .draft
+            .text(&self.source, node, what)?
+            .value
+            .into_owned();
+        if name == "name" && owner != "the plan" && text.trim().is_empty() {
+            return self.error(
+                Code::EmptyName,
+                self.place(node),
+                format!("{what} is empty"),
+            );
+        }
+        Some(text)
+    }
+
+    /// One of these strings.
+    fn one_of(
+        &mut self,
+        node: Node<'_>,
+        what: &str,
+        allowed: &'static [&'static str],
+    ) -> Option<&'static str> {
+        let expected = format!("`\"{}\"`", allowed.join("\"` or `\""));
+        if node.kind() != super::node::Kind::String {
+            let note = wrong_kind(&self.source, node, what, &expected);
+            return self.draft.error(note);
+        }
+        let text = self.draft.text(&self.source, node, what)?.value;
+        let found = allowed.iter().find(|allowed| **allowed == text);
+        if found.is_none() {
+            let text = crate::resolve::describe::short(&text);
+            let message = format!("{what} is `\"{text}\"`, and has to be {expected}");
+            return self.error(Code::NotAllowed, self.place(node), message);
+        }
+        found.copied()
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Draft {
 }
 
 /// The members of an object, each there once.
-pub(super) struct Members<'a>(Vec<Member<'a>>);
+pub(super) struct Members<'a>(pub(super) Vec<Member<'a>>);
 
 pub(super) struct Member<'a> {
     pub(super) name: String,
@@ -136,7 +136,7 @@ impl Draft {
         self.error(note)
     }
 
-    fn unknown_step(&self, id: &str, place: Range<usize>) -> Note {
+    pub(super) fn unknown_step(&self, id: &str, place: Range<usize>) -> Note {
         let message = format!("there is no step `{}`", short(id));
         let mut names: Vec<&str> = self.ids.keys().map(String::as_str).collect();
         names.sort_by_key(|name| self.ids.get(*name));
@@ -181,7 +181,7 @@ impl Draft {
         Some(Members(members))
     }
 
-    /// Warns of members that nothing reads.
+    /// Says which members nothing reads: an error in canonical JSON, which nobody writes by heart.
     pub(super) fn only(
         &mut self,
         source: &Source<'_>,
@@ -192,7 +192,8 @@ impl Draft {
         for member in &members.0 {
             let name = member.name.as_str();
             // That it goes by the name of another dialect is an error of its own.
-            let moved = matches!(name, "arguments" | "params") && what == "a step";
+            let strict = self.dialect == Dialect::Canonical;
+            let moved = !strict && matches!(name, "arguments" | "params") && what == "a step";
             if known.contains(&name) || moved {
                 continue;
             }
@@ -208,7 +209,11 @@ impl Draft {
                 short(&member.name)
             );
             let place = source.place(member.key.slice());
-            self.note(Note::warning(Code::UnknownMember, place, message).help(help));
+            let note = match strict {
+                true => Note::error(Code::UnknownMember, place, message),
+                false => Note::warning(Code::UnknownMember, place, message),
+            };
+            self.note(note.help(help));
         }
     }
 
@@ -271,6 +276,31 @@ impl Draft {
         }
     }
 
+    /// Whether what is in so many lists and objects may be one itself; where not, it is an error.
+    pub(super) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
+        if depth < self.limits.depth {
+            return true;
+        }
+        let message = format!(
+            "lists and objects are nested more than {} levels deep",
+            self.limits.depth
+        );
+        self.note(Note::error(Code::LimitPassed, place, message));
+        false
+    }
+
+    /// A number, whose template is the one at `at`.
+    pub(super) fn number(&mut self, source: &Source<'_>, node: Node<'_>, at: usize) -> Template {
+        if let Some(number) = number(node.slice()) {
+            return Template::Number(number);
+        }
+        let message = format!("the number {} cannot be held exactly", short(node.slice()));
+        let help = "write it as a string, if the tool takes one".to_owned();
+        let place = source.place(node.slice());
+        self.note(Note::error(Code::InexactNumber, place, message).help(help));
+        self.broken(at)
+    }
+
     /// A value with references in it, as the dialect writes them.
     pub(super) fn template(
         &mut self,
@@ -281,27 +311,13 @@ impl Draft {
     ) -> Template {
         let place = source.place(node.slice());
         let at = self.place(place.clone(), key.map(|key| source.place(key.slice())));
-        if depth >= self.limits.depth && matches!(node.kind(), Kind::List | Kind::Object) {
-            let message = format!(
-                "lists and objects are nested more than {} levels deep",
-                self.limits.depth
-            );
-            self.note(Note::error(Code::LimitPassed, place, message));
+        if matches!(node.kind(), Kind::List | Kind::Object) && !self.fits(depth, place) {
             return self.broken(at);
         }
         match node.kind() {
             Kind::Null => Template::Null,
             Kind::Bool => Template::Bool(node.slice() == "true"),
-            Kind::Number => match number(node.slice()) {
-                Some(number) => Template::Number(number),
-                None => {
-                    let message =
-                        format!("the number {} cannot be held exactly", short(node.slice()));
-                    let help = "write it as a string, if the tool takes one".to_owned();
-                    self.note(Note::error(Code::InexactNumber, place, message).help(help));
-                    self.broken(at)
-                }
-            },
+            Kind::Number => self.number(source, node, at),
             Kind::String => match self.text(source, node, "a value") {
                 Some(text) => self.string(source, &text, at),
                 None => self.broken(at),
@@ -639,7 +655,7 @@ pub(super) fn not_json(place: Range<usize>, error: &serde_json::Error) -> Note {
     )
 }
 
-fn duplicate(source: &Source<'_>, name: &str, key: Node<'_>, first: Node<'_>) -> Note {
+pub(super) fn duplicate(source: &Source<'_>, name: &str, key: Node<'_>, first: Node<'_>) -> Note {
     let message = format!("the member `{}` is there twice", short(name));
     Note::error(Code::DuplicateMember, source.place(key.slice()), message)
         .related(source.place(first.slice()), "the first one is here")

@@ -106,6 +106,8 @@ codes! {
     UnknownStep = "unknown-step",
     /// There is no such input.
     UnknownInput = "unknown-input",
+    /// There is no such local value of a loop or a condition.
+    UnknownLocal = "unknown-local",
     /// Steps wait for one another.
     Cycle = "cycle",
     /// Text that is nearly a reference.

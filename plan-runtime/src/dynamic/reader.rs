@@ -74,6 +74,9 @@ impl Reader {
     ///
     /// All that was found, if one of it is an error.
     pub fn read<'t>(&self, text: &'t str) -> Result<Document<'t>, Findings> {
+        if let Some(findings) = self.too_long(text) {
+            return Err(findings);
+        }
         let mut notes = Notes::default();
         let draft = match self.draft(text, &mut notes) {
             Some((dialect, draft, plan)) => {
@@ -96,16 +99,23 @@ impl Reader {
         }
     }
 
-    fn draft(&self, text: &str, notes: &mut Notes) -> Option<(Dialect, Draft, Option<Plan>)> {
+    /// Says that a document is too long, and keeps what of it is short enough.
+    fn too_long(&self, text: &str) -> Option<Findings> {
         let most = self.limits.bytes.min(u32::MAX as usize);
-        if text.len() > most {
-            let message = format!(
-                "the document has {} bytes, and at most {most} are read",
-                text.len()
-            );
-            notes.push(Note::error(Code::LimitPassed, 0..0, message));
+        if text.len() <= most {
             return None;
         }
+        let end = text.floor_char_boundary(most);
+        let message = format!(
+            "the document has {} bytes, and at most {most} are read",
+            text.len()
+        );
+        let mut notes = Notes::default();
+        notes.push(Note::error(Code::LimitPassed, end..end, message).label("the limit is here"));
+        Some(notes.into_findings(&text[..end]))
+    }
+
+    fn draft(&self, text: &str, notes: &mut Notes) -> Option<(Dialect, Draft, Option<Plan>)> {
         let source = Source::document(text);
         let json = without_fence(text);
         let node = match Node::of(json) {
@@ -267,6 +277,9 @@ fn recognise(node: Node<'_>) -> Option<Dialect> {
         if has(top, &["requestId"]) {
             return Some(Dialect::Blueprint);
         }
+        if has(top, &["inputs"]) || (steps.is_empty() && has(top, &["output"])) {
+            return Some(Dialect::Canonical);
+        }
     }
     for step in steps {
         let Some(step) = draft.members(&source, step, "") else {
@@ -288,7 +301,6 @@ fn recognise(node: Node<'_>) -> Option<Dialect> {
     }
     Some(match top {
         None => Dialect::ActionPlan,
-        Some(top) if has(&top, &["inputs"]) => Dialect::Canonical,
         Some(_) => Dialect::ToolPlan,
     })
 }

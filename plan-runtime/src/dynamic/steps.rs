@@ -20,21 +20,16 @@ pub(super) struct Head<'a> {
 pub(super) fn heads<'a>(
     draft: &mut Draft,
     source: &Source<'_>,
+    list: Node<'a>,
     nodes: &[Node<'a>],
     id: Option<fn(usize) -> String>,
 ) -> Vec<Head<'a>> {
-    draft.steps = nodes.len();
     if nodes.is_empty() {
         let message = "the plan has no steps";
-        draft.note(Note::error(Code::NoSteps, 0..0, message));
+        let place = source.place(list.slice());
+        draft.note(Note::error(Code::NoSteps, place, message));
     }
-    if nodes.len() > draft.limits.steps {
-        let message = format!(
-            "the plan has {} steps, and at most {} are read",
-            nodes.len(),
-            draft.limits.steps
-        );
-        draft.note(Note::error(Code::LimitPassed, 0..0, message));
+    if !counted(draft, source, nodes) {
         return Vec::new();
     }
     let mut heads = Vec::with_capacity(nodes.len());
@@ -42,6 +37,22 @@ pub(super) fn heads<'a>(
         heads.push(head(draft, source, *node, index, id));
     }
     heads
+}
+
+/// Whether there are no more steps than are read; where there are, it is an error.
+pub(super) fn counted(draft: &mut Draft, source: &Source<'_>, nodes: &[Node<'_>]) -> bool {
+    draft.steps = nodes.len();
+    let most = draft.limits.steps;
+    let Some(first) = nodes.get(most) else {
+        return true;
+    };
+    let message = format!(
+        "the plan has {} steps, and at most {most} are read",
+        nodes.len()
+    );
+    let note = Note::error(Code::LimitPassed, source.place(first.slice()), message);
+    draft.note(note.label("this step is the first too many"));
+    false
 }
 
 fn head<'a>(

@@ -37,7 +37,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
         "description",
         "the description of a plan",
     );
-    let heads = steps::heads(draft, source, &nodes, None);
+    let heads = steps::heads(draft, source, list, &nodes, None);
     let mut read = Vec::with_capacity(heads.len());
     for (index, head) in heads.into_iter().enumerate() {
         read.push(step(draft, source, index, head));

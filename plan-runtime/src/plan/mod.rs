@@ -4,8 +4,6 @@ mod body;
 mod display;
 mod graph;
 mod policy;
-mod raw;
-mod read;
 mod reference;
 mod template;
 mod uses;
@@ -17,7 +15,7 @@ pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
-pub(crate) use reference::index;
+pub(crate) use reference::{index, local, written};
 pub use uses::Use;
 pub(crate) use uses::{is_word, push_key};
 pub use write::InPlan;

@@ -1,0 +1,316 @@
+//! Steps, and what they do.
+
+use super::Canonical;
+use crate::dynamic::draft::{Member, Members};
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node};
+use crate::plan::{Action, Body, Branch, Condition, For, Policy, Step, Template, ToolInfo};
+use std::borrow::Cow;
+
+const STEP: &[&str] = &[
+    "id",
+    "intent",
+    "tool",
+    "arguments",
+    "value",
+    "if",
+    "for",
+    "after",
+    "policy",
+];
+const BODY: &[&str] = &["tool", "arguments", "value", "if", "for"];
+const TOOL: &[&str] = &["name", "description"];
+const BRANCH: &[&str] = &["condition", "pattern", "value", "then"];
+const FOR: &[&str] = &["pattern", "list", "body"];
+
+/// What a body is one of.
+const KINDS: [&str; 4] = ["tool", "value", "if", "for"];
+
+/// How deep bodies may be nested at most.
+const DEEPEST: usize = 64;
+
+impl Canonical<'_> {
+    pub(super) fn step(&mut self, index: usize, id: String, node: Node<'_>) -> Step {
+        self.draft.current = Some((index, id.clone()));
+        self.draft.spans.steps[index].templates = self.draft.spans.templates.len();
+        let mut step = Step {
+            id: id.into(),
+            intent: Cow::Borrowed(""),
+            body: nothing(),
+            after: Cow::Borrowed(&[]),
+            needs: Cow::Borrowed(&[]),
+            policy: Policy::DEFAULT,
+        };
+        let Some(members) = self.object(node, "a step", STEP) else {
+            self.draft.spans.steps[index].broken = true;
+            return step;
+        };
+        if members.get("id").is_none() {
+            let note = Note::error(
+                Code::MissingMember,
+                self.place(node),
+                "the step has no `id`",
+            );
+            let help = "references and reports name the step by its id".to_owned();
+            self.draft.note(note.help(help));
+        }
+        step.intent = self.text(&members, "intent", "the intent of a step").into();
+        step.body = self.body(node, &members, "the step", 0);
+        step.after = self.after(index, &members).into();
+        if let Some(policy) = members.given("policy") {
+            step.policy = self.policy(policy);
+        }
+        step.needs = step.needed().into();
+        step
+    }
+
+    fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
+        let mut after = Vec::new();
+        for node in self.list(members, "after", "`after`") {
+            let Some(name) = self.draft.text(&self.source, node, "a step to wait for") else {
+                continue;
+            };
+            if let Some(step) = self.step_named(&name.value, node) {
+                let place = self.place(node).into();
+                self.draft.spans.steps[index].after.push((step, place));
+                after.push(step);
+            }
+        }
+        after.sort_unstable();
+        after.dedup();
+        after
+    }
+
+    fn body(&mut self, node: Node<'_>, members: &Members<'_>, what: &str, depth: usize) -> Body {
+        // For a value, null is one.
+        let given =
+            |member: &&Member<'_>| member.name == "value" || member.value.kind() != Kind::Null;
+        let kinds = KINDS.iter().filter_map(|kind| members.member(kind));
+        let kinds: Vec<&Member<'_>> = kinds.filter(given).collect();
+        let arguments = members.member("arguments");
+        match (&kinds[..], arguments) {
+            ([kind], None) => self.of_kind(node, kind, None, depth),
+            ([kind], Some(arguments)) if kind.name == "tool" => {
+                self.of_kind(node, kind, Some(arguments.value), depth)
+            }
+            ([kind], Some(arguments)) => {
+                let message = format!("{what} is a `{}`, and has no `arguments`", kind.name);
+                let note = Note::error(Code::UnknownMember, self.place(arguments.key), message);
+                self.draft
+                    .note(note.help("only a `tool` takes arguments".to_owned()));
+                self.of_kind(node, kind, None, depth)
+            }
+            ([], _) => {
+                let message = match arguments {
+                    Some(_) => format!("{what} has `arguments`, but no `tool` that takes them"),
+                    None => format!("{what} does nothing"),
+                };
+                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let help = match arguments {
+                    Some(_) => r#"name the tool: `"tool": {"name": "send"}`"#,
+                    None => {
+                        "it has a `tool` with its `arguments`, or a `value`, an `if` or a `for`"
+                    }
+                };
+                self.draft.note(note.help(help.to_owned()));
+                self.broken_body()
+            }
+            ([first, second, ..], _) => {
+                let message = format!(
+                    "{what} does one thing, and has a `{}` and a `{}`",
+                    first.name, second.name
+                );
+                let note = Note::error(Code::WrongKind, self.place(second.key), message);
+                let note = note.related(self.place(first.key), format!("`{}` is here", first.name));
+                self.draft
+                    .note(note.help("take one out, or make two steps of it".to_owned()));
+                self.broken_body()
+            }
+        }
+    }
+
+    fn broken_body(&mut self) -> Body {
+        if let Some((index, _)) = self.draft.current {
+            self.draft.spans.steps[index].broken = true;
+        }
+        nothing()
+    }
+
+    fn of_kind(
+        &mut self,
+        node: Node<'_>,
+        kind: &Member<'_>,
+        arguments: Option<Node<'_>>,
+        depth: usize,
+    ) -> Body {
+        match kind.name.as_str() {
+            "tool" => {
+                let site = self.site();
+                let tool = self.tool(kind.value);
+                let args = match arguments {
+                    Some(arguments) => self.template(arguments, None, 0),
+                    None => {
+                        self.draft.place(self.place(node), None);
+                        Template::Object(Cow::Borrowed(&[]))
+                    }
+                };
+                Body::Action(Action { site, tool, args })
+            }
+            "value" => Body::Action(Action {
+                site: self.site(),
+                tool: None,
+                args: self.template(kind.value, None, 0),
+            }),
+            "if" => {
+                let branches = self.draft.items(&self.source, kind.value, "an `if`");
+                let Some(branches) = branches else {
+                    return self.broken_body();
+                };
+                let branches = branches.into_iter().map(|node| self.branch(node, depth));
+                let branches: Vec<Option<Branch>> = branches.collect();
+                let branches: Vec<Branch> = branches.into_iter().flatten().collect();
+                Body::If(branches.into())
+            }
+            _ => match self.each(kind.value, depth) {
+                Some(each) => Body::For(vec![each].into()),
+                None => self.broken_body(),
+            },
+        }
+    }
+
+    fn site(&mut self) -> usize {
+        self.sites += 1;
+        self.sites - 1
+    }
+
+    fn tool(&mut self, node: Node<'_>) -> Option<ToolInfo> {
+        let tool = self.object(node, "a tool", TOOL).and_then(|members| {
+            let name = self.required(&members, node, "name", "the tool", "the name of a tool")?;
+            let place = self.place(members.get("name")?);
+            let description = self.text(&members, "description", "the description of a tool");
+            let tool = ToolInfo {
+                name: name.into(),
+                description: description.into(),
+            };
+            Some((tool, place))
+        });
+        let (index, _) = self.draft.current.as_ref()?;
+        let spans = &mut self.draft.spans.steps[*index];
+        let Some((tool, place)) = tool else {
+            spans.broken = true;
+            return None;
+        };
+        // Of several tools, it is the first.
+        if spans.tool == spans.whole {
+            spans.tool = place.into();
+        }
+        Some(tool)
+    }
+
+    fn branch(&mut self, node: Node<'_>, depth: usize) -> Option<Branch> {
+        let members = self.object(node, "a branch", BRANCH)?;
+        let given = (
+            members.member("condition"),
+            members.given("pattern"),
+            members.get("value"),
+        );
+        let condition = match given {
+            (None, None, None) => Condition::Always,
+            (Some(condition), None, None) => {
+                Condition::Holds(self.template(condition.value, None, 0))
+            }
+            (None, Some(pattern), value) => {
+                let pattern = self
+                    .draft
+                    .text(&self.source, pattern, "the pattern of a branch");
+                let value = match value {
+                    Some(value) => self.template(value, None, 0),
+                    None => self.missing(node, "the branch has a `pattern`, but no `value` for it"),
+                };
+                Condition::Binds {
+                    pattern: pattern.map_or("".into(), |text| text.value.into_owned().into()),
+                    value,
+                }
+            }
+            (None, None, Some(value)) => {
+                let message = "the branch has a `value`, but no `pattern` for it";
+                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let help = "a branch that is taken where a value is true has a `condition`";
+                self.draft.note(note.help(help.to_owned()));
+                Condition::Holds(self.template(value, None, 0))
+            }
+            (Some(condition), ..) => {
+                let message = "a branch has a `condition`, or else a `pattern` and its `value`";
+                let place = self.place(condition.key);
+                self.draft
+                    .note(Note::error(Code::WrongKind, place, message));
+                Condition::Always
+            }
+        };
+        let binds = usize::from(given.1.is_some());
+        let body = match members.given("then") {
+            Some(then) => self.inner(then, "the `then` of a branch", depth, binds),
+            None => self.no_body(node, "the branch has no `then`"),
+        };
+        Some(Branch { condition, body })
+    }
+
+    fn each(&mut self, node: Node<'_>, depth: usize) -> Option<For> {
+        let members = self.object(node, "a `for`", FOR)?;
+        let what = "the pattern of a `for`";
+        let pattern = self.required(&members, node, "pattern", "the `for`", what);
+        let list = match members.get("list") {
+            Some(list) => self.template(list, None, 0),
+            None => self.missing(node, "the `for` has no `list`"),
+        };
+        let body = match members.given("body") {
+            Some(body) => self.inner(body, "the body of a `for`", depth, 1),
+            None => self.no_body(node, "the `for` has no `body`"),
+        };
+        Some(For {
+            pattern: pattern.unwrap_or_default().into(),
+            list,
+            body,
+        })
+    }
+
+    fn no_body(&mut self, node: Node<'_>, message: &str) -> Body {
+        let place = self.place(node);
+        self.draft
+            .note(Note::error(Code::MissingMember, place, message));
+        self.broken_body()
+    }
+
+    /// A template that has to be there and is not.
+    fn missing(&mut self, node: Node<'_>, message: &str) -> Template {
+        let place = self.place(node);
+        self.draft
+            .note(Note::error(Code::MissingMember, place.clone(), message));
+        self.no_template(place)
+    }
+
+    /// A body in another one, with so many local values of its own.
+    fn inner(&mut self, node: Node<'_>, what: &str, depth: usize, binds: usize) -> Body {
+        let deepest = self.draft.limits.depth.min(DEEPEST);
+        if depth >= deepest {
+            let message =
+                format!("conditions and loops are nested more than {deepest} levels deep");
+            let place = self.place(node);
+            self.draft
+                .note(Note::error(Code::LimitPassed, place, message));
+            return self.broken_body();
+        }
+        let Some(members) = self.object(node, what, BODY) else {
+            return self.broken_body();
+        };
+        self.locals += binds;
+        let body = self.body(node, &members, what, depth + 1);
+        self.locals -= binds;
+        body
+    }
+}
+
+/// What stands for a body that could not be read.
+fn nothing() -> Body {
+    Body::If(Cow::Borrowed(&[]))
+}

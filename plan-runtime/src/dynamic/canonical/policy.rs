@@ -1,0 +1,81 @@
+use super::Canonical;
+use crate::dynamic::draft::Members;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::Node;
+use crate::plan::{Optional, Policy};
+use crate::resolve::describe::short;
+use std::time::Duration;
+
+const POLICY: &[&str] = &[
+    "attempts",
+    "backoff",
+    "max",
+    "jitter",
+    "timeout",
+    "deadline",
+    "optional",
+    "fallback",
+    "concurrency",
+];
+
+impl Canonical<'_> {
+    pub(super) fn policy(&mut self, node: Node<'_>) -> Policy {
+        let default = Policy::DEFAULT;
+        let Some(members) = self.object(node, "a policy", POLICY) else {
+            return default;
+        };
+        let count = "a number of attempts: 1, 2, …";
+        let at_once = "how many elements are worked on at once: 1, 2, …";
+        let optional = members
+            .given("optional")
+            .and_then(|node| self.one_of(node, "`optional`", &["no", "whole", "each"]));
+        Policy {
+            attempts: self
+                .scalar(&members, "attempts", count)
+                .unwrap_or(default.attempts),
+            backoff: self
+                .duration(&members, "backoff")
+                .unwrap_or(default.backoff),
+            max: self.duration(&members, "max").unwrap_or(default.max),
+            jitter: self
+                .scalar(&members, "jitter", "`true` or `false`")
+                .unwrap_or(default.jitter),
+            timeout: self.duration(&members, "timeout"),
+            deadline: self.duration(&members, "deadline"),
+            optional: match optional {
+                Some("whole") => Optional::Whole,
+                Some("each") => Optional::Each,
+                _ => Optional::No,
+            },
+            fallback: members
+                .get("fallback")
+                .map(|node| self.template(node, None, 0)),
+            concurrency: self.scalar(&members, "concurrency", at_once),
+        }
+    }
+
+    fn scalar<T: serde::de::DeserializeOwned>(
+        &mut self,
+        members: &Members<'_>,
+        name: &str,
+        expected: &str,
+    ) -> Option<T> {
+        let node = members.given(name)?;
+        let what = format!("`{name}`");
+        self.draft.value(&self.source, node, &what, expected)
+    }
+
+    fn duration(&mut self, members: &Members<'_>, name: &str) -> Option<Duration> {
+        let node = members.given(name)?;
+        let text = self.draft.text(&self.source, node, &format!("`{name}`"))?;
+        match humantime::parse_duration(&text.value) {
+            Ok(duration) => Some(duration),
+            Err(_) => {
+                let message = format!("`{name}` is `{}`, which is no duration", short(&text.value));
+                let note = Note::error(Code::WrongKind, self.place(node), message);
+                let help = "a duration is a number with its unit: `200ms`, `10s`, `1m 30s`";
+                self.draft.error(note.help(help.to_owned()))
+            }
+        }
+    }
+}

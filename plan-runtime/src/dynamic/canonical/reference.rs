@@ -1,0 +1,266 @@
+//! `{"step": "inbox", "pointer": "/data/0"}`
+
+use super::{Canonical, Names};
+use crate::dynamic::draft::Members;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node};
+use crate::plan::{Absent, Reference, Segment, Source};
+use crate::resolve::describe::{short, similar};
+use jsonptr::PointerBuf;
+
+const SOURCES: [&str; 3] = ["step", "input", "local"];
+const REFERENCE: &[&str] = &["step", "input", "local", "pointer", "path", "written"];
+const ITEM: &[&str] = &["token", "absent", "each", "optional", "else"];
+const ABSENT: &[&str] = &["null", "stop"];
+
+impl Canonical<'_> {
+    pub(super) fn reference(&mut self, node: Node<'_>) -> Option<Reference> {
+        let members = self.object(node, "a reference", REFERENCE)?;
+        let source = self.source(node, &members);
+        let path = self.way(node, &members);
+        let given = members.given("written").is_some();
+        let written = self.text(&members, "written", "the text of a reference");
+        let ((source, name), path) = (source?, path?);
+        let written = match given {
+            true => written,
+            false => crate::plan::written(&name, &path),
+        };
+        Some(Reference {
+            source,
+            path: path.into(),
+            written: written.into(),
+        })
+    }
+
+    /// What a computed value mentions.
+    pub(super) fn read(&mut self, node: Node<'_>) -> Option<Source> {
+        let members = self.object(node, "what a computed value reads", &SOURCES)?;
+        self.source(node, &members).map(|(source, _)| source)
+    }
+
+    fn source(&mut self, node: Node<'_>, members: &Members<'_>) -> Option<(Source, String)> {
+        let named = SOURCES.map(|name| Some((name, members.given(name)?)));
+        let named: Vec<(&str, Node<'_>)> = named.into_iter().flatten().collect();
+        let (kind, given) = match named[..] {
+            [named] => named,
+            [] => {
+                let message = "the reference says not what it reads";
+                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let help =
+                    r#"it is one of `"step": "id"`, `"input": "name"` and `"local": 0`"#.to_owned();
+                return self.draft.error(note.help(help));
+            }
+            [(first, _), (second, place), ..] => {
+                let message =
+                    format!("the reference reads one thing, not a `{first}` and a `{second}`");
+                return self.error(Code::WrongKind, self.place(place), message);
+            }
+        };
+        if kind == "local" {
+            return self.local(given);
+        }
+        let what = format!("the {kind} of a reference");
+        if matches!(self.names, Names::Places) {
+            let expected = "its place in the plan, since no plan is around it: 0, 1, …";
+            let place = self.draft.value(&self.source, given, &what, expected)?;
+            let source = match kind {
+                "step" => Source::Step(place),
+                _ => Source::Input(place),
+            };
+            return Some((source, String::new()));
+        }
+        let name = self.draft.text(&self.source, given, &what)?.value;
+        let source = match kind {
+            "step" => Source::Step(self.step_named(&name, given)?),
+            _ => Source::Input(self.input_named(&name, given)?),
+        };
+        Some((source, name.into_owned()))
+    }
+
+    fn local(&mut self, node: Node<'_>) -> Option<(Source, String)> {
+        let expected = "how many are around it: 0, 1, …";
+        let what = "the local value of a reference";
+        let depth: usize = self.draft.value(&self.source, node, what, expected)?;
+        if depth >= self.locals && matches!(self.names, Names::InPlan(_)) {
+            let message = format!("there is no local value {depth} here");
+            let help = match self.locals {
+                0 => "a local value is that of a `for` or a `pattern` around it, and there is none"
+                    .into(),
+                1 => "there is one: 0".to_owned(),
+                count => format!(
+                    "there are {count}: 0 is the outermost, {} the innermost",
+                    count - 1
+                ),
+            };
+            let note = Note::error(Code::UnknownLocal, self.place(node), message);
+            return self.draft.error(note.help(help));
+        }
+        Some((Source::Local(depth), crate::plan::local(depth)))
+    }
+
+    /// The step of this name.
+    pub(super) fn step_named(&mut self, name: &str, node: Node<'_>) -> Option<usize> {
+        let place = self.place(node);
+        if let Some(index) = self.draft.step_of(name) {
+            return Some(index);
+        }
+        if matches!(&self.names, Names::InPlan(inputs) if inputs.contains_key(name)) {
+            let message = format!("`{}` is an input, and no step", short(name));
+            return self.error(Code::UnknownStep, place, message);
+        }
+        self.draft.known_step(name, place)
+    }
+
+    fn input_named(&mut self, name: &str, node: Node<'_>) -> Option<usize> {
+        let Names::InPlan(inputs) = &self.names else {
+            return None;
+        };
+        if let Some((index, _)) = inputs.get(name) {
+            return Some(*index);
+        }
+        let place = self.place(node);
+        let name_of = short(name);
+        if self.draft.step_of(name).is_some() {
+            let message = format!("`{name_of}` is a step, and no input");
+            return self.error(Code::UnknownInput, place, message);
+        }
+        let help = match similar(name, inputs.keys().map(String::as_str)) {
+            Some(meant) => format!("an input with a similar name exists: `{meant}`"),
+            None if inputs.is_empty() => "the plan has no inputs".to_owned(),
+            None => {
+                let mut names: Vec<_> = inputs.iter().map(|(name, at)| (at.0, name)).collect();
+                names.sort_unstable();
+                let names: Vec<&str> = names
+                    .iter()
+                    .take(8)
+                    .map(|(_, name)| name.as_str())
+                    .collect();
+                format!("the inputs are `{}`", names.join("`, `"))
+            }
+        };
+        let message = format!("there is no input `{name_of}`");
+        self.draft
+            .error(Note::error(Code::UnknownInput, place, message).help(help))
+    }
+
+    fn way(&mut self, node: Node<'_>, members: &Members<'_>) -> Option<Vec<Segment>> {
+        match (members.given("pointer"), members.given("path")) {
+            (Some(pointer), None) => self.pointer(pointer),
+            (None, Some(path)) => {
+                let items = self
+                    .draft
+                    .items(&self.source, path, "the path of a reference")?;
+                let mut segments = Vec::new();
+                let mut sound = true;
+                for item in items {
+                    sound &= self.item(item, &mut segments).is_some();
+                }
+                sound.then_some(segments)
+            }
+            (Some(_), Some(path)) => {
+                let message = "the reference has a `pointer` and a `path`, which say the same";
+                self.error(Code::WrongKind, self.place(path), message)
+            }
+            (None, None) => {
+                let message = "the reference has neither a `pointer` nor a `path`";
+                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let help = r#"the whole value is `"pointer": ""`"#.to_owned();
+                self.draft.error(note.help(help))
+            }
+        }
+    }
+
+    fn pointer(&mut self, node: Node<'_>) -> Option<Vec<Segment>> {
+        let text = self
+            .draft
+            .text(&self.source, node, "the pointer of a reference")?;
+        match PointerBuf::parse(text.value.as_ref()) {
+            Ok(pointer) => {
+                let tokens = pointer.tokens();
+                let segments = tokens
+                    .map(|token| Segment::of_token(token.decoded().into_owned(), Absent::Error));
+                Some(segments.collect())
+            }
+            Err(_) => {
+                let message = format!("`{}` is no JSON Pointer", short(&text.value));
+                let help = match text.value.starts_with('/') {
+                    true => "in a name, `~` is written `~0`, and `/` is `~1`".to_owned(),
+                    false => format!("a pointer begins with `/`: `/{}`", short(&text.value)),
+                };
+                let note = Note::error(Code::MalformedReference, self.place(node), message);
+                self.draft.error(note.help(help))
+            }
+        }
+    }
+
+    /// A part of a path: a token, or an object of what pointers do not have.
+    fn item(&mut self, node: Node<'_>, path: &mut Vec<Segment>) -> Option<()> {
+        const WHAT: &str = "a part of a path";
+        if node.kind() == Kind::String {
+            let token = self.draft.text(&self.source, node, WHAT)?;
+            path.push(Segment::of_token(token.value.into_owned(), Absent::Error));
+            return Some(());
+        }
+        let members = self.object(node, WHAT, ITEM)?;
+        let names: Vec<&str> = members
+            .0
+            .iter()
+            .map(|member| member.name.as_str())
+            .collect();
+        match names[..] {
+            ["token"] | ["token", "absent"] | ["absent", "token"] => {
+                let token = self.draft.text(&self.source, members.get("token")?, WHAT)?;
+                let token = token.value.into_owned();
+                let (absent, default) = match members.given("absent") {
+                    Some(node) => self.absent(node)?,
+                    None => (Absent::Error, None),
+                };
+                path.push(Segment::of_token(token, absent));
+                path.extend(default.map(|value| Segment::Or(Box::new(value))));
+            }
+            ["each"] => {
+                self.one_of(members.get("each")?, "`each`", &["element"])?;
+                path.push(Segment::Each);
+            }
+            ["optional"] => {
+                let node = members.get("optional")?;
+                let what = self.one_of(node, "`optional`", &["null", "missing"])?;
+                path.push(Segment::Optional(what == "missing"));
+            }
+            ["else"] => {
+                let value = self.plain(members.get("else")?, 0)?;
+                path.push(Segment::Else(Box::new(value)));
+            }
+            _ => {
+                // What is unknown was said.
+                if names.iter().all(|name| ITEM.contains(name)) {
+                    let message =
+                        "a part of a path is one thing: a `token`, `each`, `optional` or `else`";
+                    let note = Note::error(Code::WrongKind, self.place(node), message);
+                    let help =
+                        "an `absent` says what a `token` is that leads to nothing".to_owned();
+                    self.draft.note(note.help(help));
+                }
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// What a token means that leads to nothing.
+    fn absent(&mut self, node: Node<'_>) -> Option<(Absent, Option<serde_json::Value>)> {
+        if node.kind() == Kind::Object {
+            let members = self.object(node, "`absent`", &["default"])?;
+            let Some(value) = members.get("default") else {
+                let message = "`absent` has no `default`";
+                return self.error(Code::MissingMember, self.place(node), message);
+            };
+            let value = self.plain(value, 0)?;
+            return Some((Absent::Error, Some(value)));
+        }
+        match self.one_of(node, "`absent`", ABSENT)? {
+            "null" => Some((Absent::Null, None)),
+            _ => Some((Absent::Stop, None)),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! `{"object": {…}}` and its like.
+
+use super::Canonical;
+use crate::dynamic::draft::duplicate;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node};
+use crate::plan::{Computed, Entry, Key, Part, Template};
+use crate::resolve::describe::{short, similar};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::ops::Range;
+
+const WRAPPERS: &[&str] = &["object", "merge", "reference", "text", "computed"];
+const PART: &[&str] = &["value", "spec"];
+const COMPUTED: &[&str] = &["written", "reads"];
+
+impl Canonical<'_> {
+    pub(super) fn template(
+        &mut self,
+        node: Node<'_>,
+        key: Option<Node<'_>>,
+        depth: usize,
+    ) -> Template {
+        let place = self.place(node);
+        let at = self
+            .draft
+            .place(place.clone(), key.map(|key| self.place(key)));
+        match node.kind() {
+            Kind::Null => Template::Null,
+            Kind::Bool => Template::Bool(node.slice() == "true"),
+            Kind::Number => self.draft.number(&self.source, node, at),
+            Kind::String => match self.draft.text(&self.source, node, "a value") {
+                Some(text) => Template::String(text.value.into_owned().into()),
+                None => self.draft.broken(at),
+            },
+            Kind::List | Kind::Object if !self.draft.fits(depth, place.clone()) => {
+                self.draft.broken(at)
+            }
+            Kind::List => {
+                let items = node.items().into_iter();
+                let items: Vec<Template> = items
+                    .map(|item| self.template(item, None, depth + 1))
+                    .collect();
+                Template::List(items.into())
+            }
+            Kind::Object => {
+                let template = self.wrapped(node, depth);
+                template.unwrap_or_else(|| self.draft.broken(at))
+            }
+        }
+    }
+
+    /// The template that is not there, or not to be read.
+    pub(super) fn no_template(&mut self, place: Range<usize>) -> Template {
+        let at = self.draft.place(place, None);
+        self.draft.broken(at)
+    }
+
+    fn wrapped(&mut self, node: Node<'_>, depth: usize) -> Option<Template> {
+        let (name, value) = self.wrapper(node)?;
+        match name {
+            "object" | "merge" => {
+                let mut entries = Vec::new();
+                self.entries(name, value, depth, &mut entries, &mut HashMap::new())?;
+                Some(Template::Object(entries.into()))
+            }
+            "reference" => self.reference(value).map(Template::Reference),
+            "text" => {
+                let parts = self.draft.items(&self.source, value, "a text")?;
+                let parts = parts.into_iter().map(|part| self.part(part, depth));
+                let parts: Vec<Option<Part>> = parts.collect();
+                let parts: Option<Vec<Part>> = parts.into_iter().collect();
+                Some(Template::Text(parts?.into()))
+            }
+            _ => self.computed(value).map(Template::Computed),
+        }
+    }
+
+    /// What kind of template an object is.
+    fn wrapper<'a>(&mut self, node: Node<'a>) -> Option<(&'static str, Node<'a>)> {
+        let members = self.draft.members(&self.source, node, "a template")?.0;
+        let known = |name: &str| WRAPPERS.iter().find(|known| **known == name).copied();
+        if let [member] = &members[..] {
+            if let Some(name) = known(&member.name) {
+                return Some((name, member.value));
+            }
+            let name = short(&member.name);
+            let help = match similar(&member.name, WRAPPERS.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!(
+                    r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the others are `{}`"#,
+                    WRAPPERS[1..].join("`, `")
+                ),
+            };
+            let message = format!("`{name}` is no kind of template");
+            let place = self.place(member.key);
+            return self
+                .draft
+                .error(Note::error(Code::UnknownMember, place, message).help(help));
+        }
+        let names = members.iter().map(|member| member.name.as_str());
+        let kinds: Vec<&str> = names.filter_map(known).collect();
+        let message = match (&kinds[..], members.len()) {
+            (_, 0) => {
+                "an object without members does not say which kind of template it is".to_owned()
+            }
+            ([], _) => "an object does not say which kind of template it is".to_owned(),
+            ([kind], _) => format!("a template of the kind `{kind}` has no other members"),
+            (kinds, _) => format!("a template is of one kind, not `{}`", kinds.join("` and `")),
+        };
+        let help = match (&kinds[..], members.len()) {
+            (_, 0) => Some(r#"an empty object is `{"object": {}}`"#),
+            ([], _) => Some(r#"an object is `{"object": {…}}`, with its members inside"#),
+            _ => None,
+        };
+        let note = Note::error(Code::WrongKind, self.place(node), message);
+        self.draft.error(note.help(help.map(str::to_owned)))
+    }
+
+    /// The members of an object, or of those that make up one.
+    fn entries<'a>(
+        &mut self,
+        kind: &str,
+        node: Node<'a>,
+        depth: usize,
+        entries: &mut Vec<Entry>,
+        seen: &mut HashMap<String, Node<'a>>,
+    ) -> Option<()> {
+        if kind == "object" {
+            for member in self.draft.members(&self.source, node, "an object")?.0 {
+                if let Some(first) = seen.get(&member.name) {
+                    let note = duplicate(&self.source, &member.name, member.key, *first);
+                    self.draft.note(note);
+                    continue;
+                }
+                seen.insert(member.name.clone(), member.key);
+                let value = self.template(member.value, Some(member.key), depth + 1);
+                let key = Key::Name(member.name.into());
+                entries.push(Entry { key, value });
+            }
+            return Some(());
+        }
+        for part in self.draft.items(&self.source, node, "a merged object")? {
+            let inner = match part.kind() {
+                Kind::Null => continue,
+                Kind::Object => part.members(),
+                _ => Vec::new(),
+            };
+            // Other kinds, and what is wrong with them, are those of any template.
+            let is = |kind: &str| matches!(&inner[..], [(key, _)] if key.text().is_ok_and(|text| text.value == kind));
+            let kind = ["object", "merge"].into_iter().find(|kind| is(kind));
+            if let (Some(kind), [(_, value)]) = (kind, &inner[..]) {
+                if !self.draft.fits(depth + 1, self.place(part)) {
+                    return None;
+                }
+                self.entries(kind, *value, depth + 1, entries, seen)?;
+                continue;
+            }
+            let value = self.template(part, None, depth + 1);
+            let key = Key::Flattened;
+            entries.push(Entry { key, value });
+        }
+        Some(())
+    }
+
+    fn part(&mut self, node: Node<'_>, depth: usize) -> Option<Part> {
+        if node.kind() == Kind::String {
+            let text = self.draft.text(&self.source, node, "a part of a text")?;
+            return Some(Part::Literal(text.value.into_owned().into()));
+        }
+        let members = self.object(node, "a part of a text", PART)?;
+        let spec = self.text(&members, "spec", "the format of a value").into();
+        let Some(value) = members.get("value") else {
+            let message = "a part of a text has no `value`";
+            return self.error(Code::MissingMember, self.place(node), message);
+        };
+        let value = self.template(value, None, depth + 1);
+        Some(Part::Value {
+            value,
+            spec,
+            show: None,
+        })
+    }
+
+    fn computed(&mut self, node: Node<'_>) -> Option<Computed> {
+        let members = self.object(node, "a computed value", COMPUTED)?;
+        let written = self.required(
+            &members,
+            node,
+            "written",
+            "a computed value",
+            "the text of a computed value",
+        );
+        let Some(list) = members.given("reads") else {
+            let message = "a computed value has no `reads`";
+            let note = Note::error(Code::MissingMember, self.place(node), message);
+            let help = "they are the steps and inputs that it mentions; `[]` is none".to_owned();
+            return self.draft.error(note.help(help));
+        };
+        let items = self.draft.items(&self.source, list, "`reads`")?;
+        let mut reads = Vec::with_capacity(items.len());
+        let count = items.len();
+        reads.extend(items.into_iter().filter_map(|item| self.read(item)));
+        if reads.len() < count {
+            return None;
+        }
+        reads.sort_unstable();
+        reads.dedup();
+        Some(Computed {
+            reads: reads.into(),
+            written: written?.into(),
+            compute: None,
+        })
+    }
+
+    /// JSON without references.
+    pub(super) fn plain(&mut self, node: Node<'_>, depth: usize) -> Option<Value> {
+        let place = self.place(node);
+        match node.kind() {
+            Kind::List | Kind::Object if !self.draft.fits(depth, place.clone()) => None,
+            Kind::List => {
+                let items = node.items().into_iter();
+                let items: Vec<Option<Value>> =
+                    items.map(|item| self.plain(item, depth + 1)).collect();
+                items.into_iter().collect()
+            }
+            Kind::Object => {
+                let members = self.draft.members(&self.source, node, "a value")?.0;
+                let members: Vec<Option<(String, Value)>> = members
+                    .into_iter()
+                    .map(|member| Some((member.name, self.plain(member.value, depth + 1)?)))
+                    .collect();
+                let members: Option<serde_json::Map<String, Value>> = members.into_iter().collect();
+                members.map(Value::Object)
+            }
+            Kind::String => {
+                let text = self.draft.text(&self.source, node, "a value")?;
+                Some(text.value.into_owned().into())
+            }
+            Kind::Null | Kind::Bool | Kind::Number => match node.read() {
+                Ok(value) => Some(value),
+                Err(_) => {
+                    let message = format!("the number {} is out of range", short(node.slice()));
+                    self.error(Code::InexactNumber, place, message)
+                }
+            },
+        }
+    }
+}
