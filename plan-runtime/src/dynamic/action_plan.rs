@@ -97,6 +97,7 @@ fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
             ));
             continue;
         }
+        draft.no_step(&name, place);
         let type_name =
             steps::optional_string(draft, source, &members, "type", "the type of an input");
         let description = steps::optional_string(
