@@ -138,7 +138,7 @@ fn policy(draft: &mut Draft, source: &Source<'_>, members: &Members<'_>) -> Poli
             source,
             node,
             "`retryCount`",
-            "how often to try again: 0, 1, 2, …",
+            "a number of further attempts: 0, 1, 2, …",
         )
     {
         policy.attempts = retries.saturating_add(1);

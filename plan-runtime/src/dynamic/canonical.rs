@@ -114,7 +114,10 @@ impl<'d> Canonical<'d> {
             let message = format!("two inputs have the name `{name}`");
             self.draft.note(
                 Note::error(Code::DuplicateId, place, message)
-                    .related(first, "the first one is here"),
+                    .related(first, "the first one is here")
+                    .help(
+                        "a reference could mean either: give one of them another name".to_owned(),
+                    ),
             );
             return;
         }
@@ -146,7 +149,8 @@ impl<'d> Canonical<'d> {
             let message = format!("the step `{}` has the name of an input", text.value);
             let note = Note::error(Code::DuplicateId, place.clone(), message);
             let note = note.related(input.clone(), "the input is here");
-            self.draft.note(note);
+            let help = "steps and inputs have different names: give one of them another".to_owned();
+            self.draft.note(note.help(help));
         }
         self.draft.spans.steps[index].id = place.clone().into();
         self.draft.declare(index, &text.value, place);
@@ -156,7 +160,7 @@ impl<'d> Canonical<'d> {
     fn output(&mut self, top: &Members<'_>) -> Output {
         let members = top
             .given("output")
-            .and_then(|node| self.object(node, "the output", OUTPUT));
+            .and_then(|node| self.object(node, "`output`", OUTPUT));
         let Some(members) = members else {
             return Output {
                 type_name: "".into(),
@@ -243,7 +247,10 @@ impl<'d> Canonical<'d> {
         what: &str,
         allowed: &'static [&'static str],
     ) -> Option<&'static str> {
-        let expected = format!("`\"{}\"`", allowed.join("\"` or `\""));
+        let expected = match allowed {
+            [one] => format!("`\"{one}\"`"),
+            all => format!("one of `\"{}\"`", all.join("\"`, `\"")),
+        };
         if node.kind() != super::node::Kind::String {
             let note = wrong_kind(&self.source, node, what, &expected);
             return self.draft.error(note);

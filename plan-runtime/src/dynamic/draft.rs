@@ -142,6 +142,8 @@ impl Draft {
         names.sort_by_key(|name| self.ids.get(*name));
         let help = match similar(id, names.iter().copied()) {
             Some(meant) => Some(format!("a step with a similar name exists: `{meant}`")),
+            None if names.is_empty() => None,
+            None if names.len() == 1 => Some(format!("the only step is `{}`", names[0])),
             None if names.len() <= MOST_NAMES => {
                 Some(format!("the steps are `{}`", names.join("`, `")))
             }
@@ -166,8 +168,8 @@ impl Draft {
         for (key, value) in node.members() {
             let name = match key.text() {
                 Ok(text) => text.value.into_owned(),
-                Err(error) => {
-                    self.note(not_json(source.place(key.slice()), &error));
+                Err(_) => {
+                    self.note(no_text(source, key));
                     continue;
                 }
             };
@@ -247,7 +249,7 @@ impl Draft {
         match node.text() {
             Ok(text) if text.value.len() > self.limits.string => {
                 let message = format!(
-                    "a string of {} bytes, and at most {} are read",
+                    "the string has {} bytes, and at most {} are read",
                     text.value.len(),
                     self.limits.string
                 );
@@ -255,7 +257,7 @@ impl Draft {
                 self.error(Note::error(Code::LimitPassed, place, message))
             }
             Ok(text) => Some(text),
-            Err(error) => self.error(not_json(source.place(node.slice()), &error)),
+            Err(_) => self.error(no_text(source, node)),
         }
     }
 
@@ -648,11 +650,24 @@ pub(super) fn not_json(place: Range<usize>, error: &serde_json::Error) -> Note {
         Some(end) => &message[..end],
         None => &message,
     };
+    let message = match message {
+        "expected value" => "a value has to stand here",
+        "expected ident" => "its words are `true`, `false` and `null`",
+        "trailing characters" => "nothing can follow behind the value",
+        _ if error.is_eof() => "it ends too early",
+        other => other,
+    };
     Note::error(
         Code::InvalidJson,
         place,
         format!("this is no JSON: {message}"),
     )
+}
+
+fn no_text(source: &Source<'_>, node: Node<'_>) -> Note {
+    let message = "the string has half of a surrogate pair in it, which is no text";
+    Note::error(Code::InvalidJson, source.place(node.slice()), message)
+        .help(r"a sign beyond U+FFFF is two escapes: `\ud83d\ude00`".to_owned())
 }
 
 pub(super) fn duplicate(source: &Source<'_>, name: &str, key: Node<'_>, first: Node<'_>) -> Note {

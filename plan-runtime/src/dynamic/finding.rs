@@ -230,11 +230,14 @@ impl fmt::Display for Finding {
             Severity::Warning => "warning",
         };
         writeln!(f, "{severity}[{}]: {}", self.code, self.message)?;
-        write!(f, "  --> {}", self.label)?;
+        write!(f, "  --> {}:{}", self.label.line, self.label.column)?;
         if let Some(step) = &self.step {
             write!(f, " in step `{step}`")?;
         }
-        writeln!(f)?;
+        match self.label.text.as_str() {
+            "" => writeln!(f)?,
+            text => writeln!(f, ": {text}")?,
+        }
         for label in &self.related {
             writeln!(f, "   = note: {label}")?;
         }

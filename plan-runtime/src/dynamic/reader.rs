@@ -235,8 +235,8 @@ fn no_json(source: &Source<'_>, json: &str, error: &serde_json::Error) -> Note {
     let length = json[at..].chars().next().map_or(0, char::len_utf8);
     let place = start + at..start + at + length;
     if error.is_eof() {
-        return not_json(place, error)
-            .help("the document ends too early: was it cut off?".to_owned());
+        let end = start + json.trim_end().len();
+        return not_json(end..end, error).help("was the document cut off?".to_owned());
     }
     // serde_json's own words for it are of a key or a value that is missing.
     if json[at..].starts_with(['}', ']']) && json[..at].trim_end().ends_with(',') {

@@ -1,5 +1,6 @@
 //! What the three dialects of strings have in common: a list of steps, each with one tool.
 
+use super::Dialect;
 use super::draft::{Draft, Members, wrong_kind};
 use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
@@ -188,12 +189,11 @@ pub(super) fn whole(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> T
     if matches!(template, Template::Reference(_)) || (!notes && draft.notes.has_errors()) {
         return template;
     }
-    draft.note(wrong_kind(
-        source,
-        node,
-        "the arguments of a step",
-        "an object",
-    ));
+    let what = match draft.dialect {
+        Dialect::Blueprint => "`params`",
+        _ => "`arguments`",
+    };
+    draft.note(wrong_kind(source, node, what, "an object"));
     draft.broken(at)
 }
 

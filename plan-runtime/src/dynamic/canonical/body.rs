@@ -1,7 +1,7 @@
 //! Steps, and what they do.
 
 use super::Canonical;
-use crate::dynamic::draft::{Member, Members};
+use crate::dynamic::draft::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Action, Body, Branch, Condition, For, Policy, Step, Template, ToolInfo};
@@ -117,7 +117,7 @@ impl Canonical<'_> {
             }
             ([first, second, ..], _) => {
                 let message = format!(
-                    "{what} does one thing, and has a `{}` and a `{}`",
+                    "{what} does one thing, and has both `{}` and `{}`",
                     first.name, second.name
                 );
                 let note = Note::error(Code::WrongKind, self.place(second.key), message);
@@ -162,7 +162,7 @@ impl Canonical<'_> {
                 args: self.template(kind.value, None, 0),
             }),
             "if" => {
-                let branches = self.draft.items(&self.source, kind.value, "an `if`");
+                let branches = self.draft.items(&self.source, kind.value, "`if`");
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
@@ -184,7 +184,15 @@ impl Canonical<'_> {
     }
 
     fn tool(&mut self, node: Node<'_>) -> Option<ToolInfo> {
-        let tool = self.object(node, "a tool", TOOL).and_then(|members| {
+        let members = match node.kind() {
+            Kind::String => {
+                let help = format!(r#"a tool is an object: `{{"name": {}}}`"#, node.slice());
+                let note = wrong_kind(&self.source, node, "`tool`", "an object");
+                self.draft.error(note.help(help))
+            }
+            _ => self.object(node, "`tool`", TOOL),
+        };
+        let tool = members.and_then(|members| {
             let name = self.required(&members, node, "name", "the tool", "the name of a tool")?;
             let place = self.place(members.get("name")?);
             let description = self.text(&members, "description", "the description of a tool");
@@ -242,8 +250,9 @@ impl Canonical<'_> {
             (Some(condition), ..) => {
                 let message = "a branch has a `condition`, or else a `pattern` and its `value`";
                 let place = self.place(condition.key);
+                let note = Note::error(Code::WrongKind, place, message);
                 self.draft
-                    .note(Note::error(Code::WrongKind, place, message));
+                    .note(note.help("take one of them out".to_owned()));
                 Condition::Always
             }
         };
@@ -256,7 +265,7 @@ impl Canonical<'_> {
     }
 
     fn each(&mut self, node: Node<'_>, depth: usize) -> Option<For> {
-        let members = self.object(node, "a `for`", FOR)?;
+        let members = self.object(node, "`for`", FOR)?;
         let what = "the pattern of a `for`";
         let pattern = self.required(&members, node, "pattern", "the `for`", what);
         let list = match members.get("list") {

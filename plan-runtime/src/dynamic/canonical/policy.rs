@@ -21,11 +21,11 @@ const POLICY: &[&str] = &[
 impl Canonical<'_> {
     pub(super) fn policy(&mut self, node: Node<'_>) -> Policy {
         let default = Policy::DEFAULT;
-        let Some(members) = self.object(node, "a policy", POLICY) else {
+        let Some(members) = self.object(node, "`policy`", POLICY) else {
             return default;
         };
         let count = "a number of attempts: 1, 2, …";
-        let at_once = "how many elements are worked on at once: 1, 2, …";
+        let at_once = "a number of elements that are worked on at once: 1, 2, …";
         let optional = members
             .given("optional")
             .and_then(|node| self.one_of(node, "`optional`", &["no", "whole", "each"]));

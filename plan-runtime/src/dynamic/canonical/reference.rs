@@ -1,7 +1,7 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
 use super::{Canonical, Names};
-use crate::dynamic::draft::Members;
+use crate::dynamic::draft::{Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Absent, Reference, Segment, Source};
@@ -15,7 +15,7 @@ const ABSENT: &[&str] = &["null", "stop"];
 
 impl Canonical<'_> {
     pub(super) fn reference(&mut self, node: Node<'_>) -> Option<Reference> {
-        let members = self.object(node, "a reference", REFERENCE)?;
+        let members = self.object(node, "`reference`", REFERENCE)?;
         let source = self.source(node, &members);
         let path = self.way(node, &members);
         let given = members.given("written").is_some();
@@ -44,7 +44,7 @@ impl Canonical<'_> {
         let (kind, given) = match named[..] {
             [named] => named,
             [] => {
-                let message = "the reference says not what it reads";
+                let message = "the reference does not say what it reads";
                 let note = Note::error(Code::MissingMember, self.place(node), message);
                 let help =
                     r#"it is one of `"step": "id"`, `"input": "name"` and `"local": 0`"#.to_owned();
@@ -52,7 +52,7 @@ impl Canonical<'_> {
             }
             [(first, _), (second, place), ..] => {
                 let message =
-                    format!("the reference reads one thing, not a `{first}` and a `{second}`");
+                    format!("the reference reads one thing, and has both `{first}` and `{second}`");
                 return self.error(Code::WrongKind, self.place(place), message);
             }
         };
@@ -78,7 +78,7 @@ impl Canonical<'_> {
     }
 
     fn local(&mut self, node: Node<'_>) -> Option<(Source, String)> {
-        let expected = "how many are around it: 0, 1, …";
+        let expected = "its number, from the outermost on: 0, 1, …";
         let what = "the local value of a reference";
         let depth: usize = self.draft.value(&self.source, node, what, expected)?;
         if depth >= self.locals && matches!(self.names, Names::InPlan(_)) {
@@ -135,7 +135,10 @@ impl Canonical<'_> {
                     .take(8)
                     .map(|(_, name)| name.as_str())
                     .collect();
-                format!("the inputs are `{}`", names.join("`, `"))
+                match names[..] {
+                    [one] => format!("the only input is `{one}`"),
+                    _ => format!("the inputs are `{}`", names.join("`, `")),
+                }
             }
         };
         let message = format!("there is no input `{name_of}`");
@@ -158,7 +161,7 @@ impl Canonical<'_> {
                 sound.then_some(segments)
             }
             (Some(_), Some(path)) => {
-                let message = "the reference has a `pointer` and a `path`, which say the same";
+                let message = "the reference has both a `pointer` and a `path`";
                 self.error(Code::WrongKind, self.place(path), message)
             }
             (None, None) => {
@@ -200,6 +203,10 @@ impl Canonical<'_> {
             let token = self.draft.text(&self.source, node, WHAT)?;
             path.push(Segment::of_token(token.value.into_owned(), Absent::Error));
             return Some(());
+        }
+        if node.kind() != Kind::Object {
+            let note = wrong_kind(&self.source, node, WHAT, "a string or an object");
+            return self.draft.error(note);
         }
         let members = self.object(node, WHAT, ITEM)?;
         let names: Vec<&str> = members

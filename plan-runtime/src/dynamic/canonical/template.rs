@@ -1,7 +1,7 @@
 //! `{"object": {…}}` and its like.
 
 use super::Canonical;
-use crate::dynamic::draft::duplicate;
+use crate::dynamic::draft::{duplicate, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Computed, Entry, Key, Part, Template};
@@ -66,7 +66,7 @@ impl Canonical<'_> {
             }
             "reference" => self.reference(value).map(Template::Reference),
             "text" => {
-                let parts = self.draft.items(&self.source, value, "a text")?;
+                let parts = self.draft.items(&self.source, value, "`text`")?;
                 let parts = parts.into_iter().map(|part| self.part(part, depth));
                 let parts: Vec<Option<Part>> = parts.collect();
                 let parts: Option<Vec<Part>> = parts.into_iter().collect();
@@ -127,7 +127,7 @@ impl Canonical<'_> {
         seen: &mut HashMap<String, Node<'a>>,
     ) -> Option<()> {
         if kind == "object" {
-            for member in self.draft.members(&self.source, node, "an object")?.0 {
+            for member in self.draft.members(&self.source, node, "`object`")?.0 {
                 if let Some(first) = seen.get(&member.name) {
                     let note = duplicate(&self.source, &member.name, member.key, *first);
                     self.draft.note(note);
@@ -140,7 +140,7 @@ impl Canonical<'_> {
             }
             return Some(());
         }
-        for part in self.draft.items(&self.source, node, "a merged object")? {
+        for part in self.draft.items(&self.source, node, "`merge`")? {
             let inner = match part.kind() {
                 Kind::Null => continue,
                 Kind::Object => part.members(),
@@ -168,6 +168,11 @@ impl Canonical<'_> {
             let text = self.draft.text(&self.source, node, "a part of a text")?;
             return Some(Part::Literal(text.value.into_owned().into()));
         }
+        if node.kind() != Kind::Object {
+            let expected = "a string, or an object with a `value`";
+            let note = wrong_kind(&self.source, node, "a part of a text", expected);
+            return self.draft.error(note);
+        }
         let members = self.object(node, "a part of a text", PART)?;
         let spec = self.text(&members, "spec", "the format of a value").into();
         let Some(value) = members.get("value") else {
@@ -183,7 +188,7 @@ impl Canonical<'_> {
     }
 
     fn computed(&mut self, node: Node<'_>) -> Option<Computed> {
-        let members = self.object(node, "a computed value", COMPUTED)?;
+        let members = self.object(node, "`computed`", COMPUTED)?;
         let written = self.required(
             &members,
             node,

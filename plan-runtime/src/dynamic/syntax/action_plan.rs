@@ -1,5 +1,5 @@
 use super::path::{self, Names};
-use super::{Flaw, Piece, Scan, Target, Written, quote, quoted};
+use super::{Flaw, Piece, Scan, Target, Written, no_part, quote, quoted};
 use crate::plan::Segment;
 use std::ops::Range;
 
@@ -88,7 +88,11 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
     let written = &text[range.clone()];
     let mut lacks = None;
     let target = match id.strip_prefix(INPUT) {
-        Some(name) if !name.is_empty() => {
+        Some("") => {
+            let message = "the name of an input is missing behind `PLACEHOLDER_`";
+            return Err(Flaw::new(range, message).into());
+        }
+        Some(name) => {
             if !path.is_empty() {
                 let flaw = Flaw::new(end..at, "an input is given as a whole, and has no path");
                 return Err(flaw.help(format!("write `{{{{{id}}}}}`")).into());
@@ -159,9 +163,7 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
         return Flaw::new(whole, "a reference has no spaces in it").help(help);
     }
     let message = match text[at..].chars().next() {
-        Some(sign) if !plain.is_empty() && !text[at..].starts_with(CLOSE) => {
-            format!("`{}` is no part of a reference", sign.escape_debug())
-        }
+        Some(sign) if !plain.is_empty() && !text[at..].starts_with(CLOSE) => no_part(sign),
         _ => "the id of a step is missing".to_owned(),
     };
     let help = format!(

@@ -1,5 +1,5 @@
 use super::path::{self, Names};
-use super::{Flaw, Piece, Scan, Target, Written, quote, quoted};
+use super::{Flaw, Piece, Scan, Target, Written, no_part, quote, quoted};
 use crate::plan::Segment;
 
 const OPEN: &str = "${";
@@ -78,12 +78,12 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
     let (mut path, at) = path.map_err(|flaw| Box::new(flaw.in_reference(true)))?;
     if !text[at..].starts_with('}') {
         return Err(Box::new(match text[at..].chars().next() {
-            None => Flaw::new(whole, "the reference is not closed with `}`"),
-            Some(sign) => Flaw::new(
-                start..at + sign.len_utf8(),
-                format!("`{}` is no part of a reference", sign.escape_debug()),
-            )
-            .help(r#"a key with such signs stands in quotes: `["odd key"]`"#),
+            None => {
+                let help = format!("did you mean `{}}}`?", &text[whole.clone()]);
+                Flaw::new(whole, "the reference is not closed with `}`").help(help)
+            }
+            Some(sign) => Flaw::new(start..at + sign.len_utf8(), no_part(sign))
+                .help(r#"a key with such signs stands in quotes: `["odd key"]`"#),
         }));
     }
     let written = &text[start..at + 1];

@@ -153,6 +153,14 @@ fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
     Some((value, at + strings.byte_offset()))
 }
 
+/// What stands where a reference has to go on or to end.
+fn no_part(sign: char) -> String {
+    match sign {
+        ' ' => "a space is no part of a reference".to_owned(),
+        sign => format!("`{}` is no part of a reference", sign.escape_debug()),
+    }
+}
+
 /// A string of JSON, as it stands in brackets.
 pub(super) fn quote(key: &str) -> String {
     serde_json::Value::from(key).to_string()

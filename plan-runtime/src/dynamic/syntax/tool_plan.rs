@@ -1,5 +1,5 @@
 use super::path::{self, Names};
-use super::{Flaw, Piece, Scan, Target, Written, quote, quoted};
+use super::{Flaw, Piece, Scan, Target, Written, no_part, quote, quoted};
 
 const MARK: &str = "$ref:";
 
@@ -24,8 +24,11 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
             }
             _ => Scan::flawed(
                 text,
-                Flaw::new(MARK.len()..text.len(), "this is no string of JSON")
-                    .help(format!("the text as it is would be `{}`", literal(text))),
+                Flaw::new(
+                    MARK.len()..text.len(),
+                    "what follows `$ref:` is no string of JSON",
+                )
+                .help(format!("the text as it is would be `{}`", literal(text))),
             ),
         };
     }
@@ -51,7 +54,9 @@ fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
         let flaw = Flaw::new(0..text.len(), "the id of a step is missing behind `$ref:`");
         let rest = text[start..].trim();
         return Err(match rest {
-            "" => flaw.into(),
+            "" => flaw
+                .help("a reference is `$ref:id`, or `$ref:id.field`")
+                .into(),
             rest => flaw.help(format!("did you mean `{MARK}{rest}`?")).into(),
         });
     }
@@ -79,7 +84,7 @@ fn left_over(text: &str, at: usize) -> Flaw {
     let sign = text[at..].chars().next().unwrap_or_default();
     let flaw = |message: String| Flaw::new(at..at + sign.len_utf8(), message);
     if !Names::Wide.has(sign) {
-        return flaw(format!("`{sign}` is no part of a reference"))
+        return flaw(no_part(sign))
             .help("a `$ref:` is the whole string: no text can stand behind it");
     }
     // A name with signs that stand in quotes only: `step-1`.
