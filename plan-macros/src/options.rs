@@ -5,8 +5,11 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident, LitStr, Token, Type};
 
+/// The options that are a name without a value.
+const FLAGS: &[&str] = &["read_only"];
+
 /// Reads the `key = value` pairs of an attribute and hands each known one to `value`, which parses what follows the `=`.
-/// Whatever is wrong with one pair, the others are still read.
+/// A flag (`read_only`) is a key alone. Whatever is wrong with one pair, the others are still read.
 pub(crate) fn read(
     tokens: TokenStream,
     known: &[&str],
@@ -54,13 +57,23 @@ fn pair(
         ));
     }
     seen.push(name.clone());
-    if !input.peek(Token![=]) {
+    if FLAGS.contains(&name.as_str()) {
+        if input.peek(Token![=]) {
+            skip_value(input);
+            return Err(syn::Error::new(
+                key.span(),
+                format_args!(
+                    "`{name}` takes no value\nhelp: write `{name}` alone, or leave it out"
+                ),
+            ));
+        }
+    } else if !input.peek(Token![=]) {
         return Err(syn::Error::new(
             key.span(),
             format_args!("`{name}` needs a value: `{name} = …`"),
         ));
     }
-    input.parse::<Token![=]>()?;
+    input.parse::<Option<Token![=]>>()?;
     value(&name, input)?;
     if !input.is_empty() && !input.peek(Token![,]) {
         return Err(input.error("expected `,`"));

@@ -30,8 +30,8 @@ use std::marker::PhantomData;
 /// # drop(future);
 /// ```
 ///
-/// The options are `#[tool(name = "mail.count")]`, `#[tool(struct = Count)]` for the struct's name, and
-/// `#[tool(crate = path)]` where this crate has another name. The function may return any `Result` whose error converts into
+/// The options are `#[tool(name = "mail.count")]`, `#[tool(struct = Count)]` for the struct's name, `#[tool(read_only)]` for a
+/// tool that [only reads](Tool::READ_ONLY), and `#[tool(crate = path)]` where this crate has another name. The function may return any `Result` whose error converts into
 /// [`Error`](crate::Error).
 ///
 /// # From a struct
@@ -42,7 +42,7 @@ use std::marker::PhantomData;
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Serialize, Deserialize, Shape, Tool)]
-/// #[tool(output = u64, name = "mail.count")]
+/// #[tool(output = u64, name = "mail.count", read_only)]
 /// struct CountEmails { sender: String }
 ///
 /// struct MockMail(u64);
@@ -67,6 +67,11 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
 
     /// What the tool does, in one or more lines; empty where nothing was said.
     const DESCRIPTION: &'static str = "";
+
+    /// Whether the tool says that it only reads: that calling it changes nothing for anyone. `#[tool(read_only)]` says so.
+    ///
+    /// Nothing of this is checked. A call of such a tool whose output nothing uses is one that a plan can do without.
+    const READ_ONLY: bool = false;
 }
 
 /// An implementation of a [`Tool`] for one application.

@@ -38,6 +38,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         .name
         .unwrap_or_else(|| ident.unraw().to_string().to_snake_case());
     let description = docs::text(&input.attrs);
+    let read_only = read_only(options.read_only);
 
     let mut generics = input.generics.clone();
     let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
@@ -61,7 +62,18 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             type Output = #output;
             const NAME: &'static str = #name;
             const DESCRIPTION: &'static str = #description;
+            #read_only
         }
+    }
+}
+
+/// What a contract says of a tool that only reads; of any other it says nothing.
+pub(super) fn read_only(read_only: bool) -> TokenStream {
+    match read_only {
+        true => quote!(
+            const READ_ONLY: bool = true;
+        ),
+        false => TokenStream::new(),
     }
 }
 
@@ -69,6 +81,7 @@ struct Options {
     krate: Path,
     name: Option<String>,
     output: Option<Type>,
+    read_only: bool,
 }
 
 impl Options {
@@ -77,6 +90,7 @@ impl Options {
             krate: parse_quote!(::plan_runtime),
             name: None,
             output: None,
+            read_only: false,
         };
         let mut tokens = TokenStream::new();
         for attr in &input.attrs {
@@ -93,12 +107,13 @@ impl Options {
         }
         options::read(
             tokens,
-            &["output", "name", "crate"],
+            &["output", "name", "read_only", "crate"],
             report,
             |key, input| {
                 match key {
                     "output" => read.output = Some(input.parse()?),
                     "name" => read.name = Some(options::string(key, input)?.value()),
+                    "read_only" => read.read_only = true,
                     _ => read.krate = options::krate(input)?,
                 }
                 Ok(())

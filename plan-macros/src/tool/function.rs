@@ -1,3 +1,4 @@
+use super::contract::read_only;
 use super::signature::{self, Application, Argument, Signature};
 use crate::report::Report;
 use crate::{docs, options};
@@ -23,6 +24,7 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         good: report.is_empty(),
         krate: &options.krate,
         name: &options.name,
+        read_only: options.read_only,
         ident: &options.ident,
         for_struct,
         function: &item,
@@ -56,6 +58,7 @@ struct Expansion<'a> {
     good: bool,
     krate: &'a Path,
     name: &'a str,
+    read_only: bool,
     ident: &'a Ident,
     /// The attributes of the function that are meant for the struct.
     for_struct: Vec<Attribute>,
@@ -87,12 +90,12 @@ impl Expansion<'_> {
         let arguments = self.signature.arguments.iter();
         let fields = arguments.filter(|_| self.can_name_types()).map(|argument| {
             let Argument { attrs, ident, ty } = argument;
-            let doc = docs::text(attrs)
+            // A doc comment that says nothing would end up in the argument's JSON Schema.
+            let undocumented = docs::text(attrs)
                 .is_empty()
-                .then(|| format!("The argument `{}`.", ident.unraw()))
-                .map(|doc| quote!(#[doc = #doc]));
+                .then(|| quote!(#[allow(missing_docs)]));
             quote! {
-                #doc
+                #undocumented
                 #(#attrs)*
                 #vis #ident: #ty
             }
@@ -127,6 +130,7 @@ impl Expansion<'_> {
             None => quote!(()),
         };
         let description = docs::text(&self.function.attrs);
+        let read_only = read_only(self.read_only);
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
@@ -134,6 +138,7 @@ impl Expansion<'_> {
                 type Output = #output;
                 const NAME: &'static str = #name;
                 const DESCRIPTION: &'static str = #description;
+                #read_only
             }
         }
     }
@@ -249,6 +254,7 @@ fn at(span: Span, path: &Path) -> TokenStream {
 struct Options {
     krate: Path,
     name: String,
+    read_only: bool,
     ident: Ident,
 }
 
@@ -258,16 +264,18 @@ impl Options {
         let mut read = Self {
             krate: parse_quote!(::plan_runtime),
             name: name.clone(),
+            read_only: false,
             ident: format_ident!("Tool"),
         };
         let mut ident = None;
         options::read(
             tokens,
-            &["name", "struct", "crate"],
+            &["name", "struct", "read_only", "crate"],
             report,
             |key, input| {
                 match key {
                     "name" => read.name = options::string(key, input)?.value(),
+                    "read_only" => read.read_only = true,
                     "struct" => ident = Some(options::ident(key, input)?),
                     _ => read.krate = options::krate(input)?,
                 }

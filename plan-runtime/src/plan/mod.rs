@@ -11,6 +11,7 @@ mod template;
 mod uses;
 mod write;
 
+pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};

@@ -187,7 +187,7 @@ pub(super) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> 
 
 /// Why a run was over before its time.
 #[derive(Clone, Debug)]
-pub(super) enum Interrupt {
+pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,
 }
@@ -223,11 +223,13 @@ struct Inner {
 }
 
 #[derive(Debug)]
-pub(super) enum Cause {
+pub(crate) enum Cause {
     Steps(Vec<Failure>),
     /// With the steps that had failed before.
     Interrupted(Interrupt, Vec<Failure>),
     Inputs(ResolveError),
+    /// All that is in the way of the plan's start.
+    Unfit(Vec<String>),
     Output(StepError),
     Plan(String),
 }
@@ -248,7 +250,7 @@ impl RunError {
     pub fn failures(&self) -> &[Failure] {
         match &self.0.cause {
             Cause::Steps(failures) | Cause::Interrupted(_, failures) => failures,
-            Cause::Inputs(_) | Cause::Output(_) | Cause::Plan(_) => &[],
+            Cause::Inputs(_) | Cause::Unfit(_) | Cause::Output(_) | Cause::Plan(_) => &[],
         }
     }
 
@@ -270,7 +272,7 @@ impl RunError {
             }
             Cause::Interrupted(Interrupt::Cancelled, _) => false,
             Cause::Output(error) => error.is_transient(),
-            Cause::Inputs(_) | Cause::Plan(_) => false,
+            Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
     }
 
@@ -286,6 +288,9 @@ impl fmt::Display for RunError {
         match &self.0.cause {
             Cause::Inputs(error) => {
                 write!(f, "plan `{plan}` cannot start: {error}")
+            }
+            Cause::Unfit(mistakes) => {
+                write!(f, "plan `{plan}` cannot start: {}", mistakes.join("; "))
             }
             Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {message}"),
             Cause::Output(error) => write!(f, "plan `{plan}` failed: its output: {error}"),
@@ -321,11 +326,15 @@ fn write_failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Resu
 
 impl fmt::Debug for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.failures() {
+        match (&self.0.cause, self.failures()) {
             _ if f.alternate() => fmt::Debug::fmt(&self.0, f),
-            failures @ [_, _, ..] => {
+            (_, failures @ [_, _, ..]) => {
                 write!(f, "plan `{}` failed:", self.plan())?;
                 failures.iter().try_for_each(|it| write!(f, "\n    {it}"))
+            }
+            (Cause::Unfit(mistakes), _) if mistakes.len() > 1 => {
+                write!(f, "plan `{}` cannot start:", self.plan())?;
+                mistakes.iter().try_for_each(|it| write!(f, "\n    {it}"))
             }
             _ => fmt::Display::fmt(self, f),
         }
@@ -344,7 +353,7 @@ impl StdError for RunError {
             }
             Cause::Inputs(error) => Some(error),
             Cause::Output(error) => Some(error),
-            Cause::Plan(_) => None,
+            Cause::Unfit(_) | Cause::Plan(_) => None,
         }
     }
 }

@@ -41,11 +41,11 @@ pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 
 use crate::Plan;
 use crate::resolve::{Held, ResolveError};
-use error::Cause;
+pub(crate) use error::Cause;
 use options::Options;
 use schedule::{Schedule, unstarted};
 use serde::de::DeserializeOwned;
-use start::StartFn;
+use start::{StartFn, Starter};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -85,13 +85,13 @@ use std::time::Duration;
 #[must_use = "a run does nothing unless it is awaited"]
 pub struct Run<'a, App: ?Sized, O> {
     app: &'a App,
-    start: StartFn<App>,
+    starter: Starter<'a, App>,
     stage: Stage<'a>,
     output: PhantomData<fn() -> O>,
 }
 
 enum Stage<'a> {
-    New(&'a Plan, Result<Vec<Held>, ResolveError>, Options<'a>),
+    New(&'a Plan, Result<Vec<Held>, Cause>, Options<'a>),
     Running(Box<Schedule<'a>>),
     Ended,
 }
@@ -105,9 +105,20 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         app: &'a App,
         start: StartFn<App>,
     ) -> Self {
+        let inputs = inputs.map_err(Cause::Inputs);
+        Self::started_by(Starter::Plan(start), plan, inputs, app)
+    }
+
+    /// A run whose actions are started by `starter`, or one that fails for a cause that is known already.
+    pub(crate) fn started_by(
+        starter: Starter<'a, App>,
+        plan: &'a Plan,
+        inputs: Result<Vec<Held>, Cause>,
+        app: &'a App,
+    ) -> Self {
         Self {
             app,
-            start,
+            starter,
             stage: Stage::New(plan, inputs, Options::default()),
             output: PhantomData,
         }
@@ -168,6 +179,21 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// It is what serde writes of a tool: a field with `#[serde(skip_serializing)]` is not in it.
     pub fn capture_arguments(self, capture: bool) -> Self {
         self.configure(|options| options.capture = capture)
+    }
+
+    /// Keeps what each step gave in the [report](Run::with_report), for [`StepReport::output`]. It is a copy of every output.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step six = Double { number: 3 }; step text: String = format!("{six}!"); text };
+    /// let (_, report) = smol::block_on(plan.run(&()).capture_outputs(true).with_report());
+    /// assert_eq!(report.step("six").unwrap().output(), Some(&6.into()));
+    /// assert_eq!(serde_json::to_value(&report)?["steps"][1]["output"], "6!");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn capture_outputs(self, capture: bool) -> Self {
+        self.configure(|options| options.capture_outputs = capture)
     }
 
     /// Has the run watched. There is one observer; one that hands everything on to several is easily written.
@@ -241,9 +267,8 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
             else {
                 unreachable!("it was matched above")
             };
-            let schedule = inputs
-                .map_err(Cause::Inputs)
-                .and_then(|inputs| Schedule::new(plan, inputs, options).map_err(Cause::Plan));
+            let schedule =
+                inputs.and_then(|inputs| Schedule::new(plan, inputs, options).map_err(Cause::Plan));
             match schedule {
                 Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
                 Err(cause) => {
@@ -257,8 +282,8 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
         let Stage::Running(schedule) = &mut self.stage else {
             panic!("a run was polled after it had ended")
         };
-        let (start, app) = (self.start, self.app);
-        ready!(schedule.poll(cx, &mut |step, request| start(step, request, app)));
+        let (starter, app) = (&self.starter, self.app);
+        ready!(schedule.poll(cx, &mut |site, request| starter.start(site, request, app)));
         let output = schedule.output();
         if let Some(report) = report {
             *report = Some(schedule.report());

@@ -50,6 +50,7 @@ pub(super) struct Options<'a> {
     pub(super) deadline: Option<Duration>,
     pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     pub(super) capture: bool,
+    pub(super) capture_outputs: bool,
     /// Whether each attempt is to be in a report.
     pub(super) record: bool,
     pub(super) observer: Option<&'a (dyn Observer + 'a)>,
@@ -65,6 +66,7 @@ impl Default for Options<'_> {
             deadline: None,
             cancel: None,
             capture: false,
+            capture_outputs: false,
             record: false,
             observer: None,
             timer: Box::new(ThreadTimer),

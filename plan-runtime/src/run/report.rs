@@ -99,6 +99,7 @@ pub struct StepReport {
     started: Option<Duration>,
     ended: Option<Duration>,
     attempts: Vec<Attempt>,
+    pub(super) output: Option<Value>,
 }
 
 /// A call of a tool, or a computation of a value.
@@ -228,6 +229,7 @@ impl StepReport {
             started,
             ended,
             attempts,
+            output: None,
         }
     }
 
@@ -291,6 +293,12 @@ impl StepReport {
     /// [capture arguments](super::Run::capture_arguments), and for a step that called no tool.
     pub fn arguments(&self) -> Option<&Value> {
         self.attempts.last()?.arguments()
+    }
+
+    /// What the step gave: null if it was skipped, what stands for its output if it failed and has such; `None` unless the run was
+    /// to [capture outputs](super::Run::capture_outputs), and for a step that gave nothing.
+    pub fn output(&self) -> Option<&Value> {
+        self.output.as_ref()
     }
 
     /// The calls, of all elements, in the order in which they started.

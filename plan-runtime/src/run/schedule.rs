@@ -41,6 +41,8 @@ pub(super) struct Schedule<'x> {
     open: usize,
     steps: Vec<Progress<'x>>,
     failed: Vec<(usize, Vec<usize>, StepError)>,
+    /// Copies of the outputs for the report; empty unless it is to have them.
+    captured: Vec<Option<Value>>,
     deadline: Option<Sleep>,
     interrupted: Option<Interrupt>,
     random: fastrand::Rng,
@@ -113,6 +115,7 @@ impl<'x> Schedule<'x> {
                 .take(count)
                 .collect(),
             failed: Vec::new(),
+            captured: Vec::new(),
             deadline: options.deadline.map(|deadline| clock.sleep(deadline)),
             interrupted: None,
             random: options
@@ -259,6 +262,9 @@ impl<'x> Schedule<'x> {
                     Optional::No | Optional::Each => output,
                 };
                 self.steps[step].state = State::Completed;
+                if self.options.capture_outputs {
+                    self.capture_output(step, output.as_json());
+                }
                 self.outputs[step] = Some(output);
                 self.watch_end(step);
                 self.free_unread(step);

@@ -1,7 +1,7 @@
 use super::StepError;
-use crate::Call;
 use crate::plan::Action;
 use crate::resolve::{Held, Scope, encode, resolve};
+use crate::{Call, Result};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::cell::Cell;
@@ -16,6 +16,29 @@ pub type StepResult = Result<Held, StepError>;
 
 /// How generated code starts an action, by its [site](Action::site).
 pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
+
+/// What starts the actions of a run.
+pub(crate) enum Starter<'a, App: ?Sized> {
+    /// Generated code.
+    Plan(StartFn<App>),
+    /// What was found for the actions of a plan before it runs.
+    Found(Box<dyn Starts<App> + 'a>),
+}
+
+/// What starts the actions of one plan, by their [sites](Action::site).
+pub(crate) trait Starts<App: ?Sized>: Send {
+    fn start<'x>(&self, site: usize, request: Request<'_>, app: &'x App) -> Started<'x>;
+}
+
+impl<App: ?Sized> Starter<'_, App> {
+    #[inline]
+    pub(super) fn start<'x>(&self, site: usize, request: Request<'_>, app: &'x App) -> Started<'x> {
+        match self {
+            Self::Plan(start) => start(site, request, app),
+            Self::Found(found) => found.start(site, request, app),
+        }
+    }
+}
 
 /// A step that was started.
 pub enum Started<'x> {
@@ -76,6 +99,24 @@ impl<'s> Request<'s> {
         Started::Running(Box::pin(async move {
             let output = output.await.map_err(StepError::tool)?;
             Held::value(output, keep).map_err(StepError::output)
+        }))
+    }
+
+    /// Calls what takes its arguments and gives its output as JSON: its arguments are resolved at once.
+    pub(crate) fn call_json<'x, F>(self, call: impl FnOnce(Value) -> F) -> Started<'x>
+    where
+        F: Future<Output = Result<Value>> + Send + 'x,
+    {
+        let arguments: Value = match resolve(&self.action.args, &self.scope) {
+            Ok(arguments) => arguments,
+            Err(error) => return Started::Ended(Err(StepError::arguments(error))),
+        };
+        if let Some(captured) = self.captured {
+            captured.set(Some(arguments.clone()));
+        }
+        let output = call(arguments);
+        Started::Running(Box::pin(async move {
+            output.await.map(Held::json).map_err(StepError::tool)
         }))
     }
 

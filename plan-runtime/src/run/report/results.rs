@@ -37,6 +37,8 @@ pub struct ToolResult {
     pub success: bool,
     /// The tool's name; empty where there is no single one.
     pub tool: String,
+    /// The step's output, where it was [captured](crate::run::Run::capture_outputs).
+    pub data: Option<Value>,
     /// Why there is no success.
     pub error: Option<ErrorDetails>,
     /// Times.
@@ -69,7 +71,7 @@ pub struct ToolMetadata {
 impl Report {
     /// The report in the form of the step blueprint: `requestId`, `results`, `metadata` with `successfulSteps`, and so on.
     ///
-    /// Steps that were not started are left out. Outputs are not part of a report.
+    /// Steps that were not started are left out.
     ///
     /// ```
     /// # use plan_runtime::{Error, Result, plan, tool};
@@ -122,6 +124,7 @@ impl Report {
         ToolResult {
             success: error.is_none(),
             tool: step.tool().unwrap_or_default().to_owned(),
+            data: step.output().cloned(),
             error,
             metadata: ToolMetadata {
                 execution_time: millis(step.duration().unwrap_or_default()),

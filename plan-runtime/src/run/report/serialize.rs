@@ -38,6 +38,7 @@ impl Serialize for StepReport {
         }
         entry(&mut map, "started_ms", self.started.map(millis))?;
         entry(&mut map, "duration_ms", self.duration().map(millis))?;
+        entry(&mut map, "output", self.output())?;
         if !self.attempts.is_empty() {
             map.serialize_entry("attempts", &self.attempts)?;
         }

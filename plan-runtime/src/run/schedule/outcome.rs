@@ -7,6 +7,7 @@ use super::{Schedule, State};
 use crate::plan::Plan;
 use crate::resolve::resolve;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
 impl<'x> Schedule<'x> {
@@ -56,6 +57,15 @@ impl<'x> Schedule<'x> {
         failures
     }
 
+    /// Keeps an output for the report, if there is to be one.
+    #[cold]
+    pub(super) fn capture_output(&mut self, step: usize, output: &Value) {
+        if self.options.record {
+            self.captured.resize(self.steps.len(), None);
+            self.captured[step] = Some(output.clone());
+        }
+    }
+
     /// How a step ended.
     pub(super) fn status(&self, step: usize) -> Status {
         let progress = &self.steps[step];
@@ -93,6 +103,7 @@ impl<'x> Schedule<'x> {
             };
             let times = (progress.started, progress.ended);
             let mut report = StepReport::new(&self.plan.steps[place], status, element, times, log);
+            report.output = self.captured.get_mut(place).and_then(Option::take);
             if self.plan.steps[place].action().is_some() {
                 report.add_only_attempt(&self.plan.steps[place]);
             }

@@ -65,7 +65,19 @@ mod inner {
 
 fn runs_on<A: ?Sized, T: Call<A>>() {}
 
+#[tool(read_only, name = "look")]
+async fn look_up(n: u8) -> Result<u8> {
+    Ok(n)
+}
+
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u8, read_only)]
+struct Peek {}
+
+const _: () = assert!(LookUp::READ_ONLY && Peek::READ_ONLY && !AnyApp::READ_ONLY);
+
 fn main() {
+    let _ = (LookUp { n: 1 }, Peek {});
     runs_on::<App, Widen>();
     runs_on::<App, Same>();
     runs_on::<str, AnyApp>();

@@ -1,0 +1,145 @@
+//! What is wrong with a run before it starts.
+
+use super::Contracts;
+use crate::plan::{BodyPart, Part, Plan, Template};
+use crate::resolve::describe::{self, short, similar};
+use crate::resolve::{Held, encode};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The inputs of a plan in its order, or all that keeps it from starting.
+pub(super) fn ready(
+    plan: &Plan,
+    inputs: &impl Serialize,
+    contracts: &Contracts,
+) -> Result<Vec<Held>, Vec<String>> {
+    let mut mistakes = Vec::new();
+    let inputs = match encode(inputs) {
+        Ok(inputs) => read_inputs(plan, inputs, &mut mistakes),
+        Err(error) => {
+            mistakes.push(format!("the inputs cannot be encoded: {error}"));
+            Vec::new()
+        }
+    };
+    tools(plan, contracts, &mut mistakes);
+    code(plan, &mut mistakes);
+    match mistakes.is_empty() {
+        true => Ok(inputs),
+        false => Err(mistakes),
+    }
+}
+
+fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<Held> {
+    let mut given = match inputs {
+        Value::Object(members) => members,
+        Value::Null => Map::new(),
+        other => {
+            let other = describe::value(&other);
+            mistakes.push(format!("the inputs are {other}, and not an object"));
+            return Vec::new();
+        }
+    };
+    let mut inputs = Vec::with_capacity(plan.inputs.len());
+    for input in plan.inputs.iter() {
+        match given.remove(&*input.name) {
+            Some(value) => inputs.push(Held::json(value)),
+            None if is_option(&input.type_name) => inputs.push(Held::json(Value::Null)),
+            None => mistakes.push(format!("the input `{}` is missing", input.name)),
+        }
+    }
+    for name in given.keys() {
+        let names = plan.inputs.iter().map(|input| &*input.name);
+        let meant = meant(name, names);
+        mistakes.push(format!("there is no input `{}`{meant}", short(name)));
+    }
+    inputs
+}
+
+/// Whether a type, as written, is `Option<…>` by whatever path.
+fn is_option(type_name: &str) -> bool {
+    let path = type_name.split_once('<').map_or("", |(path, _)| path);
+    path.rsplit("::").next().map(str::trim) == Some("Option")
+}
+
+fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
+    similar(wrong, names).map_or_else(String::new, |name| format!(" (`{name}` is similar)"))
+}
+
+/// Each tool that the plan calls and the toolbox lacks, with the steps that call it.
+fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
+    let mut lacking: Vec<(&str, Vec<&str>)> = Vec::new();
+    for step in plan.steps.iter() {
+        step.body.visit(&mut |part| {
+            let BodyPart::Action(action) = part else {
+                return;
+            };
+            let Some(tool) = &action.tool else { return };
+            if contracts.get(&tool.name).is_some() {
+                return;
+            }
+            match lacking.iter_mut().find(|(name, _)| *name == tool.name) {
+                Some((_, steps)) if steps.last() == Some(&&*step.id) => {}
+                Some((_, steps)) => steps.push(&step.id),
+                None => lacking.push((&tool.name, vec![&step.id])),
+            }
+        });
+    }
+    for (name, steps) in lacking {
+        let meant = meant(name, contracts.names());
+        let name = short(name);
+        let callers = callers(&steps);
+        mistakes.push(format!(
+            "the toolbox has no tool `{name}`{meant}, which {callers}"
+        ));
+    }
+}
+
+/// `step `a` calls`, `steps `a` and `b` call`.
+fn callers(steps: &[&str]) -> String {
+    const NAMED: usize = 3;
+    let quoted = |steps: &[&str]| {
+        let steps: Vec<_> = steps.iter().map(|step| format!("`{step}`")).collect();
+        steps.join(", ")
+    };
+    match steps {
+        [only] => format!("step `{only}` calls"),
+        [others @ .., last] if others.len() < NAMED => {
+            format!("steps {} and `{last}` call", quoted(others))
+        }
+        all => {
+            let more = all.len() - NAMED;
+            format!("steps {} and {more} more call", quoted(&all[..NAMED]))
+        }
+    }
+}
+
+/// What only `plan!` can give code to, in a plan that was read from JSON.
+fn code(plan: &Plan, mistakes: &mut Vec<String>) {
+    const NO_CODE: &str = "the plan was read from JSON, so there is no code that computes";
+    let mut find = |place: &str, template: &Template| {
+        template.visit(&mut String::new(), &mut |_, template| match template {
+            Template::Computed(computed) if computed.compute.is_none() => {
+                let written = short(&computed.written);
+                mistakes.push(format!("{place}: {NO_CODE} `{written}`"));
+            }
+            Template::Text(parts) => {
+                for part in parts.iter() {
+                    if let Part::Value {
+                        spec, show: None, ..
+                    } = part
+                        && !spec.is_empty()
+                    {
+                        let spec = short(spec);
+                        mistakes.push(format!("{place}: {NO_CODE} `{{:{spec}}}`"));
+                    }
+                }
+            }
+            _ => {}
+        });
+    };
+    for step in plan.steps.iter() {
+        let place = format!("step `{}`", step.id);
+        step.templates(&mut |_, template| find(&place, template));
+    }
+    find("the output", &plan.output.value);
+}

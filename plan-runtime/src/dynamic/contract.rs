@@ -1,0 +1,310 @@
+use crate::Tool;
+use crate::shape::{Place, TypeShape};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What is known of a tool by its name: what it does, and how its arguments and its output look.
+///
+/// Schemas are [JSON Schemas](https://json-schema.org). A contract serialises to what a model is told of a tool:
+///
+/// ```
+/// use plan_runtime::dynamic::Contract;
+/// use serde_json::json;
+///
+/// let contract = Contract::new("find_person")
+///     .description("Finds a person.")
+///     .read_only()
+///     .arguments(json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}));
+/// assert_eq!(serde_json::to_value(&contract)?, json!({
+///     "name": "find_person",
+///     "description": "Finds a person.",
+///     "read_only": true,
+///     "parameters": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+/// }));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Contract {
+    /// The name by which plans call the tool.
+    pub name: Cow<'static, str>,
+    /// What the tool does; empty where nothing was said.
+    pub description: Cow<'static, str>,
+    /// Whether the tool says that it [only reads](Tool::READ_ONLY).
+    pub read_only: bool,
+    /// The JSON Schema of the arguments, which are an object; `None` where nothing is known of them.
+    pub arguments: Option<Value>,
+    /// The JSON Schema of the output; `None` where nothing is known of it.
+    pub output: Option<Value>,
+}
+
+impl Contract {
+    /// A contract that says no more than the name.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            name: name.into(),
+            description: Cow::Borrowed(""),
+            read_only: false,
+            arguments: None,
+            output: None,
+        }
+    }
+
+    /// Says what the tool does.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Says that the tool only reads: that calling it changes nothing for anyone.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.read_only = true;
+        self
+    }
+
+    /// Says how the arguments look, as a JSON Schema.
+    #[must_use]
+    pub fn arguments(mut self, schema: impl Into<Value>) -> Self {
+        self.arguments = Some(schema.into());
+        self
+    }
+
+    /// Says how the output looks, as a JSON Schema.
+    #[must_use]
+    pub fn output(mut self, schema: impl Into<Value>) -> Self {
+        self.output = Some(schema.into());
+        self
+    }
+
+    /// What is known of a tool without more: its name, its description, and the names of its arguments, but no types.
+    ///
+    /// Other arguments than those are refused by the schema, unless a field is `#[serde(flatten)]`, whose names are not known.
+    /// A `#[serde(alias)]` is not known either.
+    ///
+    /// ```
+    /// use plan_runtime::{Result, dynamic::Contract, tool};
+    /// use serde_json::json;
+    ///
+    /// /// Counts e-mails.
+    /// #[tool(read_only)]
+    /// async fn count_emails(sender: String, unread: Option<bool>) -> Result<u64> {
+    ///     Ok(0)
+    /// }
+    ///
+    /// let contract = Contract::of::<CountEmails>();
+    /// assert_eq!((&*contract.name, &*contract.description), ("count_emails", "Counts e-mails."));
+    /// assert!(contract.read_only);
+    /// assert_eq!(contract.arguments, Some(json!({
+    ///     "type": "object",
+    ///     "properties": {"sender": {}, "unread": {}},
+    ///     "required": ["sender"],
+    ///     "additionalProperties": false,
+    /// })));
+    /// ```
+    pub fn of<T: Tool>() -> Self {
+        Self {
+            name: Cow::Borrowed(T::NAME),
+            description: Cow::Borrowed(T::DESCRIPTION),
+            read_only: T::READ_ONLY,
+            arguments: schema_of(&T::SHAPE),
+            output: None,
+        }
+    }
+
+    /// What is known of a tool whose arguments and output say with [`schemars`] how they look.
+    ///
+    /// ```
+    /// use plan_runtime::{Result, dynamic::Contract, tool};
+    /// use schemars::JsonSchema;
+    ///
+    /// #[tool]
+    /// #[derive(JsonSchema)]
+    /// async fn count_emails(sender: String, unread: Option<bool>) -> Result<u64> {
+    ///     Ok(0)
+    /// }
+    ///
+    /// let contract = Contract::with_schema::<CountEmails>();
+    /// assert_eq!(contract.arguments.unwrap()["properties"]["sender"]["type"], "string");
+    /// assert_eq!(contract.output.unwrap()["type"], "integer");
+    /// ```
+    #[cfg(feature = "schema")]
+    pub fn with_schema<T>() -> Self
+    where
+        T: Tool + schemars::JsonSchema,
+        T::Output: schemars::JsonSchema,
+    {
+        use schemars::generate::SchemaSettings;
+        let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+        let arguments = settings.clone().for_deserialize().into_generator();
+        let output = settings.for_serialize().into_generator();
+        let mut arguments = arguments.into_root_schema_for::<T>();
+        // The contract says these itself.
+        arguments.remove("title");
+        arguments.remove("description");
+        Self {
+            arguments: Some(arguments.into()),
+            output: Some(output.into_root_schema_for::<T::Output>().into()),
+            ..Self::of::<T>()
+        }
+    }
+}
+
+/// The object that a struct with named fields is read from.
+fn schema_of(shape: &TypeShape) -> Option<Value> {
+    let TypeShape::Struct(fields) = shape else {
+        return None;
+    };
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    let mut open = false;
+    for field in *fields {
+        match field.argument {
+            Place::Key(name) => {
+                properties.insert(name.to_owned(), json!({}));
+                if field.required {
+                    required.push(name);
+                }
+            }
+            Place::Flattened => open = true,
+            Place::LeftOut(_) => {}
+            // A tuple, or a struct that is read as what it wraps.
+            Place::Index(_) | Place::Inner => return None,
+        }
+    }
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    if !open {
+        schema["additionalProperties"] = false.into();
+    }
+    Some(schema)
+}
+
+impl Serialize for Contract {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("description", &self.description)?;
+        if self.read_only {
+            map.serialize_entry("read_only", &true)?;
+        }
+        if let Some(arguments) = &self.arguments {
+            map.serialize_entry("parameters", arguments)?;
+        }
+        if let Some(output) = &self.output {
+            map.serialize_entry("output", output)?;
+        }
+        map.end()
+    }
+}
+
+/// What is known of several tools, in the order in which they were added.
+///
+/// It serialises to a list of the contracts, to show to a model that writes plans.
+///
+/// ```
+/// use plan_runtime::dynamic::{Contract, Contracts};
+///
+/// let contracts: Contracts = [Contract::new("write"), Contract::new("read").read_only()].into_iter().collect();
+/// assert_eq!(contracts.names().collect::<Vec<_>>(), ["write", "read"]);
+/// assert!(contracts.get("read").unwrap().read_only);
+/// assert_eq!(contracts.to_json()[1]["name"], "read");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Contracts {
+    list: Vec<Contract>,
+    places: HashMap<Cow<'static, str>, usize>,
+}
+
+impl Contracts {
+    /// No contracts.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a contract. One of the same name that is there gives its place to it, and is given back.
+    pub fn insert(&mut self, contract: Contract) -> Option<Contract> {
+        match self.place(&contract.name) {
+            Some(place) => Some(std::mem::replace(&mut self.list[place], contract)),
+            None => {
+                self.places.insert(contract.name.clone(), self.list.len());
+                self.list.push(contract);
+                None
+            }
+        }
+    }
+
+    /// The contract of this name.
+    pub fn get(&self, name: &str) -> Option<&Contract> {
+        self.place(name).map(|place| &self.list[place])
+    }
+
+    /// The contracts, in the order in which they were added.
+    pub fn iter(&self) -> std::slice::Iter<'_, Contract> {
+        self.list.iter()
+    }
+
+    /// The names, in the order in which they were added.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.list.iter().map(|contract| &*contract.name)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The contracts as JSON: a list of objects with `name`, `description`, `parameters` and `output`, the latter two as JSON Schemas
+    /// where they are known, and `read_only` where it is so.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("a contract is made of strings and JSON")
+    }
+
+    /// Where in the order a contract stands.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+}
+
+impl Serialize for Contracts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.list)
+    }
+}
+
+impl<'c> IntoIterator for &'c Contracts {
+    type Item = &'c Contract;
+    type IntoIter = std::slice::Iter<'c, Contract>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl Extend<Contract> for Contracts {
+    fn extend<I: IntoIterator<Item = Contract>>(&mut self, contracts: I) {
+        for contract in contracts {
+            self.insert(contract);
+        }
+    }
+}
+
+/// Of several contracts of one name, the last counts.
+impl FromIterator<Contract> for Contracts {
+    fn from_iter<I: IntoIterator<Item = Contract>>(contracts: I) -> Self {
+        let mut all = Self::new();
+        all.extend(contracts);
+        all
+    }
+}

@@ -1,0 +1,343 @@
+use super::check;
+use super::contract::{Contract, Contracts};
+use crate::plan::{BodyPart, Plan};
+use crate::run::Cause;
+use crate::run::start::{Request, Started, Starter, Starts};
+use crate::{Call, Result, Run};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+/// The tools of an application under their names: what runs plans that are known only at run time.
+///
+/// A toolbox has the same implementations that `plan!` uses, so that whatever is a tool of the application can be put into it,
+/// plans of `plan!` among them. Tools that are known only at run time are closures from JSON to JSON.
+///
+/// ```
+/// use plan_runtime::dynamic::{Contract, Toolbox};
+/// use plan_runtime::{Error, Plan, Result, tool};
+/// use serde_json::{Value, json};
+///
+/// struct Shop {
+///     currency: &'static str,
+/// }
+///
+/// /// Looks up what an item costs.
+/// #[tool(read_only)]
+/// async fn find_price(_shop: &Shop, item: String) -> Result<usize> {
+///     Ok(item.len())
+/// }
+///
+/// let toolbox = Toolbox::new()
+///     .with::<FindPrice>()
+///     .with_app_fn(Contract::new("write_bill"), |shop: &Shop, arguments: Value| {
+///         Box::pin(async move {
+///             let total = arguments["total"].as_u64().ok_or_else(|| Error::msg("a bill needs a total"))?;
+///             Ok(json!(format!("{total} {}", shop.currency)))
+///         })
+///     });
+///
+/// let plan: Plan = serde_json::from_value(json!({
+///     "name": "sell",
+///     "inputs": [{"name": "item", "type": "String"}],
+///     "steps": [
+///         {"id": "price", "tool": {"name": "find_price"},
+///          "arguments": {"object": {"item": {"reference": {"input": "item", "pointer": ""}}}}},
+///         {"id": "bill", "tool": {"name": "write_bill"},
+///          "arguments": {"object": {"total": {"reference": {"step": "price", "pointer": ""}}}}},
+///     ],
+///     "output": {"value": {"reference": {"step": "bill", "pointer": ""}}},
+/// }))?;
+/// let run = toolbox.run(&plan, json!({"item": "lamp"}), &Shop { currency: "EUR" });
+/// assert_eq!(smol::block_on(run)?, "4 EUR");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Toolbox<App: ?Sized> {
+    contracts: Contracts,
+    /// In the order of the contracts.
+    tools: Vec<Implementation<App>>,
+}
+
+/// What a tool's future is where it may borrow the application.
+type AppFuture<'x> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'x>>;
+
+type JsonCall = dyn Fn(Value) -> AppFuture<'static> + Send + Sync;
+
+type AppCall<App> = dyn for<'x> Fn(&'x App, Value) -> AppFuture<'x> + Send + Sync;
+
+enum Implementation<App: ?Sized> {
+    /// A [`Call`] of a type.
+    Typed(for<'x> fn(Request<'_>, &'x App) -> Started<'x>),
+    Json(Box<JsonCall>),
+    JsonOfApp(Box<AppCall<App>>),
+}
+
+impl<App: ?Sized> Implementation<App> {
+    fn start<'x>(&self, request: Request<'_>, app: &'x App) -> Started<'x> {
+        match self {
+            Self::Typed(start) => start(request, app),
+            Self::Json(call) => request.call_json(call),
+            Self::JsonOfApp(call) => request.call_json(|arguments| call(app, arguments)),
+        }
+    }
+}
+
+impl<App: ?Sized> Toolbox<App> {
+    /// A toolbox without tools.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            contracts: Contracts::new(),
+            tools: Vec::new(),
+        }
+    }
+
+    /// Adds a tool of the application, under [`Tool::NAME`](crate::Tool::NAME). A plan of `plan!` is one.
+    ///
+    /// ```
+    /// use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
+    ///
+    /// /// Doubles a number.
+    /// #[tool]
+    /// async fn double(number: u64) -> Result<u64> {
+    ///     Ok(number * 2)
+    /// }
+    ///
+    /// plan! {
+    ///     Quadruple(number: u64) -> u64 {
+    ///         step twice = Double { number };
+    ///         step again = Double { number: twice };
+    ///         again
+    ///     }
+    /// }
+    ///
+    /// let toolbox = Toolbox::<()>::new().with::<Double>().with::<Quadruple>();
+    /// assert_eq!(toolbox.contracts().names().collect::<Vec<_>>(), ["double", "quadruple"]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where there is a tool of this name already, here and in all other methods that add one. [`contains`](Self::contains) tells.
+    #[must_use]
+    pub fn with<T: Call<App> + 'static>(self) -> Self {
+        self.with_typed::<T>(Contract::of::<T>())
+    }
+
+    /// Adds a tool as [`with`](Self::with) does, with the JSON Schemas of its arguments and its output.
+    ///
+    /// ```
+    /// use plan_runtime::{Result, dynamic::Toolbox, tool};
+    ///
+    /// #[tool]
+    /// #[derive(schemars::JsonSchema)]
+    /// async fn double(number: u64) -> Result<u64> {
+    ///     Ok(number * 2)
+    /// }
+    ///
+    /// let toolbox = Toolbox::<()>::new().with_schema::<Double>();
+    /// let arguments = toolbox.contracts().get("double").unwrap().arguments.as_ref().unwrap();
+    /// assert_eq!(arguments["properties"]["number"]["type"], "integer");
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where there is a tool of this name already.
+    #[cfg(feature = "schema")]
+    #[must_use]
+    pub fn with_schema<T>(self) -> Self
+    where
+        T: Call<App> + schemars::JsonSchema + 'static,
+        T::Output: schemars::JsonSchema,
+    {
+        self.with_typed::<T>(Contract::with_schema::<T>())
+    }
+
+    fn with_typed<T: Call<App> + 'static>(self, contract: Contract) -> Self {
+        // Computed values read what a step gave from its JSON: a plan may mean a tool of another type by this name.
+        const KEEP: bool = false;
+        self.add(
+            contract,
+            Implementation::Typed(|request, app| request.call::<T, App>(app, KEEP)),
+        )
+    }
+
+    /// Adds a tool that is known only at run time, and does not need the application: a closure from the arguments to the output.
+    ///
+    /// The arguments are an object with what the plan gives.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    /// use serde_json::json;
+    ///
+    /// let echo = Contract::new("echo").description("Gives back what it is given.").read_only();
+    /// let toolbox = Toolbox::<()>::new().with_fn(echo, |arguments| async move { Ok(arguments) });
+    /// assert!(toolbox.contains("echo"));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where there is a tool of this name already.
+    #[must_use]
+    pub fn with_fn<F, R>(self, contract: Contract, call: F) -> Self
+    where
+        F: Fn(Value) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value>> + Send + 'static,
+    {
+        let call = move |arguments| -> AppFuture<'static> { Box::pin(call(arguments)) };
+        self.add(contract, Implementation::Json(Box::new(call)))
+    }
+
+    /// Adds a tool that is known only at run time, and needs the application: a closure whose future, in a box, may borrow it.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    /// use serde_json::{Value, json};
+    ///
+    /// struct Shop {
+    ///     open: bool,
+    /// }
+    ///
+    /// let toolbox = Toolbox::new().with_app_fn(Contract::new("is_open"), |shop: &Shop, _: Value| {
+    ///     Box::pin(async move { Ok(json!(shop.open)) })
+    /// });
+    /// assert!(toolbox.contains("is_open"));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where there is a tool of this name already.
+    #[must_use]
+    pub fn with_app_fn<F>(self, contract: Contract, call: F) -> Self
+    where
+        F: for<'x> Fn(&'x App, Value) -> Pin<Box<dyn Future<Output = Result<Value>> + Send + 'x>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        self.add(contract, Implementation::JsonOfApp(Box::new(call)))
+    }
+
+    fn add(mut self, contract: Contract, tool: Implementation<App>) -> Self {
+        let name = &contract.name;
+        assert!(
+            !self.contains(name),
+            "the toolbox has a tool `{name}` already; another needs another name"
+        );
+        self.contracts.insert(contract);
+        self.tools.push(tool);
+        self
+    }
+
+    /// What is known of the tools, in the order in which they were added.
+    pub fn contracts(&self) -> &Contracts {
+        &self.contracts
+    }
+
+    /// Whether there is a tool of this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.contracts.place(name).is_some()
+    }
+
+    /// Runs a plan on an application, with the tools of these names.
+    ///
+    /// The inputs are an object with a member for each of [`Plan::inputs`]; `()` is for none. The struct of a `plan!` plan is such
+    /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan, and
+    /// one of those gives the same here.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// plan! {
+    ///     Quadruple(number: u64) -> u64 {
+    ///         step twice = Double { number };
+    ///         step again = Double { number: twice };
+    ///         again
+    ///     }
+    /// }
+    ///
+    /// let toolbox = Toolbox::new().with::<Double>();
+    /// assert_eq!(smol::block_on(toolbox.run(Quadruple::PLAN, Quadruple { number: 3 }, &()))?, 12);
+    ///
+    /// let error = smol::block_on(toolbox.run(Quadruple::PLAN, serde_json::json!({"nmber": 3}), &())).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "plan `quadruple` cannot start: the input `number` is missing; there is no input `nmber` (`number` is similar)"
+    /// );
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Besides the errors of every run, and all at once, before anything runs: tools that the toolbox lacks; inputs that are
+    /// missing, that the plan does not have, or that are no object; computed values of a plan that was read from JSON, which have no code.
+    pub fn run<'a>(
+        &'a self,
+        plan: &'a Plan,
+        inputs: impl Serialize,
+        app: &'a App,
+    ) -> Run<'a, App, Value> {
+        let inputs = check::ready(plan, &inputs, &self.contracts).map_err(Cause::Unfit);
+        let found = Found::new(self, plan);
+        Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
+    }
+
+    fn get(&self, name: &str) -> Option<&Implementation<App>> {
+        self.tools.get(self.contracts.place(name)?)
+    }
+}
+
+/// The tools of a plan's actions, looked up once for a run.
+struct Found<'a, App: ?Sized> {
+    toolbox: &'a Toolbox<App>,
+    /// By site. `None` where a value is computed, and where the toolbox lacks the tool.
+    by_site: Vec<Option<&'a Implementation<App>>>,
+}
+
+impl<'a, App: ?Sized> Found<'a, App> {
+    fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> Self {
+        let mut by_site = Vec::new();
+        let mut numbered = true;
+        for step in plan.steps.iter() {
+            step.body.visit(&mut |part| {
+                if let BodyPart::Action(action) = part {
+                    numbered &= action.site == by_site.len();
+                    let tool = action.tool.as_ref();
+                    by_site.push(tool.and_then(|tool| toolbox.get(&tool.name)));
+                }
+            });
+        }
+        if !numbered {
+            // A plan that was made by hand has what sites it likes, so its tools are looked up when they are called.
+            by_site.clear();
+        }
+        Self { toolbox, by_site }
+    }
+}
+
+impl<App: ?Sized> Starts<App> for Found<'_, App> {
+    fn start<'x>(&self, site: usize, request: Request<'_>, app: &'x App) -> Started<'x> {
+        let Some(info) = &request.action().tool else {
+            return request.compute::<Value>(false);
+        };
+        let found = self.by_site.get(site).copied().flatten();
+        match found.or_else(|| self.toolbox.get(&info.name)) {
+            Some(tool) => tool.start(request, app),
+            None => request.unknown(),
+        }
+    }
+}
+
+impl<App: ?Sized> Default for Toolbox<App> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<App: ?Sized> fmt::Debug for Toolbox<App> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.contracts.names().collect();
+        f.debug_tuple("Toolbox").field(&names).finish()
+    }
+}
