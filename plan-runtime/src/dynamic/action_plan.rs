@@ -107,6 +107,9 @@ fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
             "description",
             "the description of an input",
         );
+        if type_name.is_empty() {
+            draft.spans.untyped.push(draft.inputs.len());
+        }
         draft.inputs.push(crate::plan::Input {
             name: name.into(),
             type_name: type_name.into(),

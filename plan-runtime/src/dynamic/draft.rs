@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// How many names are listed where none is similar to the one that was meant.
-const MOST_NAMES: usize = 8;
+pub(super) const MOST_NAMES: usize = 8;
 
 /// A plan that is being read.
 pub(super) struct Draft {
@@ -538,6 +538,7 @@ impl Draft {
         }
         self.no_step(name, place);
         let optional = self.profile == Profile::Compat;
+        self.spans.untyped.push(self.inputs.len());
         self.inputs.push(Input {
             name: name.to_owned().into(),
             type_name: if optional { "Option<String>" } else { "String" }.into(),

@@ -2,7 +2,9 @@ use super::draft::{Draft, Members, not_json};
 use super::finding::{Code, Findings, Note, Notes};
 use super::node::{Kind, Node, Source};
 use super::spans::Spans;
-use super::{Dialect, Limits, Profile, action_plan, blueprint, canonical, cycle, tool_plan};
+use super::{
+    Contracts, Dialect, Limits, Profile, action_plan, blueprint, canonical, cycle, fit, tool_plan,
+};
 use crate::Plan;
 
 /// Reads plans that come as JSON.
@@ -26,14 +28,15 @@ use crate::Plan;
 /// # Ok::<(), plan_runtime::dynamic::Findings>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Reader {
+pub struct Reader<'c> {
     dialect: Option<Dialect>,
     profile: Profile,
     limits: Limits,
     name: Option<String>,
+    tools: Option<&'c Contracts>,
 }
 
-impl Reader {
+impl<'c> Reader<'c> {
     /// A reader that recognises the dialect.
     pub fn new() -> Self {
         Self::default()
@@ -65,10 +68,52 @@ impl Reader {
         Self { name, ..self }
     }
 
+    /// Checks what it reads against these tools.
+    ///
+    /// That finds, besides what the document shows by itself: tools, arguments and fields of outputs that there are not, arguments that
+    /// are missing, values and references that do not fit, values that may be absent where one is needed. Warnings say what
+    /// is of no use: outputs that nobody reads, of tools that only read, and steps that wait for another without a reason. An input whose type nobody
+    /// stated has the type of the arguments that it stands for.
+    ///
+    /// Only what the [contracts](super::Contract) say is checked: what a schema leaves open is taken to be right. An output has the fields
+    /// that its schema names; where it has others too, the schema says so with `additionalProperties`. Arguments that a schema does
+    /// not name are a warning where it does not forbid them.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
+    /// use serde_json::json;
+    ///
+    /// let tools: Contracts = [
+    ///     Contract::new("find").output(json!({"type": "array", "items": {"type": "object", "properties": {"email": {"type": "string"}}}})),
+    ///     Contract::new("send").arguments(json!({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]})),
+    /// ].into_iter().collect();
+    ///
+    /// let findings = Reader::new().tools(&tools).read(r#"{"steps": [
+    ///     {"id": "people", "tool": "find", "arguments": {}},
+    ///     {"id": "sent", "tool": "send", "arguments": {"to": "$ref:people.email"}}
+    /// ]}"#).unwrap_err();
+    /// assert_eq!(findings[0].code, Code::ListOrElement);
+    /// assert_eq!(findings.to_string(), "\
+    /// error[list-or-element]: the output of `find` is a list of objects, which has no field `email`
+    ///   --> 3:56 in step `sent`
+    ///    = help: did you mean the first element, `$ref:people[0].email`?
+    /// ");
+    /// ```
+    #[must_use]
+    pub fn tools<'n>(self, tools: &'n Contracts) -> Reader<'n> {
+        Reader {
+            tools: Some(tools),
+            dialect: self.dialect,
+            profile: self.profile,
+            limits: self.limits,
+            name: self.name,
+        }
+    }
+
     /// Reads a plan. A Markdown fence (as language models write it) around the JSON is no part of it.
     ///
-    /// What the document can show by itself is checked: the JSON, names, references, cycles, the form of each part. What tools
-    /// there are, and what they take and give, is checked by `Toolbox::read`.
+    /// What the document can show by itself is checked: the JSON, names, references, cycles, the form of each part. With
+    /// [`tools`](Self::tools), it is checked against them as well.
     ///
     /// # Errors
     ///
@@ -153,9 +198,25 @@ impl Reader {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);
             }
             cycle::check(&mut draft, &plan);
+            if let Some(tools) = self.tools {
+                let types = fit::check(&plan, &draft.spans, dialect, tools, &mut draft.notes);
+                self.type_inputs(&mut plan, types);
+            }
             plan
         });
         Some((dialect, draft, plan))
+    }
+
+    fn type_inputs(&self, plan: &mut Plan, types: Vec<(usize, String)>) {
+        for (input, type_name) in types {
+            if let Some(input) = plan.inputs.to_mut().get_mut(input) {
+                input.type_name = match self.profile {
+                    Profile::Compat => format!("Option<{type_name}>"),
+                    Profile::Strict => type_name,
+                }
+                .into();
+            }
+        }
     }
 }
 
@@ -166,7 +227,6 @@ pub struct Document<'t> {
     plan: Plan,
     dialect: Dialect,
     profile: Profile,
-    #[expect(dead_code, reason = "checks against tools will ask for places")]
     spans: Spans,
     warnings: Findings,
 }
@@ -195,6 +255,13 @@ impl<'t> Document<'t> {
     /// How strictly it was read.
     pub fn profile(&self) -> Profile {
         self.profile
+    }
+
+    /// What there is to say of the plan with these tools, as [`Reader::tools`] says it. Types of inputs stay as they are.
+    pub fn check(&self, tools: &Contracts) -> Findings {
+        let mut notes = Notes::default();
+        fit::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);
+        notes.into_findings(self.text)
     }
 
     /// What was found that is no error.

@@ -34,6 +34,8 @@ pub(super) struct Spans {
     pub(super) templates: Vec<TemplateSpan>,
     /// The first of the plan's output; there is none where the document says nothing of an output.
     pub(super) output: Option<usize>,
+    /// The inputs of which nobody said what type they have.
+    pub(super) untyped: Vec<usize>,
 }
 
 /// The places of a step.
@@ -55,7 +57,6 @@ pub(super) struct StepSpans {
 pub(super) struct TemplateSpan {
     pub(super) value: Span,
     /// Where its name as a member stands, if it is one.
-    #[expect(dead_code, reason = "checks against tools will ask for it")]
     pub(super) key: Option<Span>,
     /// It could not be read, and null stands for it.
     pub(super) broken: bool,

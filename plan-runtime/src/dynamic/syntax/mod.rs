@@ -165,3 +165,12 @@ fn no_part(sign: char) -> String {
 pub(super) fn quote(key: &str) -> String {
     serde_json::Value::from(key).to_string()
 }
+
+/// Whether a key can stand in a path without quotes, and is no index there.
+pub(super) fn is_name(dialect: Dialect, key: &str) -> bool {
+    let names = match dialect {
+        Dialect::ToolPlan => path::Names::Ascii,
+        Dialect::Canonical | Dialect::Blueprint | Dialect::ActionPlan => path::Names::Wide,
+    };
+    !key.is_empty() && crate::plan::index(key).is_none() && key.chars().all(|c| names.has(c))
+}

@@ -1,0 +1,199 @@
+//! Where a reference leads to in what is known of an output.
+
+use crate::dynamic::schema::{Element, Presence, Property, Type, Types};
+use crate::dynamic::{Dialect, syntax};
+use crate::plan::{Absent, Reference, Segment, push_key};
+use std::fmt::Write;
+
+/// What a reference leads to.
+pub(super) struct Found<'a> {
+    pub(super) reference: &'a Reference,
+    pub(super) ty: Type<'a>,
+    /// Why there may be nothing.
+    pub(super) absent: Option<String>,
+    pub(super) style: Style,
+    /// The input whose type nobody stated, where the reference is to the whole of it.
+    pub(super) input: Option<usize>,
+}
+
+/// How references of a document are written that read one source.
+pub(super) struct Style {
+    pub(super) dialect: Dialect,
+    /// All in front of the path.
+    pub(super) head: String,
+}
+
+impl Style {
+    pub(super) fn write(&self, path: &[Segment]) -> String {
+        let path: String = path.iter().map(|segment| self.segment(segment)).collect();
+        let close = match self.dialect {
+            Dialect::ActionPlan => "}}",
+            Dialect::Blueprint => "}",
+            Dialect::ToolPlan | Dialect::Canonical => "",
+        };
+        format!("{}{path}{close}", self.head)
+    }
+
+    fn segment(&self, segment: &Segment) -> String {
+        match segment {
+            Segment::Key(key, _) if syntax::is_name(self.dialect, key) => format!(".{key}"),
+            Segment::Key(key, _) => format!("[{}]", syntax::quote(key)),
+            Segment::Index(index, _) => format!("[{index}]"),
+            Segment::Each if self.dialect == Dialect::Canonical => "[..]".to_owned(),
+            Segment::Each => "[*]".to_owned(),
+            Segment::Optional(_) if self.dialect == Dialect::Canonical => "?".to_owned(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Why a way leads nowhere.
+pub(super) struct Lost<'a> {
+    /// The segment that leads nowhere.
+    pub(super) segment: usize,
+    /// What it is looked for in.
+    pub(super) inside: Type<'a>,
+    pub(super) why: Why,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    NoField,
+    /// The list has no more than so many elements.
+    NoElement(usize),
+    NoList,
+    /// Fields are of an element, and this is a list.
+    List,
+    /// It has no parts.
+    Scalar,
+}
+
+/// Follows the path from its segment `start` on.
+pub(super) fn follow<'a>(
+    mut ty: Type<'a>,
+    path: &[Segment],
+    start: usize,
+    absent: &mut Option<String>,
+) -> Result<Type<'a>, Lost<'a>> {
+    for (at, segment) in path.iter().enumerate().skip(start) {
+        match segment {
+            Segment::Key(_, missing) | Segment::Index(_, missing) => {
+                if ty.says_null() && absent.is_none() {
+                    *absent = Some(nullable(path, at));
+                }
+                let (found, presence) = member(&ty, segment).map_err(|why| Lost {
+                    segment: at,
+                    inside: ty.clone(),
+                    why,
+                })?;
+                ty = found;
+                let can_lack = presence == Presence::Maybe;
+                if can_lack && !matches!(missing, Absent::Default(_)) && absent.is_none() {
+                    *absent = Some(format!("`{}` need not be there", words(path, at + 1)));
+                }
+            }
+            Segment::Each => {
+                if !ty.types().overlaps(Types::LIST) {
+                    return Err(Lost {
+                        segment: at,
+                        inside: ty,
+                        why: Why::NoList,
+                    });
+                }
+                // What an element lacks is for the element alone.
+                return follow(ty.element(), path, at + 1, &mut None).map(Type::list);
+            }
+            Segment::Optional(_) => {
+                absent.get_or_insert_with(|| "the reference says that it may be".to_owned());
+            }
+            Segment::Or(_) | Segment::Else(_) => *absent = None,
+            Segment::Same => {}
+        }
+    }
+    if ty.says_null() && absent.is_none() && !matches!(path.last(), Some(Segment::Else(_))) {
+        *absent = Some(nullable(path, path.len()));
+    }
+    Ok(ty)
+}
+
+fn nullable(path: &[Segment], end: usize) -> String {
+    match words(path, end).as_str() {
+        "" => "the output may be null".to_owned(),
+        place => format!("`{place}` may be null"),
+    }
+}
+
+/// The part of a path up to a segment, as people write it: `data[0].from`.
+pub(super) fn words(path: &[Segment], end: usize) -> String {
+    let mut place = String::new();
+    for segment in path.iter().take(end) {
+        match segment {
+            Segment::Key(key, _) => push_key(&mut place, key),
+            Segment::Index(index, _) => {
+                let _ = write!(place, "[{index}]");
+            }
+            Segment::Each => place.push_str("[*]"),
+            _ => {}
+        }
+    }
+    place
+}
+
+fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<(Type<'a>, Presence), Why> {
+    let (name, index) = match segment {
+        Segment::Key(key, _) => (key.to_string(), crate::plan::index(key)),
+        Segment::Index(index, _) => (index.to_string(), Some(*index)),
+        _ => return Err(Why::Scalar),
+    };
+    let mut found: Option<Type<'a>> = None;
+    let mut presence = Presence::Sure;
+    let mut why = None;
+    for form in ty.forms() {
+        let types = form.types();
+        let property = match index {
+            Some(index) if types.overlaps(Types::LIST) => match form.element(Some(index)) {
+                Element::Type(element) => Property::Type(element),
+                Element::Beyond(length) => {
+                    why = Some(Why::NoElement(length));
+                    continue;
+                }
+            },
+            _ if types.overlaps(Types::OBJECT) => {
+                presence = match (form.presence(&name), presence) {
+                    (Presence::Sure, others) => others,
+                    (Presence::Unknown, _) | (_, Presence::Unknown) => Presence::Unknown,
+                    (Presence::Maybe, _) => Presence::Maybe,
+                };
+                form.property(&name)
+            }
+            _ => continue,
+        };
+        let property = match property {
+            Property::Type(property) => property,
+            Property::Open => Type::any(),
+            Property::Unlisted | Property::Closed => {
+                why = Some(Why::NoField);
+                continue;
+            }
+        };
+        found = Some(match found {
+            Some(others) => others.or(property),
+            None => property,
+        });
+    }
+    match (found, why) {
+        // Where only some of the forms have it, nothing is known of whether it is there.
+        (Some(found), Some(_)) => Ok((found, Presence::Unknown)),
+        (Some(found), None) => Ok((found, presence)),
+        (None, Some(why)) => Err(match (why, index) {
+            (Why::NoField, Some(_)) => Why::NoList,
+            (why, _) => why,
+        }),
+        (None, None) if ty.types().is_empty() => Ok((Type::any(), Presence::Unknown)),
+        (None, None) => Err(match ty.types().overlaps(Types::LIST) {
+            true => Why::List,
+            false if index.is_some() => Why::NoList,
+            false => Why::Scalar,
+        }),
+    }
+}

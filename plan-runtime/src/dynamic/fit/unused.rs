@@ -1,0 +1,169 @@
+//! Steps whose output nothing uses, and steps that wait without a reason.
+
+use super::only_reads;
+use crate::dynamic::finding::{Code, Note, Notes};
+use crate::dynamic::spans::{Span, Spans};
+use crate::dynamic::{Contracts, Dialect};
+use crate::plan::{Plan, Source};
+use std::collections::HashSet;
+
+pub(super) fn check(
+    plan: &Plan,
+    spans: &Spans,
+    dialect: Dialect,
+    contracts: &Contracts,
+    notes: &mut Notes,
+) {
+    // What is broken may be what would have used it.
+    let broken = spans.steps.iter().any(|step| step.broken)
+        || spans.templates.iter().any(|template| template.broken);
+    if spans.output.is_some() && !broken {
+        outputs(plan, spans, contracts, notes);
+    }
+    dependencies(plan, spans, dialect, contracts, notes);
+}
+
+fn outputs(plan: &Plan, spans: &Spans, contracts: &Contracts, notes: &mut Notes) {
+    let mut used: HashSet<usize> = plan
+        .steps
+        .iter()
+        .flat_map(|step| step.needs.iter().copied())
+        .collect();
+    used.extend(
+        plan.output
+            .value
+            .reads()
+            .into_iter()
+            .filter_map(|source| match source {
+                Source::Step(index) => Some(index),
+                _ => None,
+            }),
+    );
+    for (index, step) in plan.steps.iter().enumerate() {
+        if used.contains(&index) || !only_reads(step, contracts) {
+            continue;
+        }
+        let place = spans
+            .steps
+            .get(index)
+            .map_or(0..0, |spans| match spans.id == spans.whole {
+                true => spans.tool.range(),
+                false => spans.id.range(),
+            });
+        let tool = step.tool().map_or_else(
+            || "its tools only read".to_owned(),
+            |tool| format!("`{}` only reads", tool.name),
+        );
+        let message = format!("nothing uses the output of step `{}`, and {tool}", step.id);
+        notes.push(
+            Note::warning(Code::UnusedOutput, place, message)
+                .step(&step.id)
+                .help("take the step out, or use what it finds".to_owned()),
+        );
+    }
+}
+
+fn dependencies(
+    plan: &Plan,
+    spans: &Spans,
+    dialect: Dialect,
+    contracts: &Contracts,
+    notes: &mut Notes,
+) {
+    if plan.cycle().is_some() {
+        return;
+    }
+    let named = |step: usize| match dialect {
+        Dialect::Blueprint => format!("step[{step}]"),
+        _ => plan
+            .steps
+            .get(step)
+            .map_or_else(String::new, |step| format!("step `{}`", step.id)),
+    };
+    for (index, step) in plan.steps.iter().enumerate() {
+        let Some(of_step) = spans.steps.get(index) else {
+            continue;
+        };
+        let has_broken = of_step.broken || broken(spans, index);
+        let reads = step.reads();
+        let mut seen: Vec<(usize, Span)> = Vec::new();
+        for &(needed, place) in &of_step.after {
+            let mut warn = |message: String, help: &str| {
+                notes.push(
+                    Note::warning(Code::UnneededDependency, place.range(), message)
+                        .step(&step.id)
+                        .help(help.to_owned()),
+                );
+            };
+            if seen.iter().any(|(other, _)| *other == needed) {
+                warn(
+                    format!("{} is listed twice", named(needed)),
+                    "once is enough",
+                );
+                continue;
+            }
+            seen.push((needed, place));
+            let Some(other) = plan.steps.get(needed) else {
+                continue;
+            };
+            if has_broken || reads.contains(&Source::Step(needed)) {
+                continue;
+            }
+            let through = step
+                .needs
+                .iter()
+                .copied()
+                .find(|&near| near != needed && reaches(plan, near, needed));
+            if let Some(near) = through {
+                let message = format!(
+                    "{} waits for {} already, by way of {}",
+                    named(index),
+                    named(needed),
+                    named(near)
+                );
+                warn(message, "take it out of the list");
+            } else if only_reads(other, contracts) && only_reads(step, contracts) {
+                let message = format!(
+                    "{} waits for {} without a reason: it uses nothing of it, and both only read",
+                    named(index),
+                    named(needed)
+                );
+                warn(
+                    message,
+                    "take it out of the list, so that both can run at once",
+                );
+            }
+        }
+    }
+}
+
+/// Whether some of the step's templates could not be read.
+fn broken(spans: &Spans, index: usize) -> bool {
+    let start = spans.steps[index].templates;
+    let later = spans.steps[index + 1..].iter().map(|step| step.templates);
+    let end = later
+        .filter(|end| *end >= start)
+        .min()
+        .unwrap_or(spans.templates.len());
+    spans
+        .templates
+        .get(start..end)
+        .is_some_and(|templates| templates.iter().any(|template| template.broken))
+}
+
+/// Whether a step waits for another, by whatever way.
+fn reaches(plan: &Plan, from: usize, to: usize) -> bool {
+    let mut seen = HashSet::from([from]);
+    let mut open = vec![from];
+    while let Some(step) = open.pop() {
+        for &next in plan.steps.get(step).map_or(&[][..], |step| &step.needs[..]) {
+            if next == to {
+                return true;
+            }
+            if seen.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,545 @@
+//! Whether values fit what takes them.
+
+use super::item::{Item, Kind};
+use super::path::Found;
+use super::problem::{Place, Problem};
+use crate::dynamic::draft::MOST_NAMES;
+use crate::dynamic::finding::Code;
+use crate::dynamic::schema::{Clash, Element, Form, Property, Schema, Type, Types, same};
+use crate::plan::{Absent, Segment, is_word, push_key};
+use crate::resolve::describe::{short, similar};
+use serde_json::Value;
+use std::cell::Cell;
+
+/// How often a value is compared with a form at most. What is left then fits.
+const MOST_COMPARED: usize = 20_000;
+
+/// Up to here a float holds every integer.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+
+/// Compares the arguments of one call with what its tool takes.
+pub(super) struct Fit<'t> {
+    tool: &'t str,
+    /// Names that are nearly those of members are mistakes, even where other names are allowed.
+    pub(super) guesses: bool,
+    fuel: Cell<usize>,
+}
+
+impl<'t> Fit<'t> {
+    pub(super) fn new(tool: &'t str, guesses: bool) -> Self {
+        Self {
+            tool,
+            guesses,
+            fuel: Cell::new(MOST_COMPARED),
+        }
+    }
+
+    /// What does not fit. `place` is the name of the value as an argument, and empty for all arguments.
+    pub(super) fn problems(
+        &self,
+        item: &Item<'_>,
+        takes: &Type<'_>,
+        place: &str,
+        required: bool,
+    ) -> Vec<Problem> {
+        match &item.kind {
+            Kind::Unknown => return Vec::new(),
+            Kind::Reference(found) => {
+                let problem = self.reference(item, found, takes, place, required);
+                return problem.into_iter().collect();
+            }
+            // To give null for what may be left out is to leave it out.
+            Kind::Null if !required => return Vec::new(),
+            _ => {}
+        }
+        let types = item.types();
+        if !types.overlaps(takes.types()) {
+            return vec![self.wrong_type(item, takes, place)];
+        }
+        let forms = takes.forms().iter();
+        let forms: Vec<&Form<'_>> = forms.filter(|form| form.types().overlaps(types)).collect();
+        let allowed: Option<Vec<Vec<&Value>>> = forms.iter().map(|form| form.allowed()).collect();
+        if let (Some(allowed), Some(value)) = (allowed, item.scalar()) {
+            let allowed: Vec<&Value> = allowed.into_iter().flatten().collect();
+            if !value.is_null() && !allowed.iter().any(|other| same(&value, other)) {
+                return vec![not_allowed(item, &value, &allowed, place)];
+            }
+        }
+        let mut best: Option<Vec<Problem>> = None;
+        let weight = |problems: &[Problem]| problems.iter().map(Problem::weight).sum::<usize>();
+        for form in forms {
+            let Some(fuel) = self.fuel.get().checked_sub(1) else {
+                return Vec::new();
+            };
+            self.fuel.set(fuel);
+            let problems = self.in_form(item, form, place);
+            if problems.is_empty() {
+                return problems;
+            }
+            match &best {
+                Some(best) if weight(best) <= weight(&problems) => {}
+                _ => best = Some(problems),
+            }
+        }
+        best.unwrap_or_default()
+    }
+
+    fn in_form(&self, item: &Item<'_>, form: &Form<'_>, place: &str) -> Vec<Problem> {
+        if let (Some(value), Some(allowed)) = (item.scalar(), form.allowed())
+            && !value.is_null()
+            && !allowed.iter().any(|other| same(&value, other))
+        {
+            return vec![not_allowed(item, &value, &allowed, place)];
+        }
+        match &item.kind {
+            Kind::Number(_) | Kind::String(_) => {
+                let out = form
+                    .schemas()
+                    .iter()
+                    .find_map(|schema| outside(item, *schema));
+                let out = out.map(|bound| out_of_bounds(item, place, &bound));
+                out.into_iter().collect()
+            }
+            Kind::List(items) => self.list(item, items, form, place),
+            Kind::Object { members, open } => self.object(item, members, *open, form, place),
+            _ => Vec::new(),
+        }
+    }
+
+    fn list(
+        &self,
+        item: &Item<'_>,
+        items: &[Item<'_>],
+        form: &Form<'_>,
+        place: &str,
+    ) -> Vec<Problem> {
+        let lengths = form.schemas().iter();
+        if let Some(bound) = lengths
+            .filter_map(|schema| length(items.len(), *schema, "Items", "element"))
+            .next()
+        {
+            return vec![out_of_bounds(item, place, &bound)];
+        }
+        let mut problems = Vec::new();
+        for (index, part) in items.iter().enumerate() {
+            match form.element(Some(index)) {
+                Element::Type(element) => {
+                    let place = format!("{place}[{index}]");
+                    problems.extend(self.problems(part, &element, &place, true));
+                }
+                Element::Beyond(most) => {
+                    let bound = bound("at most", most, "element");
+                    return vec![out_of_bounds(item, place, &bound)];
+                }
+            }
+        }
+        problems
+    }
+
+    fn object(
+        &self,
+        item: &Item<'_>,
+        members: &[(&str, Item<'_>)],
+        open: bool,
+        form: &Form<'_>,
+        place: &str,
+    ) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let required = form.required();
+        let names = form.names();
+        let given = |name: &str| members.iter().any(|(other, _)| *other == name);
+        let mut meant = Vec::new();
+        for (name, value) in members {
+            match form.property(name) {
+                Property::Type(ty) => {
+                    let mut inner = place.to_owned();
+                    push_key(&mut inner, name);
+                    let required = required.contains(name);
+                    if ty.types().is_empty() {
+                        problems.push(self.unknown(value, name, place, &[], None));
+                    } else {
+                        problems.extend(self.problems(value, &ty, &inner, required));
+                    }
+                }
+                Property::Open => {}
+                Property::Unlisted | Property::Closed => {
+                    let closed = matches!(form.property(name), Property::Closed);
+                    let free = names.iter().copied().filter(|name| !given(name));
+                    let similar = similar(name, free);
+                    meant.extend(similar);
+                    if closed || self.guesses {
+                        let warning = !closed && similar.is_none();
+                        let problem = self.unknown(value, name, place, &names, similar);
+                        let problem = match warning {
+                            true => self.unlisted(problem, name, place),
+                            false => problem,
+                        };
+                        problems.push(problem);
+                    }
+                }
+            }
+        }
+        let missing: Vec<&str> = required
+            .into_iter()
+            .filter(|name| !given(name) && !meant.contains(name))
+            .collect();
+        if !missing.is_empty() && !open {
+            problems.push(self.missing(item, &missing, form, place));
+        }
+        problems
+    }
+
+    fn missing(&self, item: &Item<'_>, missing: &[&str], form: &Form<'_>, place: &str) -> Problem {
+        let listed: Vec<String> = missing
+            .iter()
+            .map(|name| format!("`{}`", short(name)))
+            .collect();
+        let listed = match listed.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            all => all.concat(),
+        };
+        let describe = |name: &&str| {
+            let types = match form.property(name) {
+                Property::Type(ty) if ty.types() != Types::ALL => Some(ty.words()),
+                _ => None,
+            };
+            let types = types.map_or_else(String::new, |types| format!(" is {types}"));
+            let words = match form.description(name) {
+                Some(text) if text.chars().count() <= 60 => format!(": {}", text.trim()),
+                _ => String::new(),
+            };
+            let said = format!("{types}{words}");
+            (!said.is_empty()).then(|| format!("`{}`{said}", short(name)))
+        };
+        let help: Vec<String> = match missing.len() <= MOST_NAMES {
+            true => missing.iter().filter_map(describe).collect(),
+            false => Vec::new(),
+        };
+        let help = (!help.is_empty()).then(|| help.join("; "));
+        let plural = if missing.len() == 1 { "" } else { "s" };
+        let (message, part) = match place {
+            "" => (
+                format!("`{}` needs the argument{plural} {listed}", short(self.tool)),
+                Place::Tool,
+            ),
+            place => (format!("{} lacks {listed}", subject(place)), Place::Value),
+        };
+        Problem::new(Code::MissingArgument, item.at, message)
+            .at(part)
+            .help(help)
+    }
+
+    fn unknown(
+        &self,
+        value: &Item<'_>,
+        name: &str,
+        place: &str,
+        names: &[&str],
+        similar: Option<&str>,
+    ) -> Problem {
+        let name = short(name);
+        let message = match place {
+            "" => format!("`{}` has no argument `{name}`", short(self.tool)),
+            place => format!("{} has no member `{name}`", subject(place)),
+        };
+        let help = match similar {
+            Some(similar) => Some(format!("did you mean `{similar}`?")),
+            None if !names.is_empty() && names.len() <= MOST_NAMES => {
+                Some(format!("there is `{}`", names.join("`, `")))
+            }
+            None => None,
+        };
+        Problem::new(Code::UnknownArgument, value.at, message)
+            .at(Place::Key)
+            .help(help)
+    }
+
+    /// Nothing is said of the name, so that the tool may look at it, or not.
+    fn unlisted(&self, problem: Problem, name: &str, place: &str) -> Problem {
+        let (name, tool) = (short(name), short(self.tool));
+        let message = match place {
+            "" => format!("the schema of `{tool}` names no argument `{name}`"),
+            place => format!(
+                "the schema of `{tool}` names no `{name}` in {}",
+                subject(place)
+            ),
+        };
+        Problem { message, ..problem }.warning(true)
+    }
+
+    fn wrong_type(&self, item: &Item<'_>, takes: &Type<'_>, place: &str) -> Problem {
+        let message = format!(
+            "{} is {}, and has to be {}",
+            subject(place),
+            item.words(),
+            takes.words()
+        );
+        let fits = |item: &Item<'_>, ty: &Type<'_>| self.problems(item, ty, place, true).is_empty();
+        let types = takes.types();
+        let (mut code, mut help) = (Code::WrongType, None);
+        let listed = takes.element();
+        if types.without(Types::NULL) == Types::LIST && fits(item, &listed) {
+            code = Code::ListOrElement;
+            help = Some(match item.scalar() {
+                Some(value) => format!("put it in a list: `[{}]`", short(&value.to_string())),
+                None => "put it in a list".to_owned(),
+            });
+        }
+        match &item.kind {
+            Kind::List(items) if matches!(items.as_slice(), [item] if fits(item, takes)) => {
+                code = Code::ListOrElement;
+                help = Some("take it out of the list".to_owned());
+            }
+            Kind::List(items)
+                if !items.is_empty() && items.iter().all(|item| fits(item, takes)) =>
+            {
+                code = Code::ListOrElement;
+                help = Some("give one of the elements; for each of them, make a step".to_owned());
+            }
+            Kind::String(text) => {
+                let value: Option<Value> = serde_json::from_str(text.trim()).ok();
+                if let Some(value) = value
+                    && !value.is_string()
+                    && fits(&Item::of_value(&value), takes)
+                {
+                    help = Some(format!(
+                        "without its quotes it fits: `{}`",
+                        short(text.trim())
+                    ));
+                }
+            }
+            Kind::Number(_) | Kind::Bool(_) if types.overlaps(Types::STRING) => {
+                if let Some(value) = item.scalar() {
+                    let text = value.to_string();
+                    if fits(
+                        &Item {
+                            at: None,
+                            kind: Kind::String(&text),
+                        },
+                        takes,
+                    ) {
+                        help = Some(format!("write it as a string: `\"{text}\"`"));
+                    }
+                }
+            }
+            Kind::Text => {
+                help = Some(
+                    "a reference in a longer text is text; one that is the whole string keeps its type"
+                        .to_owned(),
+                );
+            }
+            _ => {}
+        }
+        Problem::new(code, item.at, message).help(help)
+    }
+
+    fn reference(
+        &self,
+        item: &Item<'_>,
+        found: &Found<'_>,
+        takes: &Type<'_>,
+        place: &str,
+        required: bool,
+    ) -> Option<Problem> {
+        let written = short(&found.reference.written);
+        if let Some(clash) = found.ty.clash(takes) {
+            // To give null for what may be left out is to leave it out.
+            if !required && found.ty.types() == Types::NULL {
+                return None;
+            }
+            return Some(self.clash(item, found, takes, place, clash));
+        }
+        let absent = found.absent.as_ref()?;
+        if !required || takes.types().overlaps(Types::NULL) {
+            return None;
+        }
+        let message = format!(
+            "{} has to be given, and `{written}` may lead to nothing: {absent}",
+            subject(place)
+        );
+        let allowed = found.reference.path.iter().any(stops);
+        Some(Problem::new(Code::MaybeAbsent, item.at, message).warning(allowed))
+    }
+
+    fn clash(
+        &self,
+        item: &Item<'_>,
+        found: &Found<'_>,
+        takes: &Type<'_>,
+        place: &str,
+        clash: Clash,
+    ) -> Problem {
+        let written = short(&found.reference.written);
+        let (given, wanted) = (found.ty.words(), takes.words());
+        let subject = subject(place);
+        if clash == Clash::Values {
+            let values = |ty: &Type<'_>| {
+                let values = ty.forms().iter().filter_map(Form::allowed).flatten();
+                list_values(&values.collect::<Vec<_>>())
+            };
+            let message = format!(
+                "`{written}` is one of {}, and {subject} has to be one of {}",
+                values(&found.ty),
+                values(takes)
+            );
+            return Problem::new(Code::NotAllowed, item.at, message);
+        }
+        let message = match given == wanted {
+            true => format!("what is in `{written}` does not fit {subject}"),
+            false => format!("{subject} has to be {wanted}, and `{written}` is {given}"),
+        };
+        let problem = |code| Problem::new(code, item.at, message.clone());
+        let path = &found.reference.path;
+        let (given, wanted) = (
+            found.ty.types().without(Types::NULL),
+            takes.types().without(Types::NULL),
+        );
+        if given == Types::LIST && found.ty.element().fits(takes) {
+            let each = path
+                .iter()
+                .rposition(|segment| matches!(segment, Segment::Each));
+            let mut path = path.to_vec();
+            let first = Segment::Index(0, Absent::Error);
+            match each {
+                Some(each) => path[each] = first,
+                None => path.push(first),
+            }
+            let fixed = found.style.write(&path);
+            return problem(Code::ListOrElement)
+                .help(format!("did you mean the first element, `{fixed}`?"));
+        }
+        if wanted == Types::LIST && found.ty.fits(&takes.element()) {
+            return problem(Code::ListOrElement).help(format!(
+                "put it in a list: `[\"{}\"]`",
+                found.reference.written
+            ));
+        }
+        let field = place.rsplit(['.', ']']).next().unwrap_or_default();
+        let member = found.ty.property(field);
+        if given == Types::OBJECT && is_word(field) && member.is_some_and(|ty| ty.fits(takes)) {
+            let mut path = path.to_vec();
+            path.push(Segment::Key(field.to_owned().into(), Absent::Error));
+            let fixed = found.style.write(&path);
+            return problem(Code::WrongType).help(format!("did you mean `{fixed}`?"));
+        }
+        problem(Code::WrongType)
+    }
+}
+
+/// Whether the profile allows that there is nothing here.
+pub(super) fn stops(segment: &Segment) -> bool {
+    matches!(
+        segment,
+        Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop)
+    )
+}
+
+/// `argument `filters.sender``.
+fn subject(place: &str) -> String {
+    match place {
+        "" => "the whole of the arguments".to_owned(),
+        place => format!("argument `{}`", short(place)),
+    }
+}
+
+fn list_values(values: &[&Value]) -> String {
+    let mut listed = Vec::new();
+    for value in values {
+        let written = match value {
+            Value::String(text) => format!("`{}`", short(text)),
+            other => format!("`{}`", short(&other.to_string())),
+        };
+        if !listed.contains(&written) {
+            listed.push(written);
+        }
+    }
+    let more = listed.len().saturating_sub(2 * MOST_NAMES);
+    listed.truncate(2 * MOST_NAMES);
+    match more {
+        0 => listed.join(", "),
+        more => format!("{} and {more} more", listed.join(", ")),
+    }
+}
+
+fn not_allowed(item: &Item<'_>, value: &Value, allowed: &[&Value], place: &str) -> Problem {
+    let has_to = match allowed {
+        [one] => format!("has to be {}", list_values(&[one])),
+        all => format!("has to be one of {}", list_values(all)),
+    };
+    let message = format!("{} is {}, and {has_to}", subject(place), item.words());
+    let texts = || allowed.iter().filter_map(|value| value.as_str());
+    let help = value.as_str().and_then(|text| {
+        let parts: Vec<&str> = text.split([',', ';', '|']).map(str::trim).collect();
+        match similar(text, texts()) {
+            Some(meant) => Some(format!("did you mean `{meant}`?")),
+            None if parts.len() > 1
+                && parts.iter().all(|part| texts().any(|text| text == *part)) =>
+            {
+                Some("it takes one of them at a time: make a step for each".to_owned())
+            }
+            None => None,
+        }
+    });
+    Problem::new(Code::NotAllowed, item.at, message).help(help)
+}
+
+fn out_of_bounds(item: &Item<'_>, place: &str, bound: &str) -> Problem {
+    let message = format!("{} is {}, and {bound}", subject(place), item.words());
+    Problem::new(Code::NotAllowed, item.at, message)
+}
+
+/// What a number or a string is beyond.
+fn outside(item: &Item<'_>, schema: Schema<'_>) -> Option<String> {
+    let number = match &item.kind {
+        Kind::String(text) => return length(text.chars().count(), schema, "Length", "character"),
+        _ => item.scalar()?.as_f64()?,
+    };
+    let bound = |name: &str, beyond: fn(f64, f64) -> bool, words: &str| {
+        // Larger numbers are not told apart.
+        let exact = |bound: &f64| number.abs() < LARGEST || number.total_cmp(bound).is_ne();
+        let bound = schema.number(name).filter(exact);
+        let bound = bound.filter(|bound| beyond(number, *bound))?;
+        Some(format!("has to be {words} {bound}"))
+    };
+    let minimum = || match schema.is("exclusiveMinimum") {
+        true => bound("minimum", |a, b| a <= b, "more than"),
+        false => bound("minimum", |a, b| a < b, "at least"),
+    };
+    let maximum = || match schema.is("exclusiveMaximum") {
+        true => bound("maximum", |a, b| a >= b, "less than"),
+        false => bound("maximum", |a, b| a > b, "at most"),
+    };
+    let multiple = || {
+        bound(
+            "multipleOf",
+            |number, of| {
+                let times = number / of;
+                // Decimal fractions are not exact.
+                of > 0.0
+                    && times.abs() < LARGEST
+                    && (times - times.round()).abs() > 1e-9 * times.abs().max(1.0)
+            },
+            "a multiple of",
+        )
+    };
+    minimum()
+        .or_else(maximum)
+        .or_else(|| bound("exclusiveMinimum", |a, b| a <= b, "more than"))
+        .or_else(|| bound("exclusiveMaximum", |a, b| a >= b, "less than"))
+        .or_else(multiple)
+}
+
+fn length(length: usize, schema: Schema<'_>, of: &str, what: &str) -> Option<String> {
+    let least = schema.length(&format!("min{of}"));
+    let most = schema.length(&format!("max{of}"));
+    match (least, most) {
+        (Some(least), _) if length < least => Some(bound("at least", least, what)),
+        (_, Some(most)) if length > most => Some(bound("at most", most, what)),
+        _ => None,
+    }
+}
+
+fn bound(words: &str, count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("has to have {words} {count} {what}{plural}")
+}

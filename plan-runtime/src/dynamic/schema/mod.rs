@@ -1,0 +1,429 @@
+//! What JSON Schemas say of values.
+//!
+//! Only what is understood says anything: a keyword that is not, a `$ref` that leads nowhere, `pattern`, `format`, `not` and the like
+//! leave a value free, so that nothing is found wrong that may be right.
+
+mod overlap;
+mod types;
+
+pub(super) use overlap::Clash;
+use serde_json::{Map, Value};
+pub(super) use types::Types;
+
+/// How many forms a type has at most. What would make more of them is left out.
+const MOST_FORMS: usize = 64;
+/// How many schemas are opened for one type at most.
+const MOST_OPENED: usize = 2_000;
+
+/// A schema, in the document that its `$ref`s lead into.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schema<'a> {
+    root: &'a Value,
+    at: &'a Value,
+}
+
+/// The values that are allowed: those of any of the forms.
+#[derive(Clone, Debug)]
+pub(super) struct Type<'a>(Vec<Form<'a>>);
+
+/// A form that a value may have.
+#[derive(Clone, Debug)]
+pub(super) enum Form<'a> {
+    /// All of these schemas fit. Their `$ref`, `allOf`, `anyOf` and `oneOf` need no further look.
+    All(Vec<Schema<'a>>),
+    /// A list of such elements.
+    List(Type<'a>),
+    /// Anything of these kinds.
+    Plain(Types),
+}
+
+/// What is known of a member of an object.
+pub(super) enum Property<'a> {
+    Type(Type<'a>),
+    /// It may be there.
+    Open,
+    /// Other members are named, and nothing is said of more.
+    Unlisted,
+    /// It is not there.
+    Closed,
+}
+
+/// What is known of whether a member is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    Sure,
+    Maybe,
+    /// The schema does not say of any member that it is required, as many do that were written in haste.
+    Unknown,
+}
+
+/// What is known of an element of a list.
+pub(super) enum Element<'a> {
+    Type(Type<'a>),
+    /// The list has no more than so many.
+    Beyond(usize),
+}
+
+impl<'a> Schema<'a> {
+    fn sub(self, at: &'a Value) -> Self {
+        Self { at, ..self }
+    }
+
+    fn keyword(self, name: &str) -> Option<&'a Value> {
+        self.at.get(name)
+    }
+
+    fn object(self, name: &str) -> Option<&'a Map<String, Value>> {
+        self.keyword(name)?.as_object()
+    }
+
+    fn list(self, name: &str) -> &'a [Value] {
+        self.keyword(name)
+            .and_then(Value::as_array)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn number(self, name: &str) -> Option<f64> {
+        self.keyword(name)?.as_f64()
+    }
+
+    pub(super) fn length(self, name: &str) -> Option<usize> {
+        let length = self.keyword(name)?.as_u64()?;
+        usize::try_from(length).ok()
+    }
+
+    /// `exclusiveMinimum: true`, as the fourth draft has it.
+    pub(super) fn is(self, name: &str) -> bool {
+        self.keyword(name) == Some(&Value::Bool(true))
+    }
+
+    fn target(self) -> Option<Self> {
+        let target = self.keyword("$ref")?.as_str()?;
+        let pointer = target.strip_prefix('#')?.replace("%24", "$");
+        self.root.pointer(&pointer).map(|at| self.sub(at))
+    }
+
+    /// The forms of the values that fit, each as the schemas that all fit.
+    fn forms(self, open: &mut Vec<*const Value>, fuel: &mut usize) -> Vec<Vec<Self>> {
+        let this: *const Value = self.at;
+        // A schema that is being opened says nothing more of the same value.
+        if *fuel == 0 || open.contains(&this) {
+            return vec![Vec::new()];
+        }
+        *fuel -= 1;
+        open.push(this);
+        let mut forms = vec![vec![self]];
+        if let Some(target) = self.target() {
+            forms = product(forms, &target.forms(open, fuel));
+        }
+        for part in self.list("allOf") {
+            forms = product(forms, &self.sub(part).forms(open, fuel));
+        }
+        for name in ["anyOf", "oneOf"] {
+            let choices = self.list(name);
+            if !choices.is_empty() {
+                let choices: Vec<Vec<Self>> = choices
+                    .iter()
+                    .flat_map(|choice| self.sub(choice).forms(open, fuel))
+                    .collect();
+                forms = product(forms, &choices);
+            }
+        }
+        open.pop();
+        forms
+    }
+
+    fn types(self) -> Types {
+        let Value::Object(keywords) = self.at else {
+            return match self.at {
+                Value::Bool(false) => Types::NONE,
+                _ => Types::ALL,
+            };
+        };
+        let named = |name: &Value| name.as_str().map_or(Types::ALL, Types::named);
+        let any = |types: Types, value: Types| types.or(value);
+        let mut types = match keywords.get("type") {
+            Some(Value::Array(names)) => names.iter().map(named).fold(Types::NONE, any),
+            Some(name) => named(name),
+            None => Types::ALL,
+        };
+        if let Some(allowed) = self.allowed() {
+            types = types.and(allowed.into_iter().map(Types::of).fold(Types::NONE, any));
+        }
+        match self.is("nullable") {
+            true => types.or(Types::NULL),
+            false => types,
+        }
+    }
+
+    fn allowed(self) -> Option<Vec<&'a Value>> {
+        let values = match self.keyword("enum") {
+            Some(Value::Array(values)) => Some(values.iter().collect()),
+            _ => None,
+        };
+        match self.keyword("const") {
+            Some(value) => Some(vec![value]),
+            None => values,
+        }
+    }
+
+    /// The schemas of a list's first elements, and what is said of the others.
+    fn elements(self) -> (&'a [Value], Option<&'a Value>) {
+        match (self.keyword("prefixItems"), self.keyword("items")) {
+            (Some(Value::Array(first)), rest) => (first, rest),
+            (_, Some(Value::Array(first))) => (first, self.keyword("additionalItems")),
+            (_, rest) => (&[], rest),
+        }
+    }
+}
+
+/// Each of these with each of those.
+fn product<'a>(forms: Vec<Vec<Schema<'a>>>, others: &[Vec<Schema<'a>>]) -> Vec<Vec<Schema<'a>>> {
+    if forms.len() * others.len() > MOST_FORMS {
+        return forms;
+    }
+    let both = |form: &Vec<Schema<'a>>| {
+        let form = form.clone();
+        let with = move |other: &Vec<Schema<'a>>| form.iter().chain(other).copied().collect();
+        others.iter().map(with).collect::<Vec<_>>()
+    };
+    forms.iter().flat_map(both).collect()
+}
+
+impl<'a> Type<'a> {
+    /// The values that fit a schema that stands alone.
+    pub(super) fn of(schema: &'a Value) -> Self {
+        let root = Schema {
+            root: schema,
+            at: schema,
+        };
+        Self::all([root])
+    }
+
+    fn all(schemas: impl IntoIterator<Item = Schema<'a>>) -> Self {
+        let mut fuel = MOST_OPENED;
+        let mut forms = vec![Vec::new()];
+        for schema in schemas {
+            forms = product(forms, &schema.forms(&mut Vec::new(), &mut fuel));
+        }
+        Self(forms.into_iter().map(Form::All).collect())
+    }
+
+    pub(super) fn any() -> Self {
+        Self(vec![Form::All(Vec::new())])
+    }
+
+    pub(super) fn plain(types: Types) -> Self {
+        Self(vec![Form::Plain(types)])
+    }
+
+    pub(super) fn list(element: Self) -> Self {
+        Self(vec![Form::List(element)])
+    }
+
+    /// What fits either.
+    pub(super) fn or(mut self, mut other: Self) -> Self {
+        self.0.append(&mut other.0);
+        self.0.truncate(MOST_FORMS);
+        self
+    }
+
+    pub(super) fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(super) fn forms(&self) -> &[Form<'a>] {
+        &self.0
+    }
+
+    pub(super) fn types(&self) -> Types {
+        let any = |types: Types, form: &Form<'a>| types.or(form.types());
+        self.0.iter().fold(Types::NONE, any)
+    }
+
+    /// Whether null is said to be among the values.
+    pub(super) fn says_null(&self) -> bool {
+        self.0.iter().any(|form| {
+            let types = form.types();
+            types != Types::ALL && types.overlaps(Types::NULL)
+        })
+    }
+
+    /// What an element of a list may be; anything, where something else than lists is known.
+    pub(super) fn element(&self) -> Self {
+        let lists = self.0.iter().filter(|f| f.types().overlaps(Types::LIST));
+        lists.fold(Self::none(), |all, form| match form.element(None) {
+            Element::Type(element) => all.or(element),
+            Element::Beyond(_) => all,
+        })
+    }
+
+    /// What a member of an object may be, where all that is known of objects says so.
+    pub(super) fn property(&self, name: &str) -> Option<Self> {
+        let objects = self.0.iter().filter(|f| f.types().overlaps(Types::OBJECT));
+        let mut all = Self::none();
+        for form in objects {
+            match form.property(name) {
+                Property::Type(property) => all = all.or(property),
+                Property::Closed => {}
+                Property::Open | Property::Unlisted => return None,
+            }
+        }
+        (!all.0.is_empty()).then_some(all)
+    }
+
+    /// `a list of strings`, `an integer or null`.
+    pub(super) fn words(&self) -> String {
+        let types = self.types();
+        if types.without(Types::NULL) == Types::LIST
+            && let Some(plural) = self.element().types().plural()
+        {
+            let null = if types == Types::LIST { "" } else { " or null" };
+            return format!("a list of {plural}{null}");
+        }
+        types.words()
+    }
+}
+
+impl<'a> Form<'a> {
+    pub(super) fn schemas(&self) -> &[Schema<'a>] {
+        match self {
+            Self::All(schemas) => schemas,
+            Self::List(_) | Self::Plain(_) => &[],
+        }
+    }
+
+    pub(super) fn types(&self) -> Types {
+        match self {
+            Self::All(schemas) => {
+                let both = |types: Types, schema: &Schema<'a>| types.and(schema.types());
+                schemas.iter().fold(Types::ALL, both)
+            }
+            Self::List(_) => Types::LIST,
+            Self::Plain(types) => *types,
+        }
+    }
+
+    /// The values that are allowed, where they are counted up.
+    pub(super) fn allowed(&self) -> Option<Vec<&'a Value>> {
+        let lists = self.schemas().iter().filter_map(|schema| schema.allowed());
+        lists.reduce(|mut all, list| {
+            all.retain(|value| list.iter().any(|other| same(value, other)));
+            all
+        })
+    }
+
+    pub(super) fn property(&self, name: &str) -> Property<'a> {
+        let (mut listed, mut others) = (Vec::new(), Vec::new());
+        let (mut open, mut closed, mut lists) = (false, false, false);
+        for schema in self.schemas() {
+            let properties = schema.object("properties");
+            if let Some(property) = properties.and_then(|properties| properties.get(name)) {
+                listed.push(schema.sub(property));
+                continue;
+            }
+            lists |= properties.is_some_and(|properties| !properties.is_empty());
+            if schema.object("patternProperties").is_some() {
+                open = true;
+                continue;
+            }
+            match schema.keyword("additionalProperties") {
+                Some(Value::Bool(false)) => closed = true,
+                Some(Value::Bool(true)) => open = true,
+                Some(others_of_it) => others.push(schema.sub(others_of_it)),
+                None => closed |= schema.keyword("unevaluatedProperties") == Some(&false.into()),
+            }
+        }
+        match () {
+            () if !listed.is_empty() => Property::Type(Type::all(listed)),
+            () if closed => Property::Closed,
+            () if !others.is_empty() => Property::Type(Type::all(others)),
+            () if open || !lists => Property::Open,
+            () => Property::Unlisted,
+        }
+    }
+
+    /// The members that are named.
+    pub(super) fn names(&self) -> Vec<&'a str> {
+        let mut names = Vec::new();
+        for properties in self.schemas().iter().filter_map(|s| s.object("properties")) {
+            for name in properties.keys() {
+                if !names.contains(&name.as_str()) {
+                    names.push(name.as_str());
+                }
+            }
+        }
+        names
+    }
+
+    pub(super) fn required(&self) -> Vec<&'a str> {
+        let mut names = Vec::new();
+        for schema in self.schemas() {
+            for name in schema.list("required").iter().filter_map(Value::as_str) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
+    pub(super) fn presence(&self, name: &str) -> Presence {
+        if self.required().contains(&name) {
+            return Presence::Sure;
+        }
+        let says = |schema: &&Schema<'a>| {
+            let properties = schema.object("properties");
+            properties.is_some_and(|properties| properties.contains_key(name))
+                && schema
+                    .keyword("required")
+                    .is_some_and(serde_json::Value::is_array)
+        };
+        match self.schemas().iter().find(says) {
+            Some(_) => Presence::Maybe,
+            None => Presence::Unknown,
+        }
+    }
+
+    /// The element at an index, or any element.
+    pub(super) fn element(&self, index: Option<usize>) -> Element<'a> {
+        if let Self::List(element) = self {
+            return Element::Type(element.clone());
+        }
+        let mut elements = Vec::new();
+        for schema in self.schemas() {
+            let (first, rest) = schema.elements();
+            match (index, rest) {
+                (None, Some(rest)) if first.is_empty() => elements.push(schema.sub(rest)),
+                (None, _) => {}
+                (Some(index), _) if index < first.len() => elements.push(schema.sub(&first[index])),
+                (Some(_), Some(Value::Bool(false))) => return Element::Beyond(first.len()),
+                (Some(_), Some(rest)) => elements.push(schema.sub(rest)),
+                (Some(_), None) => {}
+            }
+            if let (Some(index), Some(most)) = (index, schema.length("maxItems"))
+                && index >= most
+            {
+                return Element::Beyond(most);
+            }
+        }
+        Element::Type(Type::all(elements))
+    }
+
+    /// What the schema of a member says that it is for.
+    pub(super) fn description(&self, name: &str) -> Option<&'a str> {
+        let property = |schema: &Schema<'a>| schema.object("properties")?.get(name);
+        let property = self.schemas().iter().find_map(property)?;
+        property.get("description")?.as_str()
+    }
+}
+
+/// Whether two values are one to JSON Schema, for which `1` and `1.0` are.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) if a != b => {
+            (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
+        }
+        _ => a == b,
+    }
+}
