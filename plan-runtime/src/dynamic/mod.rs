@@ -17,8 +17,10 @@ mod spans;
 mod steps;
 mod syntax;
 mod tool_plan;
+mod write;
 
 pub use dialect::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
 pub use limits::Limits;
 pub use reader::{Document, Reader};
+pub use write::{Lack, Lacking};

@@ -1,0 +1,268 @@
+//! Random plans.
+#![allow(dead_code, unreachable_pub)]
+
+use plan_runtime::Plan;
+use plan_runtime::plan::{
+    Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,
+    Output, Part, Policy, Reference, Segment, Source, Step, Tag, Template, ToolInfo,
+};
+use plan_runtime::shape::Tagging;
+use proptest::prelude::*;
+use serde_json::json;
+use std::time::Duration;
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        ".{0,6}",
+        prop::sample::select(vec![
+            "", "0", "01", "a/b", "m~n", "{{x}}", "\"", "\\", "object"
+        ])
+        .prop_map(str::to_owned)
+    ]
+}
+
+fn absent() -> impl Strategy<Value = Absent> {
+    prop_oneof![
+        4 => Just(Absent::Error),
+        1 => Just(Absent::Null),
+        1 => Just(Absent::Stop),
+        1 => Just(Absent::Default(|| json!({"a": [1.5, null]}))),
+    ]
+}
+
+fn segment() -> impl Strategy<Value = Segment> {
+    prop_oneof![
+        3 => (text(), absent()).prop_map(|(key, absent)| Segment::Key(key.into(), absent)),
+        3 => (any::<u16>(), absent()).prop_map(|(index, absent)| Segment::Index(index.into(), absent)),
+        1 => Just(Segment::Each),
+        1 => any::<bool>().prop_map(Segment::Optional),
+        1 => Just(Segment::Same),
+    ]
+}
+
+/// Of 3 inputs, and of the steps before the one that refers.
+fn source(steps: usize) -> impl Strategy<Value = Source> {
+    (any::<bool>(), 0..3_usize, 0..steps.max(1)).prop_map(move |(input, i, s)| {
+        match input || steps == 0 {
+            true => Source::Input(i),
+            false => Source::Step(s),
+        }
+    })
+}
+
+fn template(steps: usize) -> impl Strategy<Value = Template> {
+    let reference = (
+        source(steps),
+        prop::collection::vec(segment(), 0..4),
+        text(),
+    );
+    let leaf = prop_oneof![
+        Just(Template::Null),
+        any::<bool>().prop_map(Template::Bool),
+        any::<u64>().prop_map(|n| Template::Number(Number::Unsigned(n))),
+        any::<i64>().prop_map(|n| Template::Number(Number::Signed(n))),
+        (prop::num::f64::NORMAL | prop::num::f64::ZERO)
+            .prop_map(|n| Template::Number(Number::Float(n))),
+        text().prop_map(|text| Template::String(text.into())),
+        reference.prop_map(|(source, path, written)| {
+            Template::Reference(Reference {
+                source,
+                path: path.into(),
+                written: written.into(),
+            })
+        }),
+        (prop::collection::btree_set(source(steps), 0..3), text()).prop_map(|(reads, written)| {
+            Template::Computed(Computed {
+                reads: reads.into_iter().collect::<Vec<_>>().into(),
+                written: written.into(),
+                compute: None,
+            })
+        }),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let tagging = prop::sample::select(vec![
+            Tag::None,
+            Tag::Variant(Tagging::External, "V"),
+            Tag::Variant(Tagging::Internal("\u{1}type"), "V"),
+            Tag::Variant(Tagging::Adjacent("t", "c"), "V"),
+            Tag::Variant(Tagging::Untagged, "V"),
+        ]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|items| Template::List(items.into())),
+            (prop::collection::btree_map(text(), inner.clone(), 0..4)).prop_map(|members| {
+                let entry = |(name, value): (String, Template)| Entry {
+                    key: Key::Name(name.into()),
+                    value,
+                };
+                Template::Object(members.into_iter().map(entry).collect::<Vec<_>>().into())
+            }),
+            (source(0), any::<bool>()).prop_map(|(source, both)| {
+                let value = Template::Reference(Reference {
+                    source,
+                    path: vec![].into(),
+                    written: "".into(),
+                });
+                let mut entries = vec![Entry {
+                    key: Key::Flattened,
+                    value,
+                }];
+                if both {
+                    entries.push(Entry {
+                        key: Key::Name("n".into()),
+                        value: Template::Null,
+                    });
+                }
+                Template::Object(entries.into())
+            }),
+            inner.clone().prop_map(|value| Template::Object(
+                vec![Entry {
+                    key: Key::Inner,
+                    value
+                }]
+                .into()
+            )),
+            (tagging, prop::option::of(inner.clone())).prop_map(|(tag, content)| {
+                Template::Tagged(tag, content.into_iter().collect::<Vec<_>>().into())
+            }),
+            prop::collection::vec((prop::option::of(inner), text()), 0..4).prop_map(|parts| {
+                let part = |(value, text): (Option<Template>, String)| match value {
+                    Some(value) => Part::Value {
+                        value,
+                        spec: text.into(),
+                        show: None,
+                    },
+                    None => Part::Literal(text.into()),
+                };
+                Template::Text(parts.into_iter().map(part).collect::<Vec<_>>().into())
+            }),
+        ]
+    })
+}
+
+/// A body in which there are two local values: those of the two `for`s around it.
+fn body(place: usize) -> impl Strategy<Value = Body> {
+    let action = |inside: bool| {
+        let local = (0..2_usize, prop::collection::vec(segment(), 0..3), text());
+        let local = local.prop_map(|(depth, path, written)| {
+            Template::Reference(Reference {
+                source: Source::Local(depth),
+                path: path.into(),
+                written: written.into(),
+            })
+        });
+        let args = match inside {
+            true => prop_oneof![template(place), local].boxed(),
+            false => template(place).boxed(),
+        };
+        (args, prop::option::of(text())).prop_map(|(args, tool)| {
+            Body::Action(Action {
+                site: 0,
+                tool: tool.map(|description| ToolInfo {
+                    name: "t".into(),
+                    description: description.into(),
+                }),
+                args,
+            })
+        })
+    };
+    let branches = (
+        template(place),
+        template(place),
+        text(),
+        prop::collection::vec(action(true), 3),
+    );
+    let branches = branches.prop_map(|(holds, value, pattern, mut bodies)| {
+        let pattern = pattern.into();
+        let conditions = [
+            Condition::Holds(holds),
+            Condition::Binds { pattern, value },
+            Condition::Always,
+        ];
+        let branches = conditions.into_iter().zip(bodies.drain(..));
+        let branches = branches.map(|(condition, body)| Branch { condition, body });
+        Body::If(branches.collect::<Vec<_>>().into())
+    });
+    let inside = prop_oneof![branches, action(true)];
+    let lists = (template(place), template(place), text(), inside);
+    let lists = lists.prop_map(|(list, inner, pattern, body)| {
+        let each = |list, body| {
+            let pattern = pattern.clone().into();
+            let each = For {
+                pattern,
+                list,
+                body,
+            };
+            Body::For(vec![each].into())
+        };
+        each(list, each(inner, body))
+    });
+    prop_oneof![2 => action(false), 1 => lists]
+}
+
+fn policy(place: usize) -> impl Strategy<Value = Policy> {
+    let time =
+        || (any::<u32>(), 0..1_000_000_000_u32).prop_map(|(s, ns)| Duration::new(s.into(), ns));
+    let optional = prop::sample::select(vec![Optional::No, Optional::Whole, Optional::Each]);
+    let limits = (prop::option::of(time()), prop::option::of(time()));
+    let rest = (any::<bool>(), optional, prop::option::of(1..9_usize));
+    let policy = (
+        0..9_u32,
+        time(),
+        time(),
+        limits,
+        prop::option::of(template(place)),
+        rest,
+    );
+    let policy = policy.prop_map(|(attempts, backoff, max, limits, fallback, rest)| Policy {
+        attempts,
+        backoff,
+        max,
+        jitter: rest.0,
+        timeout: limits.0,
+        deadline: limits.1,
+        optional: rest.1,
+        fallback,
+        concurrency: rest.2,
+    });
+    prop_oneof![Just(Policy::DEFAULT), policy]
+}
+
+fn step(place: usize) -> impl Strategy<Value = Step> {
+    let after = prop::collection::btree_set(0..place.max(1), 0..3);
+    (body(place), after, text(), policy(place)).prop_map(move |(body, after, intent, policy)| {
+        let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
+        let mut step = Step {
+            id: format!("s {place}").into(),
+            intent: intent.clone().into(),
+            body,
+            after: after.into(),
+            needs: vec![].into(),
+            policy,
+        };
+        step.needs = step.needed().into();
+        step
+    })
+}
+
+pub fn plan() -> impl Strategy<Value = Plan> {
+    ((step(0), step(1), step(2)), template(3), text(), text()).prop_map(
+        |((a, b, c), value, name, type_name)| Plan {
+            name: name.into(),
+            description: type_name.clone().into(),
+            inputs: ["x", "y-z", "0"]
+                .map(|name| Input {
+                    name: name.into(),
+                    type_name: type_name.clone().into(),
+                    description: "".into(),
+                })
+                .to_vec()
+                .into(),
+            steps: vec![a, b, c].into(),
+            output: Output {
+                type_name: type_name.into(),
+                value,
+            },
+        },
+    )
+}
