@@ -1,19 +1,18 @@
 //! Plan → canonical JSON → plan.
 
-#[path = "support/random.rs"]
-mod random;
+#[path = "support/plans.rs"]
+mod plans;
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{Number, Source, Template};
 use proptest::prelude::*;
-use random::plan;
 use serde::Deserialize;
 use serde::de::value::{F64Deserializer, MapDeserializer};
 use serde_json::{Value, json};
 
 proptest! {
     #[test]
-    fn reads_back(plan in plan()) {
+    fn reads_back(plan in plans::plan()) {
         let text = serde_json::to_string(&plan).unwrap();
         match serde_json::from_str::<Plan>(&text) {
             Ok(read) => {

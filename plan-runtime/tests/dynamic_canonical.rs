@@ -4,10 +4,10 @@ use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Limits, Reader};
 use proptest::prelude::*;
 
-#[path = "support/random.rs"]
-mod random;
+#[path = "support/plans.rs"]
+mod plans;
 
-fn reader() -> Reader {
+fn reader() -> Reader<'static> {
     Reader::new().dialect(Dialect::Canonical)
 }
 
@@ -989,7 +989,7 @@ fn what_is_right() {
 proptest! {
     /// Written, recognised, read, and equal.
     #[test]
-    fn round_trip(mut plan in random::plan()) {
+    fn round_trip(mut plan in plans::plan()) {
         plan.name = "p".into();
         let text = serde_json::to_string_pretty(&plan).unwrap();
         match Reader::new().read(&text) {

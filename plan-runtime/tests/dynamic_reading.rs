@@ -2,7 +2,7 @@
 
 use plan_runtime::dynamic::{Dialect, Limits, Profile, Reader};
 use serde_json::Value;
-fn of(dialect: Dialect) -> Reader {
+fn of(dialect: Dialect) -> Reader<'static> {
     Reader::new().dialect(dialect)
 }
 
@@ -1258,17 +1258,8 @@ warning[malformed-reference]: `${steps[0].data.x}` is no reference to a step
         ),
         (
             "${step[0].x} y",
-            r#"plan r
-
-  step step0 = t
-
-  step step1 = t
-    x: "${step[0].x} y"
-
-  output { step0: step0, step1: step1 }
-
-warning[malformed-reference]: `${step[0].x}` does not say that it reads the step's output
-  --> 3:34 in step `step1`: it stays as it is
+            r#"error[malformed-reference]: `${step[0].x}` does not say that it reads the step's output
+  --> 3:34 in step `step1`
    = help: did you mean `${step[0].data.x}`?
 "#,
         ),
@@ -1311,7 +1302,7 @@ warning[malformed-reference]: a reference has no spaces in it
   step a = t
 
   step b = t
-    x: format!("{} and {}", "{{c.result}}", {{a.result}})
+    x: format!("{{{{c.result}}}} and {}", {{a.result}})
     // needs a
 
   output { a: a, b: b }

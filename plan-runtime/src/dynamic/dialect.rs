@@ -18,7 +18,7 @@ use std::fmt;
 /// `$ref:["step-1"].id`.
 ///
 /// Text that looks like a reference and is none is a string of JSON in place of the reference: `$ref:"$ref:x"`, `${"${x}"}`,
-/// `{{"{{ name }}"}}`.
+/// `{{"{{ name }}"}}`. An empty one beside a reference makes a text of its value: `${step[0].data.count}${""}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// What [`Plan`](crate::Plan) serialises to.

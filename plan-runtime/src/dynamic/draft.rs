@@ -3,7 +3,7 @@
 use super::finding::{Code, Note, Notes};
 use super::node::{Kind, Node, Source, Text};
 use super::spans::{Span, Spans, TemplateSpan};
-use super::syntax::{self, Flaw, Piece, Target, Written};
+use super::syntax::{self, Flaw, Piece, Scan, Target, Written};
 use super::{Dialect, Limits, Profile};
 use crate::plan::{
     Absent, Entry, Input, Key, Number, Part, Reference, Segment, Source as From, Template,
@@ -375,42 +375,42 @@ impl Draft {
 
     /// A string, whose template is the one at `at`.
     fn string(&mut self, source: &Source<'_>, text: &Text<'_>, at: usize) -> Template {
-        let scan = syntax::scan(self.dialect, &text.value, &|id| self.ids.contains_key(id));
+        let mut scan = syntax::scan(self.dialect, &text.value, &|id| self.ids.contains_key(id));
         let mut sound = true;
-        for flaw in scan.flaws {
+        for flaw in std::mem::take(&mut scan.flaws) {
             sound &= self.flawed(source, text, flaw);
         }
-        if let Some(place) = self.foreign(source, text) {
+        if let Some(place) = self.foreign(source, text, &scan) {
             self.note(place);
             sound = false;
         }
-        let single = scan.pieces.len() == 1;
+        let whole = scan.is_whole();
         let mut parts = Vec::new();
         for piece in scan.pieces {
             let written = match piece {
-                Piece::Text(text) if single => {
-                    return match sound {
-                        true => Template::String(text.into_owned().into()),
-                        false => self.broken(at),
-                    };
-                }
                 Piece::Text(text) => {
-                    parts.push(Part::Literal(text.into_owned().into()));
+                    push_text(&mut parts, text.into_owned());
                     continue;
                 }
                 Piece::Reference(written) => written,
             };
             let place = source.place_in(text, &written.range);
-            let part = if single { at } else { self.place(place, None) };
+            let part = if whole { at } else { self.place(place, None) };
             let value = match self.reference(source, text, &written) {
                 Ok(reference) => Template::Reference(reference),
-                Err(Unread::Stays) => Template::String(written.text.to_owned().into()),
+                Err(Unread::Stays) => {
+                    if !whole {
+                        self.spans.templates.truncate(part);
+                    }
+                    push_text(&mut parts, written.text.to_owned());
+                    continue;
+                }
                 Err(Unread::Broken) => {
                     sound = false;
                     self.broken(part)
                 }
             };
-            if single {
+            if whole {
                 return value;
             }
             parts.push(Part::Value {
@@ -419,10 +419,13 @@ impl Draft {
                 show: None,
             });
         }
-        match (sound, parts.is_empty()) {
-            (false, _) => self.broken(at),
-            (true, true) => Template::String("".into()),
-            (true, false) => Template::Text(parts.into()),
+        if !sound {
+            return self.broken(at);
+        }
+        match &mut parts[..] {
+            [] => Template::String("".into()),
+            [Part::Literal(text)] => Template::String(std::mem::take(text)),
+            _ => Template::Text(parts.into()),
         }
     }
 
@@ -439,13 +442,13 @@ impl Draft {
         stays
     }
 
-    fn foreign(&self, source: &Source<'_>, text: &Text<'_>) -> Option<Note> {
+    fn foreign(&self, source: &Source<'_>, text: &Text<'_>, scan: &Scan<'_>) -> Option<Note> {
         let known = |target: &Target| match target {
             Target::Id(id) => self.ids.contains_key(id),
             Target::Index(index) => *index < self.steps,
             Target::Input(_) => false,
         };
-        let (other, range) = syntax::foreign(self.dialect, &text.value, &known)?;
+        let (other, range) = syntax::foreign(self.dialect, &text.value, scan, &known)?;
         let message = format!(
             "this reference is one of {}, but the document is {}",
             other.named(),
@@ -602,6 +605,14 @@ impl Draft {
             span.broken = true;
         }
         Template::Null
+    }
+}
+
+/// Adds text, as part of the text before it.
+fn push_text(parts: &mut Vec<Part>, text: String) {
+    match parts.last_mut() {
+        Some(Part::Literal(before)) => before.to_mut().push_str(&text),
+        _ => parts.push(Part::Literal(text.into())),
     }
 }
 

@@ -27,6 +27,7 @@ mod syntax;
 mod text;
 mod tool_plan;
 mod toolbox;
+mod write;
 
 pub use contract::{Contract, Contracts};
 pub use dialect::{Dialect, Profile};
@@ -35,3 +36,4 @@ pub use limits::Limits;
 pub use reader::{Document, Reader};
 pub use text::json_or_text;
 pub use toolbox::Toolbox;
+pub use write::{Lack, Lacking};

@@ -330,6 +330,10 @@ fn recognise(node: Node<'_>) -> Option<Dialect> {
                 return Some(Dialect::ActionPlan);
             }
             let steps = top.get("steps")?.items();
+            // Without steps there is a plan in canonical JSON only.
+            if steps.is_empty() && top.get("name").is_some() && top.get("output").is_some() {
+                return Some(Dialect::Canonical);
+            }
             (Some(top), steps)
         }
         _ => return None,

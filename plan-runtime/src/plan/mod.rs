@@ -3,6 +3,7 @@
 mod body;
 mod display;
 mod graph;
+mod plain;
 mod policy;
 mod reference;
 mod template;
@@ -38,7 +39,8 @@ use std::borrow::Cow;
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 ///
-/// A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is.
+/// A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is, but for
+/// how references are written.
 ///
 /// ```
 /// use plan_runtime::plan::Plan;

@@ -43,6 +43,18 @@ impl Step {
         needed
     }
 
+    /// Those of [`Step::after`] that the step does not read anyway.
+    pub(crate) fn only_after(&self) -> Vec<usize> {
+        let mut after = self.after.to_vec();
+        if !after.is_empty() {
+            let reads = self.reads();
+            after.retain(|&step| !reads.contains(&Source::Step(step)));
+            after.sort_unstable();
+            after.dedup();
+        }
+        after
+    }
+
     /// Hands over the templates, each with the name of its place.
     pub(crate) fn templates<'a>(&'a self, f: &mut impl FnMut(&'static str, &'a Template)) {
         self.body

@@ -29,6 +29,8 @@ use std::borrow::Cow;
 pub struct InPlan<'a, T> {
     plan: Option<&'a Plan>,
     part: T,
+    /// Whether it says how references are written.
+    says_written: bool,
 }
 
 impl<'a, T> InPlan<'a, T> {
@@ -37,6 +39,16 @@ impl<'a, T> InPlan<'a, T> {
         Self {
             plan: Some(plan),
             part,
+            says_written: true,
+        }
+    }
+
+    /// A part that stands alone.
+    fn alone(part: T) -> Self {
+        Self {
+            plan: None,
+            part,
+            says_written: true,
         }
     }
 
@@ -44,49 +56,58 @@ impl<'a, T> InPlan<'a, T> {
         InPlan {
             plan: self.plan,
             part,
+            says_written: self.says_written,
         }
     }
 }
 
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        InPlan::new(self, self).serialize(serializer)
+    }
+}
+
+impl Serialize for InPlan<'_, &Plan> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let plan = self.part;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        entry_unless_empty(&mut map, "description", &self.description)?;
-        if !self.inputs.is_empty() {
-            map.serialize_entry("inputs", &self.inputs)?;
+        map.serialize_entry("name", &plan.name)?;
+        entry_unless_empty(&mut map, "description", &plan.description)?;
+        if !plan.inputs.is_empty() {
+            map.serialize_entry("inputs", &plan.inputs)?;
         }
-        let steps: Vec<_> = self
-            .steps
-            .iter()
-            .map(|step| InPlan::new(self, step))
-            .collect();
+        let steps: Vec<_> = plan.steps.iter().map(|step| self.of(step)).collect();
         map.serialize_entry("steps", &steps)?;
-        map.serialize_entry("output", &InPlan::new(self, &self.output))?;
+        map.serialize_entry("output", &self.of(&plan.output))?;
         map.end()
     }
 }
 
 impl PartialEq for Plan {
     fn eq(&self, other: &Self) -> bool {
-        same(self, other)
+        same(InPlan::new(self, self), InPlan::new(other, other))
     }
 }
 
 impl PartialEq for Template {
     fn eq(&self, other: &Self) -> bool {
-        same(self, other)
+        same(InPlan::alone(self), InPlan::alone(other))
     }
 }
 
 impl PartialEq for Reference {
     fn eq(&self, other: &Self) -> bool {
-        same(self, other)
+        same(InPlan::alone(self), InPlan::alone(other))
     }
 }
 
-fn same<T: Serialize>(a: &T, b: &T) -> bool {
-    match (serde_json::to_string(a), serde_json::to_string(b)) {
+/// Whether both are the same JSON; how references are written is no part of what they mean.
+fn same<'a, T>(mut a: InPlan<'a, T>, mut b: InPlan<'a, T>) -> bool
+where
+    InPlan<'a, T>: Serialize,
+{
+    (a.says_written, b.says_written) = (false, false);
+    match (serde_json::to_string(&a), serde_json::to_string(&b)) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
     }
@@ -156,11 +177,7 @@ impl Serialize for InPlan<'_, Source> {
 
 impl Serialize for Reference {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        InPlan {
-            plan: None,
-            part: self,
-        }
-        .serialize(serializer)
+        InPlan::alone(self).serialize(serializer)
     }
 }
 
@@ -191,7 +208,7 @@ impl Serialize for InPlan<'_, &Reference> {
                 .unwrap_or_default()
                 .into(),
         };
-        if reference.written != written(&name, &reference.path) {
+        if self.says_written && reference.written != written(&name, &reference.path) {
             entry_unless_empty(&mut map, "written", &reference.written)?;
         }
         map.end()
@@ -260,11 +277,7 @@ fn default(value: Value) -> Value {
 
 impl Serialize for Template {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        InPlan {
-            plan: None,
-            part: self,
-        }
-        .serialize(serializer)
+        InPlan::alone(self).serialize(serializer)
     }
 }
 
@@ -299,10 +312,14 @@ impl Serialize for InPlan<'_, &Template> {
             }
             Template::Tagged(..) => self.write_members(serializer),
             Template::Reference(reference) => one(serializer, "reference", &self.of(reference)),
-            Template::Text(parts) => {
-                let parts: Vec<_> = parts.iter().map(|part| self.of(part)).collect();
-                one(serializer, "text", &parts)
-            }
+            Template::Text(parts) => match &joined(parts)[..] {
+                [] => serializer.serialize_str(""),
+                [Joined::Text(text)] => serializer.serialize_str(text),
+                parts => {
+                    let parts: Vec<_> = parts.iter().map(|part| self.of(part)).collect();
+                    one(serializer, "text", &parts)
+                }
+            },
             Template::Computed(computed) => one(serializer, "computed", &self.of(computed)),
         }
     }
@@ -335,14 +352,14 @@ impl<'a> InPlan<'a, &'a Template> {
 }
 
 /// A member of an object, as it is written.
-enum Member<'a> {
+pub(super) enum Member<'a> {
     Template(&'a str, &'a Template),
     Name(&'a str, &'a str),
     Flat(&'a Template),
 }
 
 /// The members of an object template, with those of the objects flattened into it, as far as they are known.
-fn members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
+pub(super) fn members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
     match template {
         Template::Null => {}
         Template::Object(entries) => {
@@ -404,13 +421,32 @@ impl Serialize for InPlan<'_, MergePart<'_>> {
     }
 }
 
-impl Serialize for InPlan<'_, &Part> {
+/// A part of a text, where no text stands beside another.
+pub(super) enum Joined<'a> {
+    Text(Cow<'a, str>),
+    Value(&'a Template, &'a str),
+}
+
+pub(super) fn joined(parts: &[Part]) -> Vec<Joined<'_>> {
+    let mut joined = Vec::with_capacity(parts.len());
+    for part in parts {
+        match (part, joined.last_mut()) {
+            (Part::Literal(text), Some(Joined::Text(before))) => before.to_mut().push_str(text),
+            (Part::Literal(text), _) if text.is_empty() => {}
+            (Part::Literal(text), _) => joined.push(Joined::Text(Cow::Borrowed(text))),
+            (Part::Value { value, spec, .. }, _) => joined.push(Joined::Value(value, spec)),
+        }
+    }
+    joined
+}
+
+impl Serialize for InPlan<'_, &Joined<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.part {
-            Part::Literal(text) => serializer.serialize_str(text),
-            Part::Value { value, spec, .. } => {
+            Joined::Text(text) => serializer.serialize_str(text),
+            Joined::Value(value, spec) => {
                 let mut map = serializer.serialize_map(None)?;
-                map.serialize_entry("value", &self.of(value))?;
+                map.serialize_entry("value", &self.of(*value))?;
                 entry_unless_empty(&mut map, "spec", spec)?;
                 map.end()
             }

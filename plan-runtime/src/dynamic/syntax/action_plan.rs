@@ -17,7 +17,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
         match piece(text, start) {
             Ok((piece, end)) => {
                 match piece {
-                    Piece::Text(text) => scan.owned(text),
+                    Piece::Text(text) => scan.escaped(text, start..end),
                     reference => scan.pieces.push(reference),
                 }
                 at = end;

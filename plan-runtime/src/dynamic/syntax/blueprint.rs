@@ -14,7 +14,7 @@ pub(super) fn scan(text: &str) -> Scan<'_> {
         match piece(text, start) {
             Ok((piece, end)) => {
                 match piece {
-                    Piece::Text(text) => scan.owned(text),
+                    Piece::Text(text) => scan.escaped(text, start..end),
                     reference => scan.pieces.push(reference),
                 }
                 at = end;

@@ -7,6 +7,8 @@ mod blueprint;
 mod path;
 mod tool_plan;
 
+pub(super) use path::Names;
+
 use super::Dialect;
 use crate::plan::Segment;
 use std::borrow::Cow;
@@ -18,6 +20,8 @@ pub(super) struct Scan<'t> {
     /// The parts in their order. What is flawed stands among them as text.
     pub(super) pieces: Vec<Piece<'t>>,
     pub(super) flaws: Vec<Flaw>,
+    /// Where strings of JSON stand for text that would be something else.
+    pub(super) escapes: Vec<Range<usize>>,
 }
 
 #[derive(Debug)]
@@ -94,10 +98,12 @@ pub(super) fn scan<'t>(dialect: Dialect, text: &'t str, known: &dyn Fn(&str) -> 
     }
 }
 
-/// A reference of another dialect than this one. `known` says whether it refers to a step that there is.
+/// A reference of another dialect than this one, outside of what this one escapes and of its own references. `known` says whether it refers to a step
+/// that there is.
 pub(super) fn foreign(
     dialect: Dialect,
     text: &str,
+    own: &Scan<'_>,
     known: &dyn Fn(&Target) -> bool,
 ) -> Option<(Dialect, Range<usize>)> {
     let others = [
@@ -114,6 +120,7 @@ pub(super) fn foreign(
             if let Piece::Reference(written) = piece
                 && written.lacks.is_none()
                 && known(&written.target)
+                && !own.covers(&written.range)
             {
                 return Some((other, written.range));
             }
@@ -136,12 +143,43 @@ impl<'t> Scan<'t> {
         }
     }
 
+    /// Adds text that is escaped.
+    fn escaped(&mut self, text: Cow<'t, str>, range: Range<usize>) {
+        self.owned(text);
+        self.escapes.push(range);
+    }
+
+    /// Whether an escape or a reference stands in this part of the string.
+    fn covers(&self, range: &Range<usize>) -> bool {
+        let references = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Reference(written) => Some(&written.range),
+            Piece::Text(_) => None,
+        });
+        let mut known = self.escapes.iter().chain(references);
+        known.any(|known| known.start < range.end && range.start < known.end)
+    }
+
+    /// Whether the string is one reference, which keeps its type.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self.pieces[..], [Piece::Reference(_)]) && self.escapes.is_empty()
+    }
+
     /// A string that is one flaw.
     fn flawed(text: &'t str, flaw: Flaw) -> Self {
         let mut scan = Self::default();
         scan.text(text);
         scan.flaws.push(flaw);
         scan
+    }
+}
+
+/// How text is written that would be something else.
+pub(super) fn literal(dialect: Dialect, text: &str) -> String {
+    match dialect {
+        Dialect::ToolPlan => tool_plan::literal(text),
+        Dialect::Blueprint => blueprint::literal(text),
+        Dialect::ActionPlan => action_plan::literal(text),
+        Dialect::Canonical => text.to_owned(),
     }
 }
 

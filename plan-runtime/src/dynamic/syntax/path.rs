@@ -5,7 +5,7 @@ use crate::plan::{Absent, Segment};
 
 /// Which signs a name may have that is not in quotes.
 #[derive(Clone, Copy)]
-pub(super) enum Names {
+pub(in crate::dynamic) enum Names {
     /// Letters and digits of ASCII, and `_`.
     Ascii,
     /// Letters and digits, `_`, `-`, `$` and `@`.
@@ -18,6 +18,11 @@ impl Names {
             Self::Ascii => c.is_ascii_alphanumeric() || c == '_',
             Self::Wide => c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'),
         }
+    }
+
+    /// Whether this can stand without quotes.
+    pub(in crate::dynamic) fn is_name(self, text: &str) -> bool {
+        !text.is_empty() && text.chars().all(|c| self.has(c))
     }
 
     /// Where the name ends that starts at `at`.

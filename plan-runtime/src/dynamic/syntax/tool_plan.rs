@@ -19,7 +19,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
     if text[MARK.len()..].starts_with('"') {
         return match quoted(text, MARK.len()) {
             Some((literal, end)) if end == text.len() => {
-                scan.owned(literal.into());
+                scan.escaped(literal.into(), 0..end);
                 scan
             }
             _ => Scan::flawed(

@@ -11,10 +11,8 @@ impl Serialize for InPlan<'_, &Step> {
         map.serialize_entry("id", &step.id)?;
         entry_unless_empty(&mut map, "intent", &step.intent)?;
         self.write_body(&mut map, &step.body)?;
-        if !step.after.is_empty() {
-            let mut after = step.after.to_vec();
-            after.sort_unstable();
-            after.dedup();
+        let after = step.only_after();
+        if !after.is_empty() {
             let after: Vec<_> = after
                 .into_iter()
                 .map(|place| self.of(Named(Source::Step(place))))

@@ -1,5 +1,5 @@
-//! Random plans: all that canonical JSON can say.
-#![allow(unreachable_pub)]
+//! Random plans.
+#![allow(dead_code, unreachable_pub)]
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{

@@ -1,0 +1,88 @@
+use super::Writer;
+use super::json::{Json, Members};
+use crate::plan::{Input, Policy, Source, Template};
+
+pub(super) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+    writer.check();
+    let plan = writer.plan;
+    let mut top = Members::default();
+    if plan.name != "plan" {
+        top.text("name", &plan.name);
+    }
+    top.text("description", &plan.description);
+    check(writer);
+    if let Some(inputs) = inputs(writer) {
+        top.add("inputs", inputs);
+    }
+    let mut steps = Vec::with_capacity(plan.steps.len());
+    for (index, step) in plan.steps.iter().enumerate() {
+        let action = writer.action(index);
+        writer.policy(&step.policy, &Policy::DEFAULT);
+        writer.no_after(step);
+        let Some(action) = action else { continue };
+        let mut members = Members::default();
+        members.add("id", step.id.as_ref().into());
+        members.text("intent", &step.intent);
+        if let Some(tool) = &action.tool {
+            members.add("tool", tool.name.as_ref().into());
+            members.text("tool_description", &tool.description);
+        }
+        members.add("arguments", writer.arguments(&action.args));
+        steps.push(Json::Object(members));
+    }
+    let mut behind = Members::default();
+    writer.output(&mut behind);
+    if top.is_empty() && behind.is_empty() {
+        return Json::List(steps);
+    }
+    top.add("plan", Json::List(steps));
+    top.extend(behind);
+    Json::Object(top)
+}
+
+/// What is to be said of inputs, if a reader would not find the same in the references.
+fn inputs<'p>(writer: &mut Writer<'p>) -> Option<Json<'p>> {
+    let plan = writer.plan;
+    let mut found: Vec<usize> = Vec::new();
+    let mut find = |template: &Template| {
+        for read in template.references() {
+            if let Source::Input(input) = read.reference.source
+                && !found.contains(&input)
+            {
+                found.push(input);
+            }
+        }
+    };
+    for step in plan.steps.iter() {
+        step.templates(&mut |_, template| find(template));
+    }
+    // Where the output is not written, it reads no inputs.
+    find(&plan.output.value);
+    let is_said = |input: &Input| input.type_name == "String" && input.description.is_empty();
+    let in_order = found.iter().copied().eq(0..plan.inputs.len());
+    if in_order && plan.inputs.iter().all(is_said) {
+        return None;
+    }
+    let written = plan.inputs.iter().map(|input| {
+        let mut members = Members::default();
+        members.add("name", input.name.as_ref().into());
+        members.text("type", &input.type_name);
+        members.text("description", &input.description);
+        Json::Object(members)
+    });
+    Some(Json::List(written.collect()))
+}
+
+/// Says which names no input can have.
+fn check(writer: &mut Writer<'_>) {
+    let inputs = &writer.plan.inputs;
+    for (index, input) in inputs.iter().enumerate() {
+        if input.name.trim().is_empty() {
+            writer.lack(format!("input {}", index + 1), "an empty name");
+        }
+        if inputs[..index].iter().any(|other| other.name == input.name) {
+            let place = format!("input `{}`", input.name);
+            writer.lack(place, "the name of another input");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+use super::Writer;
+use super::json::{Json, Members};
+use crate::plan::{Number, Optional, Policy, Step};
+use std::time::Duration;
+
+pub(super) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+    writer.check();
+    writer.no_inputs();
+    let plan = writer.plan;
+    let mut top = Members::default();
+    top.add("requestId", plan.name.as_ref().into());
+    top.text("description", &plan.description);
+    let mut steps = Vec::with_capacity(plan.steps.len());
+    for (index, step) in plan.steps.iter().enumerate() {
+        let action = writer.action(index);
+        let known = known(&step.policy);
+        writer.policy(&step.policy, &known);
+        let after = after(writer, index, step);
+        let Some(action) = action else { continue };
+        let mut members = Members::default();
+        if step.id != format!("step{index}") {
+            members.add("id", step.id.as_ref().into());
+        }
+        members.text("intent", &step.intent);
+        if let Some(tool) = &action.tool {
+            members.add("tool", tool.name.as_ref().into());
+            members.text("tool_description", &tool.description);
+        }
+        members.add("params", writer.arguments(&action.args));
+        if !after.is_empty() {
+            members.add("dependsOn", Json::List(after));
+        }
+        if known.optional == Optional::Whole {
+            members.add("optional", Json::Bool(true));
+        }
+        if let Some(retries @ 1..) = known.attempts.checked_sub(1) {
+            let retries = Number::Unsigned(retries.into());
+            members.add("retryCount", Json::Number(retries));
+        }
+        if let Some(timeout) = known.timeout.and_then(milliseconds) {
+            members.add("timeout", Json::Number(Number::Unsigned(timeout)));
+        }
+        steps.push(Json::Object(members));
+    }
+    top.add("steps", Json::List(steps));
+    writer.output(&mut top);
+    Json::Object(top)
+}
+
+/// The part of a policy that a blueprint has.
+fn known(policy: &Policy) -> Policy {
+    Policy {
+        attempts: policy.attempts.max(1),
+        timeout: policy
+            .timeout
+            .filter(|limit| milliseconds(*limit).is_some()),
+        optional: match policy.optional {
+            Optional::Whole => Optional::Whole,
+            Optional::No | Optional::Each => Optional::No,
+        },
+        ..Policy::DEFAULT
+    }
+}
+
+/// A time limit, if it is a whole number of milliseconds above 0.
+fn milliseconds(limit: Duration) -> Option<u64> {
+    let milliseconds = u64::try_from(limit.as_millis()).ok()?;
+    (milliseconds > 0 && Duration::from_millis(milliseconds) == limit).then_some(milliseconds)
+}
+
+fn after<'p>(writer: &mut Writer<'p>, index: usize, step: &Step) -> Vec<Json<'p>> {
+    let mut written = Vec::new();
+    for after in step.only_after() {
+        if after >= index {
+            let name = writer.plan.steps.get(after).map_or("", |step| &step.id);
+            let place = writer.here();
+            writer.lack(
+                place,
+                format!("that it waits for `{name}`, which comes no earlier"),
+            );
+        }
+        written.push(after.into());
+    }
+    written
+}

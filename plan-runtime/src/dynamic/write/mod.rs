@@ -1,0 +1,266 @@
+//! Plans as text of a dialect.
+
+mod action_plan;
+mod blueprint;
+mod json;
+mod lacking;
+mod strings;
+mod template;
+mod tool_plan;
+
+pub use lacking::{Lack, Lacking};
+
+use super::Dialect;
+use crate::Plan;
+use crate::plan::{Action, Body, Key, Output, Policy, Step, Template};
+use json::{Json, Members};
+use std::collections::HashMap;
+
+impl Dialect {
+    /// Writes a plan, of `plan!` or one that was read, as indented JSON of this dialect. Reading that in the
+    /// [strict profile](super::Profile::Strict) gives an equal plan.
+    ///
+    /// What the systems that the dialect comes from do not know (descriptions, the output, ids of a blueprint's steps, …) stands in
+    /// members of their own, and only where a reader would not come to the same without them.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Dialect, Reader};
+    ///
+    /// let text = r#"{"requestId": "reply", "steps": [
+    ///     {"tool": "fetch", "params": {"from": "Sarah"}, "retryCount": 2},
+    ///     {"tool": "send", "params": {"to": "${step[0].data[0].from}"}}
+    /// ]}"#;
+    /// let plan = Reader::new().read(text)?.into_plan();
+    /// assert_eq!(
+    ///     Dialect::ToolPlan.write(&plan).unwrap_err().to_string(),
+    ///     "a tool plan (`$ref:`) has no form for a part of the plan: step `step0`: 3 attempts",
+    /// );
+    /// let written = Dialect::Blueprint.write(&plan)?;
+    /// assert!(written.contains(r#""to": "${step[0].data[0].from}""#));
+    /// assert_eq!(Reader::new().read(&written)?.plan(), &plan);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// All parts of the plan that the dialect has no form for.
+    pub fn write(self, plan: &Plan) -> Result<String, Lacking> {
+        if self == Self::Canonical {
+            return canonical(plan);
+        }
+        let mut writer = Writer::new(self, plan);
+        let json = match self {
+            Self::ToolPlan => tool_plan::write(&mut writer),
+            Self::Blueprint => blueprint::write(&mut writer),
+            Self::ActionPlan | Self::Canonical => action_plan::write(&mut writer),
+        };
+        writer.finish(&json)
+    }
+}
+
+fn canonical(plan: &Plan) -> Result<String, Lacking> {
+    let written = serde_json::to_string_pretty(plan).and_then(|text| {
+        serde_json::from_str::<Plan>(&text)?;
+        Ok(text)
+    });
+    written.map_err(|error| {
+        let lack = Lack {
+            place: "the plan".to_owned(),
+            construct: error.to_string(),
+        };
+        Lacking::new(Dialect::Canonical.named(), vec![lack])
+    })
+}
+
+/// A plan that is being written.
+struct Writer<'p> {
+    dialect: Dialect,
+    plan: &'p Plan,
+    ids: HashMap<&'p str, usize>,
+    /// The step whose parts are being written; without one, it is the output.
+    step: Option<&'p str>,
+    lacks: Vec<Lack>,
+}
+
+impl<'p> Writer<'p> {
+    fn new(dialect: Dialect, plan: &'p Plan) -> Self {
+        let ids = plan.steps.iter().enumerate();
+        Self {
+            dialect,
+            plan,
+            ids: ids.map(|(index, step)| (step.id.as_ref(), index)).collect(),
+            step: None,
+            lacks: Vec::new(),
+        }
+    }
+
+    fn finish(self, json: &Json<'_>) -> Result<String, Lacking> {
+        let mut lacks = self.lacks;
+        if lacks.is_empty() {
+            match serde_json::to_string_pretty(json) {
+                Ok(text) => return Ok(text),
+                Err(error) => lacks.push(Lack {
+                    place: "the plan".to_owned(),
+                    construct: error.to_string(),
+                }),
+            }
+        }
+        Err(Lacking::new(self.dialect.named(), lacks))
+    }
+
+    fn lack(&mut self, place: impl Into<String>, construct: impl Into<String>) {
+        let (place, construct) = (place.into(), construct.into());
+        self.lacks.push(Lack { place, construct });
+    }
+
+    /// The step, or what stands for it.
+    fn here(&self) -> String {
+        match self.step {
+            Some(id) => format!("step `{id}`"),
+            None => "the output".to_owned(),
+        }
+    }
+
+    /// A part of the arguments or of the output.
+    fn at(&self, path: &str) -> String {
+        match (self.step, path) {
+            (Some(id), "") => format!("the arguments of step `{id}`"),
+            (Some(id), path) => format!("argument `{path}` of step `{id}`"),
+            (None, "") => "the output".to_owned(),
+            (None, path) => format!("`{path}` of the output"),
+        }
+    }
+
+    /// What all dialects ask of a plan as a whole.
+    fn check(&mut self) {
+        if self.plan.name.is_empty() {
+            self.lack("the plan", "an empty name");
+        }
+        if self.plan.steps.is_empty() {
+            self.lack("the plan", "no steps");
+        }
+    }
+
+    /// Says of each input that there is none in this dialect.
+    fn no_inputs(&mut self) {
+        for input in self.plan.inputs.iter() {
+            let place = format!("input `{}`", input.name);
+            self.lack(place, "a plan of this dialect has no inputs");
+        }
+    }
+
+    /// Begins with a step: its one action.
+    fn action(&mut self, index: usize) -> Option<&'p Action> {
+        let plan = self.plan;
+        let step = &plan.steps[index];
+        self.step = Some(&step.id);
+        if step.id.trim().is_empty() {
+            let number = index + 1;
+            self.lack(format!("step {number}"), "an empty id");
+        }
+        if self.ids.get(step.id.as_ref()) != Some(&index) {
+            let place = self.here();
+            self.lack(place, "the id of another step");
+        }
+        let construct = match &step.body {
+            Body::Action(action) => match &action.tool {
+                Some(tool) if tool.name.trim().is_empty() => "a tool without a name".to_owned(),
+                Some(_) => return Some(action),
+                None => format!("the computed value `{}`", action.args),
+            },
+            Body::If(_) => "an `if`".to_owned(),
+            Body::For(_) => "a `for`".to_owned(),
+        };
+        let place = self.here();
+        self.lack(place, construct);
+        None
+    }
+
+    /// The parts of a policy that no dialect knows; `known` are those that this one does.
+    fn policy(&mut self, policy: &Policy, known: &Policy) {
+        let default = Policy::DEFAULT;
+        let mut lacks = Vec::new();
+        if policy.attempts != known.attempts {
+            lacks.push(format!("{} attempts", policy.attempts));
+        }
+        if policy.backoff != default.backoff
+            || policy.max != default.max
+            || policy.jitter != default.jitter
+        {
+            lacks.push("how long to wait before another attempt".to_owned());
+        }
+        if let Some(timeout) = policy.timeout.filter(|_| policy.timeout != known.timeout) {
+            let timeout = humantime::format_duration(timeout);
+            lacks.push(format!("a time limit of {timeout} for each attempt"));
+        }
+        if policy.deadline.is_some() {
+            lacks.push("a deadline for all attempts together".to_owned());
+        }
+        if policy.optional != known.optional {
+            lacks.push("that it is optional".to_owned());
+        }
+        if let Some(fallback) = &policy.fallback {
+            lacks.push(format!("the fallback `{fallback}`"));
+        }
+        if policy.concurrency.is_some() {
+            lacks.push("how many elements are worked on at once".to_owned());
+        }
+        let place = self.here();
+        lacks.into_iter().for_each(|lack| self.lack(&place, lack));
+    }
+
+    /// Says that there is no order without data.
+    fn no_after(&mut self, step: &Step) {
+        for after in step.only_after() {
+            let name = self.plan.steps.get(after).map_or("", |step| &step.id);
+            let place = self.here();
+            self.lack(place, format!("that it waits for `{name}` (`#[after]`)"));
+        }
+    }
+
+    /// Arguments: an object, or a reference to one.
+    fn arguments(&mut self, args: &Template) -> Json<'p> {
+        let args = args.plain();
+        if !matches!(args, Template::Object(_) | Template::Reference(_)) {
+            let place = self.at("");
+            self.lack(place, format!("`{args}`, which is no object"));
+            return Json::Null;
+        }
+        self.template(&mut String::new(), &args)
+    }
+
+    /// Adds the output, if a reader would come to another.
+    fn output(&mut self, top: &mut Members<'p>) {
+        let Output { type_name, value } = &self.plan.output;
+        self.step = None;
+        let default = super::steps::outputs(&self.plan.steps, 0..self.plan.steps.len());
+        if type_name.is_empty() && *value == default.value {
+            return;
+        }
+        top.text("output_type", type_name);
+        let json = self.template(&mut String::new(), &value.plain());
+        top.add("output", json);
+    }
+
+    /// The steps whose outputs the output is, if it is nothing else.
+    fn output_steps(&self) -> Option<Vec<&'p str>> {
+        let Output { type_name, value } = &self.plan.output;
+        let Template::Object(entries) = value.plain() else {
+            return None;
+        };
+        let mut ids = Vec::new();
+        for entry in entries.iter() {
+            let (Key::Name(name), Template::Reference(reference)) = (&entry.key, &entry.value)
+            else {
+                return None;
+            };
+            let (id, &index) = self.ids.get_key_value(name.as_ref())?;
+            let is_step = reference.source == crate::plan::Source::Step(index);
+            if !is_step || !reference.path.is_empty() || ids.contains(id) {
+                return None;
+            }
+            ids.push(*id);
+        }
+        (type_name.is_empty() && !ids.is_empty()).then_some(ids)
+    }
+}

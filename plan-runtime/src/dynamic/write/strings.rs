@@ -1,0 +1,248 @@
+//! Strings with references in them, and strings that look as if.
+
+use super::Writer;
+use super::json::Json;
+use crate::dynamic::Dialect;
+use crate::dynamic::syntax::{self, Names, Scan, Target, quote};
+use crate::plan::{Absent, Reference, Segment, Source};
+use crate::resolve::describe::short;
+
+/// A part of a string.
+#[derive(Clone, Copy)]
+pub(super) enum Piece<'t> {
+    Text(&'t str),
+    Reference(&'t Reference),
+}
+
+/// Which texts of a string are escaped.
+#[derive(Clone, Copy, PartialEq)]
+enum Escape {
+    /// None but empty ones, which only make a text of the value beside them.
+    Empty,
+    /// Those that a reader would take for something else.
+    Needed,
+    All,
+}
+
+impl<'p> Writer<'p> {
+    /// A string of these pieces. It is read as the readers do, so what is written is what was meant.
+    pub(super) fn string(&mut self, path: &str, pieces: &[Piece<'_>]) -> Json<'p> {
+        let mut written = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            written.push(match piece {
+                Piece::Text(text) => (*text).to_owned(),
+                Piece::Reference(reference) => match self.reference(reference) {
+                    Ok(text) => text,
+                    Err(construct) => {
+                        // Of inputs and steps without a form it was said once already.
+                        if let Some(construct) = construct {
+                            self.lack(self.at(path), construct);
+                        }
+                        return Json::Null;
+                    }
+                },
+            });
+        }
+        for escape in [Escape::Empty, Escape::Needed, Escape::All] {
+            let mut text = String::new();
+            for (piece, written) in pieces.iter().zip(&written) {
+                let escaped = match (piece, escape) {
+                    (Piece::Reference(_), _) => false,
+                    (Piece::Text(""), _) => pieces.len() > 1,
+                    (Piece::Text(_), Escape::Empty) => false,
+                    (Piece::Text(text), Escape::Needed) => !self.reads_as(text, &[*piece]),
+                    (Piece::Text(_), Escape::All) => true,
+                };
+                match escaped {
+                    true => text.push_str(&syntax::literal(self.dialect, written)),
+                    false => text.push_str(written),
+                }
+            }
+            if self.reads_as(&text, pieces) {
+                return Json::String(text.into());
+            }
+        }
+        let text = written.concat();
+        self.lack(self.at(path), format!("the text `{}`", short(&text)));
+        Json::Null
+    }
+
+    /// The name of a member, which cannot be escaped.
+    pub(super) fn name(&mut self, path: &str, name: &str) {
+        let is_reference = |piece: &syntax::Piece<'_>| matches!(piece, syntax::Piece::Reference(_));
+        if self.scan(name).pieces.iter().any(is_reference) {
+            self.lack(self.at(path), "a name that looks like a reference");
+        }
+    }
+
+    fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
+        syntax::scan(self.dialect, text, &|id| self.ids.contains_key(id))
+    }
+
+    /// Whether a reader would find these pieces in a text.
+    fn reads_as(&self, text: &str, pieces: &[Piece<'_>]) -> bool {
+        let scan = self.scan(text);
+        let known = |target: &Target| match target {
+            Target::Id(id) => self.ids.contains_key(id.as_str()),
+            Target::Index(index) => *index < self.plan.steps.len(),
+            Target::Input(_) => false,
+        };
+        if !scan.flaws.is_empty()
+            || syntax::foreign(self.dialect, text, &scan, &known).is_some()
+            || scan.is_whole() != matches!(pieces, [Piece::Reference(_)])
+        {
+            return false;
+        }
+        let mut found = scan.pieces.iter();
+        let expected = pieces.iter();
+        let mut expected = expected.filter(|piece| !matches!(piece, Piece::Text("")));
+        loop {
+            match (expected.next(), found.next()) {
+                (None, None) => return true,
+                (Some(Piece::Text(text)), Some(syntax::Piece::Text(found))) if text == found => {}
+                (Some(Piece::Reference(reference)), Some(syntax::Piece::Reference(found)))
+                    if self.leads(reference, &found.target)
+                        && found.lacks.is_none()
+                        && same_path(&reference.path, &found.path) => {}
+                _ => return false,
+            }
+        }
+    }
+
+    fn leads(&self, reference: &Reference, target: &Target) -> bool {
+        match (reference.source, target) {
+            (Source::Step(step), Target::Id(id)) => self.ids.get(id.as_str()) == Some(&step),
+            (Source::Step(step), Target::Index(index)) => step == *index,
+            (Source::Input(input), Target::Input(name)) => {
+                let input = self.plan.inputs.get(input);
+                input.is_some_and(|input| input.name == *name)
+            }
+            _ => false,
+        }
+    }
+
+    /// A reference in the dialect's syntax, or what there is none for.
+    fn reference(&self, reference: &Reference) -> Result<String, Option<String>> {
+        plain_path(reference)?;
+        let names = match self.dialect {
+            Dialect::ToolPlan => Names::Ascii,
+            _ => Names::Wide,
+        };
+        let name = |name: &str| match names.is_name(name) {
+            true => name.to_owned(),
+            false => format!("[{}]", quote(name)),
+        };
+        let nothing = || {
+            Some(format!(
+                "the reference `{reference}`, which leads to nothing"
+            ))
+        };
+        let id = |step: usize| {
+            let id = &self.plan.steps.get(step).ok_or_else(nothing)?.id;
+            if id.is_empty() || self.ids.get(id.as_ref()) != Some(&step) {
+                return Err(None);
+            }
+            Ok::<_, Option<String>>(name(id))
+        };
+        let path = &reference.path;
+        Ok(match (self.dialect, reference.source) {
+            (Dialect::ToolPlan, Source::Step(step)) => {
+                format!("$ref:{}{}", id(step)?, way(names, path, ".", ""))
+            }
+            (Dialect::Blueprint, Source::Step(step)) => {
+                if self.is_later(step) {
+                    let id = id(step)?;
+                    return Err(Some(format!(
+                        "a reference to `{id}`, which comes no earlier"
+                    )));
+                }
+                format!("${{step[{step}].data{}}}", way(names, path, "[", "]"))
+            }
+            (_, Source::Step(step)) => {
+                let id = id(step)?;
+                if id
+                    .trim_start_matches(['[', '"'])
+                    .starts_with("PLACEHOLDER_")
+                {
+                    return Err(Some(format!(
+                        "a reference to `{id}`, which has the name of an input"
+                    )));
+                }
+                format!("{{{{{id}.result{}}}}}", way(names, path, "[", "]"))
+            }
+            (Dialect::ActionPlan, Source::Input(input)) => {
+                if !path.is_empty() {
+                    return Err(Some(format!("the path `{reference}` into an input")));
+                }
+                let inputs = &self.plan.inputs;
+                let given = &inputs.get(input).ok_or_else(nothing)?.name;
+                let first = inputs.iter().position(|input| input.name == *given);
+                if given.is_empty() || first != Some(input) {
+                    return Err(None);
+                }
+                format!("{{{{{}}}}}", name(&format!("PLACEHOLDER_{given}")))
+            }
+            (_, Source::Input(_)) => return Err(None),
+            (_, Source::Local(_)) => {
+                return Err(Some(format!(
+                    "the value `{reference}` of a loop or a condition"
+                )));
+            }
+        })
+    }
+
+    /// Whether the step comes no earlier than the one that is written.
+    fn is_later(&self, step: usize) -> bool {
+        let current = self.step.and_then(|id| self.ids.get(id));
+        current.is_some_and(|&current| step >= current)
+    }
+}
+
+/// Says what a reference does where something is absent, if it does not fail.
+fn plain_path(reference: &Reference) -> Result<(), String> {
+    let has = |is: fn(&Segment) -> bool| reference.path.iter().any(is);
+    if has(|segment| matches!(segment, Segment::Else(_))) {
+        return Err(format!(
+            "what stands for the reference `{reference}` where it leads to nothing, which is the compat profile's"
+        ));
+    }
+    if has(|segment| matches!(segment, Segment::Or(_))) {
+        return Err(format!(
+            "the default of a field that may be left out (`{reference}`)"
+        ));
+    }
+    let is_plain = |segment: &Segment| {
+        matches!(
+            segment,
+            Segment::Key(_, Absent::Error) | Segment::Index(_, Absent::Error) | Segment::Each
+        )
+    };
+    match reference.path.iter().all(is_plain) {
+        true => Ok(()),
+        false => Err(format!(
+            "the reference `{reference}` through what may be absent"
+        )),
+    }
+}
+
+fn way(names: Names, path: &[Segment], open: &str, close: &str) -> String {
+    let mut way = String::new();
+    for segment in path {
+        match segment {
+            Segment::Key(key, _) if names.is_name(key) => way.push_str(&format!(".{key}")),
+            Segment::Key(key, _) => way.push_str(&format!("[{}]", quote(key))),
+            Segment::Index(index, _) => way.push_str(&format!("{open}{index}{close}")),
+            Segment::Each => way.push_str("[*]"),
+            Segment::Optional(_) | Segment::Same | Segment::Or(_) | Segment::Else(_) => {}
+        }
+    }
+    way
+}
+
+fn same_path(one: &[Segment], other: &[Segment]) -> bool {
+    one.len() == other.len()
+        && one
+            .iter()
+            .zip(other)
+            .all(|(one, other)| one.token() == other.token())
+}

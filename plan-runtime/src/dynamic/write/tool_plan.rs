@@ -1,0 +1,39 @@
+use super::Writer;
+use super::json::{Json, Members};
+use crate::plan::Policy;
+
+pub(super) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+    writer.check();
+    writer.no_inputs();
+    let plan = writer.plan;
+    let mut top = Members::default();
+    if plan.name != "plan" {
+        top.text("name", &plan.name);
+    }
+    top.text("description", &plan.description);
+    let mut steps = Vec::with_capacity(plan.steps.len());
+    for (index, step) in plan.steps.iter().enumerate() {
+        let action = writer.action(index);
+        writer.policy(&step.policy, &Policy::DEFAULT);
+        writer.no_after(step);
+        let Some(action) = action else { continue };
+        let mut members = Members::default();
+        members.add("id", step.id.as_ref().into());
+        members.text("intent", &step.intent);
+        if let Some(tool) = &action.tool {
+            members.add("tool", tool.name.as_ref().into());
+            members.text("tool_description", &tool.description);
+        }
+        members.add("arguments", writer.arguments(&action.args));
+        steps.push(Json::Object(members));
+    }
+    top.add("steps", Json::List(steps));
+    match writer.output_steps() {
+        Some(ids) if ids.len() < plan.steps.len() => {
+            let ids = ids.into_iter().map(Json::from);
+            top.add("output_steps", Json::List(ids.collect()));
+        }
+        _ => writer.output(&mut top),
+    }
+    Json::Object(top)
+}

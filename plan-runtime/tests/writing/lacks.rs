@@ -1,0 +1,135 @@
+//! What a dialect has no form for is said, all at once.
+
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{Dialect, Profile, Reader};
+use serde_json::json;
+
+fn lacks(plan: &Plan, dialect: Dialect) -> Vec<String> {
+    let lacking = dialect.write(plan).unwrap_err();
+    lacking.all().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_construct_and_its_place() {
+    let step = |pointer: serde_json::Value| json!({"reference": {"step": "a", "path": pointer}});
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "p",
+        "inputs": [{"name": "sender", "type": "String"}],
+        "steps": [
+            {"id": "a", "tool": {"name": "t"}, "arguments": null, "policy": {
+                "attempts": 3, "backoff": "1s", "timeout": "1us", "deadline": "1m", "optional": "each", "fallback": 0, "concurrency": 4
+            }},
+            {"id": "b", "value": {"computed": {"written": "a + 1", "reads": [{"step": "a"}]}}},
+            {"id": "c", "if": []},
+            {"id": "d", "for": {"pattern": "x", "list": [], "body": {"tool": {"name": "t"}}}, "after": ["a"]},
+            {"id": "e", "tool": {"name": "t"}, "arguments": {"merge": [
+                {"object": {
+                    "sum": {"computed": {"written": "a + 1", "reads": [{"step": "a"}]}},
+                    "next": step(json!(["next", {"optional": "null"}])),
+                    "default": step(json!([{"token": "x", "absent": {"default": 1}}])),
+                    "list": [{"text": ["a", {"value": 5}, {"value": step(json!([])), "spec": ">8"}]}],
+                    "own": {"reference": {"input": "sender", "pointer": "/x"}},
+                }},
+                step(json!(["more"])),
+            ]}},
+        ],
+        "output": {"value": {"reference": {"step": "e", "pointer": ""}}},
+    }))
+    .unwrap();
+    let common = |skip: &[&str]| {
+        let all = [
+            "step `a`: 3 attempts",
+            "step `a`: how long to wait before another attempt",
+            "step `a`: a time limit of 1us for each attempt",
+            "step `a`: a deadline for all attempts together",
+            "step `a`: that it is optional",
+            "step `a`: the fallback `0`",
+            "step `a`: how many elements are worked on at once",
+            "step `a`: that it waits for `b` (`#[after]`)",
+            "the arguments of step `a`: `null`, which is no object",
+            "step `b`: the computed value `a + 1`",
+            "step `c`: an `if`",
+            "step `d`: a `for`",
+            "step `d`: that it waits for `a` (`#[after]`)",
+            "argument `default` of step `e`: the default of a field that may be left out (`a.x`)",
+            "argument `list[0]` of step `e`: a text with values in it",
+            "argument `list[0]` of step `e`: the value `5` in a text",
+            "argument `list[0]` of step `e`: the format `{:>8}` in a text",
+            "argument `next` of step `e`: the reference `a.next?` through what may be absent",
+            "argument `own` of step `e`: the path `sender.x` into an input",
+            "argument `sum` of step `e`: the computed value `a + 1`",
+            "the arguments of step `e`: the members of `a.more` among its own",
+        ];
+        let all = all
+            .into_iter()
+            .filter(|one| !skip.iter().any(|skip| one.contains(skip)));
+        all.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let no_inputs = "input `sender`: a plan of this dialect has no inputs".to_owned();
+    assert_eq!(
+        lacks(&plan, Dialect::ActionPlan),
+        common(&["waits for `b`", "a text with"])
+    );
+    let mut tool_plan = vec![no_inputs.clone()];
+    tool_plan.extend(common(&["waits for `b`", "`own`", "in a text"]));
+    assert_eq!(lacks(&plan, Dialect::ToolPlan), tool_plan);
+    let mut blueprint = vec![no_inputs];
+    blueprint.extend(common(&["waits for", "`own`", "3 attempts", "a text with"]));
+    assert_eq!(lacks(&plan, Dialect::Blueprint), blueprint);
+}
+
+#[test]
+fn what_only_one_dialect_has() {
+    let reader = Reader::new();
+    let text = r#"[{"id": "a", "tool": "t", "arguments": {"x": "Dear {{b.result}}, {{PLACEHOLDER_y}}"}}, {"id": "b", "tool": "t", "arguments": {}}]"#;
+    let plan = reader.read(text).unwrap().into_plan();
+    assert_eq!(
+        lacks(&plan, Dialect::ToolPlan),
+        [
+            "input `y`: a plan of this dialect has no inputs",
+            "argument `x` of step `a`: a text with values in it",
+        ]
+    );
+    assert_eq!(
+        lacks(&plan, Dialect::Blueprint),
+        [
+            "input `y`: a plan of this dialect has no inputs",
+            "argument `x` of step `a`: a reference to `b`, which comes no earlier",
+        ]
+    );
+    let text = r#"{"steps": [{"id": "a", "tool": "t", "arguments": {"{{x.result}}": 1, "${step[0].data}": 2}}]}"#;
+    let plan = reader.read(text).unwrap().into_plan();
+    assert_eq!(
+        lacks(&plan, Dialect::Blueprint),
+        ["argument `[\"${step[0].data}\"]` of step `a`: a name that looks like a reference"]
+    );
+    assert_eq!(
+        lacks(&plan, Dialect::ActionPlan),
+        ["argument `[\"{{x.result}}\"]` of step `a`: a name that looks like a reference"]
+    );
+}
+
+#[test]
+fn the_compat_profile_has_references_of_its_own() {
+    let reader = Reader::new().profile(Profile::Compat);
+    let text = r#"[{"id": "a", "tool": "t", "arguments": {}}, {"id": "b", "tool": "t", "arguments": {"x": "{{a.result.y}}"}}]"#;
+    let plan = reader.read(text).unwrap().into_plan();
+    assert_eq!(
+        lacks(&plan, Dialect::ActionPlan),
+        [
+            "argument `x` of step `b`: what stands for the reference `{{a.result.y}}` where it leads to nothing, which is the compat profile's"
+        ]
+    );
+}
+
+#[test]
+fn canonical_json_holds_what_can_be_read_back() {
+    let text = r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_a}}"}}]"#;
+    let plan = Reader::new().read(text).unwrap().into_plan();
+    assert_eq!(
+        lacks(&plan, Dialect::Canonical),
+        [
+            "the plan: 2 mistakes: the step `a` has the name of another input; the output: `a` is an input, and no step"
+        ]
+    );
+}

@@ -1,0 +1,405 @@
+//! Random plans, and texts full of what dialects look for.
+
+use super::{DIALECTS, plans, read};
+use plan_runtime::Plan;
+use plan_runtime::dynamic::Dialect;
+use plan_runtime::plan::{
+    Absent, Action, Body, Entry, Input, Key, Number, Optional, Output, Part, Policy, Reference,
+    Segment, Source, Step, Template, ToolInfo,
+};
+use proptest::prelude::*;
+use std::time::Duration;
+
+const PIECES: &[&str] = &[
+    "$ref:",
+    "$ref:a",
+    "$ref: a.b",
+    "$refs:",
+    "${",
+    "${step[0].data",
+    "${step[0].data}",
+    "${steps[0].x}",
+    "step[0]",
+    "}",
+    "}}",
+    "{{",
+    "{",
+    "{{a.result}}",
+    "{{a.result.x[0]}}",
+    "{a.result.x}",
+    "{{PLACEHOLDER_x}}",
+    "PLACEHOLDER_",
+    "\"",
+    "\\",
+    "\\\"",
+    "\n",
+    "\u{0}",
+    "\u{2028}",
+    "é",
+    "😀",
+    "a",
+    ".",
+    "..",
+    "[",
+    "]",
+    "[*]",
+    "[0]",
+    "0",
+    "01",
+    "-",
+    "$",
+    "@",
+    " ",
+    "ref:a",
+    "$a",
+    "*",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    let pieces = prop::collection::vec(prop::sample::select(PIECES), 0..7);
+    prop_oneof![4 => pieces.prop_map(|pieces| pieces.concat()), 1 => ".{0,8}"]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    let simple = prop::sample::select(vec![
+        "x",
+        "thread_id",
+        "a-b",
+        "@type",
+        "$id",
+        "odd key",
+        "0",
+        "01",
+        "",
+        "é",
+    ]);
+    prop_oneof![3 => simple.prop_map(str::to_owned), 1 => text()]
+}
+
+/// Of 2 inputs, or else of the steps before this one.
+fn reference(place: usize, inputs: usize) -> impl Strategy<Value = Option<Reference>> {
+    let segment = prop_oneof![
+        3 => name().prop_map(|key| Segment::Key(key.into(), Absent::Error)),
+        2 => any::<u16>().prop_map(|index| Segment::Index(index.into(), Absent::Error)),
+        1 => Just(Segment::Each),
+    ];
+    let path = prop::collection::vec(segment, 0..4);
+    (0..place + inputs, path).prop_map(move |(at, path)| {
+        let (source, path) = match at.checked_sub(place) {
+            Some(input) => (Source::Input(input), Vec::new()),
+            None => (Source::Step(at), path),
+        };
+        Some(Reference {
+            source,
+            path: path.into(),
+            written: "".into(),
+        })
+    })
+}
+
+fn template(place: usize, inputs: usize) -> BoxedStrategy<Template> {
+    let references = match place + inputs {
+        0 => Just(None).boxed(),
+        _ => reference(place, inputs).boxed(),
+    };
+    let value = references.clone();
+    let value = value.prop_map(|found| found.map_or(Template::Null, Template::Reference));
+    let part = (references, text()).prop_map(|(reference, text)| match reference {
+        Some(reference) => Part::Value {
+            value: Template::Reference(reference),
+            spec: "".into(),
+            show: None,
+        },
+        None => Part::Literal(text.into()),
+    });
+    let part = prop_oneof![part, text().prop_map(|text| Part::Literal(text.into()))];
+    let leaf = prop_oneof![
+        1 => Just(Template::Null),
+        1 => any::<bool>().prop_map(Template::Bool),
+        1 => any::<u64>().prop_map(|n| Template::Number(Number::Unsigned(n))),
+        1 => any::<i64>().prop_map(|n| Template::Number(Number::Signed(n))),
+        1 => (prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL).prop_map(|n| Template::Number(Number::Float(n))),
+        1 => any::<i16>().prop_map(|n| Template::Number(Number::Float(n.into()))),
+        3 => text().prop_map(|text| Template::String(text.into())),
+        3 => value,
+        2 => prop::collection::vec(part, 0..4).prop_map(|parts| Template::Text(parts.into())),
+    ];
+    let inner = leaf.prop_recursive(2, 10, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|items| Template::List(items.into())),
+            members(inner),
+        ]
+    });
+    inner.boxed()
+}
+
+fn members(inner: impl Strategy<Value = Template>) -> impl Strategy<Value = Template> {
+    prop::collection::btree_map(name(), inner, 0..4).prop_map(|members| {
+        let entry = |(name, value): (String, Template)| Entry {
+            key: Key::Name(name.into()),
+            value,
+        };
+        Template::Object(members.into_iter().map(entry).collect::<Vec<_>>().into())
+    })
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    let optional = prop::sample::select(vec![Optional::No, Optional::Whole]);
+    (1..4_u32, prop::option::of(1..99_999_u64), optional).prop_map(
+        |(attempts, timeout, optional)| Policy {
+            attempts,
+            timeout: timeout.map(Duration::from_millis),
+            optional,
+            ..Policy::DEFAULT
+        },
+    )
+}
+
+fn id() -> impl Strategy<Value = String> {
+    let simple = prop::sample::select(vec![
+        "a",
+        "b",
+        "step0",
+        "step1",
+        "step-1",
+        "PLACEHOLDER_x",
+        "result",
+        "é",
+        "a b",
+    ]);
+    prop_oneof![4 => simple.prop_map(str::to_owned), 1 => text()]
+}
+
+fn step(place: usize, inputs: usize, rich: bool) -> impl Strategy<Value = Step> {
+    let after = prop::collection::btree_set(0..place.max(1), 0..2);
+    let policy = if rich {
+        policy().boxed()
+    } else {
+        Just(Policy::DEFAULT).boxed()
+    };
+    let names = (id(), text(), text());
+    (names, members(template(place, inputs)), after, policy).prop_map(
+        move |((id, intent, about), args, after, policy)| {
+            let after: Vec<usize> = after
+                .into_iter()
+                .filter(|&after| rich && after < place)
+                .collect();
+            let tool = Some(ToolInfo {
+                name: "t".into(),
+                description: about.into(),
+            });
+            let mut step = Step {
+                id: id.into(),
+                intent: intent.into(),
+                body: Body::Action(Action {
+                    site: place,
+                    tool,
+                    args,
+                }),
+                after: after.into(),
+                needs: vec![].into(),
+                policy,
+            };
+            step.needs = step.needed().into();
+            step
+        },
+    )
+}
+
+/// A plan that a dialect can hold, but for odd names: with inputs or without, with policies and order or without.
+fn plan(inputs: usize, rich: bool) -> impl Strategy<Value = Plan> {
+    let steps = (
+        step(0, inputs, rich),
+        step(1, inputs, rich),
+        step(2, inputs, rich),
+    );
+    let chosen = prop::option::of(prop::sample::subsequence(vec![0, 1, 2], 0..=3));
+    let types = prop::sample::select(vec!["", "String", "u64"]);
+    let output = (chosen, template(3, inputs), types);
+    (steps, output, text(), text(), prop::option::of(name())).prop_map(
+        move |((a, b, c), (chosen, value, type_name), name, description, input)| {
+            let mut steps = vec![a, b, c];
+            for place in 1..3 {
+                if steps[..place].iter().any(|step| step.id == steps[place].id) {
+                    steps[place].id.to_mut().push_str(&place.to_string());
+                }
+            }
+            let value = match chosen {
+                Some(chosen) => outputs(&steps, &chosen),
+                None => value,
+            };
+            let said = input.is_some();
+            let input = |name: String| Input {
+                name: name.into(),
+                type_name: if said { type_name } else { "String" }.into(),
+                description: if said {
+                    description.clone()
+                } else {
+                    String::new()
+                }
+                .into(),
+            };
+            let names = [name.clone(), "x".to_owned()];
+            Plan {
+                name: name.into(),
+                description: description.clone().into(),
+                inputs: names.map(input)[..inputs].to_vec().into(),
+                steps: steps.into(),
+                output: Output {
+                    type_name: type_name.into(),
+                    value,
+                },
+            }
+        },
+    )
+}
+
+fn outputs(steps: &[Step], chosen: &[usize]) -> Template {
+    let entry = |&step: &usize| Entry {
+        key: Key::Name(steps[step].id.clone()),
+        value: Template::Reference(Reference {
+            source: Source::Step(step),
+            path: vec![].into(),
+            written: "".into(),
+        }),
+    };
+    Template::Object(chosen.iter().map(entry).collect::<Vec<_>>().into())
+}
+
+/// What may be lacking of such a plan.
+fn is_known(construct: &str) -> bool {
+    [
+        "an empty name",
+        "an empty id",
+        "the name of another input",
+        "a name that looks like a reference",
+        "which has the name of an input",
+    ]
+    .iter()
+    .any(|known| construct.contains(known))
+}
+
+fn check(dialect: Dialect, plan: &Plan, strict: bool) -> bool {
+    match dialect.write(plan) {
+        Ok(text) => {
+            assert_eq!(&read(&text, dialect), plan, "{text}");
+            true
+        }
+        Err(lacking) => {
+            for lack in lacking.all() {
+                assert!(!strict || is_known(&lack.construct), "{lack}");
+            }
+            false
+        }
+    }
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(cases)
+    }
+}
+
+fn many<T: std::fmt::Debug>(least: u32, plans: impl Strategy<Value = T>, f: impl Fn(T) -> bool) {
+    let written = std::cell::Cell::new(0);
+    let mut runner = proptest::test_runner::TestRunner::new(config(400));
+    let result = runner.run(&plans, |plan| {
+        written.set(written.get() + u32::from(f(plan)));
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    assert!(
+        written.get() >= least,
+        "only {} were written",
+        written.get()
+    );
+}
+
+#[test]
+fn tool_plans_read_back() {
+    many(60, plan(0, false), |plan| {
+        check(Dialect::ToolPlan, &plan, false)
+    });
+}
+
+#[test]
+fn blueprints_read_back() {
+    many(100, plan(0, true), |plan| {
+        check(Dialect::Blueprint, &plan, true)
+    });
+}
+
+#[test]
+fn action_plans_read_back() {
+    many(100, plan(2, false), |plan| {
+        check(Dialect::ActionPlan, &plan, true)
+    });
+}
+
+#[test]
+fn any_plan_is_written_or_said_to_lack_something() {
+    let mut dialects = DIALECTS.to_vec();
+    dialects.push(Dialect::Canonical);
+    many(0, plans::plan(), |plan| {
+        dialects.iter().all(|dialect| match dialect {
+            Dialect::Canonical => match dialect.write(&plan) {
+                Ok(text) => serde_json::from_str::<Plan>(&text).unwrap() == plan,
+                Err(lacking) => lacking.to_string().contains("twice"),
+            },
+            dialect => check(*dialect, &plan, false),
+        })
+    });
+}
+
+#[test]
+fn any_text_reads_back() {
+    let step = |text: String| {
+        let value = Template::String(text.into());
+        let key = Key::Name("x".into());
+        let args = Template::Object(vec![Entry { key, value }].into());
+        let tool = Some(ToolInfo {
+            name: "t".into(),
+            description: "".into(),
+        });
+        Step {
+            id: "a".into(),
+            intent: "".into(),
+            body: Body::Action(Action {
+                site: 0,
+                tool,
+                args,
+            }),
+            after: vec![].into(),
+            needs: vec![].into(),
+            policy: Policy::DEFAULT,
+        }
+    };
+    let plans = (text(), text()).prop_map(|(one, other)| {
+        let mut other = step(other);
+        other.id = "step0".into();
+        Plan {
+            name: "plan".into(),
+            description: "".into(),
+            inputs: vec![].into(),
+            steps: vec![step(one), other].into(),
+            output: Output {
+                type_name: "".into(),
+                value: Template::Null,
+            },
+        }
+    });
+    let mut runner = proptest::test_runner::TestRunner::new(config(4000));
+    let result = runner.run(&plans, |plan| {
+        for dialect in DIALECTS {
+            prop_assert!(check(dialect, &plan, true));
+        }
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
