@@ -189,7 +189,11 @@ fn tools(plans: &[Value]) -> Contracts {
     }
     let contract = |(tool, arguments): (&str, BTreeMap<&str, BTreeSet<&str>>)| {
         let mut properties = Map::new();
-        for (name, kinds) in arguments {
+        for (name, mut kinds) in arguments {
+            // What takes the ids of several takes that of one.
+            if kinds.contains("array") {
+                kinds.insert("string");
+            }
             properties.insert(name.to_owned(), json!({"type": kinds}));
         }
         for (_, name, allowed) in ALLOWED.iter().filter(|(other, ..)| *other == tool) {

@@ -96,7 +96,7 @@ impl<'c> Reader<'c> {
     /// assert_eq!(findings.to_string(), "\
     /// error[list-or-element]: the output of `find` is a list of objects, which has no field `email`
     ///   --> 3:56 in step `sent`
-    ///    = help: did you mean the first element, `$ref:people[0].email`?
+    ///    = help: did you mean the first element, `$ref:people.0.email`?
     /// ");
     /// ```
     #[must_use]

@@ -1,5 +1,5 @@
 use super::contract::{Contract, Contracts};
-use super::runnable;
+use super::{Document, Findings, Reader, fit, runnable};
 use crate::plan::{BodyPart, Plan};
 use crate::run::Cause;
 use crate::run::start::{Request, Started, Starter, Starts};
@@ -75,11 +75,21 @@ enum Implementation<App: ?Sized> {
 }
 
 impl<App: ?Sized> Implementation<App> {
-    fn start<'x>(&self, request: Request<'_>, app: &'x App) -> Started<'x> {
+    fn start<'x>(&self, request: Request<'_>, app: &'x App, contracts: &Contracts) -> Started<'x> {
+        // What a type is read from is checked by reading it.
+        let tool = request.action().tool.as_ref();
+        let check = |arguments: &Value| {
+            let contract = tool.and_then(|tool| contracts.get(&tool.name));
+            let schema = contract.and_then(|contract| contract.arguments.as_ref());
+            let Some((tool, schema)) = tool.zip(schema) else {
+                return Vec::new();
+            };
+            fit::check_value(&tool.name, arguments, schema)
+        };
         match self {
             Self::Typed(start) => start(request, app),
-            Self::Json(call) => request.call_json(call),
-            Self::JsonOfApp(call) => request.call_json(|arguments| call(app, arguments)),
+            Self::Json(call) => request.call_json(check, call),
+            Self::JsonOfApp(call) => request.call_json(check, |arguments| call(app, arguments)),
         }
     }
 }
@@ -165,7 +175,8 @@ impl<App: ?Sized> Toolbox<App> {
 
     /// Adds a tool that is known only at run time, and does not need the application: a closure from the arguments to the output.
     ///
-    /// The arguments are an object with what the plan gives.
+    /// The arguments are an object with what the plan gives. Before the call, they are checked against the contract's schema of them, if it
+    /// has one.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Toolbox};
@@ -285,6 +296,34 @@ impl<App: ?Sized> Toolbox<App> {
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
     }
 
+    /// Reads a plan that comes as JSON, and checks it against the contracts of these tools: a strict [`Reader`] that recognises the dialect.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, dynamic::Toolbox, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let toolbox = Toolbox::new().with::<Double>();
+    /// let plan = |tool: &str| format!(r#"{{"steps": [{{"id": "twice", "tool": "{tool}", "arguments": {{"number": 3}}}}]}}"#);
+    ///
+    /// let findings = toolbox.read(&plan("duoble")).unwrap_err();
+    /// assert_eq!(findings.to_string(), "\
+    /// error[unknown-tool]: there is no tool `duoble`
+    ///   --> 1:36 in step `twice`
+    ///    = help: a tool with a similar name exists: `double`
+    /// ");
+    ///
+    /// let text = plan("double");
+    /// let document = toolbox.read(&text)?;
+    /// assert_eq!(smol::block_on(toolbox.run(document.plan(), (), &()))?["twice"], 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// All that was found, if one of it is an error.
+    pub fn read<'t>(&self, text: &'t str) -> std::result::Result<Document<'t>, Findings> {
+        Reader::new().tools(&self.contracts).read(text)
+    }
+
     fn get(&self, name: &str) -> Option<&Implementation<App>> {
         self.tools.get(self.contracts.place(name)?)
     }
@@ -325,7 +364,7 @@ impl<App: ?Sized> Starts<App> for Found<'_, App> {
         };
         let found = self.by_site.get(site).copied().flatten();
         match found.or_else(|| self.toolbox.get(&info.name)) {
-            Some(tool) => tool.start(request, app),
+            Some(tool) => tool.start(request, app, &self.toolbox.contracts),
             None => request.unknown(),
         }
     }

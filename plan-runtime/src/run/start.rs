@@ -102,8 +102,13 @@ impl<'s> Request<'s> {
         }))
     }
 
-    /// Calls what takes its arguments and gives its output as JSON: its arguments are resolved at once.
-    pub(crate) fn call_json<'x, F>(self, call: impl FnOnce(Value) -> F) -> Started<'x>
+    /// Calls what takes its arguments and gives its output as JSON: its arguments are resolved at once, and `check` says what is
+    /// wrong with them.
+    pub(crate) fn call_json<'x, F>(
+        self,
+        check: impl FnOnce(&Value) -> Vec<String>,
+        call: impl FnOnce(Value) -> F,
+    ) -> Started<'x>
     where
         F: Future<Output = Result<Value>> + Send + 'x,
     {
@@ -113,6 +118,11 @@ impl<'s> Request<'s> {
         };
         if let Some(captured) = self.captured {
             captured.set(Some(arguments.clone()));
+        }
+        let mistakes = check(&arguments);
+        if !mistakes.is_empty() {
+            let error = serde::de::Error::custom(mistakes.join("; "));
+            return Started::Ended(Err(StepError::arguments(error)));
         }
         let output = call(arguments);
         Started::Running(Box::pin(async move {

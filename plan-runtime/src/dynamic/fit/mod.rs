@@ -277,7 +277,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn style(&self, source: Source) -> Style {
+    fn style(&self, reference: &Reference) -> Style {
+        let source = reference.source;
         let name = self.plan.name_of(source).unwrap_or("value");
         let named = match syntax::is_name(self.dialect, name) {
             true => name.to_owned(),
@@ -285,7 +286,13 @@ impl<'a> Checker<'a, '_> {
         };
         let head = match (self.dialect, source) {
             (Dialect::ToolPlan, _) => format!("$ref:{named}"),
-            (Dialect::Blueprint, Source::Step(index)) => format!("${{step[{index}].data"),
+            (Dialect::Blueprint, Source::Step(index)) => {
+                let result = format!("${{step[{index}].result");
+                match reference.written.starts_with(&result) {
+                    true => result,
+                    false => format!("${{step[{index}].data"),
+                }
+            }
             (Dialect::ActionPlan, Source::Step(_)) => format!("{{{{{named}.result"),
             (Dialect::ActionPlan, _) => format!("{{{{PLACEHOLDER_{name}"),
             (Dialect::Canonical | Dialect::Blueprint, _) => name.to_owned(),
@@ -293,6 +300,7 @@ impl<'a> Checker<'a, '_> {
         Style {
             dialect: self.dialect,
             head,
+            brackets: self.dialect != Dialect::ToolPlan || reference.written.contains('['),
         }
     }
 
@@ -350,7 +358,7 @@ impl<'a> Checker<'a, '_> {
 
     /// What was probably meant by a reference that leads nowhere.
     fn way_out(&self, reference: &Reference, whole: &Type<'a>, lost: &Lost<'_>) -> Option<String> {
-        let style = self.style(reference.source);
+        let style = self.style(reference);
         let path = &reference.path;
         let leads = |path: &[Segment]| follow(whole.clone(), path, 0, &mut None).is_ok();
         let mut fixed = path.to_vec();
@@ -448,7 +456,7 @@ impl<'a> Places<'a> for Checker<'a, '_> {
             reference,
             ty,
             absent,
-            style: self.style(reference.source),
+            style: self.style(reference),
             input,
         }))
     }

@@ -21,6 +21,8 @@ pub(super) struct Style {
     pub(super) dialect: Dialect,
     /// All in front of the path.
     pub(super) head: String,
+    /// An index stands in brackets.
+    pub(super) brackets: bool,
 }
 
 impl Style {
@@ -38,7 +40,8 @@ impl Style {
         match segment {
             Segment::Key(key, _) if syntax::is_name(self.dialect, key) => format!(".{key}"),
             Segment::Key(key, _) => format!("[{}]", syntax::quote(key)),
-            Segment::Index(index, _) => format!("[{index}]"),
+            Segment::Index(index, _) if self.brackets => format!("[{index}]"),
+            Segment::Index(index, _) => format!(".{index}"),
             Segment::Each if self.dialect == Dialect::Canonical => "[..]".to_owned(),
             Segment::Each => "[*]".to_owned(),
             Segment::Optional(_) if self.dialect == Dialect::Canonical => "?".to_owned(),

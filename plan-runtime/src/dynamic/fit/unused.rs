@@ -124,7 +124,7 @@ fn dependencies(
                 warn(message, "take it out of the list");
             } else if only_reads(other, contracts) && only_reads(step, contracts) {
                 let message = format!(
-                    "{} waits for {} without a reason: it uses nothing of it, and both only read",
+                    "{} uses nothing of {}, and both only read: it need not wait",
                     named(index),
                     named(needed)
                 );

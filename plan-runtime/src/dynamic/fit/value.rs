@@ -245,7 +245,12 @@ impl<'t> Fit<'t> {
         let help = match similar {
             Some(similar) => Some(format!("did you mean `{similar}`?")),
             None if !names.is_empty() && names.len() <= MOST_NAMES => {
-                Some(format!("there is `{}`", names.join("`, `")))
+                let what = if place.is_empty() {
+                    "arguments"
+                } else {
+                    "members"
+                };
+                Some(format!("its {what} are `{}`", names.join("`, `")))
             }
             None => None,
         };
@@ -385,7 +390,11 @@ impl<'t> Fit<'t> {
             return Problem::new(Code::NotAllowed, item.at, message);
         }
         let message = match given == wanted {
-            true => format!("what is in `{written}` does not fit {subject}"),
+            true => {
+                let why =
+                    difference(&found.ty, takes).map_or_else(String::new, |why| format!(": {why}"));
+                format!("what is in `{written}` does not fit {subject}{why}")
+            }
             false => format!("{subject} has to be {wanted}, and `{written}` is {given}"),
         };
         let problem = |code| Problem::new(code, item.at, message.clone());
@@ -426,6 +435,28 @@ impl<'t> Fit<'t> {
     }
 }
 
+/// How an object differs from what takes it.
+fn difference(given: &Type<'_>, takes: &Type<'_>) -> Option<String> {
+    let [form] = takes.forms() else { return None };
+    let lacks = |name: &str| {
+        let has = |form: &Form<'_>| !matches!(form.property(name), Property::Closed);
+        !given.forms().iter().any(has)
+    };
+    form.names().into_iter().find_map(|name| {
+        let required = form.required().contains(&name);
+        match (given.property(name), form.property(name)) {
+            (None, _) if required && lacks(name) => Some(format!("it has no `{}`", short(name))),
+            (Some(given), Property::Type(takes)) if !given.fits(&takes) => Some(format!(
+                "its `{}` is {}, and has to be {}",
+                short(name),
+                given.words(),
+                takes.words()
+            )),
+            _ => None,
+        }
+    })
+}
+
 /// Whether the profile allows that there is nothing here.
 pub(super) fn stops(segment: &Segment) -> bool {
     matches!(
@@ -437,7 +468,7 @@ pub(super) fn stops(segment: &Segment) -> bool {
 /// `argument `filters.sender``.
 fn subject(place: &str) -> String {
     match place {
-        "" => "the whole of the arguments".to_owned(),
+        "" => "the arguments".to_owned(),
         place => format!("argument `{}`", short(place)),
     }
 }
