@@ -11,6 +11,13 @@ const LIMITS: Limits = Limits {
     string: 1 << 12,
 };
 
+const DIALECTS: [Dialect; 4] = [
+    Dialect::Canonical,
+    Dialect::ToolPlan,
+    Dialect::Blueprint,
+    Dialect::ActionPlan,
+];
+
 /// Reads a text in both profiles.
 pub fn read(dialect: Option<Dialect>, text: &str) {
     for profile in [Profile::Strict, Profile::Compat] {
@@ -47,7 +54,7 @@ fn placed(findings: &Findings, text: &str) {
     }
 }
 
-/// A plan that was read has no cycle, and is what its canonical JSON says.
+/// A plan that was read has no cycle, and is what it says when it is written, in whichever dialect.
 fn plan(plan: &Plan) {
     let levels: usize = plan.levels().iter().map(Vec::len).sum();
     assert_eq!(levels, plan.steps.len());
@@ -55,4 +62,17 @@ fn plan(plan: &Plan) {
     let json = serde_json::to_string(plan).expect("a plan can be written");
     let again: Plan = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
     assert_eq!(again, *plan, "{json}");
+    for dialect in DIALECTS {
+        // A dialect that lacks something says so.
+        let Ok(text) = dialect.write(plan) else {
+            continue;
+        };
+        let reader = Reader::new().dialect(dialect).limits(Limits {
+            bytes: usize::MAX,
+            string: usize::MAX,
+            ..LIMITS
+        });
+        let read = reader.read(&text).unwrap_or_else(|findings| panic!("{findings}\n{text}"));
+        assert_eq!(read.plan(), plan, "{text}");
+    }
 }
