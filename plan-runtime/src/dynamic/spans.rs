@@ -55,8 +55,14 @@ pub(super) struct StepSpans {
 pub(super) struct TemplateSpan {
     pub(super) value: Span,
     /// Where its name as a member stands, if it is one.
-    #[expect(dead_code, reason = "checks against tools will ask for it")]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "checks against tools will ask for it")
+    )]
     pub(super) key: Option<Span>,
     /// It could not be read, and null stands for it.
     pub(super) broken: bool,
 }
+
+#[cfg(test)]
+mod tests;
