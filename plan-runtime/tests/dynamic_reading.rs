@@ -1713,3 +1713,20 @@ fn what_is_right() {
         ],
     );
 }
+
+/// Nothing but mistakes takes no longer than a plan without any.
+#[test]
+fn many_unknown_steps_are_said_without_many_searches() {
+    let step = |index| {
+        format!(
+            r#"{{"id": "step_number_{index}", "tool": "t", "arguments": {{"x": "$ref:step_numbr_{index}"}}}}"#
+        )
+    };
+    let steps: Vec<String> = (0..2000).map(step).collect();
+    let findings = Reader::new()
+        .read(&format!(r#"{{"steps": [{}]}}"#, steps.join(", ")))
+        .unwrap_err();
+    assert_eq!(findings.len(), 2000);
+    let helped = findings.iter().filter(|it| it.help.is_some()).count();
+    assert_eq!(helped, 32);
+}

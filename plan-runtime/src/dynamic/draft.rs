@@ -16,6 +16,12 @@ use std::ops::Range;
 /// How many names are listed where none is similar to the one that was meant.
 pub(super) const MOST_NAMES: usize = 8;
 
+/// For how many unknown names a similar one is looked for, where there are many.
+const MOST_SEARCHES: usize = 32;
+
+/// How many members of an object are compared one by one.
+const FEW: usize = 16;
+
 /// A plan that is being read.
 pub(super) struct Draft {
     pub(super) dialect: Dialect,
@@ -29,6 +35,8 @@ pub(super) struct Draft {
     pub(super) steps: usize,
     /// The step that is being read, with its id.
     pub(super) current: Option<(usize, String)>,
+    /// How many names were looked for among all others.
+    searches: usize,
     /// Where it shows which dialect the document is in.
     shows: Option<Range<usize>>,
 }
@@ -72,6 +80,7 @@ impl Draft {
             ids: HashMap::new(),
             steps: 0,
             current: None,
+            searches: 0,
             shows: None,
         }
     }
@@ -136,20 +145,26 @@ impl Draft {
         self.error(note)
     }
 
-    pub(super) fn unknown_step(&self, id: &str, place: Range<usize>) -> Note {
+    fn unknown_step(&mut self, id: &str, place: Range<usize>) -> Note {
         let message = format!("there is no step `{}`", short(id));
-        let mut names: Vec<&str> = self.ids.keys().map(String::as_str).collect();
-        names.sort_by_key(|name| self.ids.get(*name));
-        let help = match similar(id, names.iter().copied()) {
+        let few = self.ids.len() <= MOST_NAMES;
+        let mut names: Vec<(usize, String)> = Vec::new();
+        if few || self.looks_for_similar() {
+            let ids = self.ids.iter();
+            names = ids.map(|(name, index)| (*index, name.clone())).collect();
+            names.sort_unstable();
+        }
+        let help = match similar(id, names.iter().map(|(_, name)| name.as_str())) {
             Some(meant) => Some(format!("a step with a similar name exists: `{meant}`")),
-            None if names.is_empty() => None,
-            None if names.len() == 1 => Some(format!("the only step is `{}`", names[0])),
-            None if names.len() <= MOST_NAMES => {
-                Some(format!("the steps are `{}`", names.join("`, `")))
-            }
-            None => None,
+            None => self::names("step", names.iter().map(|(_, name)| name.as_str())),
         };
         Note::error(Code::UnknownStep, place, message).help(help)
+    }
+
+    /// Whether it is still worth while to look through all names for a similar one: a document may be nothing but mistakes.
+    pub(super) fn looks_for_similar(&mut self) -> bool {
+        self.searches += 1;
+        self.searches <= MOST_SEARCHES
     }
 
     /// The members of an object that has to be one.
@@ -173,12 +188,19 @@ impl Draft {
                     continue;
                 }
             };
-            if let Some(&first) = seen.get(&name) {
+            let first = match members.len() {
+                ..FEW => members.iter().find(|it| it.name == name).map(|it| it.key),
+                _ => seen.get(&name).copied(),
+            };
+            if let Some(first) = first {
                 self.note(duplicate(source, &name, key, first));
                 continue;
             }
-            seen.insert(name.clone(), key);
             members.push(Member { name, key, value });
+            if members.len() >= FEW {
+                let new = &members[seen.len()..];
+                seen.extend(new.iter().map(|it| (it.name.clone(), it.key)));
+            }
         }
         Some(Members(members))
     }
@@ -495,9 +517,7 @@ impl Draft {
                 }
                 None => {
                     let mut note = self.unknown_step(id, named);
-                    if self.dialect == Dialect::ActionPlan
-                        && similar(id, self.ids.keys().map(String::as_str)).is_none()
-                    {
+                    if self.dialect == Dialect::ActionPlan && !note.names_similar() {
                         let literal = syntax::quote(written.text);
                         note = note.help(format!(
                             "if this is no reference, write `{{{{{literal}}}}}`"
@@ -674,6 +694,17 @@ pub(super) fn not_json(place: Range<usize>, error: &serde_json::Error) -> Note {
         place,
         format!("this is no JSON: {message}"),
     )
+}
+
+/// What names there are, where they are few.
+pub(super) fn names<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
+    match names[..] {
+        [] => None,
+        [one] => Some(format!("the only {what} is `{one}`")),
+        _ if names.len() > MOST_NAMES => None,
+        _ => Some(format!("the {what}s are `{}`", names.join("`, `"))),
+    }
 }
 
 fn no_text(source: &Source<'_>, node: Node<'_>) -> Note {

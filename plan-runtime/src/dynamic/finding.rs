@@ -307,6 +307,12 @@ impl Note {
         self
     }
 
+    /// Whether it helps by a name that is similar to the wrong one.
+    pub(super) fn names_similar(&self) -> bool {
+        let help = self.help.as_deref().unwrap_or_default();
+        help.starts_with("a step with a similar name")
+    }
+
     pub(super) fn step(mut self, step: &str) -> Self {
         if !step.is_empty() {
             self.step = Some(step.to_owned());

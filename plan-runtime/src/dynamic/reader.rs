@@ -160,7 +160,11 @@ impl<'c> Reader<'c> {
         Some(notes.into_findings(&text[..end]))
     }
 
-    fn draft(&self, text: &str, notes: &mut Notes) -> Option<(Dialect, Draft, Option<Plan>)> {
+    pub(super) fn draft(
+        &self,
+        text: &str,
+        notes: &mut Notes,
+    ) -> Option<(Dialect, Draft, Option<Plan>)> {
         let source = Source::document(text);
         let json = without_fence(text);
         let node = match Node::of(json) {

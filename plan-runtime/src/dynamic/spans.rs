@@ -61,3 +61,6 @@ pub(super) struct TemplateSpan {
     /// It could not be read, and null stands for it.
     pub(super) broken: bool,
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,6 +42,9 @@ use std::borrow::Cow;
 /// A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is, but for
 /// how references are written.
 ///
+/// [`Deserialize`](serde::Deserialize) reads it out of any format, without limits on its size, and an error tells of all that is
+/// wrong. For plans that come from elsewhere there is [`Reader`](crate::dynamic::Reader), which has limits and keeps places.
+///
 /// ```
 /// use plan_runtime::plan::Plan;
 ///

@@ -1,7 +1,7 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
 use super::{Canonical, Names};
-use crate::dynamic::draft::{Members, wrong_kind};
+use crate::dynamic::draft::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Absent, Reference, Segment, Source};
@@ -124,22 +124,18 @@ impl Canonical<'_> {
             let message = format!("`{name_of}` is a step, and no input");
             return self.error(Code::UnknownInput, place, message);
         }
-        let help = match similar(name, inputs.keys().map(String::as_str)) {
-            Some(meant) => format!("an input with a similar name exists: `{meant}`"),
-            None if inputs.is_empty() => "the plan has no inputs".to_owned(),
-            None => {
-                let mut names: Vec<_> = inputs.iter().map(|(name, at)| (at.0, name)).collect();
-                names.sort_unstable();
-                let names: Vec<&str> = names
-                    .iter()
-                    .take(8)
-                    .map(|(_, name)| name.as_str())
-                    .collect();
-                match names[..] {
-                    [one] => format!("the only input is `{one}`"),
-                    _ => format!("the inputs are `{}`", names.join("`, `")),
-                }
-            }
+        let mut names: Vec<(usize, &str)> = Vec::new();
+        if inputs.len() <= draft::MOST_NAMES || self.draft.looks_for_similar() {
+            names = inputs
+                .iter()
+                .map(|(name, at)| (at.0, name.as_str()))
+                .collect();
+            names.sort_unstable();
+        }
+        let help = match similar(name, names.iter().map(|(_, name)| *name)) {
+            Some(meant) => Some(format!("an input with a similar name exists: `{meant}`")),
+            None if inputs.is_empty() => Some("the plan has no inputs".to_owned()),
+            None => draft::names("input", names.iter().map(|(_, name)| *name)),
         };
         let message = format!("there is no input `{name_of}`");
         self.draft

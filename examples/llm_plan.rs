@@ -1,0 +1,155 @@
+//! A plan that a language model wrote, checked and run: `cargo run --example llm_plan -- examples/plans/reply.json message="On it."`
+//!
+//! `examples/plans/faulty.json` shows what is said of a plan with mistakes in it.
+
+use plan_runtime::dynamic::{Contract, Toolbox};
+use plan_runtime::{Error, Result, Shape, tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The application: a mailbox.
+struct Mail {
+    owner: &'static str,
+}
+
+#[derive(Serialize, Deserialize, Shape, JsonSchema)]
+struct Inbox {
+    emails: Vec<Email>,
+}
+
+#[derive(Serialize, Deserialize, Shape, JsonSchema)]
+struct Email {
+    from: Person,
+    subject: String,
+    date: String,
+}
+
+#[derive(Serialize, Deserialize, Shape, JsonSchema)]
+struct Person {
+    name: String,
+    address: String,
+}
+
+#[derive(Serialize, Deserialize, Shape, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Folder {
+    Inbox,
+    Archive,
+}
+
+/// Finds e-mails, the latest first.
+#[tool(read_only)]
+#[derive(JsonSchema)]
+async fn find_emails(
+    mail: &Mail,
+    /// Whose they are, by a part of the name.
+    sender: String,
+    folder: Folder,
+) -> Result<Inbox> {
+    let from = Person {
+        name: format!("Sarah, to {}", mail.owner),
+        address: format!("{sender}@example.org"),
+    };
+    let subject = match folder {
+        Folder::Inbox => "The \"final\" numbers",
+        Folder::Archive => "Old numbers",
+    };
+    Ok(Inbox {
+        emails: vec![Email {
+            from,
+            subject: subject.into(),
+            date: "2026-11-20".into(),
+        }],
+    })
+}
+
+/// Sends an e-mail.
+#[tool]
+#[derive(JsonSchema)]
+async fn send_email(
+    to: String,
+    subject: String,
+    body: String,
+    /// Times to choose from.
+    slots: Vec<String>,
+) -> Result<String> {
+    Ok(format!(
+        "to {to}: {subject}: {body} ({})",
+        slots.join(" or ")
+    ))
+}
+
+/// The tools by their names: two of Rust, and one that is known only at run time.
+fn toolbox() -> Toolbox<Mail> {
+    let free_slots = Contract::new("free_slots")
+        .description("Says when a person has time today.")
+        .read_only()
+        .arguments(json!({
+            "type": "object",
+            "properties": { "person": { "type": "string" }, "minutes": { "type": "integer", "minimum": 5 } },
+            "required": ["person", "minutes"],
+            "additionalProperties": false
+        }))
+        .output(json!({
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": { "start": { "type": "string" }, "end": { "type": "string" } },
+                "required": ["start", "end"]
+            }
+        }));
+    Toolbox::new()
+        .with_schema::<FindEmails>()
+        .with_schema::<SendEmail>()
+        .with_fn(free_slots, |_: Value| async move {
+            Ok(json!([{ "start": "10:00", "end": "10:30" }, { "start": "15:30", "end": "16:00" }]))
+        })
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let mut given = std::env::args().skip(1);
+    let path = given
+        .next()
+        .unwrap_or_else(|| "examples/plans/reply.json".into());
+    let mut inputs: Map<String, Value> = given
+        .map(|input| match input.split_once('=') {
+            Some((name, value)) => Ok((name.to_owned(), value.into())),
+            None => Err(Error::msg(format!(
+                "an input is given as `name=value`, and not as `{input}`"
+            ))),
+        })
+        .collect::<Result<_>>()?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Error::new(error).context(format!("reading {path}")))?;
+
+    // What a model is shown, so that it knows what it may call.
+    let toolbox = toolbox();
+    println!("{:#}\n", toolbox.contracts().to_json()[2]);
+
+    let document = match toolbox.read(&text) {
+        Ok(document) => document,
+        Err(findings) => {
+            // All that is wrong, at once, before anything ran.
+            eprint!("{}", findings.render(&path));
+            std::process::exit(1);
+        }
+    };
+    print!("{}", document.warnings().render(&path));
+    println!("{}", document.plan());
+
+    // What the plan's placeholders stand for is the user's to say.
+    for input in document.plan().inputs.iter() {
+        let default = || Value::from(format!("<{}>", input.name));
+        inputs.entry(input.name.as_ref()).or_insert_with(default);
+    }
+    let mail = Mail { owner: "Tom" };
+    let (output, report) = toolbox
+        .run(document.plan(), inputs, &mail)
+        .with_report()
+        .await;
+    println!("{report}");
+    println!("{:#}", output?["reply"]);
+    Ok(())
+}

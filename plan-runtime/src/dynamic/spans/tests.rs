@@ -1,0 +1,237 @@
+//! Whether places are those of the templates that they are said to be of, in random plans of every dialect.
+
+#[path = "../../../tests/support/random.rs"]
+mod random;
+
+use crate::dynamic::draft::Draft;
+use crate::dynamic::finding::Notes;
+use crate::dynamic::{Dialect, Profile, Reader};
+use crate::plan::{Plan, Source, Template};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// What a reference to the source has in it.
+fn name(plan: &Plan, dialect: Dialect, source: Source) -> String {
+    match (dialect, source) {
+        (_, Source::Local(depth)) => format!(r#""local":{depth}"#),
+        (Dialect::Blueprint, Source::Step(index)) => format!("step[{index}]"),
+        (_, source) => {
+            let name = Value::from(plan.name_of(source).unwrap_or_default()).to_string();
+            name.trim_matches('"').to_owned()
+        }
+    }
+}
+
+/// Asserts that the templates of the plan and the recorded places are as many, and at the same things.
+fn agree(text: &str, dialect: Dialect, draft: &Draft, plan: &Plan) {
+    let spans = &draft.spans;
+    let mut at = 0;
+    let mut check = |template: &Template| {
+        template.visit(&mut String::new(), &mut |place, part| {
+            let span = spans.templates.get(at);
+            let span = span.unwrap_or_else(|| panic!("no place {at}, of {place}\n{text}"));
+            at += 1;
+            let written = &text[span.value.range()];
+            let first = written.as_bytes().first();
+            let sources = match part {
+                Template::Reference(reference) => std::slice::from_ref(&reference.source),
+                Template::Computed(computed) => &computed.reads,
+                Template::Bool(value) => {
+                    assert_eq!(written, value.to_string(), "{text}");
+                    &[]
+                }
+                Template::List(_) => {
+                    assert_eq!(first, Some(&b'['), "{text}");
+                    &[]
+                }
+                _ => &[],
+            };
+            for source in sources {
+                let name = name(plan, dialect, *source);
+                assert!(written.contains(&name), "no {name} in {written}\n{text}");
+            }
+            if let Some(key) = span.key {
+                let key = &text[key.range()];
+                let last = place.rsplit(['.', '[']).next().unwrap_or_default();
+                let is_key = !crate::plan::is_word(last) || key.contains(last);
+                assert!(is_key, "{key} at {place}\n{text}");
+            }
+        });
+    };
+    assert_eq!(spans.steps.len(), plan.steps.len(), "{text}");
+    let mut starts = Vec::new();
+    for step in plan.steps.iter() {
+        starts.push(0);
+        step.templates(&mut |_, template| {
+            check(template);
+            template.visit(&mut String::new(), &mut |_, _| {
+                if let Some(count) = starts.last_mut() {
+                    *count += 1;
+                }
+            });
+        });
+    }
+    let mut sum = 0;
+    for (step, (spans, count)) in plan.steps.iter().zip(spans.steps.iter().zip(starts)) {
+        assert_eq!(spans.templates, sum, "of step {}\n{text}", step.id);
+        sum += count;
+        let id: Option<&str> = serde_json::from_str(&text[spans.id.range()]).ok();
+        assert!(
+            dialect == Dialect::Blueprint || id == Some(&*step.id),
+            "{text}"
+        );
+        for (after, place) in &spans.after {
+            let name = name(plan, dialect, Source::Step(*after));
+            let written = &text[place.range()];
+            assert!(
+                written.contains(&name) || written == after.to_string(),
+                "{text}"
+            );
+        }
+    }
+    if let Some(output) = spans.output {
+        assert_eq!(output, sum, "{text}");
+        check(&plan.output.value);
+    }
+    assert_eq!(at, spans.templates.len(), "places of nothing\n{text}");
+}
+
+fn read(text: &str, dialect: Dialect, profile: Profile) {
+    let reader = Reader::new().dialect(dialect).profile(profile);
+    let mut notes = Notes::default();
+    let Some((dialect, draft, Some(plan))) = reader.draft(text, &mut notes) else {
+        panic!("it is not read at all: {text}");
+    };
+    // What is broken has its place as well, for a cycle may lead through the rest.
+    agree(text, dialect, &draft, &plan);
+}
+
+/// Strings with references of a dialect, and some that are none, or wrong.
+fn text(dialect: Dialect) -> BoxedStrategy<String> {
+    let pieces = match dialect {
+        Dialect::ToolPlan => vec![
+            "$ref:s0",
+            "$ref:s1.a[0].*",
+            "$ref:[\"s0\"].x",
+            "$ref: s0",
+            "$ref:s9",
+            "é",
+        ],
+        Dialect::Blueprint => vec![
+            "${step[0].data}",
+            "${step[0].data[*].a}",
+            "${step[9].data}",
+            "${step}",
+            " é\n",
+            "\"x\\",
+        ],
+        _ => vec![
+            "{{s0.result}}",
+            "{{s1.result.a[0]}}",
+            "{{PLACEHOLDER_q}}",
+            "{{s0.x}}",
+            "{{s9.result}}",
+            " é\n",
+            "\"x\\",
+        ],
+    };
+    let most = if dialect == Dialect::ToolPlan { 2 } else { 4 };
+    prop::collection::vec(prop::sample::select(pieces), 0..most)
+        .prop_map(|pieces| pieces.concat())
+        .boxed()
+}
+
+fn value(dialect: Dialect) -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        4 => text(dialect).prop_map(Value::from),
+        1 => Just(Value::Null),
+        1 => any::<bool>().prop_map(Value::from),
+        1 => any::<i64>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[a-z]{1,2}|a b", inner, 0..3)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+fn arguments(dialect: Dialect) -> impl Strategy<Value = Value> {
+    prop::collection::btree_map("[a-z]{1,2}", value(dialect), 0..3)
+        .prop_map(|members| members.into_iter().collect())
+}
+
+fn document(dialect: Dialect) -> impl Strategy<Value = String> {
+    let step = (arguments(dialect), any::<bool>(), 0..4_usize);
+    let steps = prop::collection::vec(step, 1..4);
+    let rest = (
+        prop::option::of(value(dialect)),
+        prop::option::of(0..3_usize),
+        any::<bool>(),
+    );
+    (steps, rest).prop_map(move |(steps, (output, chosen, pretty))| {
+        let steps: Vec<Value> = steps
+            .into_iter()
+            .enumerate()
+            .map(|(index, (arguments, inside, after))| {
+                let id = format!("s{index}");
+                match dialect {
+                    Dialect::ToolPlan if inside => {
+                        json!({"id": id, "tool": "t", "arguments": arguments.to_string()})
+                    }
+                    Dialect::ToolPlan if after == 0 => json!({"id": id, "tool": "t"}),
+                    Dialect::Blueprint => {
+                        json!({"tool": "t", "params": arguments, "dependsOn": [after]})
+                    }
+                    _ => json!({"id": id, "tool": "t", "arguments": arguments}),
+                }
+            })
+            .collect();
+        let count = steps.len();
+        let mut plan = match dialect {
+            Dialect::ActionPlan => json!({"plan": steps}),
+            _ => json!({"steps": steps}),
+        };
+        if let Some(output) = output {
+            plan["output"] = output;
+        }
+        if let (Some(chosen), Dialect::ToolPlan) = (chosen, dialect) {
+            plan["output_steps"] = (0..chosen.min(count)).map(|it| format!("s{it}")).collect();
+        }
+        match pretty {
+            true => serde_json::to_string_pretty(&plan),
+            false => serde_json::to_string(&plan),
+        }
+        .unwrap_or_default()
+    })
+}
+
+proptest! {
+    #[test]
+    fn of_canonical_json(plan in random::plan()) {
+        let text = serde_json::to_string(&plan).unwrap_or_default();
+        read(&text, Dialect::Canonical, Profile::Strict);
+    }
+
+    #[test]
+    fn of_tool_plans(text in document(Dialect::ToolPlan)) {
+        for profile in [Profile::Strict, Profile::Compat] {
+            read(&text, Dialect::ToolPlan, profile);
+        }
+    }
+
+    #[test]
+    fn of_blueprints(text in document(Dialect::Blueprint)) {
+        for profile in [Profile::Strict, Profile::Compat] {
+            read(&text, Dialect::Blueprint, profile);
+        }
+    }
+
+    #[test]
+    fn of_action_plans(text in document(Dialect::ActionPlan)) {
+        for profile in [Profile::Strict, Profile::Compat] {
+            read(&text, Dialect::ActionPlan, profile);
+        }
+    }
+}
