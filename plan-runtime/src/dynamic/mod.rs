@@ -19,6 +19,8 @@ mod fit;
 mod limits;
 mod node;
 mod reader;
+#[cfg(feature = "diagnostics")]
+mod render;
 mod runnable;
 mod schema;
 mod spans;

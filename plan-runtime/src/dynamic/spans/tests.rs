@@ -1,7 +1,7 @@
 //! Whether places are those of the templates that they are said to be of, in random plans of every dialect.
 
-#[path = "../../../tests/support/random.rs"]
-mod random;
+#[path = "../../../tests/support/plans.rs"]
+mod plans;
 
 use crate::dynamic::draft::Draft;
 use crate::dynamic::finding::Notes;
@@ -209,7 +209,7 @@ fn document(dialect: Dialect) -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn of_canonical_json(plan in random::plan()) {
+    fn of_canonical_json(plan in plans::plan()) {
         let text = serde_json::to_string(&plan).unwrap_or_default();
         read(&text, Dialect::Canonical, Profile::Strict);
     }
