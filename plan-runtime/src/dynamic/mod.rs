@@ -13,6 +13,8 @@ mod finding;
 mod limits;
 mod node;
 mod reader;
+#[cfg(feature = "rust")]
+mod rust;
 mod spans;
 mod steps;
 mod syntax;
@@ -23,4 +25,6 @@ pub use dialect::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
 pub use limits::Limits;
 pub use reader::{Document, Reader};
+#[cfg(feature = "rust")]
+pub use rust::RustSource;
 pub use write::{Lack, Lacking};

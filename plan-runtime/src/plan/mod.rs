@@ -18,6 +18,8 @@ pub use reference::{Absent, Reference, Segment, Source};
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
 pub(crate) use reference::index;
+#[cfg(feature = "rust")]
+pub(crate) use reference::{local, written};
 pub use uses::Use;
 pub(crate) use uses::{is_word, push_key};
 pub use write::InPlan;

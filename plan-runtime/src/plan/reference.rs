@@ -154,12 +154,12 @@ impl std::fmt::Display for Reference {
 }
 
 /// What a local value is called where nobody named it.
-pub(super) fn local(depth: usize) -> String {
+pub(crate) fn local(depth: usize) -> String {
     format!("local{depth}")
 }
 
 /// A reference as its author would write it, for one that was given without.
-pub(super) fn written(name: &str, path: &[Segment]) -> String {
+pub(crate) fn written(name: &str, path: &[Segment]) -> String {
     let mut text = name.to_owned();
     for segment in path {
         match segment {
