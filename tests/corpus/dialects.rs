@@ -151,6 +151,40 @@ impl Raw {
         }
     }
 
+    /// Adds the types of what references give to arguments; of each argument, if only that there are none.
+    pub fn sketch_references(
+        &self,
+        sketches: &mut BTreeMap<String, Sketch>,
+        structs: &Structs,
+        outputs: &BTreeMap<String, Type>,
+    ) {
+        for step in &self.steps {
+            for (name, given) in &step.arguments {
+                let ty = match given {
+                    Given::Literal(_) => None,
+                    Given::Reference(reference) => {
+                        match self.steps.iter().find(|step| step.name == reference.root) {
+                            Some(source) => {
+                                let output = &outputs[&source.tool];
+                                let found = crate::write::walk(structs, output, reference);
+                                found.ok().map(|found| found.ty)
+                            }
+                            None => Some(Type::Text),
+                        }
+                    }
+                };
+                let sketch = sketches
+                    .get_mut(&step.tool)
+                    .expect("each tool has a sketch");
+                sketch
+                    .references
+                    .entry(name.clone())
+                    .or_default()
+                    .extend(ty);
+            }
+        }
+    }
+
     pub fn typed(self, tools: &[Tool]) -> Plan {
         let steps = self.steps.into_iter().map(|step| {
             let tool = tools

@@ -8,6 +8,7 @@ mod forms;
 mod mistakes;
 mod model;
 mod names;
+mod promote;
 mod random;
 mod scratch;
 mod time;
@@ -107,6 +108,48 @@ fn real_plans_compile_silently_and_mistakes_in_them_are_found_where_they_are() {
         "in {} plans with mistakes:\n{}",
         planted.len(),
         wrong.join("\n")
+    );
+}
+
+#[test]
+fn plans_out_of_json_become_rust_that_compiles() {
+    let Some(folder) = corpora() else { return };
+    if std::env::var("PLAN_CORPUS").as_deref() == Ok("time") {
+        return;
+    }
+    let corpus = Corpus::read_untyped(&folder);
+    let (every, _) = amount();
+    let mut scratch = Scratch::new("promote");
+    scratch.package("promote_tools", &[], &tools::source(&corpus), &[]);
+    let mut modules = Vec::new();
+    let mut others = BTreeMap::<String, usize>::new();
+    for (index, plan) in corpus.plans.iter().enumerate().step_by(every) {
+        match promote::module(&corpus, index, plan) {
+            Ok(text) => modules.push((names::snake_case(&plan.id), text)),
+            Err(why) => *others.entry(format!("{}: {why}", plan.id)).or_default() += 1,
+        }
+    }
+    scratch.package("promote_plans", &["promote_tools"], LINTS, &modules);
+    scratch.finish();
+    let checked = scratch.check(&["promote_tools", "promote_plans"]);
+    let said: Vec<&str> = checked
+        .diagnostics
+        .iter()
+        .map(|one| &*one.rendered)
+        .collect();
+    let left: usize = others.values().sum();
+    say(&format!(
+        "{} of {} plans became Rust out of JSON, checked in {:.1?}; {left} are not clean",
+        modules.len(),
+        modules.len() + left,
+        checked.took
+    ));
+    others.keys().for_each(|why| say(why));
+    assert!(
+        said.is_empty(),
+        "{} messages about plans out of JSON:\n{}",
+        said.len(),
+        said[..said.len().min(20)].join("\n")
     );
 }
 

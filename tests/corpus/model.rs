@@ -3,6 +3,8 @@
 //! - An argument that the schema calls a string is a `String`; a number is an `i64` if all numbers that plans give it are
 //!   integers, else an `f64`; a list is what the plans' lists show. One that is not required is an `Option` with a default.
 //! - Where a corpus has no schemas, an argument is what the plans give it, and is required if every call gives it.
+//! - For plans that come out of JSON, which says nothing of types: an argument that is given several types is a `Value`, and so are
+//!   objects in it; what an output has in it is always there.
 //! - A tool's output is what its schema says together with every recorded response. One that never answered gives a `Value`.
 
 use crate::dialects::Raw;
@@ -90,6 +92,8 @@ impl Step {
 pub struct Sketch {
     pub schema: Option<Value>,
     pub arguments: BTreeMap<String, (usize, Seen)>,
+    /// The types of references that are given to arguments, where they decide.
+    pub references: BTreeMap<String, Vec<Type>>,
     calls: usize,
     output: Seen,
 }
@@ -97,6 +101,15 @@ pub struct Sketch {
 impl Corpus {
     /// Reads both corpora of whole plans.
     pub fn read(folder: &Path) -> Self {
+        Self::read_with(folder, false)
+    }
+
+    /// The same, with tools for plans that come out of JSON.
+    pub fn read_untyped(folder: &Path) -> Self {
+        Self::read_with(folder, true)
+    }
+
+    fn read_with(folder: &Path, untyped: bool) -> Self {
         let read = |path: &str| {
             std::fs::read_to_string(folder.join(path))
                 .unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -136,8 +149,20 @@ impl Corpus {
         for (name, sketch) in &mut sketches {
             outputs.insert(name.clone(), output(name, sketch, &mut structs));
         }
+        if untyped {
+            let fields = structs.0.iter_mut().flat_map(|one| &mut one.fields);
+            for ty in fields
+                .map(|field| &mut field.ty)
+                .chain(outputs.values_mut())
+            {
+                *ty = ty.clone().sure();
+            }
+        }
         for plan in &plans {
             plan.sketch_arguments(&mut sketches, &structs, &outputs);
+            if untyped {
+                plan.sketch_references(&mut sketches, &structs, &outputs);
+            }
         }
         let tools: Vec<Tool> = sketches
             .into_iter()
@@ -194,6 +219,11 @@ fn tool(
     let mut seen = sketch.arguments;
     let mut arguments = Vec::new();
     let mut add = |json: &str, ty: Type, required: bool| {
+        let ty = match sketch.references.get(json) {
+            Some(given) if given.iter().any(|given| *given != ty) => Type::Json,
+            Some(_) => ty.untyped(),
+            None => ty,
+        };
         let ty = if required { ty } else { ty.maybe() };
         arguments.push(Argument {
             json: json.to_owned(),

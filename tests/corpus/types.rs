@@ -32,6 +32,27 @@ impl Type {
         }
     }
 
+    /// The same, but always there.
+    pub fn sure(self) -> Type {
+        match self {
+            Type::Maybe(inner) => inner.sure(),
+            Type::List(inner) => Type::List(Box::new(inner.sure())),
+            Type::Map(inner) => Type::Map(Box::new(inner.sure())),
+            other => other,
+        }
+    }
+
+    /// The same, with untyped values in place of structs.
+    pub fn untyped(self) -> Type {
+        match self {
+            Type::Struct(_) => Type::Json,
+            Type::Maybe(inner) => Type::Maybe(Box::new(inner.untyped())),
+            Type::List(inner) => Type::List(Box::new(inner.untyped())),
+            Type::Map(inner) => Type::Map(Box::new(inner.untyped())),
+            other => other,
+        }
+    }
+
     pub fn maybe(self) -> Type {
         match self {
             Type::Maybe(_) => self,

@@ -22,6 +22,8 @@ mod reader;
 #[cfg(feature = "diagnostics")]
 mod render;
 mod runnable;
+#[cfg(feature = "rust")]
+mod rust;
 mod schema;
 mod spans;
 mod steps;
@@ -36,6 +38,8 @@ pub use dialect::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
 pub use limits::Limits;
 pub use reader::{Document, Reader};
+#[cfg(feature = "rust")]
+pub use rust::RustSource;
 pub use text::json_or_text;
 pub use toolbox::Toolbox;
 pub use write::{Lack, Lacking};

@@ -34,7 +34,7 @@ pub struct Lack {
 }
 
 impl Lacking {
-    pub(super) fn new(target: &'static str, all: Vec<Lack>) -> Self {
+    pub(in crate::dynamic) fn new(target: &'static str, all: Vec<Lack>) -> Self {
         Self { target, all }
     }
 

@@ -1,0 +1,180 @@
+//! Plans → the source of `plan!`.
+
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{Reader, RustSource};
+use serde_json::json;
+
+fn source(text: &str) -> String {
+    let plan = Reader::new().name("draft").read(text).unwrap().into_plan();
+    plan.to_rust().unwrap()
+}
+
+#[test]
+fn names_paths_and_values() {
+    let text = r#"{"name": "search-and-book", "description": "Finds a car.\n\nBooks it.", "inputs": [
+        {"name": "type", "type": "String", "description": "What kind of car."}, {"name": "maxPrice", "type": "f64"}
+    ], "plan": [
+        {"id": "1", "intent": "Look around.", "tool": "Search_Car", "arguments": {
+            "type": "{{PLACEHOLDER_type}}", "limit": 5, "ratio": 1.0, "below": -3, "near": null, "tags": ["a\"b", "c"], "open": true
+        }},
+        {"id": "step-1", "tool": "cars.book", "arguments": {
+            "carId": "{{1.result.cars[0].vehicleId}}", "type": "{{1.result.cars[0].type}}",
+            "all": "{{1.result.cars[*][\"odd key\"].x}}",
+            "note": "{{PLACEHOLDER_type}} for {{1.result.name}} {\"{{PLACEHOLDER_maxPrice}}\"}",
+            "options": {"a": [1, null, {"b": "{{1.result}}"}], "what is long": "is broken into lines, of which each has one member", "c": {}}
+        }},
+        {"id": "self", "tool": "t", "arguments": {}}
+    ], "output": "{{step-1.result}}"}"#;
+    assert_eq!(
+        source(text),
+        r##"plan! {
+    /// Finds a car.
+    ///
+    /// Books it.
+    pub SearchAndBook(
+        /// What kind of car.
+        r#type: String,
+        max_price: f64,
+    ) -> <CarsBook as plan_runtime::Tool>::Output {
+        /// Look around.
+        step step_1 = SearchCar {
+            r#type,
+            limit: 5,
+            ratio: 1.0,
+            below: -3,
+            near: None,
+            tags: ["a\"b", "c"],
+            open: true,
+            ..
+        };
+
+        step step_1_2 = CarsBook {
+            car_id: step_1.cars[0].vehicle_id,
+            r#type: step_1.cars[0].r#type,
+            all: step_1.cars[..]["odd key"].x,
+            note: format!("{} for {} {{\"{max_price}\"}}", r#type, step_1.name),
+            options: json!({
+                "a": [1, null, { "b": step_1 }],
+                "what is long": "is broken into lines, of which each has one member",
+                "c": {}
+            }),
+            ..
+        };
+
+        step self_ = T { .. };
+
+        step_1_2
+    }
+}
+"##
+    );
+}
+
+#[test]
+fn policies_and_the_output_of_a_blueprint() {
+    let text = r#"{"requestId": "r", "steps": [
+        {"tool": "fetch", "params": {}, "retryCount": 2, "timeout": 1500, "optional": true},
+        {"tool": "store", "params": {"list": [{"x": 1}, {"y": "${step[0].data}"}]}},
+        {"tool": "done", "params": {}, "dependsOn": [0, 1]}
+    ]}"#;
+    assert_eq!(
+        source(text),
+        r#"plan! {
+    pub R() -> serde_json::Value {
+        #[retry(3)]
+        #[timeout("1s 500ms")]
+        #[optional]
+        step step0 = Fetch { .. };
+
+        step step1 = Store {
+            list: [json!({ "x": 1 }), json!({ "y": step0 })],
+            ..
+        };
+
+        #[after(step0, step1)]
+        step step2 = Done { .. };
+
+        json!({ "step0": step0, "step1": step1, "step2": step2 })
+    }
+}
+"#
+    );
+}
+
+#[test]
+fn schemas_say_what_is_left_out() {
+    let text = r#"[{"id": "a", "tool": "pay", "arguments": {"amount": 5, "count": 5}}, {"id": "b", "tool": "pay", "arguments": {"amount": 1}}]"#;
+    let plan = Reader::new().read(text).unwrap().into_plan();
+    let schema = json!({"properties": {"amount": {"type": ["number", "null"]}, "count": {"type": "integer"}}});
+    let written = RustSource::new(&plan)
+        .schema("pay", &schema)
+        .write()
+        .unwrap();
+    assert!(
+        written.contains("Pay { amount: 5.0, count: 5 };"),
+        "{written}"
+    );
+    assert!(written.contains("Pay { amount: 1.0, .. };"), "{written}");
+}
+
+#[test]
+fn what_only_canonical_json_has() {
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "p",
+        "inputs": [{"name": "mail", "type": "Vec<Mail>"}],
+        "steps": [
+            {"id": "count", "value": {"text": ["n", {"value": {"computed": {"written": "mail.len()", "reads": [{"input": "mail"}]}}, "spec": ">3"}]}},
+            {"id": "sent", "for": {"pattern": "m", "list": {"reference": {"input": "mail", "pointer": ""}}, "body": {"if": [
+                {"condition": {"computed": {"written": "m.ok", "reads": [{"local": 0}]}}, "then": {"tool": {"name": "send"}, "arguments": {"object": {"to": {"reference": {"local": 0, "pointer": "/fromName"}}}}}},
+                {"then": {"tool": {"name": "skip"}}}
+            ]}}, "policy": {"optional": "each", "concurrency": 4, "attempts": 2, "backoff": "1s", "jitter": false, "fallback": []}}
+        ],
+        "output": {"type": "Vec<Option<Receipt>>", "value": {"reference": {"step": "sent", "pointer": ""}}}
+    }))
+    .unwrap();
+    assert_eq!(
+        plan.to_rust().unwrap(),
+        r#"plan! {
+    pub P(mail: Vec<Mail>) -> Vec<Option<Receipt>> {
+        step count: String = format!("n{:>3}", mail.len());
+
+        #[retry(2, backoff = "1s", jitter = false)]
+        #[concurrency(4)]
+        #[optional(each)]
+        #[fallback([])]
+        step sent = for m in mail {
+            if m.ok { Send { to: m.from_name, .. } } else { Skip { .. } }
+        };
+
+        sent
+    }
+}
+"#
+    );
+}
+
+#[test]
+fn what_rust_has_no_form_for() {
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "p",
+        "inputs": [{"name": "A", "type": "no type"}],
+        "steps": [
+            {"id": "a", "value": {"computed": {"written": "A + 1", "reads": [{"input": "A"}]}}},
+            {"id": "b", "tool": {"name": "3d"}, "arguments": {"object": {"x": {"computed": {"written": "A + 1", "reads": [{"input": "A"}]}}}}},
+            {"id": "c", "tool": {"name": "t"}, "arguments": {"reference": {"step": "b", "pointer": ""}}},
+            {"id": "d", "tool": {"name": "t"}, "arguments": {"object": {"threadId": 1, "thread_id": 2, "!": 3}}},
+        ],
+    }))
+    .unwrap();
+    assert_eq!(
+        plan.to_rust().unwrap_err().to_string(),
+        "`plan!` has no form for 7 parts of the plan:\n\
+         - input `A`: the type `no type`, which is none of Rust\n\
+         - step `a`: the computed value `A + 1`, whose type the plan does not keep\n\
+         - step `b`: the tool `3d`, whose name is no name in Rust\n\
+         - argument `x` of step `b`: the computed value `A + 1`, since `A` has another name in Rust\n\
+         - the arguments of step `c`: `b` for all of them\n\
+         - argument `!` of step `d`: a name that is none in Rust\n\
+         - argument `thread_id` of step `d`: a name that is none in Rust"
+    );
+}
