@@ -124,9 +124,16 @@ async fn main() -> Result<()> {
     let text = std::fs::read_to_string(&path)
         .map_err(|error| Error::new(error).context(format!("reading {path}")))?;
 
-    // What a model is shown, so that it knows what it may call.
     let toolbox = toolbox();
-    println!("{:#}\n", toolbox.contracts().to_json()[2]);
+    // What a model is shown, with their schemas, so that it knows what it may call.
+    let shown = toolbox.contracts().to_json();
+    let names: Vec<&str> = toolbox.contracts().names().collect();
+    println!(
+        "{} tools, in {} bytes of JSON: {}\n",
+        names.len(),
+        shown.to_string().len(),
+        names.join(", ")
+    );
 
     let document = match toolbox.read(&text) {
         Ok(document) => document,

@@ -102,22 +102,22 @@ fn places_of_several_lines_and_of_none() {
         "{\"steps\": []}",
         r#"
 error[no-steps]: the plan has no steps
- --> plan.json:1:1
+ --> plan.json:1:11
   |
 1 | {"steps": []}
-  | ^
+  |           ^^
 "#,
     );
     rendered(
         "",
         r#"
-error[invalid-json]: this is no JSON: EOF while parsing a value
+error[invalid-json]: this is no JSON: it ends too early
  --> plan.json:1:1
   |
 1 |
   | ^
   |
-  = help: the document ends too early: was it cut off?
+  = help: was the document cut off?
 "#,
     );
     rendered(

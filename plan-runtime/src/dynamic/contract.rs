@@ -115,7 +115,8 @@ impl Contract {
         }
     }
 
-    /// What is known of a tool whose arguments and output say with [`schemars`] how they look.
+    /// What is known of a tool whose arguments and output say with [`schemars`] how they look. It takes no other arguments than
+    /// those, unless some of them are flattened into it.
     ///
     /// ```
     /// use plan_runtime::{Result, dynamic::Contract, tool};
@@ -145,10 +146,19 @@ impl Contract {
         // The contract says these itself.
         arguments.remove("title");
         arguments.remove("description");
+        let known = Self::of::<T>();
+        // serde drops what the struct has no field for, which a plan's author is to know.
+        let closed = known
+            .arguments
+            .as_ref()
+            .and_then(|schema| schema.get("additionalProperties"));
+        if let (Some(closed), None) = (closed, arguments.get("additionalProperties")) {
+            arguments.insert("additionalProperties".to_owned(), closed.clone());
+        }
         Self {
             arguments: Some(arguments.into()),
             output: Some(output.into_root_schema_for::<T::Output>().into()),
-            ..Self::of::<T>()
+            ..known
         }
     }
 }

@@ -147,7 +147,7 @@ impl fmt::Display for Code {
 /// All that was found in a document, in the order in which it stands there.
 ///
 /// It is a list of [`Finding`]s and, where one of them is an error, an [`Error`](std::error::Error). `{}` writes them for people, each
-/// with its line and column. With the feature `diagnostics`, [`render`](Findings::render) underlines the places.
+/// with its line and column. With the feature `diagnostics`, `render` underlines the places.
 ///
 /// ```
 /// use plan_runtime::dynamic::{Code, Reader};
