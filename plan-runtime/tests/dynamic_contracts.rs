@@ -37,7 +37,8 @@ fn contracts() {
             json!({"name": "list_parts", "description": "Lists the parts.", "read_only": true, "parameters": {
                 "type": "object", "properties": {"names": {}}, "required": ["names"], "additionalProperties": false}}),
             json!({"name": "cut", "description": "", "parameters": {
-                "type": "object", "properties": {"part": {}, "length": {}}, "required": ["part"], "additionalProperties": false}}),
+                "type": "object", "properties": {"part": {}, "length": {}}, "additionalProperties": false,
+                "required": ["part"], "additionalProperties": false}}),
         ]
     );
     assert_eq!(
