@@ -65,6 +65,10 @@ impl<'t> Fit<'t> {
                 return vec![not_allowed(item, &value, &allowed, place)];
             }
         }
+        let forms = match self.told_apart(item, forms, place) {
+            Ok(forms) => forms,
+            Err(problem) => return vec![problem],
+        };
         let mut best: Option<Vec<Problem>> = None;
         let weight = |problems: &[Problem]| problems.iter().map(Problem::weight).sum::<usize>();
         for form in forms {
@@ -82,6 +86,43 @@ impl<'t> Fit<'t> {
             }
         }
         best.unwrap_or_default()
+    }
+
+    /// The forms that an object can be meant to have, where a member with a value of its own tells them apart, as the tag of an enum does.
+    fn told_apart<'s, 'a>(
+        &self,
+        item: &Item<'_>,
+        forms: Vec<&'s Form<'a>>,
+        place: &str,
+    ) -> Result<Vec<&'s Form<'a>>, Problem> {
+        let (Kind::Object { members, .. }, [first, _, ..]) = (&item.kind, forms.as_slice()) else {
+            return Ok(forms);
+        };
+        let tags = |form: &Form<'a>, name: &str| match form.property(name) {
+            Property::Type(ty) => {
+                let allowed: Option<Vec<_>> = ty.forms().iter().map(Form::allowed).collect();
+                Some(allowed?.concat())
+            }
+            _ => None,
+        };
+        let required = first.required();
+        for (name, member) in members {
+            let tag = member.scalar().filter(|_| required.contains(name));
+            let of_each: Option<Vec<Vec<&Value>>> =
+                forms.iter().map(|form| tags(form, name)).collect();
+            let (Some(tag), Some(of_each)) = (tag, of_each) else {
+                continue;
+            };
+            let meant = |tags: &Vec<&Value>| tags.iter().any(|other| same(&tag, other));
+            if !of_each.iter().any(meant) {
+                let mut inner = place.to_owned();
+                push_key(&mut inner, name);
+                return Err(not_allowed(member, &tag, &of_each.concat(), &inner));
+            }
+            let meant = forms.iter().zip(&of_each).filter(|(_, tags)| meant(tags));
+            return Ok(meant.map(|(form, _)| *form).collect());
+        }
+        Ok(forms)
     }
 
     fn in_form(&self, item: &Item<'_>, form: &Form<'_>, place: &str) -> Vec<Problem> {
