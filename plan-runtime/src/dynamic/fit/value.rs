@@ -3,6 +3,7 @@
 use super::item::{Item, Kind};
 use super::path::Found;
 use super::problem::{Place, Problem};
+use crate::dynamic::Dialect;
 use crate::dynamic::draft::MOST_NAMES;
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Clash, Element, Form, Property, Schema, Type, Types, same};
@@ -459,10 +460,11 @@ impl<'t> Fit<'t> {
                 .help(format!("did you mean the first element, `{fixed}`?"));
         }
         if wanted == Types::LIST && found.ty.fits(&takes.element()) {
-            return problem(Code::ListOrElement).help(format!(
-                "put it in a list: `[\"{}\"]`",
-                found.reference.written
-            ));
+            let listed = match found.style.dialect {
+                Dialect::Canonical => "put it in a list".to_owned(),
+                _ => format!("put it in a list: `[\"{}\"]`", found.reference.written),
+            };
+            return problem(Code::ListOrElement).help(listed);
         }
         let field = place.rsplit(['.', ']']).next().unwrap_or_default();
         let member = found.ty.property(field);
