@@ -1,6 +1,8 @@
 //! Plans checked against what is known of tools: each mistake with all that is said of it, and its right neighbour, of which nothing is.
 
-use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Profile, Reader, Severity};
+use plan_runtime::dynamic::{
+    Code, Contract, Contracts, Findings, Profile, Reader, Severity, Toolbox,
+};
 use serde_json::json;
 
 fn tools() -> Contracts {
@@ -1140,4 +1142,189 @@ fn schemas_that_would_take_for_ever_are_given_up_on() {
     let start = std::time::Instant::now();
     let _ = Reader::new().tools(&tools).read(&text.to_string());
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
+fn canonical_json_is_checked_where_things_stand_in_it() {
+    let text = r#"{"name": "p", "inputs": [{"name": "most"}, {"name": "who", "type": "u32"}], "steps": [
+  {"id": "people", "for": {"pattern": "who", "list": [1, 2], "body": {
+    "tool": {"name": "read_person"}, "arguments": {"object": {"id": {"reference": {"local": 0, "pointer": ""}}}}}}},
+  {"id": "maybe", "if": [{"condition": true, "then":
+    {"tool": {"name": "read_person"}, "arguments": {"object": {"id": 5}}}}]},
+  {"id": "hits", "tool": {"name": "search"}, "after": ["maybe"], "arguments": {"object": {
+    "query": {"reference": {"input": "who", "pointer": ""}},
+    "limit": {"reference": {"input": "most", "pointer": ""}}}}},
+  {"id": "sent", "tool": {"name": "send"}, "arguments": {"object": {
+    "to": {"reference": {"step": "maybe", "pointer": "/id"}},
+    "subject": {"text": ["Re: ", {"value": {"reference": {"step": "people", "pointer": "/0/idd"}}}]},
+    "cc": [{"reference": {"step": "people", "path": [{"each": "element"}, "id"]}}]}}}
+], "output": {"value": {"reference": {"step": "sent", "pointer": "/state"}}}}"#;
+    assert_eq!(read(text).to_string(), "\
+error[wrong-type]: argument `id` is the number 5, and has to be a string
+  --> 5:70 in step `maybe`
+   = help: write it as a string: `\"5\"`
+
+warning[unused-output]: nothing uses the output of step `hits`, and `search` only reads
+  --> 6:10 in step `hits`
+   = help: take the step out, or use what it finds
+
+warning[unneeded-dependency]: step `hits` uses nothing of step `maybe`, and both only read: it need not wait
+  --> 6:56 in step `hits`
+   = help: take it out of the list, so that both can run at once
+
+error[wrong-type]: argument `query` has to be a string, and `who` is an integer
+  --> 7:14 in step `hits`
+
+error[maybe-absent]: argument `to` has to be given, and `maybe.id` may lead to nothing: step `maybe` may be skipped, and its output is null then
+  --> 10:11 in step `sent`
+
+error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
+  --> 11:44 in step `sent`
+   = help: did you mean `people[0].id`?
+
+error[list-or-element]: argument `cc[0]` has to be a string, and `people[..].id` is a list of strings
+  --> 12:12 in step `sent`
+   = help: did you mean the first element, `people[0].id`?
+
+error[unknown-field]: the output of `send` has no field `state`
+  --> 13:24
+   = help: did you mean `sent.status`?
+");
+}
+
+#[test]
+fn what_a_tool_of_json_is_given_is_checked_before_it_is_called() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"to": {"type": "string"}, "count": {"type": "integer", "maximum": 3}},
+        "required": ["to"],
+    });
+    let toolbox = Toolbox::new()
+        .with_fn(
+            Contract::new("send").arguments(schema),
+            |arguments| async move { Ok(arguments) },
+        )
+        .with_fn(Contract::new("anything"), |arguments| async move {
+            Ok(arguments)
+        });
+    let run = |given: serde_json::Value| {
+        let text = json!({"steps": [
+            {"id": "a", "tool": "anything", "arguments": given},
+            {"id": "b", "tool": "send", "arguments": "$ref:a"},
+        ]});
+        let text = text.to_string();
+        let document = toolbox.read(&text).unwrap();
+        smol::block_on(toolbox.run(document.plan(), (), &())).map_err(|error| error.to_string())
+    };
+    let given = json!({"to": "x", "count": null, "more": 1});
+    assert_eq!(run(given.clone()), Ok(json!({"a": given, "b": given})));
+    assert_eq!(
+        run(json!({"to": 3, "count": 4})).unwrap_err(),
+        "plan `plan` failed: step `b` (send): argument `count` is the number 4, and has to be at most 3; argument `to` is the number 3, and has to be a string"
+    );
+}
+
+/// What `schemars` says of types of serde.
+#[cfg(feature = "schema")]
+mod schemas_of_types {
+    use super::*;
+    use plan_runtime::{Result, tool};
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize, plan_runtime::Shape, JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    struct Mail {
+        thread_id: String,
+        subject: Option<String>,
+        from: Person,
+        labels: Vec<Label>,
+    }
+
+    #[derive(Serialize, Deserialize, plan_runtime::Shape, JsonSchema)]
+    struct Person {
+        name: String,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        email: Option<String>,
+    }
+
+    #[derive(Serialize, Deserialize, plan_runtime::Shape, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Label {
+        /// Not read yet.
+        Unread,
+        /// Of some importance.
+        Starred,
+    }
+
+    #[derive(Serialize, Deserialize, plan_runtime::Shape, JsonSchema)]
+    #[serde(tag = "kind", rename_all = "snake_case")]
+    enum Filter {
+        Sender { name: String },
+        Newest { count: u8 },
+    }
+
+    #[tool(read_only)]
+    #[derive(JsonSchema)]
+    async fn fetch(filters: Vec<Filter>, label: Option<Label>) -> Result<Vec<Mail>> {
+        let _ = (filters, label);
+        Ok(Vec::new())
+    }
+
+    #[tool]
+    #[derive(JsonSchema)]
+    async fn reply(thread_id: String, to: String, subject: Option<String>) -> Result<()> {
+        let _ = (thread_id, to, subject);
+        Ok(())
+    }
+
+    #[test]
+    fn are_understood() {
+        let toolbox = Toolbox::<()>::new()
+            .with_schema::<Fetch>()
+            .with_schema::<Reply>();
+        let read = |steps: &str| match toolbox.read(&tool(steps)) {
+            Ok(document) => document.warnings().to_string(),
+            Err(findings) => findings.to_string(),
+        };
+        assert_eq!(
+            read(
+                r#"{"id": "mail", "tool": "fetch", "arguments": {"filters": [{"kind": "sender", "name": "Ann"}, {"kind": "newest", "count": 3}], "label": "unread"}},
+{"id": "sent", "tool": "reply", "arguments": {"thread_id": "$ref:mail.0.threadId", "to": "$ref:mail.0.from.name", "subject": "$ref:mail.0.subject"}}"#
+            ),
+            ""
+        );
+        assert_eq!(
+            read(
+                r#"{"id": "mail", "tool": "fetch", "arguments": {"filters": [{"kind": "sender"}, {"kind": "newest", "count": 300}, {"kind": "oldest"}], "label": "unraed"}},
+{"id": "sent", "tool": "reply", "arguments": {"thread_id": "$ref:mail.0.thread_id", "to": "$ref:mail.0.from.email", "subject": "$ref:mail.0.labels"}}"#
+            ),
+            "\
+error[missing-argument]: argument `filters[0]` lacks `name`
+  --> 2:59 in step `mail`
+   = help: `name` is a string
+
+error[not-allowed]: argument `filters[1].count` is the number 300, and has to be at most 255
+  --> 2:107 in step `mail`
+
+error[not-allowed]: argument `filters[2].kind` is the string \"oldest\", and has to be one of `sender`, `newest`
+  --> 2:122 in step `mail`
+
+error[not-allowed]: argument `label` is the string \"unraed\", and has to be one of `unread`, `starred`
+  --> 2:143 in step `mail`
+   = help: did you mean `unread`?
+
+error[unknown-field]: `[0]` in the output of `fetch` has no field `thread_id`
+  --> 3:60 in step `sent`
+   = help: did you mean `$ref:mail.0.threadId`?
+
+error[maybe-absent]: argument `to` has to be given, and `$ref:mail.0.from.email` may lead to nothing: `[0].from.email` need not be there
+  --> 3:91 in step `sent`
+
+error[list-or-element]: argument `subject` has to be a string or null, and `$ref:mail.0.labels` is a list of strings
+  --> 3:128 in step `sent`
+   = help: did you mean the first element, `$ref:mail.0.labels.0`?
+"
+        );
+    }
 }

@@ -37,8 +37,7 @@ fn contracts() {
             json!({"name": "list_parts", "description": "Lists the parts.", "read_only": true, "parameters": {
                 "type": "object", "properties": {"names": {}}, "required": ["names"], "additionalProperties": false}}),
             json!({"name": "cut", "description": "", "parameters": {
-                "type": "object", "properties": {"part": {}, "length": {}}, "additionalProperties": false,
-                "required": ["part"], "additionalProperties": false}}),
+                "type": "object", "properties": {"part": {}, "length": {}}, "required": ["part"], "additionalProperties": false}}),
         ]
     );
     assert_eq!(
@@ -139,6 +138,7 @@ fn schemas_by_schemars() {
                     "part": {"description": "The one to copy.", "$ref": "#/$defs/Part"},
                     "times": {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255, "default": 0},
                 },
+                "additionalProperties": false,
                 "required": ["part"],
                 "$defs": {"Part": part(&["partName"])},
             },

@@ -58,6 +58,11 @@ impl<'d> Canonical<'d> {
         let name = self.required(&top, node, "name", "the plan", "the name of the plan");
         let description = self.text(&top, "description", "the description of the plan");
         let inputs = self.inputs(&top);
+        let untyped = inputs
+            .iter()
+            .enumerate()
+            .filter(|(_, input)| input.type_name.is_empty());
+        self.draft.spans.untyped = untyped.map(|(place, _)| place).collect();
         let nodes = self.list(&top, "steps", "`steps`");
         if !steps::counted(self.draft, &self.source, &nodes) {
             return None;

@@ -3,6 +3,7 @@
 use super::item::{Item, Kind};
 use super::path::Found;
 use super::problem::{Place, Problem};
+use crate::dynamic::Dialect;
 use crate::dynamic::draft::MOST_NAMES;
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Clash, Element, Form, Property, Schema, Type, Types, same};
@@ -65,6 +66,10 @@ impl<'t> Fit<'t> {
                 return vec![not_allowed(item, &value, &allowed, place)];
             }
         }
+        let forms = match self.told_apart(item, forms, place) {
+            Ok(forms) => forms,
+            Err(problem) => return vec![problem],
+        };
         let mut best: Option<Vec<Problem>> = None;
         let weight = |problems: &[Problem]| problems.iter().map(Problem::weight).sum::<usize>();
         for form in forms {
@@ -82,6 +87,43 @@ impl<'t> Fit<'t> {
             }
         }
         best.unwrap_or_default()
+    }
+
+    /// The forms that an object can be meant to have, where a member with a value of its own tells them apart, as the tag of an enum does.
+    fn told_apart<'s, 'a>(
+        &self,
+        item: &Item<'_>,
+        forms: Vec<&'s Form<'a>>,
+        place: &str,
+    ) -> Result<Vec<&'s Form<'a>>, Problem> {
+        let (Kind::Object { members, .. }, [first, _, ..]) = (&item.kind, forms.as_slice()) else {
+            return Ok(forms);
+        };
+        let tags = |form: &Form<'a>, name: &str| match form.property(name) {
+            Property::Type(ty) => {
+                let allowed: Option<Vec<_>> = ty.forms().iter().map(Form::allowed).collect();
+                Some(allowed?.concat())
+            }
+            _ => None,
+        };
+        let required = first.required();
+        for (name, member) in members {
+            let tag = member.scalar().filter(|_| required.contains(name));
+            let of_each: Option<Vec<Vec<&Value>>> =
+                forms.iter().map(|form| tags(form, name)).collect();
+            let (Some(tag), Some(of_each)) = (tag, of_each) else {
+                continue;
+            };
+            let meant = |tags: &Vec<&Value>| tags.iter().any(|other| same(&tag, other));
+            if !of_each.iter().any(meant) {
+                let mut inner = place.to_owned();
+                push_key(&mut inner, name);
+                return Err(not_allowed(member, &tag, &of_each.concat(), &inner));
+            }
+            let meant = forms.iter().zip(&of_each).filter(|(_, tags)| meant(tags));
+            return Ok(meant.map(|(form, _)| *form).collect());
+        }
+        Ok(forms)
     }
 
     fn in_form(&self, item: &Item<'_>, form: &Form<'_>, place: &str) -> Vec<Problem> {
@@ -418,10 +460,11 @@ impl<'t> Fit<'t> {
                 .help(format!("did you mean the first element, `{fixed}`?"));
         }
         if wanted == Types::LIST && found.ty.fits(&takes.element()) {
-            return problem(Code::ListOrElement).help(format!(
-                "put it in a list: `[\"{}\"]`",
-                found.reference.written
-            ));
+            let listed = match found.style.dialect {
+                Dialect::Canonical => "put it in a list".to_owned(),
+                _ => format!("put it in a list: `[\"{}\"]`", found.reference.written),
+            };
+            return problem(Code::ListOrElement).help(listed);
         }
         let field = place.rsplit(['.', ']']).next().unwrap_or_default();
         let member = found.ty.property(field);
