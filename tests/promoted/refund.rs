@@ -1,7 +1,11 @@
 plan! {
     pub Refund(customer: String) -> serde_json::Value {
         /// Find what the customer ordered.
-        step find_orders = SearchOrders { customer, limit: 5, .. };
+        step find_orders = SearchOrders {
+            customer,
+            limit: 5,
+            ..
+        };
 
         /// See whether the latest order can still be returned.
         step check = CheckReturn {
