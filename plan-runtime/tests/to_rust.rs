@@ -1,7 +1,11 @@
 //! Plans → the source of `plan!`.
 
+#[path = "support/plans.rs"]
+mod plans;
+
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Reader, RustSource};
+use proptest::prelude::*;
 use serde_json::json;
 
 fn source(text: &str) -> String {
@@ -177,4 +181,20 @@ fn what_rust_has_no_form_for() {
          - argument `!` of step `d`: a name that is none in Rust\n\
          - argument `thread_id` of step `d`: a name that is none in Rust"
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_plan_is_written_or_said_to_lack_something(plan in plans::plan()) {
+        match plan.to_rust() {
+            Ok(source) => {
+                let is_plan = source.starts_with("plan!");
+                let stand_ins = source.contains("__json") || source.contains("__rest");
+                prop_assert!(is_plan && !stand_ins);
+            }
+            Err(lacking) => prop_assert!(!lacking.all().is_empty()),
+        }
+    }
 }

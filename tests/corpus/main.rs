@@ -19,6 +19,7 @@ mod write;
 use forms::Form;
 use mistakes::Mistake;
 use model::{Corpus, Given, Plan};
+use promote::Told;
 use random::Random;
 use scratch::{Diagnostic, Place, Scratch};
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,30 +122,37 @@ fn plans_out_of_json_become_rust_that_compiles() {
     let (every, _) = amount();
     let mut scratch = Scratch::new("promote");
     scratch.package("promote_tools", &[], &tools::source(&corpus), &[]);
-    let mut modules = Vec::new();
-    let mut others = BTreeMap::<String, usize>::new();
-    for (index, plan) in corpus.plans.iter().enumerate().step_by(every) {
-        match promote::module(&corpus, index, plan) {
-            Ok(text) => modules.push((names::snake_case(&plan.id), text)),
-            Err(why) => *others.entry(format!("{}: {why}", plan.id)).or_default() += 1,
+    let sample: Vec<(usize, &Plan)> = corpus.plans.iter().enumerate().step_by(every).collect();
+    let mut unclean = BTreeSet::new();
+    for told in Told::ALL {
+        let mut modules = Vec::new();
+        for (index, plan) in &sample {
+            match promote::module(&corpus, *index, plan, told) {
+                Ok(text) => modules.push((names::snake_case(&plan.id), text)),
+                Err(why) => {
+                    unclean.insert(format!("{}: {why}", plan.id));
+                }
+            }
         }
+        scratch.package(told.package(), &["promote_tools"], LINTS, &modules);
     }
-    scratch.package("promote_plans", &["promote_tools"], LINTS, &modules);
     scratch.finish();
-    let checked = scratch.check(&["promote_tools", "promote_plans"]);
+    let packages = Told::ALL.map(Told::package);
+    let checked = scratch.check(&[packages[0], packages[1], "promote_tools"]);
     let said: Vec<&str> = checked
         .diagnostics
         .iter()
         .map(|one| &*one.rendered)
         .collect();
-    let left: usize = others.values().sum();
+    let (typed, untyped) = promote::typed(&corpus);
     say(&format!(
-        "{} of {} plans became Rust out of JSON, checked in {:.1?}; {left} are not clean",
-        modules.len(),
-        modules.len() + left,
-        checked.took
+        "{} of {} plans became Rust out of JSON, with and without schemas of their tools ({typed} typed arguments, {untyped} untyped), checked in {:.1?}; {} are not clean",
+        sample.len() - unclean.len(),
+        sample.len(),
+        checked.took,
+        unclean.len(),
     ));
-    others.keys().for_each(|why| say(why));
+    unclean.iter().for_each(|why| say(why));
     assert!(
         said.is_empty(),
         "{} messages about plans out of JSON:\n{}",

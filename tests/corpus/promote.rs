@@ -1,12 +1,30 @@
 //! Plans in a dialect of JSON, and out of it as Rust.
 
-use crate::model::{Calls, Corpus, Given, Part, Plan, Reference, Step};
+use crate::model::{Calls, Corpus, Given, Part, Plan, Reference, Step, Tool};
 use crate::types::Type;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource};
 use serde_json::{Map, Value, json};
 
+/// What is told of the tools.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Told {
+    Nothing,
+    Schemas,
+}
+
+impl Told {
+    pub const ALL: [Told; 2] = [Told::Nothing, Told::Schemas];
+
+    pub fn package(self) -> &'static str {
+        match self {
+            Told::Nothing => "promote_plans",
+            Told::Schemas => "promote_known",
+        }
+    }
+}
+
 /// The module of a plan that went through JSON, or what is wrong with the plan.
-pub fn module(corpus: &Corpus, index: usize, plan: &Plan) -> Result<String, String> {
+pub fn module(corpus: &Corpus, index: usize, plan: &Plan, told: Told) -> Result<String, String> {
     check(corpus, plan)?;
     let dialect = match index % 3 {
         _ if !plan.inputs.is_empty() => Dialect::ActionPlan,
@@ -18,22 +36,33 @@ pub fn module(corpus: &Corpus, index: usize, plan: &Plan) -> Result<String, Stri
     let reader = Reader::new().dialect(dialect).name(&plan.id);
     let read = reader
         .read(&text)
-        .map_err(|findings| format!("{findings}"))?;
-    let read = read.into_plan();
-    let schemas: Vec<(&str, Value)> = corpus
-        .tools
-        .iter()
-        .map(|tool| (tool.name.as_str(), schema(corpus, &tool.name)))
-        .collect();
-    let source = schemas
-        .iter()
-        .fold(RustSource::new(&read), |source, (tool, schema)| {
-            source.schema(tool, schema)
-        });
-    let source = source.write().map_err(|lacking| lacking.to_string())?;
+        .expect("a clean plan is read")
+        .into_plan();
+    let source = match told {
+        Told::Nothing => read.to_rust(),
+        Told::Schemas => {
+            let tools = corpus.tools.iter();
+            let schemas: Vec<(&str, Value)> =
+                tools.map(|tool| (&*tool.name, schema(tool))).collect();
+            let mut source = RustSource::new(&read);
+            for (tool, schema) in &schemas {
+                source = source.schema(tool, schema);
+            }
+            source.write()
+        }
+    };
+    let source = source.expect("a plan out of JSON has a form in Rust");
     Ok(format!(
         "use ::plan_runtime::plan;\nuse ::promote_tools::*;\n\n{source}"
     ))
+}
+
+/// How many arguments of tools have a type, and how many are untyped.
+pub fn typed(corpus: &Corpus) -> (usize, usize) {
+    let arguments = corpus.tools.iter().flat_map(|tool| &tool.arguments);
+    let (untyped, typed): (Vec<_>, Vec<_>) =
+        arguments.partition(|argument| *argument.ty.present().0 == Type::Json);
+    (typed.len(), untyped.len())
 }
 
 /// Says what of a plan no tool could be right for: references to what a tool never gave, arguments that it needs and is not given.
@@ -72,9 +101,8 @@ fn check(corpus: &Corpus, plan: &Plan) -> Result<(), String> {
 }
 
 /// The JSON Schema of a tool's arguments.
-fn schema(corpus: &Corpus, tool: &str) -> Value {
-    let tool = corpus.tools.iter().find(|known| known.name == tool);
-    let arguments = tool.into_iter().flat_map(|tool| &tool.arguments);
+fn schema(tool: &Tool) -> Value {
+    let arguments = tool.arguments.iter();
     let properties: Map<String, Value> = arguments
         .map(|argument| {
             let property = match argument.ty.present().0 {

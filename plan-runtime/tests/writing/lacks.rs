@@ -121,15 +121,3 @@ fn the_compat_profile_has_references_of_its_own() {
         ]
     );
 }
-
-#[test]
-fn canonical_json_holds_what_can_be_read_back() {
-    let text = r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_a}}"}}]"#;
-    let plan = Reader::new().read(text).unwrap().into_plan();
-    assert_eq!(
-        lacks(&plan, Dialect::Canonical),
-        [
-            "the plan: 2 mistakes: the step `a` has the name of another input; the output: `a` is an input, and no step"
-        ]
-    );
-}

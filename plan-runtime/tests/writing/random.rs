@@ -225,6 +225,13 @@ fn plan(inputs: usize, rich: bool) -> impl Strategy<Value = Plan> {
                     steps[place].id.to_mut().push_str(&place.to_string());
                 }
             }
+            // No input has the name of a step.
+            let mut names = [name.clone(), "x".to_owned()];
+            for input in &mut names {
+                while steps.iter().any(|step| step.id == *input) {
+                    input.push('_');
+                }
+            }
             let value = match chosen {
                 Some(chosen) => outputs(&steps, &chosen),
                 None => value,
@@ -240,7 +247,6 @@ fn plan(inputs: usize, rich: bool) -> impl Strategy<Value = Plan> {
                 }
                 .into(),
             };
-            let names = [name.clone(), "x".to_owned()];
             Plan {
                 name: name.into(),
                 description: description.clone().into(),

@@ -119,6 +119,18 @@ pub(super) fn is_expression(text: &str) -> bool {
     syn::parse_str::<syn::Expr>(text).is_ok()
 }
 
+/// Whether this is one `if` with an empty block.
+pub(super) fn is_if(text: &str) -> bool {
+    let parsed = syn::parse_str::<syn::ExprIf>(text);
+    parsed.is_ok_and(|found| found.else_branch.is_none() && found.then_branch.stmts.is_empty())
+}
+
+/// Whether this is one `for` with an empty block.
+pub(super) fn is_for(text: &str) -> bool {
+    let parsed = syn::parse_str::<syn::ExprForLoop>(text);
+    parsed.is_ok_and(|found| found.body.stmts.is_empty())
+}
+
 /// A doc comment.
 pub(super) fn doc(text: &str, indent: usize) -> String {
     let mut doc = String::new();

@@ -82,11 +82,13 @@ impl Source<'_> {
                         Condition::Binds { pattern, value } => {
                             let value = self.value("if", &value.plain(), Takes::Anything, jsons);
                             // A chain of conditions has its own `let`.
-                            let start = if pattern.contains(" let ") {
-                                "if"
-                            } else {
-                                "if let"
+                            let start = match pattern.contains(" let ") {
+                                true => "if",
+                                false => "if let",
                             };
+                            if !layout::is_if(&format!("{start} {pattern} = x {{}}")) {
+                                self.lack(self.here(), format!("the pattern `{pattern}`"));
+                            }
                             text.push_str(&format!("{start} {pattern} = {value} "));
                             self.locals.push(pattern.to_string());
                             bound = true;
@@ -108,6 +110,9 @@ impl Source<'_> {
                     self.lack(self.here(), "a `for` without a body");
                     return String::new();
                 };
+                if !layout::is_for(&format!("for {} in x {{}}", each.pattern)) {
+                    self.lack(self.here(), format!("the pattern `{}`", each.pattern));
+                }
                 let list = self.value("in", &each.list.plain(), Takes::Anything, jsons);
                 self.locals.push(each.pattern.to_string());
                 let body = self.body(&each.body, jsons);

@@ -130,6 +130,9 @@ impl Source<'_> {
                 | Template::Bool(_) => self.leaf("", value),
                 other => return Err(format!("the value `{other}` in a text")),
             };
+            if spec.contains(['{', '}']) {
+                return Err(format!("the format `{spec}`"));
+            }
             let colon = if spec.is_empty() { "" } else { ":" };
             let is_name = value.chars().all(|c| c.is_alphanumeric() || c == '_');
             if is_name && value.starts_with(|c: char| c.is_alphabetic() || c == '_') {
