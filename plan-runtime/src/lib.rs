@@ -88,6 +88,7 @@
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
 //! | `diagnostics` | [`Findings::render`](dynamic::Findings): mistakes in JSON plans underlined as rustc does it, with `annotate-snippets` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
+//! | `schema` | `dynamic::Toolbox::with_schema`: [JSON Schemas](dynamic::Contract) of tools, with `schemars` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

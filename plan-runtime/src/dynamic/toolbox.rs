@@ -254,8 +254,10 @@ impl<App: ?Sized> Toolbox<App> {
     /// Runs a plan on an application, with the tools of these names.
     ///
     /// The inputs are an object with a member for each of [`Plan::inputs`]; `()` is for none. The struct of a `plan!` plan is such
-    /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan, and
-    /// one of those gives the same here.
+    /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan.
+    ///
+    /// One of those gives the same here, with one exception: the literal of a computed step (`step c: Config = Config { … }`) is
+    /// taken as it stands, and not read as a `Config` and written again. Serde may write one otherwise than it reads it.
     ///
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};

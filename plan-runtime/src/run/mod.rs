@@ -55,7 +55,7 @@ use std::time::Duration;
 
 /// A run of a plan on an application: a future of the plan's output.
 ///
-/// A plan's `run` gives it. Nothing happens before it is polled. It is `Send` where the application is `Sync`, and it
+/// A plan's `run` gives it, and [`Toolbox::run`](crate::dynamic::Toolbox::run). Nothing happens before it is polled. It is `Send` where the application is `Sync`, and it
 /// borrows the application no longer than it lives.
 ///
 /// The methods that configure a run are for the time before it is first polled; later they change nothing.

@@ -38,6 +38,7 @@ pub struct ToolResult {
     /// The tool's name; empty where there is no single one.
     pub tool: String,
     /// The step's output, where it was [captured](crate::run::Run::capture_outputs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
     /// Why there is no success.
     pub error: Option<ErrorDetails>,
