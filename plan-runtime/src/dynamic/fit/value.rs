@@ -1,22 +1,18 @@
 //! Whether values fit what takes them.
 
+use super::bounds::{bound, length, outside};
 use super::item::{Item, Kind};
-use super::path::Found;
 use super::problem::{Place, Problem};
-use crate::dynamic::Dialect;
 use crate::dynamic::draft::MOST_NAMES;
 use crate::dynamic::finding::Code;
-use crate::dynamic::schema::{Clash, Element, Form, Property, Schema, Type, Types, same};
-use crate::plan::{Absent, Segment, is_word, push_key};
+use crate::dynamic::schema::{Element, Form, Property, Type, Types, same};
+use crate::plan::push_key;
 use crate::resolve::describe::{short, similar};
 use serde_json::Value;
 use std::cell::Cell;
 
 /// How often a value is compared with a form at most. What is left then fits.
 const MOST_COMPARED: usize = 20_000;
-
-/// Up to here a float holds every integer.
-const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 /// Compares the arguments of one call with what its tool takes.
 pub(super) struct Fit<'t> {
@@ -379,144 +375,17 @@ impl<'t> Fit<'t> {
         }
         Problem::new(code, item.at, message).help(help)
     }
-
-    fn reference(
-        &self,
-        item: &Item<'_>,
-        found: &Found<'_>,
-        takes: &Type<'_>,
-        place: &str,
-        required: bool,
-    ) -> Option<Problem> {
-        let written = short(&found.reference.written);
-        if let Some(clash) = found.ty.clash(takes) {
-            // To give null for what may be left out is to leave it out.
-            if !required && found.ty.types() == Types::NULL {
-                return None;
-            }
-            return Some(self.clash(item, found, takes, place, clash));
-        }
-        let absent = found.absent.as_ref()?;
-        if !required || takes.types().overlaps(Types::NULL) {
-            return None;
-        }
-        let message = format!(
-            "{} has to be given, and `{written}` may lead to nothing: {absent}",
-            subject(place)
-        );
-        let allowed = found.reference.path.iter().any(stops);
-        Some(Problem::new(Code::MaybeAbsent, item.at, message).warning(allowed))
-    }
-
-    fn clash(
-        &self,
-        item: &Item<'_>,
-        found: &Found<'_>,
-        takes: &Type<'_>,
-        place: &str,
-        clash: Clash,
-    ) -> Problem {
-        let written = short(&found.reference.written);
-        let (given, wanted) = (found.ty.words(), takes.words());
-        let subject = subject(place);
-        if clash == Clash::Values {
-            let values = |ty: &Type<'_>| {
-                let values = ty.forms().iter().filter_map(Form::allowed).flatten();
-                list_values(&values.collect::<Vec<_>>())
-            };
-            let message = format!(
-                "`{written}` is one of {}, and {subject} has to be one of {}",
-                values(&found.ty),
-                values(takes)
-            );
-            return Problem::new(Code::NotAllowed, item.at, message);
-        }
-        let message = match given == wanted {
-            true => {
-                let why =
-                    difference(&found.ty, takes).map_or_else(String::new, |why| format!(": {why}"));
-                format!("what is in `{written}` does not fit {subject}{why}")
-            }
-            false => format!("{subject} has to be {wanted}, and `{written}` is {given}"),
-        };
-        let problem = |code| Problem::new(code, item.at, message.clone());
-        let path = &found.reference.path;
-        let (given, wanted) = (
-            found.ty.types().without(Types::NULL),
-            takes.types().without(Types::NULL),
-        );
-        if given == Types::LIST && found.ty.element().fits(takes) {
-            let each = path
-                .iter()
-                .rposition(|segment| matches!(segment, Segment::Each));
-            let mut path = path.to_vec();
-            let first = Segment::Index(0, Absent::Error);
-            match each {
-                Some(each) => path[each] = first,
-                None => path.push(first),
-            }
-            let fixed = found.style.write(&path);
-            return problem(Code::ListOrElement)
-                .help(format!("did you mean the first element, `{fixed}`?"));
-        }
-        if wanted == Types::LIST && found.ty.fits(&takes.element()) {
-            let listed = match found.style.dialect {
-                Dialect::Canonical => "put it in a list".to_owned(),
-                _ => format!("put it in a list: `[\"{}\"]`", found.reference.written),
-            };
-            return problem(Code::ListOrElement).help(listed);
-        }
-        let field = place.rsplit(['.', ']']).next().unwrap_or_default();
-        let member = found.ty.property(field);
-        if given == Types::OBJECT && is_word(field) && member.is_some_and(|ty| ty.fits(takes)) {
-            let mut path = path.to_vec();
-            path.push(Segment::Key(field.to_owned().into(), Absent::Error));
-            let fixed = found.style.write(&path);
-            return problem(Code::WrongType).help(format!("did you mean `{fixed}`?"));
-        }
-        problem(Code::WrongType)
-    }
-}
-
-/// How an object differs from what takes it.
-fn difference(given: &Type<'_>, takes: &Type<'_>) -> Option<String> {
-    let [form] = takes.forms() else { return None };
-    let lacks = |name: &str| {
-        let has = |form: &Form<'_>| !matches!(form.property(name), Property::Closed);
-        !given.forms().iter().any(has)
-    };
-    form.names().into_iter().find_map(|name| {
-        let required = form.required().contains(&name);
-        match (given.property(name), form.property(name)) {
-            (None, _) if required && lacks(name) => Some(format!("it has no `{}`", short(name))),
-            (Some(given), Property::Type(takes)) if !given.fits(&takes) => Some(format!(
-                "its `{}` is {}, and has to be {}",
-                short(name),
-                given.words(),
-                takes.words()
-            )),
-            _ => None,
-        }
-    })
-}
-
-/// Whether the profile allows that there is nothing here.
-pub(super) fn stops(segment: &Segment) -> bool {
-    matches!(
-        segment,
-        Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop)
-    )
 }
 
 /// `argument `filters.sender``.
-fn subject(place: &str) -> String {
+pub(super) fn subject(place: &str) -> String {
     match place {
         "" => "the arguments".to_owned(),
         place => format!("argument `{}`", short(place)),
     }
 }
 
-fn list_values(values: &[&Value]) -> String {
+pub(super) fn list_values(values: &[&Value]) -> String {
     let mut listed = Vec::new();
     for value in values {
         let written = match value {
@@ -560,60 +429,4 @@ fn not_allowed(item: &Item<'_>, value: &Value, allowed: &[&Value], place: &str) 
 fn out_of_bounds(item: &Item<'_>, place: &str, bound: &str) -> Problem {
     let message = format!("{} is {}, and {bound}", subject(place), item.words());
     Problem::new(Code::NotAllowed, item.at, message)
-}
-
-/// What a number or a string is beyond.
-fn outside(item: &Item<'_>, schema: Schema<'_>) -> Option<String> {
-    let number = match &item.kind {
-        Kind::String(text) => return length(text.chars().count(), schema, "Length", "character"),
-        _ => item.scalar()?.as_f64()?,
-    };
-    let bound = |name: &str, beyond: fn(f64, f64) -> bool, words: &str| {
-        // Larger numbers are not told apart.
-        let exact = |bound: &f64| number.abs() < LARGEST || number.total_cmp(bound).is_ne();
-        let bound = schema.number(name).filter(exact);
-        let bound = bound.filter(|bound| beyond(number, *bound))?;
-        Some(format!("has to be {words} {bound}"))
-    };
-    let minimum = || match schema.is("exclusiveMinimum") {
-        true => bound("minimum", |a, b| a <= b, "more than"),
-        false => bound("minimum", |a, b| a < b, "at least"),
-    };
-    let maximum = || match schema.is("exclusiveMaximum") {
-        true => bound("maximum", |a, b| a >= b, "less than"),
-        false => bound("maximum", |a, b| a > b, "at most"),
-    };
-    let multiple = || {
-        bound(
-            "multipleOf",
-            |number, of| {
-                let times = number / of;
-                // Decimal fractions are not exact.
-                of > 0.0
-                    && times.abs() < LARGEST
-                    && (times - times.round()).abs() > 1e-9 * times.abs().max(1.0)
-            },
-            "a multiple of",
-        )
-    };
-    minimum()
-        .or_else(maximum)
-        .or_else(|| bound("exclusiveMinimum", |a, b| a <= b, "more than"))
-        .or_else(|| bound("exclusiveMaximum", |a, b| a >= b, "less than"))
-        .or_else(multiple)
-}
-
-fn length(length: usize, schema: Schema<'_>, of: &str, what: &str) -> Option<String> {
-    let least = schema.length(&format!("min{of}"));
-    let most = schema.length(&format!("max{of}"));
-    match (least, most) {
-        (Some(least), _) if length < least => Some(bound("at least", least, what)),
-        (_, Some(most)) if length > most => Some(bound("at most", most, what)),
-        _ => None,
-    }
-}
-
-fn bound(words: &str, count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("has to have {words} {count} {what}{plural}")
 }

@@ -1,0 +1,168 @@
+//! References that lead nowhere.
+
+use super::path::{Lost, Style, Why, follow, words};
+use super::problem::Problem;
+use super::{Checker, reference};
+use crate::dynamic::draft::MOST_NAMES;
+use crate::dynamic::finding::Code;
+use crate::dynamic::schema::{Form, Type};
+use crate::dynamic::{Dialect, syntax};
+use crate::plan::{Absent, Reference, Segment, Source, Step};
+use crate::resolve::describe::{short, similar};
+
+impl<'a> Checker<'a, '_> {
+    /// How other references to the same would be written.
+    pub(super) fn style(&self, reference: &Reference) -> Style {
+        let source = reference.source;
+        let name = self.plan.name_of(source).unwrap_or("value");
+        let named = match syntax::is_name(self.dialect, name) {
+            true => name.to_owned(),
+            false => format!("[{}]", syntax::quote(name)),
+        };
+        let head = match (self.dialect, source) {
+            (Dialect::ToolPlan, _) => format!("$ref:{named}"),
+            (Dialect::Blueprint, Source::Step(index)) => {
+                let result = format!("${{step[{index}].result");
+                match reference.written.starts_with(&result) {
+                    true => result,
+                    false => format!("${{step[{index}].data"),
+                }
+            }
+            (Dialect::ActionPlan, Source::Step(_)) => format!("{{{{{named}.result"),
+            (Dialect::ActionPlan, _) => format!("{{{{PLACEHOLDER_{name}"),
+            (Dialect::Canonical | Dialect::Blueprint, _) => name.to_owned(),
+        };
+        Style {
+            dialect: self.dialect,
+            head,
+            brackets: self.dialect != Dialect::ToolPlan || reference.written.contains('['),
+        }
+    }
+
+    /// Says that a reference leads nowhere.
+    pub(super) fn lost(
+        &mut self,
+        at: usize,
+        reference: &'a Reference,
+        whole: &Type<'a>,
+        lost: &Lost<'_>,
+    ) {
+        let path = &reference.path;
+        let Some(segment) = path.get(lost.segment) else {
+            return;
+        };
+        let name = match segment {
+            Segment::Key(key, _) => format!("`{}`", short(key)),
+            Segment::Index(index, _) => format!("[{index}]"),
+            _ => "[*]".to_owned(),
+        };
+        let whose = self.whose(reference.source);
+        let inside = match words(path, lost.segment).as_str() {
+            "" => whose,
+            place => format!("`{}` in {whose}", short(place)),
+        };
+        let given = lost.inside.words();
+        let (code, message) = match lost.why {
+            Why::NoField => (Code::UnknownField, format!("{inside} has no field {name}")),
+            Why::Scalar => (
+                Code::UnknownField,
+                format!("{inside} is {given}, which has no field {name}"),
+            ),
+            Why::NoElement(0) => (
+                Code::UnknownField,
+                format!("{inside} is an empty list, which has no element {name}"),
+            ),
+            Why::NoElement(length) => {
+                let plural = if length == 1 { "" } else { "s" };
+                (
+                    Code::UnknownField,
+                    format!("{inside} has {length} element{plural} at most, and so no {name}"),
+                )
+            }
+            Why::NoList => (
+                Code::ListOrElement,
+                match segment {
+                    Segment::Each => format!("{inside} is {given}, which has no elements"),
+                    _ => format!("{inside} is {given}, which has no element {name}"),
+                },
+            ),
+            Why::List => (
+                Code::ListOrElement,
+                format!("{inside} is {given}, which has no field {name}"),
+            ),
+        };
+        let help = self.way_out(reference, whole, lost);
+        let allowed = path.get(lost.segment).is_some_and(reference::stops);
+        let problem = Problem::new(code, Some(at), message);
+        self.problem(problem.help(help).warning(allowed));
+    }
+
+    /// What was probably meant by a reference that leads nowhere.
+    fn way_out(&self, reference: &Reference, whole: &Type<'a>, lost: &Lost<'_>) -> Option<String> {
+        let style = self.style(reference);
+        let path = &reference.path;
+        let leads = |path: &[Segment]| follow(whole.clone(), path, 0, &mut None).is_ok();
+        let mut fixed = path.to_vec();
+        let absent = Absent::Error;
+        match (&path[lost.segment], lost.why) {
+            (Segment::Key(key, _), Why::NoField) => {
+                let forms = lost.inside.forms().iter();
+                let names: Vec<&str> = forms.flat_map(Form::names).collect();
+                if let Some(meant) = similar(key, names.iter().copied()) {
+                    fixed[lost.segment] = Segment::Key(meant.to_owned().into(), absent);
+                    return Some(format!("did you mean `{}`?", style.write(&fixed)));
+                }
+                // The field of something that the output is wrapped in.
+                let wrapped = names.iter().find_map(|name| {
+                    let mut fixed = path.to_vec();
+                    let name = (*name).to_owned().into();
+                    fixed.insert(lost.segment, Segment::Key(name, absent));
+                    (closed(whole, &fixed, lost.segment) && leads(&fixed)).then_some(fixed)
+                });
+                if let Some(fixed) = wrapped {
+                    return Some(format!("did you mean `{}`?", style.write(&fixed)));
+                }
+                (!names.is_empty() && names.len() <= MOST_NAMES)
+                    .then(|| format!("it has `{}`", names.join("`, `")))
+            }
+            (_, Why::List) => {
+                fixed.insert(lost.segment, Segment::Index(0, absent));
+                leads(&fixed)
+                    .then(|| format!("did you mean the first element, `{}`?", style.write(&fixed)))
+            }
+            (_, Why::NoList) => {
+                fixed.remove(lost.segment);
+                leads(&fixed).then(|| format!("did you mean `{}`?", style.write(&fixed)))
+            }
+            _ => None,
+        }
+    }
+
+    /// `the output of `find``.
+    fn whose(&self, source: Source) -> String {
+        match source {
+            Source::Step(index) => {
+                let step = self.plan.steps.get(index);
+                let tool = step.and_then(Step::action);
+                match (tool.and_then(|action| action.tool.as_ref()), step) {
+                    (Some(tool), _) => format!("the output of `{}`", short(&tool.name)),
+                    (None, Some(step)) => format!("the output of step `{}`", step.id),
+                    (None, None) => "the output".to_owned(),
+                }
+            }
+            _ => {
+                let name = self.plan.name_of(source).unwrap_or("value");
+                format!("the input `{}`", short(name))
+            }
+        }
+    }
+}
+
+/// Whether the schema says of the segment behind this one that it is there.
+fn closed(whole: &Type<'_>, path: &[Segment], at: usize) -> bool {
+    let inner = follow(whole.clone(), &path[..=at], 0, &mut None);
+    match (inner, path.get(at + 1)) {
+        (Ok(ty), Some(Segment::Key(key, _))) => ty.property(key).is_some(),
+        _ => false,
+    }
+}

@@ -1,0 +1,141 @@
+//! Whether what a reference leads to fits what takes it.
+
+use super::item::Item;
+use super::path::Found;
+use super::problem::Problem;
+use super::value::{Fit, list_values, subject};
+use crate::dynamic::Dialect;
+use crate::dynamic::finding::Code;
+use crate::dynamic::schema::{Clash, Form, Property, Type, Types};
+use crate::plan::{Absent, Segment, is_word};
+use crate::resolve::describe::short;
+
+impl Fit<'_> {
+    /// How a reference does not fit.
+    pub(super) fn reference(
+        &self,
+        item: &Item<'_>,
+        found: &Found<'_>,
+        takes: &Type<'_>,
+        place: &str,
+        required: bool,
+    ) -> Option<Problem> {
+        let written = short(&found.reference.written);
+        if let Some(clash) = found.ty.clash(takes) {
+            // To give null for what may be left out is to leave it out.
+            if !required && found.ty.types() == Types::NULL {
+                return None;
+            }
+            return Some(self.clash(item, found, takes, place, clash));
+        }
+        let absent = found.absent.as_ref()?;
+        if !required || takes.types().overlaps(Types::NULL) {
+            return None;
+        }
+        let message = format!(
+            "{} has to be given, and `{written}` may lead to nothing: {absent}",
+            subject(place)
+        );
+        let allowed = found.reference.path.iter().any(stops);
+        Some(Problem::new(Code::MaybeAbsent, item.at, message).warning(allowed))
+    }
+
+    fn clash(
+        &self,
+        item: &Item<'_>,
+        found: &Found<'_>,
+        takes: &Type<'_>,
+        place: &str,
+        clash: Clash,
+    ) -> Problem {
+        let written = short(&found.reference.written);
+        let (given, wanted) = (found.ty.words(), takes.words());
+        let subject = subject(place);
+        if clash == Clash::Values {
+            let values = |ty: &Type<'_>| {
+                let values = ty.forms().iter().filter_map(Form::allowed).flatten();
+                list_values(&values.collect::<Vec<_>>())
+            };
+            let message = format!(
+                "`{written}` is one of {}, and {subject} has to be one of {}",
+                values(&found.ty),
+                values(takes)
+            );
+            return Problem::new(Code::NotAllowed, item.at, message);
+        }
+        let message = match given == wanted {
+            true => {
+                let why =
+                    difference(&found.ty, takes).map_or_else(String::new, |why| format!(": {why}"));
+                format!("what is in `{written}` does not fit {subject}{why}")
+            }
+            false => format!("{subject} has to be {wanted}, and `{written}` is {given}"),
+        };
+        let problem = |code| Problem::new(code, item.at, message.clone());
+        let path = &found.reference.path;
+        let (given, wanted) = (
+            found.ty.types().without(Types::NULL),
+            takes.types().without(Types::NULL),
+        );
+        if given == Types::LIST && found.ty.element().fits(takes) {
+            let each = path
+                .iter()
+                .rposition(|segment| matches!(segment, Segment::Each));
+            let mut path = path.to_vec();
+            let first = Segment::Index(0, Absent::Error);
+            match each {
+                Some(each) => path[each] = first,
+                None => path.push(first),
+            }
+            let fixed = found.style.write(&path);
+            return problem(Code::ListOrElement)
+                .help(format!("did you mean the first element, `{fixed}`?"));
+        }
+        if wanted == Types::LIST && found.ty.fits(&takes.element()) {
+            let listed = match found.style.dialect {
+                Dialect::Canonical => "put it in a list".to_owned(),
+                _ => format!("put it in a list: `[\"{}\"]`", found.reference.written),
+            };
+            return problem(Code::ListOrElement).help(listed);
+        }
+        let field = place.rsplit(['.', ']']).next().unwrap_or_default();
+        let member = found.ty.property(field);
+        if given == Types::OBJECT && is_word(field) && member.is_some_and(|ty| ty.fits(takes)) {
+            let mut path = path.to_vec();
+            path.push(Segment::Key(field.to_owned().into(), Absent::Error));
+            let fixed = found.style.write(&path);
+            return problem(Code::WrongType).help(format!("did you mean `{fixed}`?"));
+        }
+        problem(Code::WrongType)
+    }
+}
+
+/// How an object differs from what takes it.
+fn difference(given: &Type<'_>, takes: &Type<'_>) -> Option<String> {
+    let [form] = takes.forms() else { return None };
+    let lacks = |name: &str| {
+        let has = |form: &Form<'_>| !matches!(form.property(name), Property::Closed);
+        !given.forms().iter().any(has)
+    };
+    form.names().into_iter().find_map(|name| {
+        let required = form.required().contains(&name);
+        match (given.property(name), form.property(name)) {
+            (None, _) if required && lacks(name) => Some(format!("it has no `{}`", short(name))),
+            (Some(given), Property::Type(takes)) if !given.fits(&takes) => Some(format!(
+                "its `{}` is {}, and has to be {}",
+                short(name),
+                given.words(),
+                takes.words()
+            )),
+            _ => None,
+        }
+    })
+}
+
+/// Whether the profile allows that there is nothing here.
+pub(super) fn stops(segment: &Segment) -> bool {
+    matches!(
+        segment,
+        Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop)
+    )
+}
