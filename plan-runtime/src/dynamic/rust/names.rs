@@ -34,7 +34,7 @@ fn is_identifier(name: &str) -> bool {
 /// The name of a step or an input: as it is where that is a Rust name in lower case.
 fn variable(given: &str, kind: &str) -> String {
     let is_lower = !given.contains(char::is_uppercase);
-    if is_lower && given.trim_matches('_') != "" && is_identifier(given) {
+    if is_lower && !given.trim_matches('_').is_empty() && is_identifier(given) {
         return given.to_owned();
     }
     let snake = given.to_snake_case();
