@@ -1,0 +1,229 @@
+//! The parts of an object, each of which has to be of its kind.
+
+use super::{Draft, MOST_NAMES};
+use crate::dynamic::Dialect;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node, Source, Text};
+use crate::resolve::describe::{short, similar};
+use std::collections::{HashMap, HashSet};
+
+/// How many members of an object are compared one by one.
+const FEW: usize = 16;
+
+impl<'a> Members<'a> {
+    pub(in crate::dynamic) fn get(&self, name: &str) -> Option<Node<'a>> {
+        self.member(name).map(|member| member.value)
+    }
+
+    /// The same, but null is as nothing.
+    pub(in crate::dynamic) fn given(&self, name: &str) -> Option<Node<'a>> {
+        self.get(name).filter(|node| node.kind() != Kind::Null)
+    }
+
+    pub(in crate::dynamic) fn member(&self, name: &str) -> Option<&Member<'a>> {
+        self.0.iter().find(|member| member.name == name)
+    }
+}
+
+impl Draft {
+    /// The members of an object that has to be one.
+    pub(in crate::dynamic) fn members<'a>(
+        &mut self,
+        source: &Source<'_>,
+        node: Node<'a>,
+        what: &str,
+    ) -> Option<Members<'a>> {
+        if node.kind() != Kind::Object {
+            let note = wrong_kind(source, node, what, "an object");
+            return self.error(note);
+        }
+        let mut members: Vec<Member<'a>> = Vec::new();
+        let mut seen = HashMap::new();
+        for (key, value) in node.members() {
+            let name = match key.text() {
+                Ok(text) => text.value.into_owned(),
+                Err(_) => {
+                    self.note(no_text(source, key));
+                    continue;
+                }
+            };
+            let first = match members.len() {
+                ..FEW => members.iter().find(|it| it.name == name).map(|it| it.key),
+                _ => seen.get(&name).copied(),
+            };
+            if let Some(first) = first {
+                self.note(duplicate(source, &name, key, first));
+                continue;
+            }
+            members.push(Member { name, key, value });
+            if members.len() >= FEW {
+                let new = &members[seen.len()..];
+                seen.extend(new.iter().map(|it| (it.name.clone(), it.key)));
+            }
+        }
+        Some(Members(members))
+    }
+
+    /// Says which members nothing reads: an error in canonical JSON, which nobody writes by heart.
+    pub(in crate::dynamic) fn only(
+        &mut self,
+        source: &Source<'_>,
+        members: &Members<'_>,
+        what: &str,
+        known: &[&str],
+    ) {
+        for member in &members.0 {
+            let name = member.name.as_str();
+            // That it goes by the name of another dialect is an error of its own.
+            let strict = self.dialect == Dialect::Canonical;
+            let moved = !strict && matches!(name, "arguments" | "params") && what == "a step";
+            if known.contains(&name) || moved {
+                continue;
+            }
+            let meant = similar(&member.name, known.iter().copied());
+            let help = match meant {
+                Some(meant) if members.member(meant).is_none() => {
+                    format!("did you mean `{meant}`?")
+                }
+                _ => format!("{what} has `{}`", known.join("`, `")),
+            };
+            let message = format!(
+                "nothing reads the member `{}` of {what}",
+                short(&member.name)
+            );
+            let place = source.place(member.key.slice());
+            let note = match strict {
+                true => Note::error(Code::UnknownMember, place, message),
+                false => Note::warning(Code::UnknownMember, place, message),
+            };
+            self.note(note.help(help));
+        }
+    }
+
+    /// The elements of a list that has to be one.
+    pub(in crate::dynamic) fn items<'a>(
+        &mut self,
+        source: &Source<'_>,
+        node: Node<'a>,
+        what: &str,
+    ) -> Option<Vec<Node<'a>>> {
+        match node.kind() {
+            Kind::List => Some(node.items()),
+            _ => {
+                let note = wrong_kind(source, node, what, "a list");
+                self.error(note)
+            }
+        }
+    }
+
+    /// The text of a string that has to be one.
+    pub(in crate::dynamic) fn text<'a>(
+        &mut self,
+        source: &Source<'_>,
+        node: Node<'a>,
+        what: &str,
+    ) -> Option<Text<'a>> {
+        if node.kind() != Kind::String {
+            let note = wrong_kind(source, node, what, "a string");
+            return self.error(note);
+        }
+        match node.text() {
+            Ok(text) if text.value.len() > self.limits.string => {
+                let message = format!(
+                    "the string has {} bytes, and at most {} are read",
+                    text.value.len(),
+                    self.limits.string
+                );
+                let place = source.place(node.slice());
+                self.error(Note::error(Code::LimitPassed, place, message))
+            }
+            Ok(text) => Some(text),
+            Err(_) => self.error(no_text(source, node)),
+        }
+    }
+
+    /// A value as serde reads it, which says itself what it expects.
+    pub(in crate::dynamic) fn value<T: serde::de::DeserializeOwned>(
+        &mut self,
+        source: &Source<'_>,
+        node: Node<'_>,
+        what: &str,
+        expected: &str,
+    ) -> Option<T> {
+        match node.read() {
+            Ok(value) => Some(value),
+            Err(_) => {
+                let note = wrong_kind(source, node, what, expected);
+                self.error(note)
+            }
+        }
+    }
+}
+
+/// The members of an object, each there once.
+pub(in crate::dynamic) struct Members<'a>(pub(in crate::dynamic) Vec<Member<'a>>);
+
+pub(in crate::dynamic) struct Member<'a> {
+    pub(in crate::dynamic) name: String,
+    pub(in crate::dynamic) key: Node<'a>,
+    pub(in crate::dynamic) value: Node<'a>,
+}
+
+/// `what` is not what it has to be.
+pub(in crate::dynamic) fn wrong_kind(
+    source: &Source<'_>,
+    node: Node<'_>,
+    what: &str,
+    expected: &str,
+) -> Note {
+    let found = match node.kind() {
+        Kind::Null => "null".to_owned(),
+        Kind::Bool | Kind::Number => format!("`{}`", short(node.slice())),
+        Kind::String => "a string".to_owned(),
+        Kind::List => "a list".to_owned(),
+        Kind::Object => "an object".to_owned(),
+    };
+    Note::error(
+        Code::WrongKind,
+        source.place(node.slice()),
+        format!("{what} is {found}, and has to be {expected}"),
+    )
+}
+
+/// What names there are, where they are few.
+pub(in crate::dynamic) fn names<'n>(
+    what: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> Option<String> {
+    let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
+    match names[..] {
+        [] => None,
+        [one] => Some(format!("the only {what} is `{one}`")),
+        _ if names.len() > MOST_NAMES => None,
+        _ => Some(format!("the {what}s are `{}`", names.join("`, `"))),
+    }
+}
+
+fn no_text(source: &Source<'_>, node: Node<'_>) -> Note {
+    let message = "the string has half of a surrogate pair in it, which is no text";
+    Note::error(Code::InvalidJson, source.place(node.slice()), message)
+        .help(r"a sign beyond U+FFFF is two escapes: `\ud83d\ude00`".to_owned())
+}
+
+pub(in crate::dynamic) fn duplicate(
+    source: &Source<'_>,
+    name: &str,
+    key: Node<'_>,
+    first: Node<'_>,
+) -> Note {
+    let message = format!("the member `{}` is there twice", short(name));
+    Note::error(Code::DuplicateMember, source.place(key.slice()), message)
+        .related(source.place(first.slice()), "the first one is here")
+        .help("only one of them could be used: take one out".to_owned())
+}
+
+/// The names that occur more than once, each once.
+pub(in crate::dynamic) fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> HashSet<&'n str> {
+    let mut seen = HashSet::new();
+    names.filter(|name| !seen.insert(*name)).collect()
+}

@@ -1,0 +1,149 @@
+//! From a reference as it is written to what it reads.
+
+use super::Draft;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Source, Text};
+use crate::dynamic::syntax::{self, Target, Written};
+use crate::dynamic::{Dialect, Profile};
+use crate::plan::{Absent, Input, Reference, Segment, Source as From};
+use crate::resolve::describe::short;
+use serde_json::Value;
+use std::ops::Range;
+
+impl Draft {
+    pub(super) fn reference(
+        &mut self,
+        source: &Source<'_>,
+        text: &Text<'_>,
+        written: &Written<'_>,
+    ) -> Result<Reference, Unread> {
+        let compat = self.profile == Profile::Compat;
+        if let Some(flaw) = &written.lacks {
+            // The deployed resolver of action plans does without `.result` where there is such a step.
+            let known = matches!(&written.target, Target::Id(id) if self.ids.contains_key(id));
+            if !(compat && known && !written.path.is_empty()) {
+                return match self.flawed(source, text, flaw.clone()) {
+                    true => Err(Unread::Stays),
+                    false => Err(Unread::Broken),
+                };
+            }
+        }
+        let named = source.place_in(text, &written.named);
+        let from = match &written.target {
+            Target::Input(name) => From::Input(self.input(name, named)),
+            Target::Index(index) => From::Step(self.indexed(*index, named).ok_or(Unread::Broken)?),
+            Target::Id(id) => match self.step_of(id) {
+                Some(index) => From::Step(index),
+                None if compat && self.dialect == Dialect::ActionPlan => {
+                    let place = source.place_in(text, &written.range);
+                    let message = format!("there is no step `{}`", short(id));
+                    self.note(
+                        Note::warning(Code::UnknownStep, place, message).label("it stays as it is"),
+                    );
+                    return Err(Unread::Stays);
+                }
+                None => {
+                    let mut note = self.unknown_step(id, named);
+                    if self.dialect == Dialect::ActionPlan && !note.names_similar() {
+                        let literal = syntax::quote(written.text);
+                        note = note.help(format!(
+                            "if this is no reference, write `{{{{{literal}}}}}`"
+                        ));
+                    }
+                    self.note(note);
+                    return Err(Unread::Broken);
+                }
+            },
+        };
+        Ok(Reference {
+            source: from,
+            path: self.path(from, written).into(),
+            written: written.text.to_owned().into(),
+        })
+    }
+
+    /// The path with what the profile says of values that are not there.
+    fn path(&self, from: From, written: &Written<'_>) -> Vec<Segment> {
+        let mut path = written.path.clone();
+        if self.profile == Profile::Strict || self.dialect == Dialect::Blueprint {
+            return path;
+        }
+        for segment in &mut path {
+            if let Segment::Key(_, absent) | Segment::Index(_, absent) = segment {
+                *absent = Absent::Stop;
+            }
+        }
+        if self.dialect == Dialect::ActionPlan {
+            if matches!(from, From::Input(_)) {
+                path.push(Segment::Optional(true));
+            }
+            path.push(Segment::Else(Box::new(Value::from(written.text))));
+        }
+        path
+    }
+
+    pub(super) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
+        if let Some(index) = self.inputs.iter().position(|input| input.name == name) {
+            return index;
+        }
+        self.no_step(name, place);
+        let optional = self.profile == Profile::Compat;
+        self.spans.untyped.push(self.inputs.len());
+        self.inputs.push(Input {
+            name: name.to_owned().into(),
+            type_name: if optional { "Option<String>" } else { "String" }.into(),
+            description: "".into(),
+        });
+        self.inputs.len() - 1
+    }
+
+    /// An input cannot have the name of a step.
+    pub(in crate::dynamic) fn no_step(&mut self, input: &str, place: Range<usize>) {
+        if let Some(step) = self.step_of(input) {
+            let message = format!("the input `{input}` has the name of a step");
+            let note = Note::error(Code::DuplicateId, place, message);
+            let note = match self.spans.steps.get(step) {
+                Some(spans) => note.related(spans.id.range(), "the step is here"),
+                None => note,
+            };
+            self.note(note.help("give one of them another name".to_owned()));
+        }
+    }
+
+    /// The step of this index, which comes before the one that is being read.
+    pub(in crate::dynamic) fn indexed(
+        &mut self,
+        index: usize,
+        place: Range<usize>,
+    ) -> Option<usize> {
+        let current = self.current.as_ref().map(|(current, _)| *current);
+        if index >= self.steps {
+            let steps = match self.steps {
+                1 => "one step, step[0]".to_owned(),
+                count => format!("{count} steps, step[0] to step[{}]", count - 1),
+            };
+            let message = format!("there is no step[{index}]: the plan has {steps}");
+            return self.error(Note::error(Code::StepOutOfRange, place, message));
+        }
+        let message = match current {
+            Some(current) if current == index => {
+                format!("step[{index}] refers to itself")
+            }
+            Some(current) if current < index => {
+                format!("step[{current}] refers to step[{index}], which comes after it")
+            }
+            _ => return Some(index),
+        };
+        let help = "the steps of a blueprint run in their order: a step can use those before it"
+            .to_owned();
+        self.error(Note::error(Code::LaterStep, place, message).help(help))
+    }
+}
+
+/// Why there is no reference where one is written.
+pub(super) enum Unread {
+    /// The profile leaves it as text.
+    Stays,
+    /// It is an error, which was said.
+    Broken,
+}

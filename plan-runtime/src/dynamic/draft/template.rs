@@ -1,0 +1,249 @@
+//! Values with references in them.
+
+use super::Draft;
+use super::reference::Unread;
+use crate::dynamic::Profile;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node, Source, Text};
+use crate::dynamic::spans::{Span, TemplateSpan};
+use crate::dynamic::syntax::{self, Flaw, Piece, Scan, Target};
+use crate::plan::{Entry, Key, Number, Part, Template};
+use crate::resolve::describe::short;
+use std::ops::Range;
+
+impl Draft {
+    /// Whether what is in so many lists and objects may be one itself; where not, it is an error.
+    pub(in crate::dynamic) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
+        if depth < self.limits.depth {
+            return true;
+        }
+        let message = format!(
+            "lists and objects are nested more than {} levels deep",
+            self.limits.depth
+        );
+        self.note(Note::error(Code::LimitPassed, place, message));
+        false
+    }
+
+    /// A number, whose template is the one at `at`.
+    pub(in crate::dynamic) fn number(
+        &mut self,
+        source: &Source<'_>,
+        node: Node<'_>,
+        at: usize,
+    ) -> Template {
+        if let Some(number) = number(node.slice()) {
+            return Template::Number(number);
+        }
+        let message = format!("the number {} cannot be held exactly", short(node.slice()));
+        let help = "write it as a string, if the tool takes one".to_owned();
+        let place = source.place(node.slice());
+        self.note(Note::error(Code::InexactNumber, place, message).help(help));
+        self.broken(at)
+    }
+
+    /// A value with references in it, as the dialect writes them.
+    pub(in crate::dynamic) fn template(
+        &mut self,
+        source: &Source<'_>,
+        node: Node<'_>,
+        key: Option<Node<'_>>,
+        depth: usize,
+    ) -> Template {
+        let place = source.place(node.slice());
+        let at = self.place(place.clone(), key.map(|key| source.place(key.slice())));
+        if matches!(node.kind(), Kind::List | Kind::Object) && !self.fits(depth, place) {
+            return self.broken(at);
+        }
+        match node.kind() {
+            Kind::Null => Template::Null,
+            Kind::Bool => Template::Bool(node.slice() == "true"),
+            Kind::Number => self.number(source, node, at),
+            Kind::String => match self.text(source, node, "a value") {
+                Some(text) => self.string(source, &text, at),
+                None => self.broken(at),
+            },
+            Kind::List => {
+                let items = node.items();
+                let items: Vec<Template> = items
+                    .into_iter()
+                    .map(|item| self.template(source, item, None, depth + 1))
+                    .collect();
+                Template::List(items.into())
+            }
+            Kind::Object => Template::Object(self.entries(source, node, depth).into()),
+        }
+    }
+
+    fn entries(&mut self, source: &Source<'_>, node: Node<'_>, depth: usize) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let Some(members) = self.members(source, node, "a value") else {
+            return entries;
+        };
+        for member in members.0 {
+            self.no_reference(source, member.key, &member.name);
+            let value = self.template(source, member.value, Some(member.key), depth + 1);
+            entries.push(Entry {
+                key: Key::Name(member.name.into()),
+                value,
+            });
+        }
+        entries
+    }
+
+    /// Names of members are no place for references.
+    fn no_reference(&mut self, source: &Source<'_>, key: Node<'_>, name: &str) {
+        let scan = syntax::scan(self.dialect, name, &|id| self.ids.contains_key(id));
+        if scan
+            .pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Reference(_)))
+        {
+            let place = source.place(key.slice());
+            let message = "a reference cannot be the name of a member";
+            let note = match self.profile {
+                Profile::Strict => Note::error(Code::MalformedReference, place, message),
+                Profile::Compat => Note::warning(Code::MalformedReference, place, message)
+                    .label("it stays as it is"),
+            };
+            self.note(
+                note.help("let a tool build the object, or write a name that is known".to_owned()),
+            );
+        }
+    }
+
+    /// A string, whose template is the one at `at`.
+    fn string(&mut self, source: &Source<'_>, text: &Text<'_>, at: usize) -> Template {
+        let mut scan = syntax::scan(self.dialect, &text.value, &|id| self.ids.contains_key(id));
+        let mut sound = true;
+        for flaw in std::mem::take(&mut scan.flaws) {
+            sound &= self.flawed(source, text, flaw);
+        }
+        if let Some(place) = self.foreign(source, text, &scan) {
+            self.note(place);
+            sound = false;
+        }
+        let whole = scan.is_whole();
+        let mut parts = Vec::new();
+        for piece in scan.pieces {
+            let written = match piece {
+                Piece::Text(text) => {
+                    push_text(&mut parts, text.into_owned());
+                    continue;
+                }
+                Piece::Reference(written) => written,
+            };
+            let place = source.place_in(text, &written.range);
+            let part = if whole { at } else { self.place(place, None) };
+            let value = match self.reference(source, text, &written) {
+                Ok(reference) => Template::Reference(reference),
+                Err(Unread::Stays) => {
+                    if !whole {
+                        self.spans.templates.truncate(part);
+                    }
+                    push_text(&mut parts, written.text.to_owned());
+                    continue;
+                }
+                Err(Unread::Broken) => {
+                    sound = false;
+                    self.broken(part)
+                }
+            };
+            if whole {
+                return value;
+            }
+            parts.push(Part::Value {
+                value,
+                spec: "".into(),
+                show: None,
+            });
+        }
+        if !sound {
+            return self.broken(at);
+        }
+        match &mut parts[..] {
+            [] => Template::String("".into()),
+            [Part::Literal(text)] => Template::String(std::mem::take(text)),
+            _ => Template::Text(parts.into()),
+        }
+    }
+
+    /// Says what is flawed, and whether it can stay as text.
+    pub(super) fn flawed(&mut self, source: &Source<'_>, text: &Text<'_>, flaw: Flaw) -> bool {
+        let place = source.place_in(text, &flaw.range);
+        let stays = self.profile == Profile::Compat && !flaw.in_reference;
+        let note = match stays {
+            true => Note::warning(Code::MalformedReference, place, flaw.message)
+                .label("it stays as it is"),
+            false => Note::error(Code::MalformedReference, place, flaw.message),
+        };
+        self.note(note.help(flaw.help));
+        stays
+    }
+
+    fn foreign(&self, source: &Source<'_>, text: &Text<'_>, scan: &Scan<'_>) -> Option<Note> {
+        let known = |target: &Target| match target {
+            Target::Id(id) => self.ids.contains_key(id),
+            Target::Index(index) => *index < self.steps,
+            Target::Input(_) => false,
+        };
+        let (other, range) = syntax::foreign(self.dialect, &text.value, scan, &known)?;
+        let message = format!(
+            "this reference is one of {}, but the document is {}",
+            other.named(),
+            self.dialect.named()
+        );
+        let place = source.place_in(text, &range);
+        let note = Note::error(Code::MixedDialects, place, message);
+        Some(match &self.shows {
+            Some(shows) => note.related(shows.clone(), format!("this is {}", self.dialect.named())),
+            None => note,
+        })
+    }
+
+    /// Remembers where the next template stands.
+    pub(in crate::dynamic) fn place(
+        &mut self,
+        value: Range<usize>,
+        key: Option<Range<usize>>,
+    ) -> usize {
+        self.spans.templates.push(TemplateSpan {
+            value: Span::from(value),
+            key: key.map(Span::from),
+            broken: false,
+        });
+        self.spans.templates.len() - 1
+    }
+
+    /// Null in place of the template whose parts would come next.
+    pub(in crate::dynamic) fn broken(&mut self, at: usize) -> Template {
+        self.spans.templates.truncate(at + 1);
+        if let Some(span) = self.spans.templates.last_mut() {
+            span.broken = true;
+        }
+        Template::Null
+    }
+}
+
+/// Adds text, as part of the text before it.
+fn push_text(parts: &mut Vec<Part>, text: String) {
+    match parts.last_mut() {
+        Some(Part::Literal(before)) => before.to_mut().push_str(&text),
+        _ => parts.push(Part::Literal(text.into())),
+    }
+}
+
+/// A number that is exactly as written, or a decimal as close as floating point comes.
+pub(in crate::dynamic) fn number(written: &str) -> Option<Number> {
+    if let Ok(value) = written.parse() {
+        return Some(Number::Unsigned(value));
+    }
+    match written.parse::<i64>() {
+        Ok(0) | Err(_) => {}
+        Ok(value) => return Some(Number::Signed(value)),
+    }
+    let value: f64 = written.parse().ok()?;
+    let is_integer = !written.contains(['.', 'e', 'E']);
+    let is_exact = !is_integer || format!("{value:.0}") == written;
+    (value.is_finite() && is_exact).then_some(Number::Float(value))
+}
