@@ -1,8 +1,14 @@
 use crate::{Outcome, Profile, Reasons, Tally, json, list, text};
-use plan_runtime::dynamic::{Code, Reader};
-use serde_json::{Value, json};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
+use serde_json::{Map, Value, json};
 
 const REASONS: Reasons = &[];
+
+const REFERENCES: Reasons = &[(
+    "dagResolvedVarNotAncestor",
+    None,
+    "a reference is a dependency: there is none to forget",
+)];
 
 #[test]
 fn graphs_are_judged_as_recorded() {
@@ -61,4 +67,114 @@ fn graphs_are_judged_as_recorded() {
         tally.add(name, Profile::Strict, recorded == ours, &recorded, &ours);
     }
     tally.finish();
+}
+
+/// A tool that gives an object with these fields, and no others.
+fn tool(id: &str, outputs: &Value) -> Contract {
+    let fields = list(outputs)
+        .iter()
+        .map(|name| (text(name).to_owned(), json!({ "type": "string" })));
+    let fields: Map<String, Value> = fields.collect();
+    Contract::new(id.to_owned()).output(json!({
+        "type": "object",
+        "required": fields.keys().collect::<Vec<_>>(),
+        "properties": fields,
+        "additionalProperties": false,
+    }))
+}
+
+/// `cache.cache-hit`, as a tool plan writes it.
+fn reference(written: &str) -> String {
+    let (id, field) = written.split_once('.').expect("a step and an output");
+    format!("$ref:[{}][{}]", json!(id), json!(field))
+}
+
+#[test]
+fn references_are_judged_as_recorded() {
+    let Some(corpus) = json("graphs/graph_and_reference_cases.json") else {
+        return;
+    };
+    let mut tally = Tally::new("graph_and_reference_cases.json, references", REFERENCES);
+    for case in list(&corpus["references"]) {
+        let tools: Contracts = list(&case["steps"])
+            .iter()
+            .map(|step| tool(text(&step["id"]), &step["outputs"]))
+            .collect();
+        let sequential = case["sequential"] == true;
+        let document = match sequential {
+            true => in_order(case),
+            false => free(case),
+        };
+        let ours = match Reader::new().tools(&tools).read(&document) {
+            Ok(_) => "ok",
+            Err(findings) => {
+                assert_eq!(findings.errors().count(), 1, "{findings}");
+                match findings.errors().next().map(|finding| finding.code) {
+                    Some(Code::UnknownField) => "unknown_output",
+                    Some(Code::LaterStep) => "forward_reference",
+                    Some(Code::UnknownInput) => "unknown_input",
+                    Some(other) => other.as_str(),
+                    None => "none",
+                }
+            }
+        };
+        let recorded = text(&case["expect"]);
+        tally.add(
+            text(&case["name"]),
+            Profile::Strict,
+            recorded == ours,
+            &recorded,
+            &ours,
+        );
+    }
+    tally.finish();
+}
+
+/// A plan whose steps run in any order that their references allow; one with references to inputs is canonical JSON.
+fn free(case: &Value) -> String {
+    let steps = list(&case["steps"]).iter().map(|step| {
+        let arguments = list(&step["refs"])
+            .iter()
+            .map(|written| (text(written).to_owned(), json!(reference(text(written)))));
+        let arguments: Map<String, Value> = arguments.collect();
+        json!({ "id": step["id"], "tool": step["id"], "arguments": arguments })
+    });
+    let inputs = |step: &Value| {
+        list(&step["input_refs"])
+            .first()
+            .map(|name| text(name).to_owned())
+    };
+    if let Some(input) = list(&case["steps"]).iter().find_map(inputs) {
+        let arguments =
+            json!({ "object": { "x": { "reference": { "input": input, "pointer": "" } } } });
+        let step = &case["steps"][0]["id"];
+        return json!({ "name": "p", "steps": [{ "id": step, "tool": { "name": step }, "arguments": arguments }] }).to_string();
+    }
+    let mut plan = json!({ "steps": steps.collect::<Vec<_>>() });
+    if let Some(output) = list(&case["plan_outputs"]).first() {
+        plan["output"] = json!({ "x": reference(text(output)) });
+    }
+    plan.to_string()
+}
+
+/// A blueprint, whose steps run in their order.
+fn in_order(case: &Value) -> String {
+    let place = |id: &str| {
+        list(&case["steps"])
+            .iter()
+            .position(|step| step["id"] == id)
+    };
+    let steps = list(&case["steps"]).iter().map(|step| {
+        let params = list(&step["refs"]).iter().map(|written| {
+            let (id, field) = text(written).split_once('.').expect("a step and an output");
+            let index = place(id).expect("the step is there");
+            (
+                text(written).to_owned(),
+                json!(format!("${{step[{index}].data[{}]}}", json!(field))),
+            )
+        });
+        let params: Map<String, Value> = params.collect();
+        json!({ "tool": step["id"], "params": params })
+    });
+    json!({ "requestId": "r", "steps": steps.collect::<Vec<_>>() }).to_string()
 }

@@ -284,11 +284,14 @@ impl<'t> Fit<'t> {
             Some(similar) => Some(format!("did you mean `{similar}`?")),
             None if !names.is_empty() && names.len() <= MOST_NAMES => {
                 let what = if place.is_empty() {
-                    "arguments"
+                    "argument"
                 } else {
-                    "members"
+                    "member"
                 };
-                Some(format!("its {what} are `{}`", names.join("`, `")))
+                Some(match names {
+                    [one] => format!("its only {what} is `{one}`"),
+                    all => format!("its {what}s are `{}`", all.join("`, `")),
+                })
             }
             None => None,
         };
