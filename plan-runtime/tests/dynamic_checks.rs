@@ -788,6 +788,7 @@ fn a_field_that_may_be_null() {
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.email", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` has to be given, and `$ref:a.email` may lead to nothing: `email` may be null
   --> 3:49 in step `b`
+   = help: refer to what is always there: an optional step or field is not
 ");
     right(
         tool,
@@ -802,6 +803,7 @@ fn a_field_that_may_be_missing() {
 {"tool": "send", "params": {"to": "${step[0].data[0].from.email}", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` has to be given, and `${step[0].data[0].from.email}` may lead to nothing: `[0].from.email` need not be there
   --> 3:35 in step `step1`
+   = help: refer to what is always there: an optional step or field is not
 ");
     right(
         blueprint,
@@ -816,6 +818,7 @@ fn a_way_through_what_may_be_missing() {
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.manager.id", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` has to be given, and `$ref:a.manager.id` may lead to nothing: `manager` need not be there
   --> 3:49 in step `b`
+   = help: refer to what is always there: an optional step or field is not
 ");
     right(
         tool,
@@ -830,6 +833,7 @@ fn the_output_of_an_optional_step() {
 {"tool": "read_person", "params": {"id": "${step[0].data.id}"}}"#, "\
 error[maybe-absent]: argument `id` has to be given, and `${step[0].data.id}` may lead to nothing: step `step0` is optional, and where it fails its output is null
   --> 3:42 in step `step1`
+   = help: refer to what is always there: an optional step or field is not
 ");
     right(
         blueprint,
@@ -1177,6 +1181,7 @@ error[wrong-type]: argument `query` has to be a string, and `who` is an integer
 
 error[maybe-absent]: argument `to` has to be given, and `maybe.id` may lead to nothing: step `maybe` may be skipped, and its output is null then
   --> 10:11 in step `sent`
+   = help: refer to what is always there: an optional step or field is not
 
 error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
   --> 11:44 in step `sent`
@@ -1320,6 +1325,7 @@ error[unknown-field]: `[0]` in the output of `fetch` has no field `thread_id`
 
 error[maybe-absent]: argument `to` has to be given, and `$ref:mail.0.from.email` may lead to nothing: `[0].from.email` need not be there
   --> 3:91 in step `sent`
+   = help: refer to what is always there: an optional step or field is not
 
 error[list-or-element]: argument `subject` has to be a string or null, and `$ref:mail.0.labels` is a list of strings
   --> 3:128 in step `sent`

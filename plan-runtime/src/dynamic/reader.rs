@@ -316,7 +316,18 @@ fn no_json(source: &Source<'_>, json: &str, error: &serde_json::Error) -> Note {
         return Note::error(Code::InvalidJson, comma..comma + 1, message)
             .help("take the comma out".to_owned());
     }
-    not_json(place, error)
+    // What other languages write for it.
+    let word = json[at..].split(|c: char| !c.is_ascii_alphabetic()).next();
+    let help = match (json[at..].chars().next(), word) {
+        (Some('\'' | '`' | '“' | '”'), _) => {
+            Some(r#"names and strings stand in double quotes: `"id"`"#)
+        }
+        (_, Some("True" | "False")) => Some("JSON writes `true` and `false`"),
+        (_, Some("None" | "undefined" | "nil")) => Some("JSON writes `null`"),
+        (Some('/' | '#'), _) => Some("JSON has no comments"),
+        _ => None,
+    };
+    not_json(place, error).help(help.map(str::to_owned))
 }
 
 /// The dialect that a document looks like.

@@ -37,7 +37,9 @@ impl Fit<'_> {
             subject(place)
         );
         let allowed = found.reference.path.iter().any(stops);
-        Some(Problem::new(Code::MaybeAbsent, item.at, message).warning(allowed))
+        let help = "refer to what is always there: an optional step or field is not";
+        let problem = Problem::new(Code::MaybeAbsent, item.at, message).warning(allowed);
+        Some(problem.help(Some(help.to_owned())))
     }
 
     fn clash(
