@@ -52,14 +52,6 @@ const LEVELS: Reasons = &[
     ("spacesMissed", STRICT, NEARLY),
 ];
 
-fn recorded(case: &Value, by: &str) -> Outcome {
-    let recorded = &case[by];
-    match recorded.get("error") {
-        Some(error) => Outcome::Error(text(error).to_owned()),
-        None => Outcome::Value(recorded["value"].clone()),
-    }
-}
-
 #[test]
 fn action_plans_resolve_as_recorded_or_better() {
     let Some(corpus) = json("aso_cases.json") else {
@@ -71,7 +63,6 @@ fn action_plans_resolve_as_recorded_or_better() {
         "seed_placeholder_resolver",
         "doc_orchestrator",
     ];
-    let mut alike = BTreeMap::new();
     for case in list(&corpus["resolve"]) {
         let mut steps: Vec<Value> = list(&case["steps"])
             .iter()
@@ -86,22 +77,8 @@ fn action_plans_resolve_as_recorded_or_better() {
         let document = Value::from(steps).to_string();
         for profile in PROFILES {
             let ours = arguments(Dialect::ActionPlan, profile, &document, &outputs);
-            let equal = by.map(|by| recorded(case, by) == ours);
-            for (by, equal) in by.iter().zip(equal) {
-                *alike.entry(*by).or_insert(0) += usize::from(equal);
-            }
-            let all = by.map(|by| format!("{by}: {}", recorded(case, by)));
-            tally.add(
-                text(&case["name"]),
-                profile,
-                equal[0] || equal[1],
-                &all.join("\n             "),
-                &ours,
-            );
+            tally.add_of_three(case, by, profile, &ours);
         }
-    }
-    for (by, count) in alike {
-        crate::say(&format!("    as {by}: {count}"));
     }
     tally.finish();
 }

@@ -1,7 +1,6 @@
-use crate::{Outcome, PROFILES, Reasons, Tally, arguments, json, list, text};
+use crate::{Outcome, PROFILES, Reasons, Tally, arguments, json, list};
 use plan_runtime::dynamic::{Dialect, Profile};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 const STRICT: Option<Profile> = Some(Profile::Strict);
 
@@ -38,15 +37,6 @@ const REASONS: Reasons = &[
     ("length", None, PROTOTYPE),
 ];
 
-/// What one of the two deployed implementations gave, or the class of the blueprint.
-fn recorded(case: &Value, by: &str) -> Outcome {
-    let recorded = &case[by];
-    match recorded.get("error") {
-        Some(error) => Outcome::Error(text(error).to_owned()),
-        None => Outcome::Value(recorded["value"].clone()),
-    }
-}
-
 #[test]
 fn blueprints_resolve_as_recorded_or_better() {
     let Some(corpus) = json("step_index_cases.json") else {
@@ -58,7 +48,6 @@ fn blueprints_resolve_as_recorded_or_better() {
         "deployed_reference_resolver",
         "seed_blueprint",
     ];
-    let mut alike = BTreeMap::new();
     for case in list(&corpus["cases"]) {
         // What a string resolves to is looked at as an argument.
         let wrapped = !case["params"].is_object();
@@ -88,23 +77,8 @@ fn blueprints_resolve_as_recorded_or_better() {
                 Outcome::Value(value) if wrapped => Outcome::Value(value["value"].clone()),
                 ours => ours,
             };
-            let equal = by.map(|by| recorded(case, by) == ours);
-            for (by, equal) in by.iter().zip(equal) {
-                *alike.entry(*by).or_insert(0) += usize::from(equal);
-            }
-            let all = by.map(|by| format!("{by}: {}", recorded(case, by)));
-            // The class that the blueprint prints fails the blueprint's own tests.
-            tally.add(
-                text(&case["name"]),
-                profile,
-                equal[0] || equal[1],
-                &all.join("\n             "),
-                &ours,
-            );
+            tally.add_of_three(case, by, profile, &ours);
         }
-    }
-    for (by, count) in alike {
-        crate::say(&format!("    as {by}: {count}"));
     }
     tally.finish();
 }

@@ -80,6 +80,15 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// What one of several implementations gave.
+fn recorded(case: &Value, by: &str) -> Outcome {
+    let recorded = &case[by];
+    match recorded.get("error") {
+        Some(error) => Outcome::Error(text(error).to_owned()),
+        None => Outcome::Value(recorded["value"].clone()),
+    }
+}
+
 /// Whether two values are one: `5` and `5.0` are the same number.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
@@ -144,6 +153,8 @@ struct Tally {
     equal: usize,
     different: usize,
     unexplained: Vec<String>,
+    /// How many outcomes equal those of which implementation.
+    alike: BTreeMap<&'static str, usize>,
 }
 
 impl Tally {
@@ -155,6 +166,7 @@ impl Tally {
             equal: 0,
             different: 0,
             unexplained: Vec::new(),
+            alike: BTreeMap::new(),
         }
     }
 
@@ -182,6 +194,29 @@ impl Tally {
         }
     }
 
+    /// The same for a case that several implementations ran, of which the first two are the deployed ones.
+    fn add_of_three(
+        &mut self,
+        case: &Value,
+        by: [&'static str; 3],
+        profile: Profile,
+        ours: &Outcome,
+    ) {
+        let equal = by.map(|by| recorded(case, by) == *ours);
+        for (by, equal) in by.iter().zip(equal) {
+            *self.alike.entry(by).or_default() += usize::from(equal);
+        }
+        let all = by.map(|by| format!("{by}: {}", recorded(case, by)));
+        let all = all.join("\n             ");
+        self.add(
+            text(&case["name"]),
+            profile,
+            equal[0] || equal[1],
+            &all,
+            ours,
+        );
+    }
+
     fn finish(self) {
         let Self {
             what,
@@ -189,6 +224,9 @@ impl Tally {
             different,
             ..
         } = self;
+        for (by, count) in &self.alike {
+            say(&format!("    as {by}: {count}"));
+        }
         let failing = self.unexplained.len();
         say(&format!(
             "{what}: {equal} equal, {different} different on purpose, {failing} failing"

@@ -9,28 +9,9 @@ const INPUT: &str = "PLACEHOLDER_";
 
 /// `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, alone or inside a text.
 pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
-    let mut scan = Scan::default();
-    let mut at = 0;
-    while let Some(found) = text[at..].find(OPEN) {
-        let start = at + found;
-        plain(&mut scan, text, at..start, known);
-        match piece(text, start) {
-            Ok((piece, end)) => {
-                match piece {
-                    Piece::Text(text) => scan.escaped(text, start..end),
-                    reference => scan.pieces.push(reference),
-                }
-                at = end;
-            }
-            Err(flaw) => {
-                at = flaw.range.end.max(start + OPEN.len());
-                scan.text(&text[start..at]);
-                scan.flaws.push(*flaw);
-            }
-        }
-    }
-    plain(&mut scan, text, at..text.len(), known);
-    scan
+    Scan::embedded(text, OPEN, &piece, &|scan, text, range| {
+        plain(scan, text, range, known);
+    })
 }
 
 /// What stands between references, where `{inbox.result.id}` looks like one.

@@ -1,38 +1,18 @@
 use super::path::{self, Names};
 use super::{Flaw, Piece, Scan, Target, Written, no_part, quote, quoted};
 use crate::plan::Segment;
+use std::ops::Range;
 
 const OPEN: &str = "${";
 
 /// `${step[0].data[0].id}`, alone or inside a text.
 pub(super) fn scan(text: &str) -> Scan<'_> {
-    let mut scan = Scan::default();
-    let mut at = 0;
-    while let Some(found) = text[at..].find(OPEN) {
-        let start = at + found;
-        plain(&mut scan, text, at, start);
-        match piece(text, start) {
-            Ok((piece, end)) => {
-                match piece {
-                    Piece::Text(text) => scan.escaped(text, start..end),
-                    reference => scan.pieces.push(reference),
-                }
-                at = end;
-            }
-            Err(flaw) => {
-                at = flaw.range.end.max(start + OPEN.len());
-                scan.text(&text[start..at]);
-                scan.flaws.push(*flaw);
-            }
-        }
-    }
-    plain(&mut scan, text, at, text.len());
-    scan
+    Scan::embedded(text, OPEN, &piece, &plain)
 }
 
 /// What stands between references, where something may look like one.
-fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, start: usize, end: usize) {
-    let part = &text[start..end];
+fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
+    let part = &text[range.clone()];
     scan.text(part);
     for mark in ["step[", "steps["] {
         for (found, _) in part.match_indices(mark) {
@@ -46,7 +26,7 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, start: usize, end: usize) {
                         .find(['}', ')', ' '])
                         .unwrap_or(part.len() - found);
                 let rest = part[found + mark.len()..close].to_owned();
-                let range = start + open.len()..start + (close + 1).min(part.len());
+                let range = range.start + open.len()..range.start + (close + 1).min(part.len());
                 scan.flaws.push(
                     Flaw::new(range, "this is not how a reference is written")
                         .help(format!("did you mean `${{step[{rest}}}`?")),

@@ -129,7 +129,39 @@ pub(super) fn foreign(
     None
 }
 
+/// Reads what starts at a place of a string, and says where it ends.
+type ReadPiece = dyn Fn(&str, usize) -> Result<(Piece<'_>, usize), Box<Flaw>>;
+
+/// Adds what stands between references, and what looks like one there.
+type ReadPlain<'f> = dyn for<'t> Fn(&mut Scan<'t>, &'t str, Range<usize>) + 'f;
+
 impl<'t> Scan<'t> {
+    /// A string in which references stand among text, each behind `open`.
+    fn embedded(text: &'t str, open: &str, piece: &ReadPiece, plain: &ReadPlain<'_>) -> Self {
+        let mut scan = Self::default();
+        let mut at = 0;
+        while let Some(found) = text[at..].find(open) {
+            let start = at + found;
+            plain(&mut scan, text, at..start);
+            match piece(text, start) {
+                Ok((piece, end)) => {
+                    match piece {
+                        Piece::Text(text) => scan.escaped(text, start..end),
+                        reference => scan.pieces.push(reference),
+                    }
+                    at = end;
+                }
+                Err(flaw) => {
+                    at = flaw.range.end.max(start + open.len());
+                    scan.text(&text[start..at]);
+                    scan.flaws.push(*flaw);
+                }
+            }
+        }
+        plain(&mut scan, text, at..text.len());
+        scan
+    }
+
     /// Adds text, as part of the text before it.
     fn text(&mut self, text: &'t str) {
         self.owned(Cow::Borrowed(text));
