@@ -71,6 +71,7 @@
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | what steps call |
 //! | [`Shape`] | how a type looks in JSON, so that references can lead into it |
 //! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON |
+//! | [`dynamic`] | plans that come as JSON: readers, checks, toolboxes, and back to text or Rust |
 //! | [`run`] | runs and their options, reports, observers, timers, and why a run failed |
 //! | [`resolve`] | from outputs to arguments |
 //! | [`Error`], [`Result`], [`ResultExt`] | why a tool failed |
@@ -87,6 +88,7 @@
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
 //! | `diagnostics` | [`Findings::render`](dynamic::Findings): mistakes in JSON plans underlined as rustc does it, with `annotate-snippets` |
+//! | `rust` | `Plan::to_rust`: a plan as the source of a `plan!`, with `prettyplease` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
 //! | `schema` | `dynamic::Toolbox::with_schema`: [JSON Schemas](dynamic::Contract) of tools, with `schemars` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |

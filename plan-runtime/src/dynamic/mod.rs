@@ -6,6 +6,68 @@
 //! A [`Toolbox`] has the tools of an application by their names, and runs such plans, with the same [`Run`](crate::Run), options,
 //! observers and [`Report`](crate::Report) as those that `plan!` made. What is known of a tool beside its name is its
 //! [`Contract`].
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | tools | what a model is shown | [`Contracts::to_json`] |
+//! | text | a plan, its dialect, its warnings | [`Reader::read`], [`Toolbox::read`] |
+//! | text with mistakes | [`Findings`]: code, line, column, what to do | the same; `render` underlines them (feature `diagnostics`) |
+//! | a plan and its inputs as JSON | a run | [`Toolbox::run`] |
+//! | a plan | text in any dialect, or what the dialect lacks | [`Dialect::write`], [`Lacking`] |
+//! | a plan | the source of a `plan!` | `Plan::to_rust` (feature `rust`) |
+//!
+//! ```
+//! use plan_runtime::dynamic::Toolbox;
+//! use plan_runtime::{Result, tool};
+//! use serde_json::json;
+//!
+//! /// The application.
+//! struct Shop { stock: u32 }
+//!
+//! /// Says how many there are.
+//! #[tool(read_only)]
+//! async fn count(shop: &Shop, item: String) -> Result<u32> {
+//!     Ok(shop.stock + item.len() as u32)
+//! }
+//!
+//! /// Orders more.
+//! #[tool]
+//! async fn order(item: String, have: u32, note: String) -> Result<String> {
+//!     Ok(format!("{item}, {} more: {note}", 10 - have))
+//! }
+//!
+//! let toolbox = Toolbox::new().with::<Count>().with::<Order>();
+//! let document = toolbox.read(r#"{"steps": [
+//!     {"tool": "count", "params": {"item": "lamp"}},
+//!     {"tool": "order", "params": {"item": "lamp", "have": "${step[0].data}", "note": "had ${step[0].data}"},
+//!      "dependsOn": [0], "retryCount": 2, "timeout": 500}
+//! ]}"#)?;
+//! assert_eq!(document.plan().steps[1].policy.attempts, 3);
+//!
+//! let output = smol::block_on(toolbox.run(document.plan(), (), &Shop { stock: 1 }))?;
+//! assert_eq!(output, json!({ "step0": 5, "step1": "lamp, 5 more: had 5" }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is checked before anything runs
+//!
+//! All that is wrong is found in one go, and each mistake is one finding. [`Code`] lists the kinds, with what each is for.
+//!
+//! | known | checked |
+//! |---|---|
+//! | the document alone | JSON, limits, the members of plans and steps, ids, references and what is nearly one, unknown and later steps, cycles with the whole way round |
+//! | the names of tools ([`Contract::new`]) | that there is such a tool |
+//! | Rust tools ([`Contract::of`]) | unknown and missing arguments |
+//! | JSON Schemas of arguments | types, allowed values, bounds, lengths, nested objects and lists |
+//! | JSON Schemas of outputs | every path of a reference; that what it leads to fits; a list where its element is meant; what may be absent where a value is required |
+//!
+//! What a schema does not say, or says in a way that is not understood (`pattern`, `not`, references to other documents), is never
+//! a finding. Tools that are closures over JSON have their resolved arguments checked again before each call; the arguments of
+//! Rust tools are read by serde then.
+//!
+//! A `dependsOn`, a `retryCount`, a `timeout` and an `optional` become the [`Policy`](crate::plan::Policy) and the order of the step;
+//! `parallel` is a hint that is not needed, since what is independent runs at once. Where a document does not say what the
+//! plan gives back, it is an object of every step's output.
 
 mod action_plan;
 mod blueprint;
