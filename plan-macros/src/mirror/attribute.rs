@@ -26,23 +26,18 @@ impl Mirror {
         let given = given.unwrap_or_default();
         match &*name {
             "retry" => {
-                let options = separated(given);
-                let end = options.last().is_some_and(|(_, comma)| comma.is_none());
-                let end = end.then(|| quote!(,));
-                let options = options.into_iter().map(|(option, comma)| {
+                let options = separated(given).into_iter().map(|(option, _)| {
                     let mut option = Tokens::new(option);
                     if option.peek_ident(0).is_none() {
-                        return quote!(attempts: #editor::any() #comma);
+                        return TokenStream::new();
                     }
                     let key = option.next();
-                    let colon = option.eat_punct('=').then(|| {
-                        let value = option.rest();
-                        quote!(: #editor::arg(#value))
-                    });
-                    quote!(#key #colon #comma)
+                    option.eat_punct('=');
+                    let value = option.rest();
+                    quote!(#editor::retry::#key; (#value);)
                 });
                 let options: TokenStream = options.collect();
-                quote!(let _ = #editor::attribute::#path { #options #end ..#editor::any() };)
+                quote!(#editor::attribute::#path; #options)
             }
             "after" => quote!(#editor::attribute::#path; (#given);),
             "fallback" => {

@@ -13,36 +13,37 @@ impl Mirror {
     /// Each use of a step or an input as that of a field.
     pub(super) fn echo(&self, plan: &Scanned) -> TokenStream {
         let editor = &self.editor;
-        let steps: Vec<(TokenStream, &Step)> = steps(&plan.parts)
-            .into_iter()
-            .map(|(attributes, step)| {
-                let docs = attributes.iter().filter(|attribute| {
-                    let first = attribute.to_token_stream().into_iter().next();
-                    matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
-                });
-                let docs = unplaced(quote!(#(#[#docs])*));
-                let (name, ty) = (&step.name, unplaced(self.type_of_step(step, &attributes)));
-                (quote!(#docs #name: #ty,), step)
+        let mut fields = TokenStream::new();
+        let mut names = BTreeSet::new();
+        for (attributes, step) in steps(&plan.parts) {
+            let is_doc = |attribute: &&&TokenStream| {
+                let first = attribute.to_token_stream().into_iter().next();
+                matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
+            };
+            let docs: Vec<_> = attributes.iter().filter(is_doc).collect();
+            let (name, text) = (&step.name, text(&step.name));
+            if docs.is_empty() && !self.ahead.contains(&text) {
+                continue;
+            }
+            names.insert(text);
+            let docs = unplaced(quote!(#(#[#docs])*));
+            let ty = unplaced(self.type_of_step(step, &attributes));
+            fields.extend(quote!(#docs #name: #ty,));
+        }
+        let inputs: BTreeSet<String> = {
+            let inputs = plan.head.iter().flat_map(|head| &head.inputs);
+            inputs
+                .filter_map(|input| input.name.as_ref().map(text))
+                .collect()
+        };
+        let uses = plan.parts.iter().flat_map(|part| self.uses(part));
+        let uses: TokenStream = uses
+            .map(|name| match text(&name) {
+                text if names.contains(&text) => quote!(steps.#name;),
+                text if inputs.contains(&text) => quote!(inputs.#name;),
+                _ => TokenStream::new(),
             })
             .collect();
-        let names: BTreeSet<String> = steps.iter().map(|(_, step)| text(&step.name)).collect();
-        let mut uses = Uses {
-            mirror: self,
-            found: Vec::new(),
-        };
-        for part in &plan.parts {
-            match part {
-                Part::Attribute(tokens) | Part::Other(tokens) => uses.look_in(tokens),
-                Part::Step(step) => uses.look_in(&step.value),
-            }
-        }
-        let uses = uses.found.into_iter().map(|name| {
-            if names.contains(&text(&name)) {
-                quote!(steps.#name;)
-            } else {
-                quote!(inputs.#name;)
-            }
-        });
         let inputs = plan.head.as_ref().and_then(|head| head.name.as_ref());
         let inputs = inputs.map(|name| {
             // Only a name: this is no other place in which the author wrote it.
@@ -52,45 +53,54 @@ impl Mirror {
             );
             quote!(let inputs: #name = #editor::any();)
         });
-        let fields = steps.iter().map(|(field, _)| field);
         quote! {
             #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
-                struct Steps { #(#fields)* }
+                struct Steps { #fields }
                 let steps: Steps = #editor::any();
                 #inputs
-                #(#uses)*
+                #uses
             };
         }
     }
 
-    /// What is referred to before it is declared, as items, which are in scope wherever they stand.
-    pub(super) fn ahead(&self, plan: &Scanned) -> TokenStream {
-        let editor = &self.editor;
+    /// The names of steps that are referred to before they are declared.
+    pub(super) fn names_ahead(&self, plan: &Scanned) -> BTreeSet<String> {
         let mut seen = BTreeSet::new();
         let mut ahead = BTreeSet::new();
         for part in &plan.parts {
-            let mut uses = Uses {
-                mirror: self,
-                found: Vec::new(),
-            };
-            match part {
-                Part::Attribute(tokens) | Part::Other(tokens) => uses.look_in(tokens),
-                Part::Step(step) => uses.look_in(&step.value),
-            }
-            let names = uses.found.iter().map(text);
+            let names = self.uses(part).into_iter().map(|name| text(&name));
             ahead.extend(names.filter(|name| !seen.contains(name)));
             if let Part::Step(step) = part {
                 seen.insert(text(&step.name));
             }
         }
+        ahead
+    }
+
+    /// What is referred to before it is declared, as items, which are in scope wherever they stand.
+    pub(super) fn items_ahead(&self, plan: &Scanned) -> TokenStream {
+        let editor = &self.editor;
         let steps = steps(&plan.parts).into_iter();
-        let statics = steps.filter(|(_, step)| ahead.contains(&text(&step.name)));
-        let statics = statics.map(|(attributes, step)| {
+        let ahead = steps.filter(|(_, step)| self.ahead.contains(&text(&step.name)));
+        let items = ahead.map(|(attributes, step)| {
             let (name, ty) = (&step.name, unplaced(self.type_of_step(step, &attributes)));
             quote!(static #name: #ty = #editor::any();)
         });
-        statics.collect()
+        items.collect()
+    }
+
+    /// Where a part mentions steps and inputs.
+    fn uses(&self, part: &Part) -> Vec<Ident> {
+        let mut uses = Uses {
+            mirror: self,
+            found: Vec::new(),
+        };
+        match part {
+            Part::Attribute(tokens) | Part::Other(tokens) => uses.look_in(tokens),
+            Part::Step(step) => uses.look_in(&step.value),
+        }
+        uses.found
     }
 
     fn type_of_step(&self, step: &Step, attributes: &[&TokenStream]) -> TokenStream {

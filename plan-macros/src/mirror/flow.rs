@@ -160,6 +160,7 @@ impl Mirror {
                 body,
             } => {
                 let list = self.value(list.clone());
+                let list = quote!(#editor::list(&(#list)));
                 let flow = Flow::within(body.as_ref());
                 let body = self.expression(&flow, policy);
                 if policy.each && !flow.is_loop() && !flow.may_be_absent() {
@@ -170,7 +171,7 @@ impl Mirror {
             }
             Flow::Call(call) => {
                 let call = self.value(call.clone());
-                quote!(#editor::call(#call))
+                quote!(#editor::call((#call)))
             }
         }
     }

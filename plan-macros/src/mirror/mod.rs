@@ -42,6 +42,8 @@ struct Mirror {
     editor: TokenStream,
     /// The names of steps and inputs.
     known: BTreeSet<String>,
+    /// The names of steps that are referred to before they are declared.
+    ahead: BTreeSet<String>,
 }
 
 /// The mirror of a plan: items in the item form, and a value in the expression form.
@@ -58,10 +60,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         _ => None,
     });
     let names = inputs.filter_map(|input| input.name.as_ref()).chain(steps);
-    let mirror = Mirror {
+    let mut mirror = Mirror {
         known: names.map(|name| name.unraw().to_string()).collect(),
+        ahead: BTreeSet::new(),
         editor,
     };
+    mirror.ahead = mirror.names_ahead(&scanned);
     mirror.plan(&scanned)
 }
 
@@ -73,21 +77,23 @@ impl Mirror {
     fn plan(&self, plan: &Scanned) -> TokenStream {
         let editor = &self.editor;
         let body = self.statements(&plan.parts);
-        let (tail, ahead, echo) = (self.tail(&plan.parts), self.ahead(plan), self.echo(plan));
+        let (tail, ahead, echo) = (self.tail(plan), self.items_ahead(plan), self.echo(plan));
+        let traits = quote!(use #editor::{FitJson as _, Misfit as _};);
         let Some(head) = &plan.head else {
-            return quote!({ let __plan = #editor::inline(|| { #body #ahead #tail }); #echo __plan });
+            return quote!({ let __plan = #editor::inline(|| { #traits #body #ahead #tail }); #echo __plan });
         };
         let inputs = head.inputs.iter().map(|input| {
             let (name, rest) = (&input.name, &input.rest);
-            quote!(let #name #rest = #editor::any();)
+            quote!(let #name @ _ #rest = #editor::any();)
         });
         let tail = match &head.output {
-            Some(ty) => quote!(let _: #ty = #editor::arg(#tail);),
+            Some(ty) => quote!(let _: #ty = #tail;),
             None => quote!(let _ = #tail;),
         };
         quote! {
             #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
+                #traits
                 #(#inputs)*
                 #body
                 #tail
@@ -119,7 +125,7 @@ impl Mirror {
                     attributes.clear();
                 }
                 Part::Other(tokens) if !is_last => {
-                    let gap = self.gap(tokens);
+                    let gap = self.gap(&self.value(tokens.clone()));
                     statements.extend(quote!(#gap;));
                     open = false;
                 }
@@ -135,23 +141,33 @@ impl Mirror {
         quote!({ use #editor::keyword::step; #tokens })
     }
 
-    fn tail(&self, parts: &[Part]) -> TokenStream {
-        let tail = match parts.last() {
-            Some(Part::Other(tokens)) => self.value(tokens.clone()),
+    fn tail(&self, plan: &Scanned) -> TokenStream {
+        let tail = match plan.parts.last() {
+            Some(Part::Other(tokens)) => tokens.clone(),
             _ => TokenStream::new(),
         };
-        self.gap(&tail)
+        match &plan.head {
+            Some(_) => self.gap(&self.typed(tail)),
+            None => self.gap(&self.value(tail)),
+        }
     }
 
     fn step(&self, step: &Step, policy: flow::Policy) -> TokenStream {
-        let name = &step.name;
+        // What is referred to before is an item.
+        let name = if self.ahead.contains(&step.name.unraw().to_string()) {
+            quote!(_)
+        } else {
+            // As a field in `echo`, it has no place of its own but that of the macro: it is one place, not two.
+            let name = &step.name;
+            quote!(#name @ _)
+        };
         match &step.ty {
             Some(ty) if policy.optional => {
                 let value = self.argument(step.value.clone());
                 quote!(let #name: ::core::option::Option<#ty> = #value;)
             }
             Some(ty) => {
-                let value = self.argument(step.value.clone());
+                let value = self.typed(step.value.clone());
                 quote!(let #name: #ty = #value;)
             }
             None => {

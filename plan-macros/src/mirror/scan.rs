@@ -143,11 +143,17 @@ fn parts(mut tokens: Tokens) -> Vec<Part> {
     parts
 }
 
-/// The name behind `step`, or behind the `let` that was written for it.
+/// The name behind `step`, or behind what was written for it.
 fn step_name(tokens: &Tokens) -> Option<Ident> {
     let keyword = tokens.peek_ident(0)?;
     let name = tokens.peek_ident(1)?;
-    ((keyword == "step" || keyword == "let") && name != "as").then(|| name.clone())
+    let is = |ahead: usize, chars: &[char]| {
+        let punct = tokens.peek_punct(ahead);
+        punct.is_some_and(|punct| chars.contains(&punct.as_char()))
+    };
+    let assigned = is(2, &['=', ':']) && !is(3, &['=', ':', '>']);
+    let is_step = keyword == "step" && name != "as" || assigned;
+    is_step.then(|| name.clone())
 }
 
 /// Whether an attribute stands here, or `step name =`, or `step name:`.

@@ -4,14 +4,23 @@ use super::Mirror;
 use super::scan::{separated, take_until};
 use crate::parse::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
 
 impl Mirror {
     /// A value where one of a type is wanted, and another may stand.
     pub(super) fn argument(&self, value: TokenStream) -> TokenStream {
         let editor = &self.editor;
         let value = self.value(value);
-        quote!(#editor::arg(#value))
+        quote!(#editor::arg(&(#value)))
+    }
+
+    /// A value where a type is said. What is no more than an expression has that very type.
+    pub(super) fn typed(&self, value: TokenStream) -> TokenStream {
+        if is_expression(&value) {
+            value
+        } else {
+            self.argument(value)
+        }
     }
 
     /// The author's tokens. What has values inside it is gone into, so that each is wrapped for itself.
@@ -34,8 +43,8 @@ impl Mirror {
             [path @ .., TokenTree::Group(group)]
                 if is(group, Delimiter::Brace) && ends_in(path, is_type) && is_path(path) =>
             {
-                let path: TokenStream = path.iter().cloned().collect();
                 let fields = self.within(group, |field| self.field(field));
+                let path: TokenStream = path.iter().cloned().collect();
                 quote!(#path #fields)
             }
             [path @ .., TokenTree::Group(group)]
@@ -71,7 +80,10 @@ impl Mirror {
             punct.is_some_and(|punct| punct.as_char() == char)
         };
         match (tokens.peek_ident(0), tokens.peek(1)) {
-            (Some(name), None) if self.knows(name) => quote!(#name: #editor::arg(#name)),
+            (Some(name), None) if self.knows(name) => {
+                let value = self.argument(name.to_token_stream());
+                quote!(#name: #value)
+            }
             (Some(_), Some(_)) if is(&tokens, 1, ':') && !is(&tokens, 2, ':') => {
                 let (name, colon) = (tokens.next(), tokens.next());
                 let value = self.argument(tokens.rest());
@@ -165,6 +177,24 @@ fn ends_in(trees: &[TokenTree], is: impl Fn(&str) -> bool) -> bool {
 
 fn is_type(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
+}
+
+/// Whether there is an operator, or a call.
+fn is_expression(value: &TokenStream) -> bool {
+    let trees: Vec<TokenTree> = value.clone().into_iter().collect();
+    let is_call = |pair: &[TokenTree]| match pair {
+        [TokenTree::Ident(name), TokenTree::Group(group)] => {
+            let name = name.to_string();
+            let leads = name == "get" || name == "pointer";
+            is(group, Delimiter::Parenthesis) && !leads && !is_type(&name)
+        }
+        _ => false,
+    };
+    let is_operator = |tree: &TokenTree| match tree {
+        TokenTree::Punct(punct) => !matches!(punct.as_char(), '.' | ':' | '?' | '!'),
+        _ => false,
+    };
+    trees.windows(2).any(is_call) || trees.iter().skip(1).any(is_operator)
 }
 
 /// Whether there are only names, with `::` between them.

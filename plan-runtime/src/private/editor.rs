@@ -3,6 +3,8 @@
 use super::cursor::unreachable;
 use super::run::{Inline, Request, Started, Steps};
 pub use crate::Tool;
+use serde_json::Value;
+use std::marker::PhantomData;
 
 /// A value of any type, such as that of an input.
 #[must_use]
@@ -15,8 +17,65 @@ pub fn call<T: Tool>(_: T) -> T::Output {
     unreachable()
 }
 
-/// A value on its way into a place that may be of another type: `T` goes into `Option<T>`, and a string literal into a path.
-pub fn arg<T, To>(_: T) -> To {
+/// A value on its way into a place that may be of another type: a string literal fits a path, and `None` fits many an `Option`.
+pub fn arg<T: ?Sized, To>(_: &T) -> To {
+    unreachable()
+}
+
+/// A reference on its way into a place of another type than its own, or of the same.
+pub struct Place<To, T>(PhantomData<(To, T)>);
+
+/// A reference, and the field that takes it.
+pub fn place<S, To, T>(_: fn(&S) -> &To, _: &T) -> Place<To, T> {
+    unreachable()
+}
+
+impl<T> Place<T, T> {
+    /// The reference as it is.
+    pub fn fit(self) -> T {
+        unreachable()
+    }
+}
+
+impl<T> Place<Option<T>, T> {
+    /// The reference in an `Option`.
+    pub fn fit(self) -> Option<T> {
+        unreachable()
+    }
+}
+
+/// Looked for behind the inherent methods.
+pub trait FitJson<To> {
+    /// The reference as JSON.
+    fn fit(self) -> To;
+}
+
+impl<T> FitJson<Value> for Place<Value, T> {
+    fn fit(self) -> Value {
+        unreachable()
+    }
+}
+
+impl<T> FitJson<Option<Value>> for Place<Option<Value>, T> {
+    fn fit(self) -> Option<Value> {
+        unreachable()
+    }
+}
+
+/// Looked for last: what does not fit is as it is, so that its place says what it expects.
+pub trait Misfit<T> {
+    /// The reference as it is.
+    fn fit(&self) -> T;
+}
+
+impl<To, T> Misfit<T> for Place<To, T> {
+    fn fit(&self) -> T {
+        unreachable()
+    }
+}
+
+/// What a loop goes through: it takes nothing out of it.
+pub fn list<T>(_: &T) -> T {
     unreachable()
 }
 
@@ -59,11 +118,7 @@ pub mod keyword {
 
 /// The attributes of steps.
 pub mod attribute {
-    #![expect(
-        non_upper_case_globals,
-        non_camel_case_types,
-        reason = "they are attributes"
-    )]
+    #![expect(non_upper_case_globals, reason = "they are attributes")]
 
     /// `#[after(first, second)]`: the steps that must end first.
     pub const after: () = ();
@@ -80,15 +135,19 @@ pub mod attribute {
     pub const fallback: () = ();
 
     /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: how often the step is tried at most.
-    #[derive(Debug)]
-    pub struct retry {
-        /// How often the step is tried at most.
-        pub attempts: u32,
-        /// The first wait, which doubles.
-        pub backoff: &'static str,
-        /// The longest wait.
-        pub max: &'static str,
-        /// Whether a random part of each wait is left out.
-        pub jitter: bool,
-    }
+    pub const retry: () = ();
+}
+
+/// The options of `#[retry(…)]`.
+pub mod retry {
+    #![expect(non_upper_case_globals, reason = "they are options")]
+
+    /// How often the step is tried at most.
+    pub const attempts: () = ();
+    /// The first wait, which doubles.
+    pub const backoff: () = ();
+    /// The longest wait.
+    pub const max: () = ();
+    /// Whether a random part of each wait is left out.
+    pub const jitter: () = ();
 }
