@@ -1,13 +1,12 @@
-//! Steps and inputs a second time, as documented fields: a local has no doc comment, and an input is a field of the plan's struct
-//! wherever the plan is used.
+//! Steps and inputs a second time: with their doc comments, which a local cannot have; inputs as the fields of the plan's struct that
+//! they are from outside; and as items where a step is referred to before it is declared.
 
 use super::scan::{Part, Scanned, Step, take_until};
-use super::{Mirror, attribute, unplaced};
+use super::{Mirror, attribute, text, unplaced};
 use crate::parse::tokens::Tokens;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
-use syn::ext::IdentExt;
 
 impl Mirror {
     /// Each use of a step or an input as that of a field.
@@ -16,17 +15,11 @@ impl Mirror {
         let mut fields = TokenStream::new();
         let mut names = BTreeSet::new();
         for (attributes, step) in steps(&plan.parts) {
-            let is_doc = |attribute: &&&TokenStream| {
-                let first = attribute.to_token_stream().into_iter().next();
-                matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
-            };
-            let docs: Vec<_> = attributes.iter().filter(is_doc).collect();
-            let (name, text) = (&step.name, text(&step.name));
-            if docs.is_empty() && !self.ahead.contains(&text) {
+            let (name, docs) = (&step.name, docs(&attributes));
+            if docs.is_empty() || self.ahead.contains(&text(name)) {
                 continue;
             }
-            names.insert(text);
-            let docs = unplaced(quote!(#(#[#docs])*));
+            names.insert(text(name));
             let ty = unplaced(self.type_of_step(step, &attributes));
             fields.extend(quote!(#docs #name: #ty,));
         }
@@ -84,8 +77,9 @@ impl Mirror {
         let steps = steps(&plan.parts).into_iter();
         let ahead = steps.filter(|(_, step)| self.ahead.contains(&text(&step.name)));
         let items = ahead.map(|(attributes, step)| {
-            let (name, ty) = (&step.name, unplaced(self.type_of_step(step, &attributes)));
-            quote!(static #name: #ty = #editor::any();)
+            let (name, docs) = (&step.name, docs(&attributes));
+            let ty = unplaced(self.type_of_step(step, &attributes));
+            quote!(#docs static #name: #ty = #editor::any();)
         });
         items.collect()
     }
@@ -113,8 +107,13 @@ impl Mirror {
     }
 }
 
-fn text(name: &Ident) -> String {
-    name.unraw().to_string()
+/// The doc comments among attributes.
+fn docs(attributes: &[&TokenStream]) -> TokenStream {
+    let docs = attributes.iter().filter(|attribute| {
+        let first = attribute.to_token_stream().into_iter().next();
+        matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
+    });
+    unplaced(quote!(#(#[#docs])*))
 }
 
 /// The steps, each with the attributes before it.

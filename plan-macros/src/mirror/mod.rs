@@ -61,7 +61,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     });
     let names = inputs.filter_map(|input| input.name.as_ref()).chain(steps);
     let mut mirror = Mirror {
-        known: names.map(|name| name.unraw().to_string()).collect(),
+        known: names.map(text).collect(),
         ahead: BTreeSet::new(),
         editor,
     };
@@ -71,7 +71,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 impl Mirror {
     fn knows(&self, name: &Ident) -> bool {
-        self.known.contains(&name.unraw().to_string())
+        self.known.contains(&text(name))
     }
 
     fn plan(&self, plan: &Scanned) -> TokenStream {
@@ -84,7 +84,7 @@ impl Mirror {
         };
         let inputs = head.inputs.iter().map(|input| {
             let (name, rest) = (&input.name, &input.rest);
-            quote!(let #name @ _ #rest = #editor::any();)
+            quote!(let #name #rest = #editor::any();)
         });
         let tail = match &head.output {
             Some(ty) => quote!(let _: #ty = #tail;),
@@ -153,13 +153,10 @@ impl Mirror {
     }
 
     fn step(&self, step: &Step, policy: flow::Policy) -> TokenStream {
-        // What is referred to before is an item.
-        let name = if self.ahead.contains(&step.name.unraw().to_string()) {
-            quote!(_)
-        } else {
-            // As a field in `echo`, it has no place of its own but that of the macro: it is one place, not two.
-            let name = &step.name;
-            quote!(#name @ _)
+        // What is referred to before it is declared is an item.
+        let name = match &step.name {
+            name if self.ahead.contains(&text(name)) => quote!(_),
+            name => quote!(#name),
         };
         match &step.ty {
             Some(ty) if policy.optional => {
@@ -176,6 +173,10 @@ impl Mirror {
             }
         }
     }
+}
+
+fn text(name: &Ident) -> String {
+    name.unraw().to_string()
 }
 
 /// The same tokens at the place of the macro: not another place at which the author wrote them.
