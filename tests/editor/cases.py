@@ -4,7 +4,7 @@ EMAIL = "thread_id from subject size"
 INBOX = "data next_page raw"
 # `later` is known everywhere, since a step before it refers to it.
 START = "limit reply sender"
-TYPES = "Email FetchEmails Filters Inbox Mail Note Person Receipt ReplyEmail ReplyToLatest String Value Vec"
+TYPES = "Email FetchEmails Filters Inbox Mail Note Person Receipt ReplyEmail ReplyToLatest String Value"
 ATTRIBUTES = "after concurrency deadline fallback optional retry timeout"
 
 # What is tried, the text, what replaces it, and what must be offered: of each kind exactly these labels, `has` among others.
@@ -86,7 +86,7 @@ COMPLETIONS = [
     ("the body of a `for`, names", "to: mail.from.email,", "to: ma▮,", {"variable": "count inbox mail noted sent " + START}),
     ("the body of a `for`, argument names", "to: mail.from.email, subject", "▮, subject", {"field": "to"}),
     ("a computed step", "inbox.data.len() + 1;", "inbox.data.▮ + 1;", {"has": "len first"}),
-    ("a computed step, behind an operator", "inbox.data.len() + 1;", "inbox.data.len() + limit.▮;", {"has": "pow count_ones"}),
+    ("a computed step, behind an operator", "inbox.data.len() + 1;", "inbox.data.len() + limit.▮;", {"has": "pow checked_add"}),
     ("a computed step, names", "inbox.data.len() + 1;", "inbox.data.len() + li▮;", {"variable": "inbox " + START}),
     ("names of attributes, half typed", "#[retry(3, backoff", "#[re▮(3, backoff", {"constant": ATTRIBUTES}),
     ("names of attributes, nothing typed", "#[concurrency(2)]", "#[▮]", {"constant": ATTRIBUTES}),
@@ -178,9 +178,9 @@ REFERENCES = [
 # What a rename writes, from wherever it is asked for.
 RENAMES = [(title + ", from here", marked, lines) for title, marked, lines in REFERENCES] + [
     ("a field, from its struct", "pub si▮ze: u64", ["pub [size]: u64", "copies: inbox.data[0].[size],", "step noted = if sent.id > 0 && inbox.data.iter().all(|mail| mail.[size]"]),
-    ("an argument, from the tool", "bo▮dy: String", ["[body]: String,", "[body]: reply,", "ReplyEmail { thread_id: mail.thread_id, to: mail.from.email, subject: mail.subject, [body]"]),
-    ("an input, from outside", "reply: \"On it", None),
-    ("a type, in the plan", "step end: Rec▮eipt =", None),
+    ("an argument, from the tool", "bo▮dy: String", ["[body]: String,", 'todo!("{:p} {thread_id} {to} {subject} {[body]}', "[body]: reply,", "ReplyEmail { thread_id: mail.thread_id, to: mail.from.email, subject: mail.subject, [body]"]),
+    ("an input, from outside", 'rep▮ly: "On it', ["[reply]: String,", "body: [reply],", "step later = Note { text: vec![[reply]", "step later = Note { text: vec![reply.trim(), \"x\"].join(\" \"), tags: [[reply]", "[reply]: \"On it"]),
+    ("the plan", "let plan = ReplyTo▮Latest", ["pub [ReplyToLatest](", "let plan = [ReplyToLatest] {"]),
 ]
 
 # What is reported in the editor: the text that it is about, and how it begins. Correct files have nothing to report.
@@ -261,8 +261,6 @@ def run(crate, show):
         found = crate.references(crate.marked(marked))
         case("references", title, None if begin_as(found, expected) else f"found {found}")
     for title, marked, expected in RENAMES:
-        if expected is None:
-            continue
         found = crate.rename(crate.marked(marked), "renamed")
         case("rename", title, None if begin_as(found, expected) else f"found {found}")
     for title, old, new, expected in DIAGNOSTICS:

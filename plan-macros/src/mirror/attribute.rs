@@ -26,9 +26,13 @@ impl Mirror {
         let given = given.unwrap_or_default();
         match &*name {
             "retry" => {
-                let options = separated(given).into_iter().map(|(option, _)| {
+                let mut options = separated(given);
+                if options.last().is_none_or(|(_, comma)| comma.is_some()) {
+                    options.push((TokenStream::new(), None));
+                }
+                let options = options.into_iter().map(|(option, _)| {
                     let mut option = Tokens::new(option);
-                    if option.peek_ident(0).is_none() {
+                    if option.peek(0).is_some() && option.peek_ident(0).is_none() {
                         return TokenStream::new();
                     }
                     let key = option.next();

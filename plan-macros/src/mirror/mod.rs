@@ -121,6 +121,9 @@ impl Mirror {
                     attributes.push(attribute.clone());
                 }
                 Part::Step(step) => {
+                    let keyword = (step.keyword != "let").then_some(&step.keyword);
+                    let keyword = self.gap(&quote!(#keyword));
+                    statements.extend(quote!(#keyword;));
                     statements.extend(self.step(step, attribute::policy(attributes.iter())));
                     attributes.clear();
                 }

@@ -33,6 +33,8 @@ pub(super) enum Part {
 }
 
 pub(super) struct Step {
+    /// `step`, or what was written for it.
+    pub(super) keyword: Ident,
     pub(super) name: Ident,
     /// What stands behind the colon, if there is one.
     pub(super) ty: Option<TokenStream>,
@@ -130,10 +132,10 @@ fn parts(mut tokens: Tokens) -> Vec<Part> {
             let group = tokens.peek_group(length - 1, Delimiter::Bracket);
             parts.extend(group.map(|group| Part::Attribute(group.stream())));
             (0..length).for_each(|_| drop(tokens.next()));
-        } else if let Some(name) = step_name(&tokens) {
+        } else if let Some((keyword, name)) = starts_step(&tokens) {
             tokens.next();
             tokens.next();
-            parts.push(Part::Step(step(name, &mut tokens)));
+            parts.push(Part::Step(step(keyword, name, &mut tokens)));
         } else {
             let mut other: TokenStream = tokens.next().into_iter().collect();
             other.extend(take_until(&mut tokens, begins));
@@ -143,8 +145,8 @@ fn parts(mut tokens: Tokens) -> Vec<Part> {
     parts
 }
 
-/// The name behind `step`, or behind what was written for it.
-fn step_name(tokens: &Tokens) -> Option<Ident> {
+/// `step`, or what was written for it, and the name behind it.
+fn starts_step(tokens: &Tokens) -> Option<(Ident, Ident)> {
     let keyword = tokens.peek_ident(0)?;
     let name = tokens.peek_ident(1)?;
     let is = |ahead: usize, chars: &[char]| {
@@ -153,7 +155,7 @@ fn step_name(tokens: &Tokens) -> Option<Ident> {
     };
     let assigned = is(2, &['=', ':']) && !is(3, &['=', ':', '>']);
     let is_step = keyword == "step" && name != "as" || assigned;
-    is_step.then(|| name.clone())
+    is_step.then(|| (keyword.clone(), name.clone()))
 }
 
 /// Whether an attribute stands here, or `step name =`, or `step name:`.
@@ -162,10 +164,10 @@ fn begins(tokens: &Tokens) -> bool {
         let punct = tokens.peek_punct(2);
         punct.is_some_and(|punct| matches!(punct.as_char(), '=' | ':'))
     };
-    tokens.attribute(0).is_some() || step_name(tokens).is_some() && assigns()
+    tokens.attribute(0).is_some() || starts_step(tokens).is_some() && assigns()
 }
 
-fn step(name: Ident, tokens: &mut Tokens) -> Step {
+fn step(keyword: Ident, name: Ident, tokens: &mut Tokens) -> Step {
     let ends = |tokens: &Tokens| is_punct(tokens, ';') || begins(tokens);
     let ty = tokens.eat_punct(':').then(|| {
         let mut angles = 0_usize;
@@ -198,7 +200,12 @@ fn step(name: Ident, tokens: &mut Tokens) -> Step {
         });
     }
     tokens.eat_punct(';');
-    Step { name, ty, value }
+    Step {
+        keyword,
+        name,
+        ty,
+        value,
+    }
 }
 
 fn is_punct(tokens: &Tokens, char: char) -> bool {
@@ -249,4 +256,29 @@ pub(super) fn separated(stream: TokenStream) -> Vec<(TokenStream, Option<Punct>)
         pieces.push((piece, None));
     }
     pieces
+}
+
+/// Takes the tokens up to where another expression begins, for want of a comma: `a.b c`.
+pub(super) fn expression(tokens: &mut Tokens) -> TokenStream {
+    let mut complete = false;
+    take_until(tokens, |tokens| {
+        let next = tokens.peek_ident(0);
+        let ends = complete && next.is_some_and(|ident| !is_keyword(ident));
+        complete = match tokens.peek(0) {
+            Some(TokenTree::Ident(ident)) => !is_keyword(ident),
+            Some(TokenTree::Group(_) | TokenTree::Literal(_)) => true,
+            Some(TokenTree::Punct(punct)) => punct.as_char() == '?',
+            None => false,
+        };
+        ends
+    })
+}
+
+/// Whether the name belongs to an expression that goes on.
+fn is_keyword(ident: &Ident) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "as", "async", "await", "break", "const", "continue", "dyn", "else", "for", "if", "in",
+        "let", "loop", "match", "move", "mut", "ref", "return", "unsafe", "while",
+    ];
+    KEYWORDS.iter().any(|keyword| ident == keyword)
 }

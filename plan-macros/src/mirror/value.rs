@@ -1,7 +1,7 @@
 //! Values as plain Rust: the author's tokens, with what may be of another type than its place wrapped.
 
 use super::Mirror;
-use super::scan::{separated, take_until};
+use super::scan::{self, separated, take_until};
 use crate::parse::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -86,8 +86,9 @@ impl Mirror {
             }
             (Some(_), Some(_)) if is(&tokens, 1, ':') && !is(&tokens, 2, ':') => {
                 let (name, colon) = (tokens.next(), tokens.next());
-                let value = self.argument(tokens.rest());
-                quote!(#name #colon #value)
+                let value = self.argument(scan::expression(&mut tokens));
+                let next = self.field(tokens.rest());
+                quote!(#name #colon #value #next)
             }
             _ if is(&tokens, 0, '.') && is(&tokens, 1, '.') && tokens.peek(2).is_none() => {
                 quote!(#field #editor::any())
