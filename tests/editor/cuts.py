@@ -15,8 +15,8 @@ COMMENT = re.compile(r"//[^\n]*")
 CLOSING = {"(": ")", "[": "]", "{": "}", "call(": ")"}
 CALL = "fn call<T: plan_runtime::Tool>(_: T) -> T::Output { loop {} }\n"
 KINDS = {"field", "method", "variable", "struct", "enum", "type"}
-# What only one of the two files has, and what takes another form: a plan is no function.
-APART = {"ReplyToLatest", "call", "reply_to_latest"}
+# What only one of the two files has, and a name that rust-analyzer makes up behind `let`, out of the type of the output.
+APART = {"ReplyToLatest", "call", "receipt"}
 
 
 def tokens(text):

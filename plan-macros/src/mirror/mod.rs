@@ -83,9 +83,10 @@ impl Mirror {
             return quote!({ let __plan = #editor::inline(|| { #traits #body #ahead #tail }); #echo __plan });
         };
         let inputs = head.inputs.iter().map(|input| {
-            let (name, rest) = (&input.name, &input.rest);
-            quote!(let #name #rest = #editor::any();)
+            let (name, ty, behind) = (&input.name, &input.ty, &input.behind);
+            quote!(let #name #ty = #editor::any(); let (#behind) = #editor::any();)
         });
+        let behind_inputs = &head.behind_inputs;
         let tail = match &head.output {
             Some(ty) => quote!(let _: #ty = #tail;),
             None => quote!(let _ = #tail;),
@@ -95,6 +96,7 @@ impl Mirror {
             const _: () = {
                 #traits
                 #(#inputs)*
+                let _: (#behind_inputs) = #editor::any();
                 #body
                 #tail
                 #ahead

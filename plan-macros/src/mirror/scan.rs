@@ -14,13 +14,17 @@ pub(super) struct Scanned {
 pub(super) struct Head {
     pub(super) name: Option<Ident>,
     pub(super) inputs: Vec<Input>,
+    /// What stands between the inputs and the arrow, where nothing should.
+    pub(super) behind_inputs: TokenStream,
     pub(super) output: Option<TokenStream>,
 }
 
 /// An input, without its attributes: `name`, and `: Type`.
 pub(super) struct Input {
     pub(super) name: Option<Ident>,
-    pub(super) rest: TokenStream,
+    pub(super) ty: TokenStream,
+    /// What stands behind the type, for want of a comma.
+    pub(super) behind: TokenStream,
 }
 
 /// What follows another in the body of a plan.
@@ -85,6 +89,9 @@ fn head(tokens: &mut Tokens) -> Option<(Head, Tokens)> {
     } else if !public && !is_arrow(tokens) {
         return None;
     }
+    let behind_inputs = take_until(tokens, |tokens| {
+        is_arrow(tokens) || tokens.peek_group(0, Delimiter::Brace).is_some()
+    });
     let output = is_arrow(tokens).then(|| {
         tokens.next();
         tokens.next();
@@ -99,6 +106,7 @@ fn head(tokens: &mut Tokens) -> Option<(Head, Tokens)> {
     let head = Head {
         name,
         inputs,
+        behind_inputs,
         output,
     };
     Some((head, Tokens::new(body)))
@@ -121,7 +129,8 @@ fn input(tokens: TokenStream) -> Input {
     }
     Input {
         name,
-        rest: tokens.rest(),
+        ty: expression(&mut tokens),
+        behind: tokens.rest(),
     }
 }
 
@@ -258,7 +267,7 @@ pub(super) fn separated(stream: TokenStream) -> Vec<(TokenStream, Option<Punct>)
     pieces
 }
 
-/// Takes the tokens up to where another expression begins, for want of a comma: `a.b c`.
+/// Takes the tokens up to where another expression or type begins, for want of a comma: `a.b c`.
 pub(super) fn expression(tokens: &mut Tokens) -> TokenStream {
     let mut complete = false;
     take_until(tokens, |tokens| {
