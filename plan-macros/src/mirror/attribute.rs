@@ -2,7 +2,7 @@
 
 use super::Mirror;
 use super::flow::Policy;
-use super::scan::separated;
+use super::value::values;
 use crate::parse::tokens::Tokens;
 use proc_macro2::{Delimiter, TokenStream};
 use quote::quote;
@@ -26,11 +26,7 @@ impl Mirror {
         let given = given.unwrap_or_default();
         match &*name {
             "retry" => {
-                let mut options = separated(given);
-                if options.last().is_none_or(|(_, comma)| comma.is_some()) {
-                    options.push((TokenStream::new(), None));
-                }
-                let options = options.into_iter().map(|(option, _)| {
+                let options = values(given).into_iter().map(|(option, _)| {
                     let mut option = Tokens::new(option);
                     if option.peek(0).is_some() && option.peek_ident(0).is_none() {
                         return TokenStream::new();

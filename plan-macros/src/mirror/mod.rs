@@ -8,6 +8,8 @@
 mod attribute;
 mod echo;
 mod flow;
+#[cfg(test)]
+mod marker;
 mod scan;
 mod value;
 

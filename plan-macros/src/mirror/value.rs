@@ -3,7 +3,7 @@
 use super::Mirror;
 use super::scan::{self, separated, take_until};
 use crate::parse::tokens::Tokens;
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Punct, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 impl Mirror {
@@ -50,9 +50,10 @@ impl Mirror {
             [path @ .., TokenTree::Group(group)]
                 if is(group, Delimiter::Parenthesis) && ends_in(path, is_type) && is_path(path) =>
             {
+                // Of the values, some may be missing.
                 let path: TokenStream = path.iter().cloned().collect();
                 let values = self.within(group, |tokens| self.argument(tokens));
-                quote!(#path #values)
+                quote!(#editor::variant(#path, #values))
             }
             _ => elements(tokens),
         }
@@ -64,7 +65,7 @@ impl Mirror {
         group: &Group,
         mut each: impl FnMut(TokenStream) -> TokenStream,
     ) -> TokenStream {
-        let values = separated(group.stream()).into_iter().map(|(value, comma)| {
+        let values = values(group.stream()).into_iter().map(|(value, comma)| {
             let value = each(value);
             quote!(#value #comma)
         });
@@ -103,7 +104,7 @@ impl Mirror {
         let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
         match &trees[..] {
             [TokenTree::Group(group)] if is(group, Delimiter::Brace) => {
-                let entries = separated(group.stream()).into_iter().map(|(entry, comma)| {
+                let entries = values(group.stream()).into_iter().map(|(entry, comma)| {
                     let mut entry = Tokens::new(entry);
                     let key = take_until(&mut entry, |tokens| {
                         tokens
@@ -117,7 +118,7 @@ impl Mirror {
                 quote!((#(#entries)*))
             }
             [TokenTree::Group(group)] if is(group, Delimiter::Bracket) => {
-                let values = separated(group.stream()).into_iter().map(|(value, comma)| {
+                let values = values(group.stream()).into_iter().map(|(value, comma)| {
                     let value = self.json(value);
                     quote!(#value #comma)
                 });
@@ -127,6 +128,15 @@ impl Mirror {
             _ => self.argument(tokens),
         }
     }
+}
+
+/// What stands between commas, up to where another value can begin.
+pub(super) fn values(stream: TokenStream) -> Vec<(TokenStream, Option<Punct>)> {
+    let mut values = separated(stream);
+    if values.last().is_none_or(|(_, comma)| comma.is_some()) {
+        values.push((TokenStream::new(), None));
+    }
+    values
 }
 
 /// `inbox.data[..].subject` leads on into the elements, as a field of a slice would not.

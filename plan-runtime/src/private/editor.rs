@@ -22,6 +22,11 @@ pub fn arg<T: ?Sized, To>(_: &T) -> To {
     unreachable()
 }
 
+/// A variant of an enum with its values.
+pub fn variant<P, V, To>(_: P, _: V) -> To {
+    unreachable()
+}
+
 /// A reference on its way into a place of another type than its own, or of the same.
 pub struct Place<To, T>(PhantomData<(To, T)>);
 
