@@ -14,14 +14,18 @@ impl Mirror {
         let editor = &self.editor;
         let mut fields = TokenStream::new();
         let mut names = BTreeSet::new();
+        let mut declared = BTreeSet::new();
         for (attributes, step) in steps(&plan.parts) {
             let (name, docs) = (&step.name, docs(&attributes));
-            if docs.is_empty() || self.ahead.contains(&text(name)) {
-                continue;
-            }
-            names.insert(text(name));
             let ty = unplaced(self.type_of_step(step, &attributes));
-            fields.extend(quote!(#docs #name: #ty,));
+            if docs.is_empty() || self.ahead.contains(&text(name)) {
+                let name = unplaced(name.to_token_stream());
+                fields.extend(quote!(#name: #ty,));
+            } else {
+                names.insert(text(name));
+                fields.extend(quote!(#docs #name: #ty,));
+            }
+            declared.insert(text(name));
         }
         let inputs: BTreeSet<String> = {
             let inputs = plan.head.iter().flat_map(|head| &head.inputs);
@@ -36,6 +40,15 @@ impl Mirror {
                 text if inputs.contains(&text) => quote!(inputs.#name;),
                 _ => TokenStream::new(),
             })
+            .collect();
+        let root = |name: &Ident| match text(name) {
+            text if declared.contains(&text) => Some(quote!(steps.#name)),
+            text if inputs.contains(&text) => Some(quote!(inputs.#name)),
+            _ => None,
+        };
+        let values = steps(&plan.parts).into_iter();
+        let fits: TokenStream = values
+            .map(|(_, step)| self.fits(&step.value, &root))
             .collect();
         let inputs = plan.head.as_ref().and_then(|head| head.name.as_ref());
         let inputs = inputs.map(|name| {
@@ -53,6 +66,8 @@ impl Mirror {
                 let steps: Steps = #editor::any();
                 #inputs
                 #uses
+                use #editor::{FitJson as _, Misfit as _};
+                #fits
             };
         }
     }

@@ -7,6 +7,7 @@
 
 mod attribute;
 mod echo;
+mod fit;
 mod flow;
 #[cfg(test)]
 mod marker;
@@ -80,9 +81,8 @@ impl Mirror {
         let editor = &self.editor;
         let body = self.statements(&plan.parts);
         let (tail, ahead, echo) = (self.tail(plan), self.items_ahead(plan), self.echo(plan));
-        let traits = quote!(use #editor::{FitJson as _, Misfit as _};);
         let Some(head) = &plan.head else {
-            return quote!({ let __plan = #editor::inline(|| { #traits #body #ahead #tail }); #echo __plan });
+            return quote!({ let __plan = #editor::inline(|| { #body #ahead #tail }); #echo __plan });
         };
         let inputs = head.inputs.iter().map(|input| {
             let (name, ty, behind) = (&input.name, &input.ty, &input.behind);
@@ -96,7 +96,6 @@ impl Mirror {
         quote! {
             #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
-                #traits
                 #(#inputs)*
                 let _: (#behind_inputs) = #editor::any();
                 #body
@@ -188,11 +187,16 @@ fn text(name: &Ident) -> String {
 
 /// The same tokens at the place of the macro: not another place at which the author wrote them.
 pub(crate) fn unplaced(tokens: TokenStream) -> TokenStream {
+    placed(tokens, Span::mixed_site())
+}
+
+/// The same tokens, all at one place.
+fn placed(tokens: TokenStream, at: Span) -> TokenStream {
     let trees = tokens.into_iter().map(|mut tree| {
         if let TokenTree::Group(group) = &tree {
-            tree = Group::new(group.delimiter(), unplaced(group.stream())).into();
+            tree = Group::new(group.delimiter(), placed(group.stream(), at)).into();
         }
-        tree.set_span(Span::mixed_site());
+        tree.set_span(at);
         tree
     });
     trees.collect()

@@ -182,11 +182,11 @@ fn holds(group: &Group, char: char) -> bool {
 }
 
 /// Whether the last token is a name for which the condition holds.
-fn ends_in(trees: &[TokenTree], is: impl Fn(&str) -> bool) -> bool {
+pub(super) fn ends_in(trees: &[TokenTree], is: impl Fn(&str) -> bool) -> bool {
     matches!(trees.last(), Some(TokenTree::Ident(ident)) if is(&ident.to_string()))
 }
 
-fn is_type(name: &str) -> bool {
+pub(super) fn is_type(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 

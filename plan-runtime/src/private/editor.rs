@@ -27,6 +27,21 @@ pub fn variant<P, V, To>(_: P, _: V) -> To {
     unreachable()
 }
 
+/// A field that takes a value.
+pub struct Field<T>(PhantomData<T>);
+
+/// The field of a struct.
+pub fn field<S, T>(_: fn(&S) -> &T) -> Field<T> {
+    unreachable()
+}
+
+impl<T> Field<T> {
+    /// The field takes this value.
+    pub fn takes(self, _: T) {
+        unreachable()
+    }
+}
+
 /// A reference on its way into a place of another type than its own, or of the same.
 pub struct Place<To, T>(PhantomData<(To, T)>);
 
@@ -37,14 +52,14 @@ pub fn place<S, To, T>(_: fn(&S) -> &To, _: &T) -> Place<To, T> {
 
 impl<T> Place<T, T> {
     /// The reference as it is.
-    pub fn fit(self) -> T {
+    pub fn fit(self) -> fn() -> T {
         unreachable()
     }
 }
 
 impl<T> Place<Option<T>, T> {
     /// The reference in an `Option`.
-    pub fn fit(self) -> Option<T> {
+    pub fn fit(self) -> fn() -> Option<T> {
         unreachable()
     }
 }
@@ -52,17 +67,17 @@ impl<T> Place<Option<T>, T> {
 /// Looked for behind the inherent methods.
 pub trait FitJson<To> {
     /// The reference as JSON.
-    fn fit(self) -> To;
+    fn fit(self) -> fn() -> To;
 }
 
 impl<T> FitJson<Value> for Place<Value, T> {
-    fn fit(self) -> Value {
+    fn fit(self) -> fn() -> Value {
         unreachable()
     }
 }
 
 impl<T> FitJson<Option<Value>> for Place<Option<Value>, T> {
-    fn fit(self) -> Option<Value> {
+    fn fit(self) -> fn() -> Option<Value> {
         unreachable()
     }
 }
@@ -70,11 +85,11 @@ impl<T> FitJson<Option<Value>> for Place<Option<Value>, T> {
 /// Looked for last: what does not fit is as it is, so that its place says what it expects.
 pub trait Misfit<T> {
     /// The reference as it is.
-    fn fit(&self) -> T;
+    fn fit(&self) -> fn() -> T;
 }
 
 impl<To, T> Misfit<T> for Place<To, T> {
-    fn fit(&self) -> T {
+    fn fit(&self) -> fn() -> T {
         unreachable()
     }
 }
