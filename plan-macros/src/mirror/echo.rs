@@ -41,26 +41,24 @@ impl Mirror {
                 _ => TokenStream::new(),
             })
             .collect();
-        let root = |name: &Ident| match text(name) {
-            text if declared.contains(&text) => Some(quote!(steps.#name)),
-            text if inputs.contains(&text) => Some(quote!(inputs.#name)),
-            _ => None,
-        };
-        let values = steps(&plan.parts).into_iter();
-        let fits: TokenStream = values
-            .map(|(_, step)| self.fits(&step.value, &root))
-            .collect();
+        let fits = steps(&plan.parts).into_iter().map(|(_, step)| {
+            let mut bound = BTreeSet::new();
+            bind(&step.value, &mut bound);
+            self.fits(&step.value, &|name| match text(name) {
+                text if bound.contains(&text) => None,
+                text if declared.contains(&text) => Some(quote!(steps.#name)),
+                text if inputs.contains(&text) => Some(quote!(inputs.#name)),
+                _ => None,
+            })
+        });
+        let fits: TokenStream = fits.collect();
         let inputs = plan.head.as_ref().and_then(|head| head.name.as_ref());
         let inputs = inputs.map(|name| {
-            // Only a name: this is no other place in which the author wrote it.
-            let name = Ident::new(
-                &name.to_string(),
-                proc_macro2::Span::mixed_site().resolved_at(name.span()),
-            );
+            let name = unplaced(name.to_token_stream());
             quote!(let inputs: #name = #editor::any();)
         });
         quote! {
-            #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery)]
+            #[allow(warnings, non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
                 struct Steps { #fields }
                 let steps: Steps = #editor::any();
@@ -94,7 +92,7 @@ impl Mirror {
         let items = ahead.map(|(attributes, step)| {
             let (name, docs) = (&step.name, docs(&attributes));
             let ty = unplaced(self.type_of_step(step, &attributes));
-            quote!(#docs static #name: #ty = #editor::any();)
+            quote!(#docs #[allow(non_upper_case_globals)] static #name: #ty = #editor::any();)
         });
         items.collect()
     }
@@ -182,6 +180,14 @@ impl Uses<'_> {
             dots = if is_dot { dots + 1 } else { 0 };
         }
     }
+}
+
+/// Adds the names that patterns bind in a part.
+pub(super) fn bound_in(mut bound: BTreeSet<String>, part: &Part) -> BTreeSet<String> {
+    if let Part::Step(step) = part {
+        bind(&step.value, &mut bound);
+    }
+    bound
 }
 
 /// The names that closures, `let`, `for` and the arms of a `match` bind somewhere in the tokens.

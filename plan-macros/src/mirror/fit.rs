@@ -2,7 +2,7 @@
 //! it, a value may be of another type than its place.
 
 use super::scan::separated;
-use super::value::{ends_in, is_type};
+use super::value::{is_path, is_type};
 use super::{Mirror, placed, unplaced};
 use crate::parse::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -23,9 +23,8 @@ impl Mirror {
             };
             checks.extend(self.fits(&group.stream(), root));
             let path = path_before(&trees[..at]);
-            let is_literal = group.delimiter() == Delimiter::Brace
-                && ends_in(path, is_type)
-                && !is_variant(path);
+            let is_literal =
+                group.delimiter() == Delimiter::Brace && is_path(path) && !is_variant(path);
             if !is_literal {
                 continue;
             }

@@ -160,13 +160,13 @@ impl Mirror {
                 body,
             } => {
                 let list = self.value(list.clone());
-                let list = quote!(#editor::list(&(#list)));
+                let list = quote!(#editor::elements(&(#list)).owned());
                 let flow = Flow::within(body.as_ref());
                 let body = self.expression(&flow, policy);
                 if policy.each && !flow.is_loop() && !flow.may_be_absent() {
-                    quote!(#editor::each(#list, |#pattern| #editor::optional(#body)))
+                    quote!(#list.each(|#pattern| #editor::optional(#body)))
                 } else {
-                    quote!(#editor::each(#list, |#pattern| #body))
+                    quote!(#list.each(|#pattern| #body))
                 }
             }
             Flow::Call(call) => {

@@ -45,6 +45,8 @@ struct Mirror {
     editor: TokenStream,
     /// The names of steps and inputs.
     known: BTreeSet<String>,
+    /// The names that patterns bind somewhere in the plan.
+    bound: BTreeSet<String>,
     /// The names of steps that are referred to before they are declared.
     ahead: BTreeSet<String>,
 }
@@ -65,6 +67,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let names = inputs.filter_map(|input| input.name.as_ref()).chain(steps);
     let mut mirror = Mirror {
         known: names.map(text).collect(),
+        bound: scanned.parts.iter().fold(BTreeSet::new(), echo::bound_in),
         ahead: BTreeSet::new(),
         editor,
     };
@@ -82,7 +85,7 @@ impl Mirror {
         let body = self.statements(&plan.parts);
         let (tail, ahead, echo) = (self.tail(plan), self.items_ahead(plan), self.echo(plan));
         let Some(head) = &plan.head else {
-            return quote!({ let __plan = #editor::inline(|| { #body #ahead #tail }); #echo __plan });
+            return quote!({ let __plan = #editor::inline(|| { use #editor::Owned as _; #body #ahead #tail }); #echo __plan });
         };
         let inputs = head.inputs.iter().map(|input| {
             let (name, ty, behind) = (&input.name, &input.ty, &input.behind);
@@ -94,8 +97,9 @@ impl Mirror {
             None => quote!(let _ = #tail;),
         };
         quote! {
-            #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery)]
+            #[allow(warnings, non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
+                use #editor::Owned as _;
                 #(#inputs)*
                 let _: (#behind_inputs) = #editor::any();
                 #body
@@ -124,7 +128,8 @@ impl Mirror {
                     attributes.push(attribute.clone());
                 }
                 Part::Step(step) => {
-                    let keyword = (step.keyword != "let").then_some(&step.keyword);
+                    let is_name = step.keyword == "let" || self.known.contains("step");
+                    let keyword = (!is_name).then_some(&step.keyword);
                     let keyword = self.gap(&quote!(#keyword));
                     statements.extend(quote!(#keyword;));
                     statements.extend(self.step(step, attribute::policy(attributes.iter())));
@@ -144,7 +149,11 @@ impl Mirror {
     /// Where a statement may begin, with what stands there.
     fn gap(&self, tokens: &TokenStream) -> TokenStream {
         let editor = &self.editor;
-        quote!({ use #editor::keyword::step; #tokens })
+        if self.known.contains("step") {
+            quote!({ #tokens })
+        } else {
+            quote!({ use #editor::keyword::step; #tokens })
+        }
     }
 
     fn tail(&self, plan: &Scanned) -> TokenStream {

@@ -1,7 +1,7 @@
 //! Values as plain Rust: the author's tokens, with what may be of another type than its place wrapped.
 
-use super::Mirror;
 use super::scan::{self, separated, take_until};
+use super::{Mirror, text};
 use crate::parse::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, Punct, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -28,11 +28,16 @@ impl Mirror {
         let editor = &self.editor;
         let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
         match &trees[..] {
+            // What another macro captured.
+            [TokenTree::Group(group)] if is(group, Delimiter::None) => self.value(group.stream()),
             [TokenTree::Group(group)] if is(group, Delimiter::Bracket) && !holds(group, ';') => {
                 self.within(group, |tokens| self.argument(tokens))
             }
             [TokenTree::Group(group)] if is(group, Delimiter::Parenthesis) && holds(group, ',') => {
                 self.within(group, |tokens| self.argument(tokens))
+            }
+            [TokenTree::Group(group)] if is(group, Delimiter::Parenthesis) => {
+                regroup(group, self.value(group.stream()))
             }
             [path @ .., TokenTree::Punct(bang), TokenTree::Group(group)]
                 if bang.as_char() == '!' && ends_in(path, |name| name == "json") =>
@@ -40,15 +45,20 @@ impl Mirror {
                 let json = self.json(group.stream());
                 quote!(#editor::json(#json))
             }
+            [path @ .., TokenTree::Punct(bang), TokenTree::Group(group)]
+                if bang.as_char() == '!' && ends_in(path, |name| name == "format") =>
+            {
+                quote!(#editor::format! #group)
+            }
             [path @ .., TokenTree::Group(group)]
-                if is(group, Delimiter::Brace) && ends_in(path, is_type) && is_path(path) =>
+                if is(group, Delimiter::Brace) && is_path(path) =>
             {
                 let fields = self.within(group, |field| self.field(field));
                 let path: TokenStream = path.iter().cloned().collect();
                 quote!(#path #fields)
             }
             [path @ .., TokenTree::Group(group)]
-                if is(group, Delimiter::Parenthesis) && ends_in(path, is_type) && is_path(path) =>
+                if is(group, Delimiter::Parenthesis) && is_path(path) =>
             {
                 // Of the values, some may be missing.
                 let path: TokenStream = path.iter().cloned().collect();
@@ -81,7 +91,7 @@ impl Mirror {
             punct.is_some_and(|punct| punct.as_char() == char)
         };
         match (tokens.peek_ident(0), tokens.peek(1)) {
-            (Some(name), None) if self.knows(name) => {
+            (Some(name), None) if self.knows(name) || self.bound.contains(&text(name)) => {
                 let value = self.argument(name.to_token_stream());
                 quote!(#name: #value)
             }
@@ -142,6 +152,10 @@ pub(super) fn values(stream: TokenStream) -> Vec<(TokenStream, Option<Punct>)> {
 /// `inbox.data[..].subject` leads on into the elements, as a field of a slice would not.
 fn elements(tokens: TokenStream) -> TokenStream {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_reference = trees.iter().all(|tree| match tree {
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '.' | '?'),
+        _ => true,
+    });
     let is_dot = |tree: Option<&TokenTree>| matches!(tree, Some(TokenTree::Punct(dot)) if dot.as_char() == '.');
     let is_call = |at: usize| matches!(trees.get(at), Some(TokenTree::Group(group)) if is(group, Delimiter::Parenthesis));
     let trees = trees.iter().enumerate().map(|(at, tree)| match tree {
@@ -150,6 +164,7 @@ fn elements(tokens: TokenStream) -> TokenStream {
         {
             let leads_on =
                 is_dot(trees.get(at + 1)) && !is_dot(trees.get(at + 2)) && !is_call(at + 3);
+            let leads_on = leads_on || is_reference && at + 1 == trees.len();
             if leads_on {
                 TokenTree::Group(Group::new(Delimiter::Bracket, quote!(0)))
             } else {
@@ -182,7 +197,7 @@ fn holds(group: &Group, char: char) -> bool {
 }
 
 /// Whether the last token is a name for which the condition holds.
-pub(super) fn ends_in(trees: &[TokenTree], is: impl Fn(&str) -> bool) -> bool {
+fn ends_in(trees: &[TokenTree], is: impl Fn(&str) -> bool) -> bool {
     matches!(trees.last(), Some(TokenTree::Ident(ident)) if is(&ident.to_string()))
 }
 
@@ -208,11 +223,23 @@ fn is_expression(value: &TokenStream) -> bool {
     trees.windows(2).any(is_call) || trees.iter().skip(1).any(is_operator)
 }
 
-/// Whether there are only names, with `::` between them.
-fn is_path(trees: &[TokenTree]) -> bool {
-    trees.iter().all(|tree| match tree {
-        TokenTree::Ident(_) => true,
-        TokenTree::Punct(punct) => punct.as_char() == ':',
-        _ => false,
-    })
+/// Whether the tokens are the path of a type, perhaps with `::<…>` in it.
+pub(super) fn is_path(trees: &[TokenTree]) -> bool {
+    let mut angles = 0_usize;
+    let mut last_name = None;
+    for tree in trees {
+        match tree {
+            TokenTree::Punct(punct) => match punct.as_char() {
+                '<' => angles += 1,
+                '>' => angles = angles.saturating_sub(1),
+                ':' => {}
+                _ if angles > 0 => {}
+                _ => return false,
+            },
+            _ if angles > 0 => {}
+            TokenTree::Ident(name) => last_name = Some(name.to_string()),
+            _ => return false,
+        }
+    }
+    angles == 0 && last_name.is_some_and(|name| is_type(&name))
 }

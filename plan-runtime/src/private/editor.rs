@@ -4,6 +4,7 @@ use super::cursor::unreachable;
 use super::run::{Inline, Request, Started, Steps};
 pub use crate::Tool;
 use serde_json::Value;
+pub use std::format;
 use std::marker::PhantomData;
 
 /// A value of any type, such as that of an input.
@@ -94,19 +95,57 @@ impl<To, T> Misfit<T> for Place<To, T> {
     }
 }
 
-/// What a loop goes through: it takes nothing out of it.
-pub fn list<T>(_: &T) -> T {
-    unreachable()
-}
-
 /// What a step gives that may be skipped or may fail.
 pub fn optional<T>(_: T) -> Option<T> {
     unreachable()
 }
 
-/// What a loop gives.
-pub fn each<L: IntoIterator, T>(_: L, _: impl FnMut(L::Item) -> T) -> Vec<T> {
+/// The elements that a loop goes through.
+pub struct Elements<T>(PhantomData<T>);
+
+/// The elements of a list, out of which nothing is taken.
+pub fn elements<L: IntoIterator>(_: &L) -> Elements<L::Item> {
     unreachable()
+}
+
+impl<T> Elements<T> {
+    /// What a loop gives.
+    pub fn each<R>(self, _: impl FnMut(T) -> R) -> Vec<R> {
+        unreachable()
+    }
+}
+
+impl<T> Elements<&T> {
+    /// What is behind references is there as it is.
+    pub fn owned(self) -> Elements<T> {
+        unreachable()
+    }
+}
+
+impl<T> Elements<(usize, &T)> {
+    /// What is behind references is there as it is.
+    pub fn owned(self) -> Elements<(usize, T)> {
+        unreachable()
+    }
+}
+
+impl<K, V> Elements<(&K, &V)> {
+    /// What is behind references is there as it is.
+    pub fn owned(self) -> Elements<(K, V)> {
+        unreachable()
+    }
+}
+
+/// Looked for behind the inherent methods: there are no references.
+pub trait Owned<T> {
+    /// The same elements.
+    fn owned(&self) -> Elements<T>;
+}
+
+impl<T> Owned<T> for Elements<T> {
+    fn owned(&self) -> Self {
+        unreachable()
+    }
 }
 
 /// What `json!` gives.
