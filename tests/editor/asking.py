@@ -73,10 +73,10 @@ class Crate:
         return [self._line(uri, edit["range"]) for uri, edit in edits]
 
     def diagnostics(self, text):
-        """Pairs of the text that a finding is about, and what it says."""
+        """Errors and warnings: pairs of the text that one is about, and what it says."""
         self.write(text)
         result = self.server.ask("textDocument/diagnostic", {"textDocument": {"uri": self.uri}})
-        return [(slice_of(text, item["range"]), item["message"]) for item in result["items"]]
+        return [(slice_of(text, item["range"]), item["message"]) for item in result["items"] if item["severity"] <= 2]
 
     def _line(self, uri, range):
         if uri != self.uri:
