@@ -106,7 +106,7 @@ fn is_apart(text: &str) -> bool {
         words.as_slice(),
         [.., "step" | "pub", _] | [.., "step" | "pub"] | []
     );
-    let midst = ["#", "!", "-", "[.", "[..", "json", "null"];
+    let midst = ["#", "!", "-", "[.", "[..", "json", "format", "null"];
     let midst = words.last().is_some_and(|last| midst.contains(last));
     foreign || made_up || midst || !before.contains('(')
 }
