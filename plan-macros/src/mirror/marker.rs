@@ -107,7 +107,9 @@ fn is_apart(text: &str) -> bool {
         [.., "step" | "pub", _] | [.., "step" | "pub"] | []
     );
     let midst = ["#", "!", "-", "[.", "[..", "json", "format", "null"];
-    let midst = words.last().is_some_and(|last| midst.contains(last));
+    let midst = words
+        .last()
+        .is_some_and(|last| midst.contains(&last.trim_start_matches('(')));
     foreign || made_up || midst || !before.contains('(')
 }
 
