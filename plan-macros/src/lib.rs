@@ -7,6 +7,7 @@ mod computed;
 mod docs;
 mod expand;
 mod graph;
+mod mirror;
 mod names;
 mod options;
 mod parse;

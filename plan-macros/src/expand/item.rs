@@ -3,6 +3,7 @@ use super::{Context, cycle, flow, slice, step, text};
 use crate::ast::{Body, Head, Input, Plan, Step};
 use crate::docs;
 use crate::graph::{Graph, Part};
+use crate::mirror::unplaced;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
@@ -25,7 +26,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
     let errors = report.into_compile_errors();
     match &plan.head {
         Some(head) => {
-            let definition = definition(head, &cx);
+            let definition = definition(head, &cx, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
             quote! {
@@ -56,8 +57,68 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
     }
 }
 
-/// The struct of the item form.
-fn definition(head: &Head, cx: &Context<'_>) -> TokenStream {
+/// What is left of a plan for an editor, with the mirror of it: what is wrong, and all that is seen from outside.
+pub(crate) fn outside(
+    plan: &Plan,
+    names: &Names,
+    graph: &Graph,
+    report: Report,
+    mirror: &TokenStream,
+) -> TokenStream {
+    let cx = Context {
+        plan,
+        names,
+        graph,
+        error: report.first(),
+    };
+    let errors = report.into_compile_errors();
+    let Some(head) = &plan.head else {
+        return quote!({ let __plan = #mirror; #errors __plan });
+    };
+    let (definition, krate) = (definition(head, &cx, unplaced), cx.krate());
+    let private = quote!(#krate::__private);
+    let (name, vis) = (unplaced(head.name.to_token_stream()), &head.vis);
+    let unit: Type = syn::parse_quote!(());
+    let ty = unplaced(head.output.as_ref().unwrap_or(&unit).to_token_stream());
+    let (plan_doc, run_doc) = docs_of(head);
+    quote! {
+        #mirror
+        #errors
+        #definition
+        impl #name {
+            #[doc = #plan_doc]
+            #vis const PLAN: &'static #private::Plan = #private::editor::any();
+            #[doc = #run_doc]
+            #vis fn run<__App: ?::core::marker::Sized>(self, __app: &__App) -> #private::Run<'_, __App, #ty> {
+                #private::editor::any()
+            }
+        }
+        impl #private::Tool for #name {
+            type Output = #ty;
+            const NAME: &'static ::core::primitive::str = "";
+        }
+        impl<__App: ?::core::marker::Sized> #private::Call<__App> for #name {
+            async fn call(self, __app: &__App) -> #private::Result<#ty> {
+                #private::editor::any()
+            }
+        }
+    }
+}
+
+fn docs_of(head: &Head) -> (String, String) {
+    let name = &head.name;
+    (
+        format!("The plan of [`{name}`] as data."),
+        format!("Runs [`{name}`] on an application that has its tools."),
+    )
+}
+
+/// The struct of the item form, with what stands around the names of the inputs as `around` gives it.
+fn definition(
+    head: &Head,
+    cx: &Context<'_>,
+    around: fn(TokenStream) -> TokenStream,
+) -> TokenStream {
     let Head {
         attrs,
         vis,
@@ -70,7 +131,8 @@ fn definition(head: &Head, cx: &Context<'_>) -> TokenStream {
     let fields = inputs.iter().map(|Input { attrs, name, ty }| {
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
-        quote!(#(#attrs)* #allow #vis #name: #ty)
+        let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
+        quote!(#attrs #allow #vis #name: #ty)
     });
     // A derive stands before the attributes that belong to it, and behind those that may change what it sees.
     let belongs =
@@ -202,8 +264,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
             quote!(__plan::input(#text, &self.#name)?)
         }
     });
-    let plan_doc = format!("The plan of [`{name}`] as data.");
-    let run_doc = format!("Runs [`{name}`] on an application that has its tools.");
+    let (plan_doc, run_doc) = docs_of(head);
     let call = quote! {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
             __plan::called(self.run(__app))

@@ -17,6 +17,7 @@ mod value;
 
 use crate::ast::Plan;
 use crate::graph::Graph;
+use crate::mirror;
 use crate::names::{self, Names, Source};
 use crate::parse;
 use crate::report::Report;
@@ -27,6 +28,9 @@ use syn::spanned::Spanned;
 
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
+    if mirror::is_wanted() {
+        return editor(input);
+    }
     let mut report = Report::new();
     let Some(mut plan) = parse::parse(input, &mut report) else {
         return report.into_compile_errors();
@@ -35,6 +39,20 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     names::resolve(&mut plan, &names, &mut report);
     let graph = Graph::new(&plan, &names);
     item::expand(&plan, &names, &graph, report)
+}
+
+/// `plan!` for an editor: the mirror first, and what others see of the plan.
+fn editor(input: TokenStream) -> TokenStream {
+    let mirror = mirror::expand(input.clone());
+    let mut report = Report::new();
+    let Some(mut plan) = parse::parse(input, &mut report) else {
+        let errors = report.into_compile_errors();
+        return quote!(#mirror #errors);
+    };
+    let names = Names::new(&mut plan, &mut report);
+    names::resolve(&mut plan, &names, &mut report);
+    let graph = Graph::new(&plan, &names);
+    item::outside(&plan, &names, &graph, report, &mirror)
 }
 
 /// What every part of the expansion needs to know.

@@ -9,7 +9,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Ident, LitStr, Path, Token, Type, Visibility};
 
 /// `#![plan(crate = path)]` at the very start.
-pub(super) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
+pub(crate) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
     let mut krate = None;
     while tokens.peek_punct(0).is_some_and(|p| p.as_char() == '#')
         && tokens.peek_punct(1).is_some_and(|p| p.as_char() == '!')

@@ -8,10 +8,11 @@ mod literal;
 mod policy;
 mod reference;
 mod step;
-mod tokens;
+pub(crate) mod tokens;
 mod value;
 
 pub(crate) use flow::{bound, pattern_text, tidy};
+pub(crate) use head::krate;
 pub(crate) use reference::is_source_name;
 pub(crate) use step::path_text;
 
@@ -24,7 +25,7 @@ use tokens::Tokens;
 /// Reads all that stands in `plan!`; `None` if not even its form is known.
 pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Option<Plan> {
     let mut tokens = Tokens::new(input);
-    let krate = head::krate(&mut tokens, report);
+    let krate = krate(&mut tokens, report);
     let start = tokens.clone();
     if tokens.is_empty() {
         report.error_at(

@@ -3,28 +3,28 @@ use std::collections::VecDeque;
 
 /// A queue of token trees with the few looks ahead that finding the ends of statements needs.
 #[derive(Clone)]
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     queue: VecDeque<TokenTree>,
     last: Span,
 }
 
 impl Tokens {
-    pub(super) fn new(stream: TokenStream) -> Self {
+    pub(crate) fn new(stream: TokenStream) -> Self {
         Self {
             queue: stream.into_iter().collect(),
             last: Span::call_site(),
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    pub(super) fn peek(&self, ahead: usize) -> Option<&TokenTree> {
+    pub(crate) fn peek(&self, ahead: usize) -> Option<&TokenTree> {
         self.queue.get(ahead)
     }
 
-    pub(super) fn next(&mut self) -> Option<TokenTree> {
+    pub(crate) fn next(&mut self) -> Option<TokenTree> {
         let next = self.queue.pop_front()?;
         self.last = match &next {
             TokenTree::Group(group) => group.span_close(),
@@ -34,36 +34,36 @@ impl Tokens {
     }
 
     /// The span of the token that was taken last.
-    pub(super) fn last(&self) -> Span {
+    pub(crate) fn last(&self) -> Span {
         self.last
     }
 
-    pub(super) fn rest(&mut self) -> TokenStream {
+    pub(crate) fn rest(&mut self) -> TokenStream {
         self.queue.drain(..).collect()
     }
 
-    pub(super) fn peek_ident(&self, ahead: usize) -> Option<&Ident> {
+    pub(crate) fn peek_ident(&self, ahead: usize) -> Option<&Ident> {
         match self.peek(ahead) {
             Some(TokenTree::Ident(ident)) => Some(ident),
             _ => None,
         }
     }
 
-    pub(super) fn peek_punct(&self, ahead: usize) -> Option<&Punct> {
+    pub(crate) fn peek_punct(&self, ahead: usize) -> Option<&Punct> {
         match self.peek(ahead) {
             Some(TokenTree::Punct(punct)) => Some(punct),
             _ => None,
         }
     }
 
-    pub(super) fn peek_group(&self, ahead: usize, delimiter: Delimiter) -> Option<&Group> {
+    pub(crate) fn peek_group(&self, ahead: usize, delimiter: Delimiter) -> Option<&Group> {
         match self.peek(ahead) {
             Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
             _ => None,
         }
     }
 
-    pub(super) fn eat_punct(&mut self, char: char) -> bool {
+    pub(crate) fn eat_punct(&mut self, char: char) -> bool {
         let found = self
             .peek_punct(0)
             .is_some_and(|punct| punct.as_char() == char);
@@ -74,7 +74,7 @@ impl Tokens {
     }
 
     /// Opens the group that stands here if it has no delimiters: what another macro captured, such as `$vis`.
-    pub(super) fn ungroup(&mut self) {
+    pub(crate) fn ungroup(&mut self) {
         if let Some(group) = self.peek_group(0, Delimiter::None) {
             let inside: Vec<TokenTree> = group.stream().into_iter().collect();
             self.queue.pop_front();
@@ -85,7 +85,7 @@ impl Tokens {
     }
 
     /// Takes the attributes that stand here: the tokens of each, `#` and brackets.
-    pub(super) fn attributes(&mut self) -> TokenStream {
+    pub(crate) fn attributes(&mut self) -> TokenStream {
         let mut attributes = TokenStream::new();
         while let Some(length) = self.attribute(0) {
             attributes.extend(self.queue.drain(..length - 1));
@@ -95,7 +95,7 @@ impl Tokens {
     }
 
     /// How many tokens the attribute here has.
-    pub(super) fn attribute(&self, ahead: usize) -> Option<usize> {
+    pub(crate) fn attribute(&self, ahead: usize) -> Option<usize> {
         let is = |ahead, char| {
             self.peek_punct(ahead)
                 .is_some_and(|punct| punct.as_char() == char)

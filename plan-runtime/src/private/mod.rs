@@ -2,6 +2,7 @@
 
 mod argument;
 mod cursor;
+pub mod editor;
 mod flow;
 mod literal;
 mod run;

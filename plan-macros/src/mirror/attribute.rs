@@ -1,0 +1,67 @@
+//! The attributes of a step, as expressions.
+
+use super::Mirror;
+use super::flow::Policy;
+use super::value::values;
+use crate::parse::tokens::Tokens;
+use proc_macro2::{Delimiter, TokenStream};
+use quote::quote;
+
+impl Mirror {
+    /// What stands between the brackets of an attribute: its name as a path, and behind it what it is given.
+    pub(super) fn attribute(&self, attribute: TokenStream) -> TokenStream {
+        let editor = &self.editor;
+        let mut tokens = Tokens::new(attribute);
+        let name = tokens
+            .peek_ident(0)
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        if name == "doc" {
+            return TokenStream::new();
+        }
+        let path = tokens.next();
+        let given = tokens
+            .peek_group(0, Delimiter::Parenthesis)
+            .map(|group| group.stream());
+        let given = given.unwrap_or_default();
+        match &*name {
+            "retry" => {
+                let options = values(given).into_iter().map(|(option, _)| {
+                    let mut option = Tokens::new(option);
+                    if option.peek(0).is_some() && option.peek_ident(0).is_none() {
+                        return TokenStream::new();
+                    }
+                    let key = option.next();
+                    option.eat_punct('=');
+                    let value = option.rest();
+                    quote!(#editor::retry::#key; (#value);)
+                });
+                let options: TokenStream = options.collect();
+                quote!(#editor::attribute::#path; #options)
+            }
+            "after" => quote!(#editor::attribute::#path; (#given);),
+            "fallback" => {
+                let value = self.argument(given);
+                quote!(#editor::attribute::#path; #value;)
+            }
+            _ => quote!(#editor::attribute::#path;),
+        }
+    }
+}
+
+/// What attributes say of a step's output.
+pub(super) fn policy<'a>(attributes: impl Iterator<Item = &'a TokenStream>) -> Policy {
+    let mut policy = Policy::default();
+    for attribute in attributes {
+        let mut tokens = Tokens::new(attribute.clone());
+        if tokens.peek_ident(0).is_some_and(|name| name == "optional") {
+            tokens.next();
+            let each = tokens.peek(0).is_some();
+            policy = Policy {
+                optional: !each,
+                each,
+            };
+        }
+    }
+    policy
+}

@@ -1,0 +1,223 @@
+//! What a step does, as an expression, and the type of what it gives.
+
+use super::Mirror;
+use super::scan::take_until;
+use crate::parse::tokens::Tokens;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::quote;
+
+/// What a step does.
+enum Flow {
+    /// `if … { … } else { … }`: keywords and conditions, each with what is in the braces behind it.
+    If {
+        branches: Vec<(TokenStream, Option<TokenTree>)>,
+        /// Whether the last of them is an `else`.
+        exhaustive: bool,
+    },
+    For {
+        pattern: TokenStream,
+        list: TokenStream,
+        body: Option<TokenTree>,
+    },
+    Call(TokenStream),
+}
+
+impl Flow {
+    fn new(tokens: TokenStream) -> Self {
+        let mut queue = Tokens::new(tokens.clone());
+        let keyword = queue.peek_ident(0).map(ToString::to_string);
+        match keyword.as_deref() {
+            Some("if") => Self::conditional(&mut queue),
+            Some("for") => Self::repeated(&mut queue),
+            _ => Self::Call(tokens),
+        }
+    }
+
+    fn conditional(tokens: &mut Tokens) -> Self {
+        let is_else = |tokens: &Tokens, ahead| {
+            tokens
+                .peek_ident(ahead)
+                .is_some_and(|ident| ident == "else")
+        };
+        let mut branches = Vec::new();
+        let mut header = TokenStream::new();
+        loop {
+            header.extend(take_until(tokens, |tokens| {
+                let ends = tokens.peek(1).is_none() || is_else(tokens, 1);
+                ends && tokens.peek_group(0, Delimiter::Brace).is_some()
+            }));
+            branches.push((std::mem::take(&mut header), tokens.next()));
+            // `else`
+            header.extend(tokens.next());
+            let goes_on = tokens.peek_ident(0).is_some_and(|ident| ident == "if");
+            if header.is_empty() || !goes_on {
+                let exhaustive = !header.is_empty();
+                if exhaustive {
+                    branches.push((header, tokens.next()));
+                }
+                return Self::If {
+                    branches,
+                    exhaustive,
+                };
+            }
+        }
+    }
+
+    fn repeated(tokens: &mut Tokens) -> Self {
+        // `for`
+        tokens.next();
+        let is_in = |tokens: &Tokens| tokens.peek_ident(0).is_some_and(|ident| ident == "in");
+        let pattern = take_until(tokens, is_in);
+        // `in`
+        tokens.next();
+        let is_last = |tokens: &Tokens| {
+            tokens.peek(1).is_none() && tokens.peek_group(0, Delimiter::Brace).is_some()
+        };
+        let list = take_until(tokens, is_last);
+        Self::For {
+            pattern,
+            list,
+            body: tokens.next(),
+        }
+    }
+
+    /// Whether what it gives is an `Option` because it may be skipped.
+    fn may_be_absent(&self) -> bool {
+        match self {
+            Self::If {
+                branches,
+                exhaustive,
+            } => {
+                !exhaustive
+                    || branches
+                        .first()
+                        .is_some_and(|(_, body)| Self::within(body.as_ref()).may_be_absent())
+            }
+            _ => false,
+        }
+    }
+
+    fn is_loop(&self) -> bool {
+        matches!(self, Self::For { .. })
+    }
+
+    /// What stands in the braces.
+    fn within(body: Option<&TokenTree>) -> Self {
+        match body {
+            Some(TokenTree::Group(group)) => Self::new(group.stream()),
+            _ => Self::Call(TokenStream::new()),
+        }
+    }
+}
+
+/// How the output of a step is another than that of its calls.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Policy {
+    /// `#[optional]`
+    pub(super) optional: bool,
+    /// `#[optional(each)]`
+    pub(super) each: bool,
+}
+
+impl Mirror {
+    /// What a step without a type does, as an expression.
+    pub(super) fn body(&self, tokens: TokenStream, policy: Policy) -> TokenStream {
+        let editor = &self.editor;
+        let flow = Flow::new(tokens);
+        let body = self.expression(&flow, policy);
+        if policy.optional && !flow.may_be_absent() {
+            quote!(#editor::optional(#body))
+        } else {
+            body
+        }
+    }
+
+    fn expression(&self, flow: &Flow, policy: Policy) -> TokenStream {
+        let editor = &self.editor;
+        match flow {
+            Flow::If {
+                branches,
+                exhaustive,
+            } => {
+                let absent = branches
+                    .first()
+                    .is_some_and(|(_, body)| Flow::within(body.as_ref()).may_be_absent());
+                let branches = branches.iter().map(|(header, body)| {
+                    let body = self.expression(&Flow::within(body.as_ref()), policy);
+                    quote!(#header { #body })
+                });
+                match (*exhaustive, absent) {
+                    (true, _) => quote!(#(#branches)*),
+                    (false, true) => quote!({ #(#branches)* else { #editor::any() } }),
+                    (false, false) => {
+                        quote!(#editor::optional(#(#branches)* else { #editor::any() }))
+                    }
+                }
+            }
+            Flow::For {
+                pattern,
+                list,
+                body,
+            } => {
+                let list = self.value(list.clone());
+                let list = quote!(#editor::elements(&(#list)).owned());
+                let flow = Flow::within(body.as_ref());
+                let body = self.expression(&flow, policy);
+                if policy.each && !flow.is_loop() && !flow.may_be_absent() {
+                    quote!(#list.each(|#pattern| #editor::optional(#body)))
+                } else {
+                    quote!(#list.each(|#pattern| #body))
+                }
+            }
+            Flow::Call(call) => {
+                let call = self.value(call.clone());
+                quote!(#editor::call((#call)))
+            }
+        }
+    }
+
+    /// The type of what a step gives.
+    pub(super) fn output(&self, tokens: TokenStream, policy: Policy) -> TokenStream {
+        let flow = Flow::new(tokens);
+        let ty = self.type_of(&flow, policy);
+        if policy.optional && !flow.may_be_absent() {
+            quote!(::core::option::Option<#ty>)
+        } else {
+            ty
+        }
+    }
+
+    fn type_of(&self, flow: &Flow, policy: Policy) -> TokenStream {
+        let editor = &self.editor;
+        match flow {
+            Flow::If {
+                branches,
+                exhaustive,
+            } => {
+                let first = Flow::within(branches.first().and_then(|(_, body)| body.as_ref()));
+                let ty = self.type_of(&first, policy);
+                if *exhaustive || first.may_be_absent() {
+                    ty
+                } else {
+                    quote!(::core::option::Option<#ty>)
+                }
+            }
+            Flow::For { body, .. } => {
+                let flow = Flow::within(body.as_ref());
+                let ty = self.type_of(&flow, policy);
+                if policy.each && !flow.is_loop() && !flow.may_be_absent() {
+                    quote!(::std::vec::Vec<::core::option::Option<#ty>>)
+                } else {
+                    quote!(::std::vec::Vec<#ty>)
+                }
+            }
+            Flow::Call(call) => {
+                let mut tokens = Tokens::new(call.clone());
+                let path = take_until(&mut tokens, |tokens| {
+                    tokens.peek_group(0, Delimiter::Brace).is_some()
+                });
+                quote!(<#path as #editor::Tool>::Output)
+            }
+        }
+    }
+}

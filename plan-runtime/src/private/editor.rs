@@ -1,0 +1,212 @@
+//! What the mirror of a plan names, which only editors see: see `mirror` in `plan-macros`. Nothing of it is ever called.
+
+use super::cursor::unreachable;
+use super::run::{Inline, Request, Started, Steps};
+pub use crate::Tool;
+use serde_json::Value;
+pub use std::format;
+use std::marker::PhantomData;
+
+/// A value of any type, such as that of an input.
+#[must_use]
+pub fn any<T>() -> T {
+    unreachable()
+}
+
+/// What a tool gives.
+pub fn call<T: Tool>(_: T) -> T::Output {
+    unreachable()
+}
+
+/// A value on its way into a place that may be of another type: a string literal fits a path, and `None` fits many an `Option`.
+pub fn arg<T: ?Sized, To>(_: &T) -> To {
+    unreachable()
+}
+
+/// A variant of an enum with its values.
+pub fn variant<P, V, To>(_: P, _: V) -> To {
+    unreachable()
+}
+
+/// A field that takes a value.
+pub struct Field<T>(PhantomData<T>);
+
+/// The field of a struct.
+pub fn field<S, T>(_: fn(&S) -> &T) -> Field<T> {
+    unreachable()
+}
+
+impl<T> Field<T> {
+    /// The field takes this value.
+    pub fn takes(self, _: T) {
+        unreachable()
+    }
+}
+
+/// A reference on its way into a place of another type than its own, or of the same.
+pub struct Place<To, T>(PhantomData<(To, T)>);
+
+/// A reference, and the field that takes it.
+pub fn place<S, To, T>(_: fn(&S) -> &To, _: &T) -> Place<To, T> {
+    unreachable()
+}
+
+impl<T> Place<T, T> {
+    /// The reference as it is.
+    pub fn fit(self) -> fn() -> T {
+        unreachable()
+    }
+}
+
+impl<T> Place<Option<T>, T> {
+    /// The reference in an `Option`.
+    pub fn fit(self) -> fn() -> Option<T> {
+        unreachable()
+    }
+}
+
+/// Looked for behind the inherent methods.
+pub trait FitJson<To> {
+    /// The reference as JSON.
+    fn fit(self) -> fn() -> To;
+}
+
+impl<T> FitJson<Value> for Place<Value, T> {
+    fn fit(self) -> fn() -> Value {
+        unreachable()
+    }
+}
+
+impl<T> FitJson<Option<Value>> for Place<Option<Value>, T> {
+    fn fit(self) -> fn() -> Option<Value> {
+        unreachable()
+    }
+}
+
+/// Looked for last: what does not fit is as it is, so that its place says what it expects.
+pub trait Misfit<T> {
+    /// The reference as it is.
+    fn fit(&self) -> fn() -> T;
+}
+
+impl<To, T> Misfit<T> for Place<To, T> {
+    fn fit(&self) -> fn() -> T {
+        unreachable()
+    }
+}
+
+/// What a step gives that may be skipped or may fail.
+pub fn optional<T>(_: T) -> Option<T> {
+    unreachable()
+}
+
+/// The elements that a loop goes through.
+pub struct Elements<T>(PhantomData<T>);
+
+/// The elements of a list, out of which nothing is taken.
+pub fn elements<L: IntoIterator>(_: &L) -> Elements<L::Item> {
+    unreachable()
+}
+
+impl<T> Elements<T> {
+    /// What a loop gives.
+    pub fn each<R>(self, _: impl FnMut(T) -> R) -> Vec<R> {
+        unreachable()
+    }
+}
+
+impl<T> Elements<&T> {
+    /// What is behind references is there as it is.
+    pub fn owned(self) -> Elements<T> {
+        unreachable()
+    }
+}
+
+impl<T> Elements<(usize, &T)> {
+    /// What is behind references is there as it is.
+    pub fn owned(self) -> Elements<(usize, T)> {
+        unreachable()
+    }
+}
+
+impl<K, V> Elements<(&K, &V)> {
+    /// What is behind references is there as it is.
+    pub fn owned(self) -> Elements<(K, V)> {
+        unreachable()
+    }
+}
+
+/// Looked for behind the inherent methods: there are no references.
+pub trait Owned<T> {
+    /// The same elements.
+    fn owned(&self) -> Elements<T>;
+}
+
+impl<T> Owned<T> for Elements<T> {
+    fn owned(&self) -> Self {
+        unreachable()
+    }
+}
+
+/// What `json!` gives.
+pub fn json<T, To>(_: T) -> To {
+    unreachable()
+}
+
+/// What the expression form gives.
+pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<AnySteps, O> {
+    unreachable()
+}
+
+/// The steps of some plan.
+#[derive(Debug)]
+pub struct AnySteps;
+
+impl<App: ?Sized> Steps<App> for AnySteps {
+    fn start<'a>(_: usize, _: Request<'_>, _: &'a App) -> Started<'a> {
+        unreachable()
+    }
+}
+
+/// What starts a statement of a plan.
+pub mod keyword {
+    /// A step calls a tool, `step name = Tool { … };`, or computes a value, `step name: Type = …;`.
+    #[expect(non_upper_case_globals, reason = "it is a keyword")]
+    pub const step: () = ();
+}
+
+/// The attributes of steps.
+pub mod attribute {
+    #![expect(non_upper_case_globals, reason = "they are attributes")]
+
+    /// `#[after(first, second)]`: the steps that must end first.
+    pub const after: () = ();
+    /// `#[timeout("10s")]`: how long each attempt may take.
+    pub const timeout: () = ();
+    /// `#[deadline("1m")]`: how long all attempts may take together, with the waits.
+    pub const deadline: () = ();
+    /// `#[optional]`: its failure does not fail the plan, and its output is an `Option`. `#[optional(each)]` is for the elements of
+    /// a `for`.
+    pub const optional: () = ();
+    /// `#[concurrency(4)]`: how many elements of a `for` run at once.
+    pub const concurrency: () = ();
+    /// `#[fallback(value)]`: the output, if the step fails.
+    pub const fallback: () = ();
+
+    /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: how often the step is tried at most.
+    pub const retry: () = ();
+}
+
+/// The options of `#[retry(…)]`.
+pub mod retry {
+    #![expect(non_upper_case_globals, reason = "they are options")]
+
+    /// How often the step is tried at most.
+    pub const attempts: () = ();
+    /// The first wait, which doubles.
+    pub const backoff: () = ();
+    /// The longest wait.
+    pub const max: () = ();
+    /// Whether a random part of each wait is left out.
+    pub const jitter: () = ();
+}
