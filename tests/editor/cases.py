@@ -153,7 +153,7 @@ HOVERS = [
     ("a field with a comment", "to: inbox.data[0].from.ema▮il", ["Where mail reaches the person."]),
     ("a tool", "step sent = Reply▮Email", ["pub struct ReplyEmail", "Replies to an e-mail."]),
     ("an argument", "sub▮ject: format", ["pub subject: String", "What it is about."]),
-    ("an argument without a comment", "bo▮dy: reply,", ["pub body: String", "The argument `body`."]),
+    ("an argument without a comment", "bo▮dy: reply,", ["pub body: String"]),
     ("an attribute", "#[ret▮ry(3", ["how often the step is tried at most"]),
     ("an option of an attribute", "back▮off =", ["The first wait, which doubles."]),
     ("the variable of a `for`", "to: ma▮il.from", ["mail: Email"]),
