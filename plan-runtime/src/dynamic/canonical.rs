@@ -139,8 +139,7 @@ impl<'d> Canonical<'d> {
             ..StepSpans::default()
         });
         let is_id = |key: &Node<'_>| key.text().is_ok_and(|text| text.value == "id");
-        let members = node.members();
-        let Some((_, id)) = members.into_iter().find(|(key, _)| is_id(key)) else {
+        let Some((_, id)) = node.members().find(|(key, _)| is_id(key)) else {
             return String::new();
         };
         let place = self.place(id);

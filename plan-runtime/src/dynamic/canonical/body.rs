@@ -143,7 +143,7 @@ impl Canonical<'_> {
         arguments: Option<Node<'_>>,
         depth: usize,
     ) -> Body {
-        match kind.name.as_str() {
+        match &*kind.name {
             "tool" => {
                 let site = self.site();
                 let tool = self.tool(kind.value);

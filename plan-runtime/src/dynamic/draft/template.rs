@@ -84,7 +84,7 @@ impl Draft {
             self.no_reference(source, member.key, &member.name);
             let value = self.template(source, member.value, Some(member.key), depth + 1);
             entries.push(Entry {
-                key: Key::Name(member.name.into()),
+                key: Key::Name(member.name.into_owned().into()),
                 value,
             });
         }

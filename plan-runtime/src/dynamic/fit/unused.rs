@@ -81,7 +81,11 @@ fn dependencies(
             .map_or_else(String::new, |step| format!("step `{}`", step.id)),
     };
     for (index, step) in plan.steps.iter().enumerate() {
-        let Some(of_step) = spans.steps.get(index) else {
+        let Some(of_step) = spans
+            .steps
+            .get(index)
+            .filter(|of_step| !of_step.after.is_empty())
+        else {
             continue;
         };
         let has_broken = of_step.broken || broken(spans, index);
@@ -140,10 +144,10 @@ fn dependencies(
 /// Whether some of the step's templates could not be read.
 fn broken(spans: &Spans, index: usize) -> bool {
     let start = spans.steps[index].templates;
-    let later = spans.steps[index + 1..].iter().map(|step| step.templates);
+    // Templates are read step by step; a step that could not be read has none.
+    let mut later = spans.steps[index + 1..].iter().map(|step| step.templates);
     let end = later
-        .filter(|end| *end >= start)
-        .min()
+        .find(|end| *end >= start)
         .unwrap_or(spans.templates.len());
     spans
         .templates
