@@ -183,7 +183,7 @@ impl Draft {
 
     fn foreign(&self, source: &Source<'_>, text: &Text<'_>, scan: &Scan<'_>) -> Option<Note> {
         let known = |target: &Target| match target {
-            Target::Id(id) => self.ids.contains_key(id),
+            Target::Id(id) => self.ids.contains_key(id.as_str()),
             Target::Index(index) => *index < self.steps,
             Target::Input(_) => false,
         };

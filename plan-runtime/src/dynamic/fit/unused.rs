@@ -91,7 +91,7 @@ fn dependencies(
         let has_broken = of_step.broken || broken(spans, index);
         let reads = step.reads();
         let mut seen: Vec<(usize, Span)> = Vec::new();
-        for &(needed, place) in &of_step.after {
+        for &(needed, place) in of_step.after.iter() {
             let mut warn = |message: String, help: &str| {
                 notes.push(
                     Note::warning(Code::UnneededDependency, place.range(), message)

@@ -29,7 +29,7 @@ impl<'x> Schedule<'x> {
     {
         let flow = self.steps[step].flow.as_ref();
         let tool = match flow.and_then(|flow| flow.jobs.get(job)) {
-            Some(job) => job.action.tool.as_ref(),
+            Some(job) => job.action.tool.as_deref(),
             None => self.plan.steps[step].tool(),
         };
         StepRef {
