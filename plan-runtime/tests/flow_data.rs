@@ -3,7 +3,7 @@
 use plan_runtime::Plan;
 use plan_runtime::plan::{
     Action, Body, Branch, Condition, For, Input, Number, Optional, Output, Policy, Reference,
-    Segment, Source, Step, Template, ToolInfo,
+    Segment, Shared, Source, Step, Template, ToolInfo,
 };
 use serde_json::json;
 use std::borrow::Cow::Borrowed;
@@ -20,10 +20,10 @@ const fn reference(source: Source, path: &'static [Segment], written: &'static s
 const fn call(site: usize, tool: &'static str, args: Template) -> Body {
     Body::Action(Action {
         site,
-        tool: Some(ToolInfo {
+        tool: Some(Shared::Static(&ToolInfo {
             name: Borrowed(tool),
             description: Borrowed(""),
-        }),
+        })),
         args,
     })
 }
@@ -44,7 +44,7 @@ static PLAN: Plan = Plan {
             body: call(0, "fetch", Template::Object(Borrowed(&[]))),
             after: Borrowed(&[]),
             needs: Borrowed(&[]),
-            policy: Policy {
+            policy: Shared::Static(&Policy {
                 attempts: 5,
                 backoff: Duration::from_millis(200),
                 max: Duration::from_secs(10),
@@ -52,7 +52,7 @@ static PLAN: Plan = Plan {
                 timeout: Some(Duration::from_secs(10)),
                 deadline: Some(Duration::from_secs(60)),
                 ..Policy::DEFAULT
-            },
+            }),
         },
         Step {
             id: Borrowed("sent"),
@@ -84,11 +84,11 @@ static PLAN: Plan = Plan {
             }])),
             after: Borrowed(&[]),
             needs: Borrowed(&[0]),
-            policy: Policy {
+            policy: Shared::Static(&Policy {
                 optional: Optional::Each,
                 concurrency: Some(4),
                 ..Policy::DEFAULT
-            },
+            }),
         },
         Step {
             id: Borrowed("count"),
@@ -96,10 +96,10 @@ static PLAN: Plan = Plan {
             body: call(4, "count", reference(Source::Step(1), &[], "sent")),
             after: Borrowed(&[]),
             needs: Borrowed(&[0, 1]),
-            policy: Policy {
+            policy: Shared::Static(&Policy {
                 fallback: Some(reference(Source::Step(0), &[], "inbox")),
                 ..Policy::DEFAULT
-            },
+            }),
         },
     ]),
     output: Output {

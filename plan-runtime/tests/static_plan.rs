@@ -3,7 +3,7 @@
 use plan_runtime::Plan;
 use plan_runtime::plan::{
     Absent, Action, Body, Compute, Computed, Entry, Input, Key, Number, Output, Part, Policy,
-    Reference, Segment, Show, Source, Step, Tag, Template, ToolInfo,
+    Reference, Segment, Shared, Show, Source, Step, Tag, Template, ToolInfo,
 };
 use plan_runtime::resolve::{Held, ResolveError, Scope, encode, resolve};
 use plan_runtime::shape::Tagging;
@@ -49,10 +49,10 @@ static PLAN: Plan = Plan {
             intent: Borrowed("Find the sender's e-mails."),
             body: Body::Action(Action {
                 site: 0,
-                tool: Some(ToolInfo {
+                tool: Some(Shared::Static(&ToolInfo {
                     name: Borrowed("fetch_emails"),
                     description: Borrowed("Finds e-mails."),
-                }),
+                })),
                 args: Template::Object(Borrowed(&[Entry {
                     key: Key::Name(Borrowed("filters")),
                     value: Template::Object(Borrowed(&[Entry {
@@ -67,17 +67,17 @@ static PLAN: Plan = Plan {
             }),
             after: Borrowed(&[]),
             needs: Borrowed(&[]),
-            policy: Policy::DEFAULT,
+            policy: Shared::Static(&Policy::DEFAULT),
         },
         Step {
             id: Borrowed("sent"),
             intent: Borrowed(""),
             body: Body::Action(Action {
                 site: 1,
-                tool: Some(ToolInfo {
+                tool: Some(Shared::Static(&ToolInfo {
                     name: Borrowed("reply_email"),
                     description: Borrowed(""),
-                }),
+                })),
                 args: Template::Object(Borrowed(&[
                     Entry {
                         key: Key::Name(Borrowed("subject")),
@@ -124,7 +124,7 @@ static PLAN: Plan = Plan {
             }),
             after: Borrowed(&[]),
             needs: Borrowed(&[0]),
-            policy: Policy::DEFAULT,
+            policy: Shared::Static(&Policy::DEFAULT),
         },
     ]),
     output: Output {

@@ -90,10 +90,10 @@ impl Builder<'_> {
             self.apart.extend(quote!(const _: () = { #bind #checks };));
         }
         let info = quote_spanned! {at=>
-            ::core::option::Option::Some(__plan::ToolInfo {
+            ::core::option::Option::Some(__plan::Shared::Static(&__plan::ToolInfo {
                 name: __plan::Cow::Borrowed(<#tool as __plan::Tool>::NAME),
                 description: __plan::Cow::Borrowed(<#tool as __plan::Tool>::DESCRIPTION),
-            })
+            }))
         };
         leaves.action(&info, &data)
     }

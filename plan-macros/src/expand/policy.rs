@@ -55,9 +55,9 @@ impl Context<'_> {
             fields.push(quote!(concurrency: ::core::option::Option::Some(#concurrency)));
         }
         if fields.is_empty() {
-            quote!(__plan::Policy::DEFAULT)
+            quote!(__plan::Shared::Static(&__plan::Policy::DEFAULT))
         } else {
-            quote!(__plan::Policy { #(#fields,)* ..__plan::Policy::DEFAULT })
+            quote!(__plan::Shared::Static(&__plan::Policy { #(#fields,)* ..__plan::Policy::DEFAULT }))
         }
     }
 }

@@ -104,12 +104,18 @@ fn a_reference() {
                         intent: __plan::Cow::Borrowed("Look into the inbox."),
                         body: __plan::Body::Action(__plan::Action {
                             site: 0usize,
-                            tool: ::core::option::Option::Some(__plan::ToolInfo {
-                                name: __plan::Cow::Borrowed(<__PlanTool0_0 as __plan::Tool>::NAME),
-                                description: __plan::Cow::Borrowed(
-                                    <__PlanTool0_0 as __plan::Tool>::DESCRIPTION,
+                            tool: ::core::option::Option::Some(
+                                __plan::Shared::Static(
+                                    &__plan::ToolInfo {
+                                        name: __plan::Cow::Borrowed(
+                                            <__PlanTool0_0 as __plan::Tool>::NAME,
+                                        ),
+                                        description: __plan::Cow::Borrowed(
+                                            <__PlanTool0_0 as __plan::Tool>::DESCRIPTION,
+                                        ),
+                                    },
                                 ),
-                            }),
+                            ),
                             args: __plan::Template::Object(
                                 __plan::Cow::Borrowed(
                                     &[
@@ -127,7 +133,7 @@ fn a_reference() {
                         }),
                         after: __plan::Cow::Borrowed(&[]),
                         needs: __plan::Cow::Borrowed(&[]),
-                        policy: __plan::Policy::DEFAULT,
+                        policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
                     }
                 };
                 const __PLAN_OUTPUT: __plan::Template = {
@@ -295,7 +301,7 @@ fn a_computed_value_and_a_text() {
                     }),
                     after: __plan::Cow::Borrowed(&[]),
                     needs: __plan::Cow::Borrowed(&[]),
-                    policy: __plan::Policy::DEFAULT,
+                    policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
                 }
             };
             #[allow(non_upper_case_globals)]
@@ -326,12 +332,18 @@ fn a_computed_value_and_a_text() {
                     intent: __plan::Cow::Borrowed(""),
                     body: __plan::Body::Action(__plan::Action {
                         site: 1usize,
-                        tool: ::core::option::Option::Some(__plan::ToolInfo {
-                            name: __plan::Cow::Borrowed(<__PlanTool1_0 as __plan::Tool>::NAME),
-                            description: __plan::Cow::Borrowed(
-                                <__PlanTool1_0 as __plan::Tool>::DESCRIPTION,
+                        tool: ::core::option::Option::Some(
+                            __plan::Shared::Static(
+                                &__plan::ToolInfo {
+                                    name: __plan::Cow::Borrowed(
+                                        <__PlanTool1_0 as __plan::Tool>::NAME,
+                                    ),
+                                    description: __plan::Cow::Borrowed(
+                                        <__PlanTool1_0 as __plan::Tool>::DESCRIPTION,
+                                    ),
+                                },
                             ),
-                        }),
+                        ),
                         args: __plan::Template::Object(
                             __plan::Cow::Borrowed(
                                 &[
@@ -402,7 +414,7 @@ fn a_computed_value_and_a_text() {
                     }),
                     after: __plan::Cow::Borrowed(&[]),
                     needs: __plan::Cow::Borrowed(&[0usize]),
-                    policy: __plan::Policy::DEFAULT,
+                    policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
                 }
             };
         "##]],
@@ -439,12 +451,18 @@ fn a_nested_literal_and_an_order() {
                     intent: __plan::Cow::Borrowed(""),
                     body: __plan::Body::Action(__plan::Action {
                         site: 0usize,
-                        tool: ::core::option::Option::Some(__plan::ToolInfo {
-                            name: __plan::Cow::Borrowed(<__PlanTool0_0 as __plan::Tool>::NAME),
-                            description: __plan::Cow::Borrowed(
-                                <__PlanTool0_0 as __plan::Tool>::DESCRIPTION,
+                        tool: ::core::option::Option::Some(
+                            __plan::Shared::Static(
+                                &__plan::ToolInfo {
+                                    name: __plan::Cow::Borrowed(
+                                        <__PlanTool0_0 as __plan::Tool>::NAME,
+                                    ),
+                                    description: __plan::Cow::Borrowed(
+                                        <__PlanTool0_0 as __plan::Tool>::DESCRIPTION,
+                                    ),
+                                },
                             ),
-                        }),
+                        ),
                         args: __plan::Template::Object(
                             __plan::Cow::Borrowed(
                                 &[
@@ -462,7 +480,7 @@ fn a_nested_literal_and_an_order() {
                     }),
                     after: __plan::Cow::Borrowed(&[]),
                     needs: __plan::Cow::Borrowed(&[]),
-                    policy: __plan::Policy::DEFAULT,
+                    policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
                 }
             };
             #[allow(non_upper_case_globals)]
@@ -500,12 +518,18 @@ fn a_nested_literal_and_an_order() {
                     intent: __plan::Cow::Borrowed(""),
                     body: __plan::Body::Action(__plan::Action {
                         site: 1usize,
-                        tool: ::core::option::Option::Some(__plan::ToolInfo {
-                            name: __plan::Cow::Borrowed(<__PlanTool1_0 as __plan::Tool>::NAME),
-                            description: __plan::Cow::Borrowed(
-                                <__PlanTool1_0 as __plan::Tool>::DESCRIPTION,
+                        tool: ::core::option::Option::Some(
+                            __plan::Shared::Static(
+                                &__plan::ToolInfo {
+                                    name: __plan::Cow::Borrowed(
+                                        <__PlanTool1_0 as __plan::Tool>::NAME,
+                                    ),
+                                    description: __plan::Cow::Borrowed(
+                                        <__PlanTool1_0 as __plan::Tool>::DESCRIPTION,
+                                    ),
+                                },
                             ),
-                        }),
+                        ),
                         args: __plan::Template::Object(
                             __plan::Cow::Borrowed(
                                 &[
@@ -545,7 +569,7 @@ fn a_nested_literal_and_an_order() {
                     }),
                     after: __plan::Cow::Borrowed(&[0usize]),
                     needs: __plan::Cow::Borrowed(&[0usize]),
-                    policy: __plan::Policy::DEFAULT,
+                    policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
                 }
             };
         "##]],

@@ -5,7 +5,7 @@ use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};
 use crate::Plan;
-use crate::plan::{Policy, Step, Template};
+use crate::plan::{Shared, Step, Template};
 
 const TOP: &[&str] = &[
     "plan",
@@ -73,7 +73,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
         intent = steps::optional_string(draft, source, members, "intent", "the intent of a step");
         args = steps::arguments(draft, source, index, members, "arguments");
     }
-    steps::step(index, id, intent, tool, args, Vec::new(), Policy::DEFAULT)
+    steps::step(index, id, intent, tool, args, Vec::new(), Shared::default())
 }
 
 /// What is said of inputs; references make them known as well.

@@ -5,7 +5,7 @@ use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};
 use crate::Plan;
-use crate::plan::{Optional, Policy, Source as From, Step, Template};
+use crate::plan::{Optional, Policy, Shared, Source as From, Step, Template};
 use std::time::Duration;
 
 const TOP: &[&str] = &["requestId", "steps", "description", "output", "output_type"];
@@ -83,7 +83,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
             None,
             Template::Null,
             Vec::new(),
-            Policy::DEFAULT,
+            Shared::default(),
         );
     };
     draft.only(source, &members, "a step", STEP);
@@ -94,7 +94,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
         // What can run at once follows from what steps need.
         draft.value::<bool>(source, node, "`parallel`", "`true` or `false`");
     }
-    let policy = policy(draft, source, &members);
+    let policy = policy(draft, source, &members).into();
     let reads = args.reads();
     let mut after = depends_on(draft, source, index, &members);
     after.retain(|step| !reads.contains(&From::Step(*step)));
@@ -110,7 +110,7 @@ fn depends_on(
     let Some(node) = members.given("dependsOn") else {
         return Vec::new();
     };
-    let mut after = Vec::new();
+    let (mut after, mut places) = (Vec::new(), Vec::new());
     for item in draft.items(source, node, "`dependsOn`").unwrap_or_default() {
         let Some(step) =
             draft.value::<usize>(source, item, "a step to wait for", "the index of a step")
@@ -119,10 +119,11 @@ fn depends_on(
         };
         let place = source.place(item.slice());
         if let Some(step) = draft.indexed(step, place.clone()) {
-            draft.spans.steps[index].after.push((step, place.into()));
+            places.push((step, place.into()));
             after.push(step);
         }
     }
+    draft.spans.steps[index].after = places.into();
     after
 }
 

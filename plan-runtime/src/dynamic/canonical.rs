@@ -35,6 +35,12 @@ struct Canonical<'d> {
     locals: usize,
 }
 
+/// What a step has as its `id`.
+fn id(step: Node<'_>) -> Option<Node<'_>> {
+    let is_id = |key: &Node<'_>| key.text().is_ok_and(|text| text.value == "id");
+    step.members().find(|(key, _)| is_id(key)).map(|(_, id)| id)
+}
+
 enum Names {
     /// Inputs by their names; steps are known to the draft.
     InPlan(HashMap<String, (usize, Range<usize>)>),
@@ -67,15 +73,14 @@ impl<'d> Canonical<'d> {
         if !steps::counted(self.draft, &self.source, &nodes) {
             return None;
         }
-        // Steps may refer to later ones, so all ids come first.
-        let ids: Vec<String> = nodes
-            .iter()
-            .enumerate()
-            .map(|(index, node)| self.id(index, *node))
-            .collect();
+        // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
+        self.draft.spans.steps.reserve_exact(nodes.len());
+        for (index, node) in nodes.iter().enumerate() {
+            self.declare_step(index, *node);
+        }
         let mut steps = Vec::with_capacity(nodes.len());
-        for (index, (id, node)) in ids.into_iter().zip(nodes).enumerate() {
-            steps.push(self.step(index, id, node));
+        for (index, node) in nodes.into_iter().enumerate() {
+            steps.push(self.step(index, node));
         }
         self.draft.current = None;
         let output = self.output(&top);
@@ -129,8 +134,8 @@ impl<'d> Canonical<'d> {
         inputs.insert(name.to_owned(), (index, place));
     }
 
-    /// Makes a step known, and says how it is called.
-    fn id(&mut self, index: usize, node: Node<'_>) -> String {
+    /// Makes a step known by its id.
+    fn declare_step(&mut self, index: usize, node: Node<'_>) {
         let whole = Span::from(self.place(node));
         self.draft.spans.steps.push(StepSpans {
             whole,
@@ -138,15 +143,11 @@ impl<'d> Canonical<'d> {
             tool: whole,
             ..StepSpans::default()
         });
-        let is_id = |key: &Node<'_>| key.text().is_ok_and(|text| text.value == "id");
-        let members = node.members();
-        let Some((_, id)) = members.into_iter().find(|(key, _)| is_id(key)) else {
-            return String::new();
-        };
+        let Some(id) = id(node) else { return };
         let place = self.place(id);
         let Some(text) = self.draft.text(&self.source, id, "the id of a step") else {
             self.draft.spans.steps[index].broken = true;
-            return String::new();
+            return;
         };
         if let Names::InPlan(inputs) = &self.names
             && let Some((_, input)) = inputs.get(&*text.value)
@@ -159,7 +160,15 @@ impl<'d> Canonical<'d> {
         }
         self.draft.spans.steps[index].id = place.clone().into();
         self.draft.declare(index, &text.value, place);
-        text.value.into_owned()
+    }
+
+    /// How a step is called that was declared; empty where it does not say so in a way that can be read.
+    fn declared(&self, index: usize, node: Node<'_>) -> String {
+        if self.draft.spans.steps[index].broken {
+            return String::new();
+        }
+        let text = id(node).and_then(|id| id.text().ok());
+        text.map(|text| text.value.into_owned()).unwrap_or_default()
     }
 
     fn output(&mut self, top: &Members<'_>) -> Output {

@@ -95,7 +95,7 @@ fn edge(draft: &Draft, plan: &Plan, step: usize, needed: usize) -> Range<usize> 
     let mut at = spans.templates;
     let mut found = None;
     plan.steps[step].templates(&mut |_, template| {
-        template.visit(&mut String::new(), &mut |_, part| {
+        template.each(&mut |part| {
             let reads = match part {
                 Template::Reference(reference) => reference.source == Source::Step(needed),
                 Template::Computed(computed) => computed.reads.contains(&Source::Step(needed)),

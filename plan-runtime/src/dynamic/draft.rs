@@ -9,7 +9,7 @@ pub(super) use members::{Member, Members, duplicate, names, repeated, wrong_kind
 use super::finding::{Code, Note, Notes};
 use super::spans::Spans;
 use super::{Dialect, Limits, Profile};
-use crate::plan::Input;
+use crate::plan::{Input, Shared, ToolInfo};
 use crate::resolve::describe::{short, similar};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,8 +29,10 @@ pub(super) struct Draft {
     pub(super) spans: Spans,
     pub(super) inputs: Vec<Input>,
     /// The steps that references can name.
-    ids: HashMap<String, usize>,
+    ids: HashMap<Box<str>, usize>,
     pub(super) steps: usize,
+    /// The tools that were called last under each name.
+    tools: HashMap<String, Shared<ToolInfo>>,
     /// The step that is being read, with its id.
     pub(super) current: Option<(usize, String)>,
     /// How many names were looked for among all others.
@@ -53,6 +55,7 @@ impl Draft {
             inputs: Vec::new(),
             ids: HashMap::new(),
             steps: 0,
+            tools: HashMap::new(),
             current: None,
             searches: 0,
             shows: None,
@@ -103,7 +106,22 @@ impl Draft {
             );
             return;
         }
-        self.ids.insert(id.to_owned(), index);
+        self.ids.insert(id.into(), index);
+    }
+
+    /// What a step says of its tool; the same for all that say the same.
+    pub(super) fn tool(&mut self, name: &str, description: String) -> Shared<ToolInfo> {
+        if let Some(tool) = self.tools.get(name)
+            && tool.description == description
+        {
+            return tool.clone();
+        }
+        let tool = Shared::from(ToolInfo {
+            name: name.to_owned().into(),
+            description: description.into(),
+        });
+        self.tools.insert(name.to_owned(), tool.clone());
+        tool
     }
 
     pub(super) fn step_of(&self, id: &str) -> Option<usize> {
@@ -125,7 +143,9 @@ impl Draft {
         let mut names: Vec<(usize, String)> = Vec::new();
         if few || self.looks_for_similar() {
             let ids = self.ids.iter();
-            names = ids.map(|(name, index)| (*index, name.clone())).collect();
+            names = ids
+                .map(|(name, index)| (*index, name.to_string()))
+                .collect();
             names.sort_unstable();
         }
         let help = match similar(id, names.iter().map(|(_, name)| name.as_str())) {

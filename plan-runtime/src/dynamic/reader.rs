@@ -124,8 +124,9 @@ impl<'c> Reader<'c> {
         }
         let mut notes = Notes::default();
         let draft = match self.draft(text, &mut notes) {
-            Some((dialect, draft, plan)) => {
+            Some((dialect, mut draft, plan)) => {
                 notes = draft.notes;
+                draft.spans.templates.shrink_to_fit();
                 plan.map(|plan| (dialect, plan, draft.spans))
             }
             None => None,

@@ -1,17 +1,18 @@
 //! What is wrong with a run before it starts.
 
 use super::Contracts;
-use crate::plan::{BodyPart, Part, Plan, Template};
+use crate::plan::{BodyPart, Part, Plan, Step, Template};
 use crate::resolve::describe::{self, short, similar};
 use crate::resolve::{Held, encode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The inputs of a plan in its order, or all that keeps it from starting.
+/// The inputs of a plan in its order, or all that keeps it from starting. `has_all` says that no tool is lacking.
 pub(super) fn ready(
     plan: &Plan,
     inputs: &impl Serialize,
     contracts: &Contracts,
+    has_all: bool,
 ) -> Result<Vec<Held>, Vec<String>> {
     let mut mistakes = Vec::new();
     let inputs = match encode(inputs) {
@@ -21,7 +22,9 @@ pub(super) fn ready(
             Vec::new()
         }
     };
-    tools(plan, contracts, &mut mistakes);
+    if !has_all {
+        tools(plan, contracts, &mut mistakes);
+    }
     code(plan, &mut mistakes);
     match mistakes.is_empty() {
         true => Ok(inputs),
@@ -116,11 +119,16 @@ fn callers(steps: &[&str]) -> String {
 /// What only `plan!` can give code to, in a plan that was read from JSON.
 fn code(plan: &Plan, mistakes: &mut Vec<String>) {
     const NO_CODE: &str = "the plan was read from JSON, so there is no code that computes";
-    let mut find = |place: &str, template: &Template| {
-        template.visit(&mut String::new(), &mut |_, template| match template {
+    let mut find = |step: Option<&Step>, template: &Template| {
+        let place = || {
+            step.map_or("the output".to_owned(), |step| {
+                format!("step `{}`", step.id)
+            })
+        };
+        template.each(&mut |template| match template {
             Template::Computed(computed) if computed.compute.is_none() => {
                 let written = short(&computed.written);
-                mistakes.push(format!("{place}: {NO_CODE} `{written}`"));
+                mistakes.push(format!("{}: {NO_CODE} `{written}`", place()));
             }
             Template::Text(parts) => {
                 for part in parts.iter() {
@@ -130,7 +138,7 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
                         && !spec.is_empty()
                     {
                         let spec = short(spec);
-                        mistakes.push(format!("{place}: {NO_CODE} `{{:{spec}}}`"));
+                        mistakes.push(format!("{}: {NO_CODE} `{{:{spec}}}`", place()));
                     }
                 }
             }
@@ -138,8 +146,7 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
         });
     };
     for step in plan.steps.iter() {
-        let place = format!("step `{}`", step.id);
-        step.templates(&mut |_, template| find(&place, template));
+        step.templates(&mut |_, template| find(Some(step), template));
     }
-    find("the output", &plan.output.value);
+    find(None, &plan.output.value);
 }

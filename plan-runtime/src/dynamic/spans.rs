@@ -38,14 +38,14 @@ pub(super) struct Spans {
     pub(super) untyped: Vec<usize>,
 }
 
-/// The places of a step.
+/// The places of a step. There is one for each step of a plan, so it is kept small.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepSpans {
     pub(super) whole: Span,
     pub(super) id: Span,
     pub(super) tool: Span,
     /// Those of the steps that it is to wait for, as they are written, with their indices.
-    pub(super) after: Vec<(usize, Span)>,
+    pub(super) after: Box<[(usize, Span)]>,
     /// The first of its templates in [`Spans::templates`].
     pub(super) templates: usize,
     /// Something of it could not be read, so that what is missing in it is no mistake of its own.

@@ -6,8 +6,8 @@ use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::spans::{Span, StepSpans};
 use crate::plan::{
-    Action, Body, Entry, Key, Output, Plan, Policy, Reference, Source as From, Step, Template,
-    ToolInfo,
+    Action, Body, Entry, Key, Output, Plan, Policy, Reference, Shared, Source as From, Step,
+    Template, ToolInfo,
 };
 use std::borrow::Cow;
 
@@ -34,6 +34,7 @@ pub(super) fn heads<'a>(
         return Vec::new();
     }
     let mut heads = Vec::with_capacity(nodes.len());
+    draft.spans.steps.reserve_exact(nodes.len());
     for (index, node) in nodes.iter().enumerate() {
         heads.push(head(draft, source, *node, index, id));
     }
@@ -111,7 +112,7 @@ pub(super) fn tool(
     source: &Source<'_>,
     index: usize,
     members: &Members<'_>,
-) -> Option<ToolInfo> {
+) -> Option<Shared<ToolInfo>> {
     let whole = draft.spans.steps[index].whole.range();
     let Some(node) = members.given("tool") else {
         let note = Note::error(Code::MissingMember, whole, "the step names no `tool`");
@@ -136,10 +137,7 @@ pub(super) fn tool(
         Some(node) => string(draft, source, node, "the description of a tool"),
         None => String::new(),
     };
-    Some(ToolInfo {
-        name: name.value.into_owned().into(),
-        description: description.into(),
-    })
+    Some(draft.tool(&name.value, description))
 }
 
 /// A string that may be left out.
@@ -222,10 +220,10 @@ pub(super) fn step(
     index: usize,
     id: String,
     intent: String,
-    tool: Option<ToolInfo>,
+    tool: Option<Shared<ToolInfo>>,
     args: Template,
     mut after: Vec<usize>,
-    policy: Policy,
+    policy: Shared<Policy>,
 ) -> Step {
     after.sort_unstable();
     after.dedup();

@@ -5,7 +5,7 @@ use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};
 use crate::Plan;
-use crate::plan::{Output, Policy, Step, Template};
+use crate::plan::{Output, Shared, Step, Template};
 
 const TOP: &[&str] = &[
     "steps",
@@ -60,7 +60,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
         intent = steps::optional_string(draft, source, members, "intent", "the intent of a step");
         args = arguments(draft, source, index, members);
     }
-    steps::step(index, id, intent, tool, args, Vec::new(), Policy::DEFAULT)
+    steps::step(index, id, intent, tool, args, Vec::new(), Shared::default())
 }
 
 /// An object, or JSON text of one.

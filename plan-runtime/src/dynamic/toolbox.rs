@@ -291,8 +291,8 @@ impl<App: ?Sized> Toolbox<App> {
         inputs: impl Serialize,
         app: &'a App,
     ) -> Run<'a, App, Value> {
-        let inputs = runnable::ready(plan, &inputs, &self.contracts).map_err(Cause::Unfit);
-        let found = Found::new(self, plan);
+        let (found, has_all) = Found::new(self, plan);
+        let inputs = runnable::ready(plan, &inputs, &self.contracts, has_all).map_err(Cause::Unfit);
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
     }
 
@@ -337,15 +337,27 @@ struct Found<'a, App: ?Sized> {
 }
 
 impl<'a, App: ?Sized> Found<'a, App> {
-    fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> Self {
-        let mut by_site = Vec::new();
+    /// The tools, and whether there are all.
+    fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> (Self, bool) {
+        let mut by_site = Vec::with_capacity(plan.steps.len());
         let mut numbered = true;
+        let mut has_all = true;
+        // Steps that follow each other often call the same tool.
+        let mut last: Option<(&str, Option<&'a Implementation<App>>)> = None;
         for step in plan.steps.iter() {
             step.body.visit(&mut |part| {
                 if let BodyPart::Action(action) = part {
                     numbered &= action.site == by_site.len();
-                    let tool = action.tool.as_ref();
-                    by_site.push(tool.and_then(|tool| toolbox.get(&tool.name)));
+                    let tool = action.tool.as_ref().and_then(|tool| {
+                        let found = match last {
+                            Some((name, found)) if name == tool.name => found,
+                            _ => toolbox.get(&tool.name),
+                        };
+                        has_all &= found.is_some();
+                        last = Some((&tool.name, found));
+                        found
+                    });
+                    by_site.push(tool);
                 }
             });
         }
@@ -353,7 +365,7 @@ impl<'a, App: ?Sized> Found<'a, App> {
             // A plan that was made by hand has what sites it likes, so its tools are looked up when they are called.
             by_site.clear();
         }
-        Self { toolbox, by_site }
+        (Self { toolbox, by_site }, has_all)
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Step, Template, ToolInfo};
+use super::{Shared, Step, Template, ToolInfo};
 use std::borrow::Cow;
 
 /// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
@@ -45,7 +45,7 @@ pub struct Action {
     /// A run starts the action by this number. It is no part of canonical JSON.
     pub site: usize,
     /// The tool that is called; `None` where a value is computed.
-    pub tool: Option<ToolInfo>,
+    pub tool: Option<Shared<ToolInfo>>,
     /// The tool's arguments, or the computed value.
     pub args: Template,
 }
@@ -167,10 +167,10 @@ impl Step {
     /// The tool that the step calls, whether once, or never, or for each element; `None` where there are several, or none.
     pub fn tool(&self) -> Option<&ToolInfo> {
         if let Body::Action(action) = &self.body {
-            return action.tool.as_ref();
+            return action.tool.as_deref();
         }
         let actions = self.actions();
-        let mut tools = actions.iter().map(|action| action.tool.as_ref());
+        let mut tools = actions.iter().map(|action| action.tool.as_deref());
         let first = tools.next()??;
         let same = |tool: Option<&ToolInfo>| tool.is_some_and(|tool| tool.name == first.name);
         tools.all(same).then_some(first)

@@ -6,6 +6,7 @@ mod graph;
 mod plain;
 mod policy;
 mod reference;
+mod shared;
 mod template;
 mod uses;
 mod write;
@@ -14,6 +15,7 @@ pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};
+pub use shared::Shared;
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
 pub(crate) use reference::{index, local, written};
@@ -114,7 +116,7 @@ pub struct Step {
     /// All steps, by their place in [`Plan::steps`], that must end first: those that the body and the fallback refer to and `after`, in ascending order.
     pub needs: Cow<'static, [usize]>,
     /// What is done about failures and time.
-    pub policy: Policy,
+    pub policy: Shared<Policy>,
 }
 
 /// What a plan says of the tool that a step calls.

@@ -40,6 +40,7 @@ impl Step {
         let mut needed: Vec<usize> = reads.chain(self.after.iter().copied()).collect();
         needed.sort_unstable();
         needed.dedup();
+        needed.shrink_to_fit();
         needed
     }
 
@@ -92,11 +93,34 @@ impl Template {
     }
 
     fn find_reads(&self, reads: &mut Vec<Source>) {
-        self.visit(&mut String::new(), &mut |_, template| match template {
+        self.each(&mut |template| match template {
             Self::Reference(reference) => reads.push(reference.source),
             Self::Computed(computed) => reads.extend_from_slice(&computed.reads),
             _ => {}
         });
+    }
+
+    /// Hands over the template and all templates in it, in the order of [`visit`](Self::visit).
+    pub(crate) fn each<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
+        f(self);
+        match self {
+            Self::List(items) => items.iter().for_each(|item| item.each(f)),
+            Self::Object(entries) => entries.iter().for_each(|entry| entry.value.each(f)),
+            Self::Tagged(_, content) => content.iter().for_each(|inner| inner.each(f)),
+            Self::Text(parts) => {
+                for part in parts.iter() {
+                    if let Part::Value { value, .. } = part {
+                        value.each(f);
+                    }
+                }
+            }
+            Self::Null
+            | Self::Bool(_)
+            | Self::Number(_)
+            | Self::String(_)
+            | Self::Reference(_)
+            | Self::Computed(_) => {}
+        }
     }
 
     /// Hands over the template and all templates in it, each with its place.

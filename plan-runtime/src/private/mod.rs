@@ -28,7 +28,7 @@ pub use segment::cycle;
 
 pub use crate::plan::{
     Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,
-    Output, Part, Plan, Policy, Reference, Segment, Source, Step, Tag, Template, ToolInfo,
+    Output, Part, Plan, Policy, Reference, Segment, Shared, Source, Step, Tag, Template, ToolInfo,
 };
 pub use crate::resolve::{Held, ResolveError, Scope, encode};
 pub use crate::shape::probe::{NotProbed, Probe};

@@ -74,7 +74,15 @@ impl<'a> At<'a> {
 
     /// Follows references and computes, so that what is left is a value or a template of known form.
     #[inline]
-    pub(super) fn settle(mut self) -> Result<Self, ResolveError> {
+    pub(super) fn settle(self) -> Result<Self, ResolveError> {
+        // Most of what is deserialised is inside of outputs, and settled already.
+        match self.node {
+            Node::Template(_) => self.settle_template(),
+            _ => Ok(self),
+        }
+    }
+
+    fn settle_template(mut self) -> Result<Self, ResolveError> {
         while let Node::Template(template) = self.node {
             self.node = match template {
                 Template::Object(entries) => match &entries[..] {

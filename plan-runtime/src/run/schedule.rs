@@ -40,6 +40,8 @@ pub(super) struct Schedule<'x> {
     /// How many steps have started and not ended.
     open: usize,
     steps: Vec<Progress<'x>>,
+    /// When each step started and ended; empty unless somebody is told.
+    times: Vec<(Option<Duration>, Option<Duration>)>,
     failed: Vec<(usize, Vec<usize>, StepError)>,
     /// Copies of the outputs for the report; empty unless it is to have them.
     captured: Vec<Option<Value>>,
@@ -62,8 +64,6 @@ const STARTS_PER_POLL: usize = 512;
 #[derive(Default)]
 struct Progress<'x> {
     state: State,
-    started: Option<Duration>,
-    ended: Option<Duration>,
     /// Whether no condition held.
     skipped: bool,
     /// What another output stands for.
@@ -114,6 +114,10 @@ impl<'x> Schedule<'x> {
             steps: std::iter::repeat_with(Progress::default)
                 .take(count)
                 .collect(),
+            times: match options.record || options.observer.is_some() {
+                true => vec![(None, None); count],
+                false => Vec::new(),
+            },
             failed: Vec::new(),
             captured: Vec::new(),
             deadline: options.deadline.map(|deadline| clock.sleep(deadline)),
@@ -200,7 +204,9 @@ impl<'x> Schedule<'x> {
     }
 
     fn start(&mut self, step: usize, start: Start<'_, 'x>) {
-        self.steps[step].started = Some(self.clock.now());
+        if let Some((started, _)) = self.times.get_mut(step) {
+            *started = Some(self.clock.now());
+        }
         self.steps[step].state = State::Running;
         self.open += 1;
         self.watch_start(step);
@@ -253,7 +259,7 @@ impl<'x> Schedule<'x> {
     /// A step has its output, or has failed at one of its elements.
     fn end(&mut self, step: usize, result: Result<Held, (Vec<usize>, StepError)>) {
         self.open -= 1;
-        self.steps[step].ended = Some(self.clock.now());
+        self.stop_time(step);
         match result.or_else(|(element, error)| self.recover(step, element, error)) {
             Ok(output) => {
                 // With null in its place, the output is of another type than the tool's.
@@ -348,10 +354,19 @@ impl<'x> Schedule<'x> {
     fn drop_step(&mut self, step: usize) {
         self.open -= 1;
         self.steps[step].state = State::Cancelled;
-        let now = self.clock.now();
-        self.steps[step].ended = Some(now);
+        self.stop_time(step);
         self.watch_end(step);
         self.release(step);
+    }
+
+    fn stop_time(&mut self, step: usize) {
+        if let Some((_, ended)) = self.times.get_mut(step) {
+            *ended = Some(self.clock.now());
+        }
+    }
+
+    fn times(&self, step: usize) -> (Option<Duration>, Option<Duration>) {
+        self.times.get(step).copied().unwrap_or_default()
     }
 
     /// Drops calls and waits.

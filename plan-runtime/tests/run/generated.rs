@@ -4,7 +4,7 @@ use super::support::Driven;
 use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::{
     Absent, Action, Body, Compute, Computed, Entry, Input, Key, Output, Plan, Policy, Reference,
-    Segment, Source, Step, Template, ToolInfo,
+    Segment, Shared, Source, Step, Template, ToolInfo,
 };
 use plan_runtime::resolve::{Held, ResolveError, Scope};
 use plan_runtime::shape::TypeShape;
@@ -199,17 +199,17 @@ static PLAN: Plan = Plan {
             intent: text(""),
             body: Body::Action(Action {
                 site: 0,
-                tool: Some(ToolInfo {
+                tool: Some(Shared::Static(&ToolInfo {
                     name: text(FetchEmails::NAME),
                     description: text(FetchEmails::DESCRIPTION),
-                }),
+                })),
                 args: Template::Object(Cow::Borrowed(
                     const { &[entry("sender", reference(Source::Input(0), &[], "sender"))] },
                 )),
             }),
             after: Cow::Borrowed(&[]),
             needs: Cow::Borrowed(&[]),
-            policy: Policy::DEFAULT,
+            policy: Shared::Static(&Policy::DEFAULT),
         },
         Step {
             id: text("subject"),
@@ -225,17 +225,17 @@ static PLAN: Plan = Plan {
             }),
             after: Cow::Borrowed(&[]),
             needs: Cow::Borrowed(&[0]),
-            policy: Policy::DEFAULT,
+            policy: Shared::Static(&Policy::DEFAULT),
         },
         Step {
             id: text("sent"),
             intent: text(""),
             body: Body::Action(Action {
                 site: 2,
-                tool: Some(ToolInfo {
+                tool: Some(Shared::Static(&ToolInfo {
                     name: text(ReplyEmail::NAME),
                     description: text(ReplyEmail::DESCRIPTION),
-                }),
+                })),
                 args: Template::Object(Cow::Borrowed(
                     const {
                         &[
@@ -247,7 +247,7 @@ static PLAN: Plan = Plan {
             }),
             after: Cow::Borrowed(&[]),
             needs: Cow::Borrowed(&[1]),
-            policy: Policy::DEFAULT,
+            policy: Shared::Static(&Policy::DEFAULT),
         },
     ]),
     output: Output {

@@ -4,7 +4,7 @@ use super::support::Driven;
 use plan_runtime::__private::{Request, Started};
 use plan_runtime::plan::{
     Action, Body, Branch, Condition, Entry, For, Input, Key, Output, Plan, Policy, Reference,
-    Segment, Source, Step, Template, ToolInfo,
+    Segment, Shared, Source, Step, Template, ToolInfo,
 };
 use plan_runtime::resolve::Held;
 use plan_runtime::run::{ManualTimer, Timer};
@@ -191,10 +191,13 @@ pub(crate) fn local(depth: usize) -> Template {
 pub(crate) fn act(key: Template) -> Body {
     Body::Action(Action {
         site: 0,
-        tool: Some(ToolInfo {
-            name: "act".into(),
-            description: "".into(),
-        }),
+        tool: Some(
+            ToolInfo {
+                name: "act".into(),
+                description: "".into(),
+            }
+            .into(),
+        ),
         args: Template::Object(
             vec![Entry {
                 key: Key::Name("key".into()),
@@ -235,14 +238,14 @@ pub(crate) fn step(id: &str, body: Body, after: &[usize]) -> Step {
         body,
         after: after.to_vec().into(),
         needs: vec![].into(),
-        policy: Policy::DEFAULT,
+        policy: Shared::default(),
     };
     step.needs = step.needed().into();
     step
 }
 
 pub(crate) fn with(mut step: Step, policy: Policy) -> Step {
-    step.policy = policy;
+    step.policy = policy.into();
     step.needs = step.needed().into();
     step
 }

@@ -2,7 +2,7 @@
 
 use plan_runtime::__private::{Request, Started};
 use plan_runtime::plan::{
-    Action, Body, Entry, Input, Key, Number, Output, Plan, Policy, Reference, Source, Step,
+    Action, Body, Entry, Input, Key, Number, Output, Plan, Policy, Reference, Shared, Source, Step,
     Template, ToolInfo,
 };
 use plan_runtime::resolve::Held;
@@ -65,10 +65,13 @@ pub(crate) fn graph(steps: Vec<(String, Vec<usize>)>) -> Plan {
                 intent: "".into(),
                 body: Body::Action(Action {
                     site,
-                    tool: Some(ToolInfo {
-                        name: "work".into(),
-                        description: "".into(),
-                    }),
+                    tool: Some(
+                        ToolInfo {
+                            name: "work".into(),
+                            description: "".into(),
+                        }
+                        .into(),
+                    ),
                     args: Template::Object(
                         vec![
                             entry("name", Template::String(id.clone().into())),
@@ -79,7 +82,7 @@ pub(crate) fn graph(steps: Vec<(String, Vec<usize>)>) -> Plan {
                 }),
                 after: [].as_slice().into(),
                 needs: needs.into(),
-                policy: Policy::DEFAULT,
+                policy: Shared::default(),
             }
         })
         .collect();

@@ -3,7 +3,7 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Body, Entry, Key, Output, Policy, Reference, Segment, Source, Step, Template,
+    Absent, Action, Body, Entry, Key, Output, Reference, Segment, Shared, Source, Step, Template,
 };
 use plan_runtime::resolve::{Held, ResolveError, Scope, resolve};
 use serde::de::DeserializeOwned;
@@ -25,7 +25,7 @@ pub fn plan() -> Plan {
             }),
             after: vec![].into(),
             needs: vec![].into(),
-            policy: Policy::DEFAULT,
+            policy: Shared::default(),
         }]
         .into(),
         output: Output {

@@ -158,9 +158,12 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
         (args, prop::option::of(text())).prop_map(|(args, tool)| {
             Body::Action(Action {
                 site: 0,
-                tool: tool.map(|description| ToolInfo {
-                    name: "t".into(),
-                    description: description.into(),
+                tool: tool.map(|description| {
+                    ToolInfo {
+                        name: "t".into(),
+                        description: description.into(),
+                    }
+                    .into()
                 }),
                 args,
             })
@@ -238,7 +241,7 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
             body,
             after: after.into(),
             needs: vec![].into(),
-            policy,
+            policy: policy.into(),
         };
         step.needs = step.needed().into();
         step

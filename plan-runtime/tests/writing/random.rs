@@ -5,7 +5,7 @@ use plan_runtime::Plan;
 use plan_runtime::dynamic::Dialect;
 use plan_runtime::plan::{
     Absent, Action, Body, Entry, Input, Key, Number, Optional, Output, Part, Policy, Reference,
-    Segment, Source, Step, Template, ToolInfo,
+    Segment, Shared, Source, Step, Template, ToolInfo,
 };
 use proptest::prelude::*;
 use std::time::Duration;
@@ -185,10 +185,13 @@ fn step(place: usize, inputs: usize, rich: bool) -> impl Strategy<Value = Step> 
                 .into_iter()
                 .filter(|&after| rich && after < place)
                 .collect();
-            let tool = Some(ToolInfo {
-                name: "t".into(),
-                description: about.into(),
-            });
+            let tool = Some(
+                ToolInfo {
+                    name: "t".into(),
+                    description: about.into(),
+                }
+                .into(),
+            );
             let mut step = Step {
                 id: id.into(),
                 intent: intent.into(),
@@ -199,7 +202,7 @@ fn step(place: usize, inputs: usize, rich: bool) -> impl Strategy<Value = Step> 
                 }),
                 after: after.into(),
                 needs: vec![].into(),
-                policy,
+                policy: policy.into(),
             };
             step.needs = step.needed().into();
             step
@@ -367,10 +370,13 @@ fn any_text_reads_back() {
         let value = Template::String(text.into());
         let key = Key::Name("x".into());
         let args = Template::Object(vec![Entry { key, value }].into());
-        let tool = Some(ToolInfo {
-            name: "t".into(),
-            description: "".into(),
-        });
+        let tool = Some(
+            ToolInfo {
+                name: "t".into(),
+                description: "".into(),
+            }
+            .into(),
+        );
         Step {
             id: "a".into(),
             intent: "".into(),
@@ -381,7 +387,7 @@ fn any_text_reads_back() {
             }),
             after: vec![].into(),
             needs: vec![].into(),
-            policy: Policy::DEFAULT,
+            policy: Shared::default(),
         }
     };
     let plans = (text(), text()).prop_map(|(one, other)| {

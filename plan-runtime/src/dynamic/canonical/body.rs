@@ -4,7 +4,7 @@ use super::Canonical;
 use crate::dynamic::draft::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
-use crate::plan::{Action, Body, Branch, Condition, For, Policy, Step, Template, ToolInfo};
+use crate::plan::{Action, Body, Branch, Condition, For, Shared, Step, Template, ToolInfo};
 use std::borrow::Cow;
 
 const STEP: &[&str] = &[
@@ -30,7 +30,8 @@ const KINDS: [&str; 4] = ["tool", "value", "if", "for"];
 const DEEPEST: usize = 64;
 
 impl Canonical<'_> {
-    pub(super) fn step(&mut self, index: usize, id: String, node: Node<'_>) -> Step {
+    pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
+        let id = self.declared(index, node);
         self.draft.current = Some((index, id.clone()));
         self.draft.spans.steps[index].templates = self.draft.spans.templates.len();
         let mut step = Step {
@@ -39,7 +40,7 @@ impl Canonical<'_> {
             body: nothing(),
             after: Cow::Borrowed(&[]),
             needs: Cow::Borrowed(&[]),
-            policy: Policy::DEFAULT,
+            policy: Shared::default(),
         };
         let Some(members) = self.object(node, "a step", STEP) else {
             self.draft.spans.steps[index].broken = true;
@@ -58,24 +59,25 @@ impl Canonical<'_> {
         step.body = self.body(node, &members, "the step", 0);
         step.after = self.after(index, &members).into();
         if let Some(policy) = members.given("policy") {
-            step.policy = self.policy(policy);
+            step.policy = self.policy(policy).into();
         }
         step.needs = step.needed().into();
         step
     }
 
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
-        let mut after = Vec::new();
+        let (mut after, mut places) = (Vec::new(), Vec::new());
         for node in self.list(members, "after", "`after`") {
             let Some(name) = self.draft.text(&self.source, node, "a step to wait for") else {
                 continue;
             };
             if let Some(step) = self.step_named(&name.value, node) {
                 let place = self.place(node).into();
-                self.draft.spans.steps[index].after.push((step, place));
+                places.push((step, place));
                 after.push(step);
             }
         }
+        self.draft.spans.steps[index].after = places.into();
         after.sort_unstable();
         after.dedup();
         after
@@ -143,7 +145,7 @@ impl Canonical<'_> {
         arguments: Option<Node<'_>>,
         depth: usize,
     ) -> Body {
-        match kind.name.as_str() {
+        match &*kind.name {
             "tool" => {
                 let site = self.site();
                 let tool = self.tool(kind.value);
@@ -183,7 +185,7 @@ impl Canonical<'_> {
         self.sites - 1
     }
 
-    fn tool(&mut self, node: Node<'_>) -> Option<ToolInfo> {
+    fn tool(&mut self, node: Node<'_>) -> Option<Shared<ToolInfo>> {
         let members = match node.kind() {
             Kind::String => {
                 let help = format!(r#"a tool is an object: `{{"name": {}}}`"#, node.slice());
@@ -196,11 +198,7 @@ impl Canonical<'_> {
             let name = self.required(&members, node, "name", "the tool", "the name of a tool")?;
             let place = self.place(members.get("name")?);
             let description = self.text(&members, "description", "the description of a tool");
-            let tool = ToolInfo {
-                name: name.into(),
-                description: description.into(),
-            };
-            Some((tool, place))
+            Some((self.draft.tool(&name, description), place))
         });
         let (index, _) = self.draft.current.as_ref()?;
         let spans = &mut self.draft.spans.steps[*index];

@@ -115,7 +115,7 @@ fn pointer(text: &str, place: &Range<usize>) -> String {
     let mut node = Node::of(text).ok();
     while let Some(around) = node {
         node = match around.kind() {
-            Kind::Object => around.members().into_iter().find_map(|(key, value)| {
+            Kind::Object => around.members().find_map(|(key, value)| {
                 if !covers(&key) && !covers(&value) {
                     return None;
                 }

@@ -6,7 +6,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Absent, Reference, Segment, Source};
 use crate::resolve::describe::{short, similar};
-use jsonptr::PointerBuf;
+use jsonptr::Pointer;
 
 const SOURCES: [&str; 3] = ["step", "input", "local"];
 const REFERENCE: &[&str] = &["step", "input", "local", "pointer", "path", "written"];
@@ -173,12 +173,16 @@ impl Canonical<'_> {
         let text = self
             .draft
             .text(&self.source, node, "the pointer of a reference")?;
-        match PointerBuf::parse(text.value.as_ref()) {
+        match Pointer::parse(text.value.as_ref()) {
             Ok(pointer) => {
                 let tokens = pointer.tokens();
-                let segments = tokens
-                    .map(|token| Segment::of_token(token.decoded().into_owned(), Absent::Error));
-                Some(segments.collect())
+                let mut segments = Vec::with_capacity(pointer.count());
+                segments.extend(
+                    tokens.map(|token| {
+                        Segment::of_token(token.decoded().into_owned(), Absent::Error)
+                    }),
+                );
+                Some(segments)
             }
             Err(_) => {
                 let message = format!("`{}` is no JSON Pointer", short(&text.value));
@@ -205,11 +209,7 @@ impl Canonical<'_> {
             return self.draft.error(note);
         }
         let members = self.object(node, WHAT, ITEM)?;
-        let names: Vec<&str> = members
-            .0
-            .iter()
-            .map(|member| member.name.as_str())
-            .collect();
+        let names: Vec<&str> = members.0.iter().map(|member| &*member.name).collect();
         match names[..] {
             ["token"] | ["token", "absent"] | ["absent", "token"] => {
                 let token = self.draft.text(&self.source, members.get("token")?, WHAT)?;

@@ -1,12 +1,13 @@
 //! `{"object": {…}}` and its like.
 
 use super::Canonical;
-use crate::dynamic::draft::{duplicate, wrong_kind};
+use crate::dynamic::draft::{Member, duplicate, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::resolve::describe::{short, similar};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -59,9 +60,16 @@ impl Canonical<'_> {
     fn wrapped(&mut self, node: Node<'_>, depth: usize) -> Option<Template> {
         let (name, value) = self.wrapper(node)?;
         match name {
-            "object" | "merge" => {
+            "object" => {
+                let members = self.draft.members(&self.source, value, "`object`")?.0;
+                let mut entries = Vec::with_capacity(members.len());
+                entries.extend(members.into_iter().map(|member| self.entry(member, depth)));
+                Some(Template::Object(entries.into()))
+            }
+            "merge" => {
                 let mut entries = Vec::new();
                 self.entries(name, value, depth, &mut entries, &mut HashMap::new())?;
+                entries.shrink_to_fit();
                 Some(Template::Object(entries.into()))
             }
             "reference" => self.reference(value).map(Template::Reference),
@@ -98,7 +106,7 @@ impl Canonical<'_> {
                 .draft
                 .error(Note::error(Code::UnknownMember, place, message).help(help));
         }
-        let names = members.iter().map(|member| member.name.as_str());
+        let names = members.iter().map(|member| &*member.name);
         let kinds: Vec<&str> = names.filter_map(known).collect();
         let message = match (&kinds[..], members.len()) {
             (_, 0) => {
@@ -117,6 +125,12 @@ impl Canonical<'_> {
         self.draft.error(note.help(help.map(str::to_owned)))
     }
 
+    fn entry(&mut self, member: Member<'_>, depth: usize) -> Entry {
+        let value = self.template(member.value, Some(member.key), depth + 1);
+        let key = Key::Name(member.name.into_owned().into());
+        Entry { key, value }
+    }
+
     /// The members of an object, or of those that make up one.
     fn entries<'a>(
         &mut self,
@@ -124,7 +138,7 @@ impl Canonical<'_> {
         node: Node<'a>,
         depth: usize,
         entries: &mut Vec<Entry>,
-        seen: &mut HashMap<String, Node<'a>>,
+        seen: &mut HashMap<Cow<'a, str>, Node<'a>>,
     ) -> Option<()> {
         if kind == "object" {
             for member in self.draft.members(&self.source, node, "`object`")?.0 {
@@ -134,16 +148,14 @@ impl Canonical<'_> {
                     continue;
                 }
                 seen.insert(member.name.clone(), member.key);
-                let value = self.template(member.value, Some(member.key), depth + 1);
-                let key = Key::Name(member.name.into());
-                entries.push(Entry { key, value });
+                entries.push(self.entry(member, depth));
             }
             return Some(());
         }
         for part in self.draft.items(&self.source, node, "`merge`")? {
             let inner = match part.kind() {
                 Kind::Null => continue,
-                Kind::Object => part.members(),
+                Kind::Object => part.members().collect(),
                 _ => Vec::new(),
             };
             // Other kinds, and what is wrong with them, are those of any template.
@@ -233,7 +245,12 @@ impl Canonical<'_> {
                 let members = self.draft.members(&self.source, node, "a value")?.0;
                 let members: Vec<Option<(String, Value)>> = members
                     .into_iter()
-                    .map(|member| Some((member.name, self.plain(member.value, depth + 1)?)))
+                    .map(|member| {
+                        Some((
+                            member.name.into_owned(),
+                            self.plain(member.value, depth + 1)?,
+                        ))
+                    })
                     .collect();
                 let members: Option<serde_json::Map<String, Value>> = members.into_iter().collect();
                 members.map(Value::Object)

@@ -5,6 +5,7 @@ use crate::dynamic::Dialect;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
 use crate::resolve::describe::{short, similar};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// How many members of an object are compared one by one.
@@ -41,7 +42,7 @@ impl Draft {
         let mut seen = HashMap::new();
         for (key, value) in node.members() {
             let name = match key.text() {
-                Ok(text) => text.value.into_owned(),
+                Ok(text) => text.value,
                 Err(_) => {
                     self.note(no_text(source, key));
                     continue;
@@ -73,7 +74,7 @@ impl Draft {
         known: &[&str],
     ) {
         for member in &members.0 {
-            let name = member.name.as_str();
+            let name = &*member.name;
             // That it goes by the name of another dialect is an error of its own.
             let strict = self.dialect == Dialect::Canonical;
             let moved = !strict && matches!(name, "arguments" | "params") && what == "a step";
@@ -164,7 +165,7 @@ impl Draft {
 pub(in crate::dynamic) struct Members<'a>(pub(in crate::dynamic) Vec<Member<'a>>);
 
 pub(in crate::dynamic) struct Member<'a> {
-    pub(in crate::dynamic) name: String,
+    pub(in crate::dynamic) name: Cow<'a, str>,
     pub(in crate::dynamic) key: Node<'a>,
     pub(in crate::dynamic) value: Node<'a>,
 }

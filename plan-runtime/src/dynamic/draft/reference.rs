@@ -20,7 +20,8 @@ impl Draft {
         let compat = self.profile == Profile::Compat;
         if let Some(flaw) = &written.lacks {
             // The deployed resolver of action plans does without `.result` where there is such a step.
-            let known = matches!(&written.target, Target::Id(id) if self.ids.contains_key(id));
+            let known =
+                matches!(&written.target, Target::Id(id) if self.ids.contains_key(id.as_str()));
             if !(compat && known && !written.path.is_empty()) {
                 return match self.flawed(source, text, flaw.clone()) {
                     true => Err(Unread::Stays),

@@ -84,7 +84,7 @@ impl Draft {
             self.no_reference(source, member.key, &member.name);
             let value = self.template(source, member.value, Some(member.key), depth + 1);
             entries.push(Entry {
-                key: Key::Name(member.name.into()),
+                key: Key::Name(member.name.into_owned().into()),
                 value,
             });
         }
@@ -183,7 +183,7 @@ impl Draft {
 
     fn foreign(&self, source: &Source<'_>, text: &Text<'_>, scan: &Scan<'_>) -> Option<Note> {
         let known = |target: &Target| match target {
-            Target::Id(id) => self.ids.contains_key(id),
+            Target::Id(id) => self.ids.contains_key(id.as_str()),
             Target::Index(index) => *index < self.steps,
             Target::Input(_) => false,
         };

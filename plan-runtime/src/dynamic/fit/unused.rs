@@ -81,13 +81,17 @@ fn dependencies(
             .map_or_else(String::new, |step| format!("step `{}`", step.id)),
     };
     for (index, step) in plan.steps.iter().enumerate() {
-        let Some(of_step) = spans.steps.get(index) else {
+        let Some(of_step) = spans
+            .steps
+            .get(index)
+            .filter(|of_step| !of_step.after.is_empty())
+        else {
             continue;
         };
         let has_broken = of_step.broken || broken(spans, index);
         let reads = step.reads();
         let mut seen: Vec<(usize, Span)> = Vec::new();
-        for &(needed, place) in &of_step.after {
+        for &(needed, place) in of_step.after.iter() {
             let mut warn = |message: String, help: &str| {
                 notes.push(
                     Note::warning(Code::UnneededDependency, place.range(), message)
@@ -140,10 +144,10 @@ fn dependencies(
 /// Whether some of the step's templates could not be read.
 fn broken(spans: &Spans, index: usize) -> bool {
     let start = spans.steps[index].templates;
-    let later = spans.steps[index + 1..].iter().map(|step| step.templates);
+    // Templates are read step by step; a step that could not be read has none.
+    let mut later = spans.steps[index + 1..].iter().map(|step| step.templates);
     let end = later
-        .filter(|end| *end >= start)
-        .min()
+        .find(|end| *end >= start)
         .unwrap_or(spans.templates.len());
     spans
         .templates

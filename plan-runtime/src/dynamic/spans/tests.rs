@@ -80,7 +80,7 @@ fn agree(text: &str, dialect: Dialect, draft: &Draft, plan: &Plan) {
             dialect == Dialect::Blueprint || id == Some(&*step.id),
             "{text}"
         );
-        for (after, place) in &spans.after {
+        for (after, place) in spans.after.iter() {
             let name = name(plan, dialect, Source::Step(*after));
             let written = &text[place.range()];
             assert!(

@@ -20,7 +20,7 @@ impl Serialize for InPlan<'_, &Step> {
             map.serialize_entry("after", &after)?;
         }
         if !step.policy.is_default() {
-            map.serialize_entry("policy", &self.of(&step.policy))?;
+            map.serialize_entry("policy", &self.of(&*step.policy))?;
         }
         map.end()
     }

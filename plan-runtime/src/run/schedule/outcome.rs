@@ -101,7 +101,7 @@ impl<'x> Schedule<'x> {
                 (_, Some(recovered)) => recovered.0.clone(),
                 _ => Vec::new(),
             };
-            let times = (progress.started, progress.ended);
+            let times = self.times(place);
             let mut report = StepReport::new(&self.plan.steps[place], status, element, times, log);
             report.output = self.captured.get_mut(place).and_then(Option::take);
             if self.plan.steps[place].action().is_some() {

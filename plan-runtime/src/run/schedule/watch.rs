@@ -5,7 +5,7 @@ use super::super::report::Totals;
 use super::super::trace::Span;
 use super::super::{Status, StepError};
 use super::flow::Place;
-use super::{Progress, Schedule, State};
+use super::{Schedule, State};
 use std::time::Duration;
 
 impl<'x> Schedule<'x> {
@@ -29,7 +29,7 @@ impl<'x> Schedule<'x> {
     {
         let flow = self.steps[step].flow.as_ref();
         let tool = match flow.and_then(|flow| flow.jobs.get(job)) {
-            Some(job) => job.action.tool.as_ref(),
+            Some(job) => job.action.tool.as_deref(),
             None => self.plan.steps[step].tool(),
         };
         StepRef {
@@ -44,7 +44,7 @@ impl<'x> Schedule<'x> {
         let flow = self.steps[step].flow.as_ref();
         match flow.and_then(|flow| Some((flow, flow.jobs.get(job)?))) {
             Some((flow, job)) => (flow.elements(job.place), job.attempts, job.tried),
-            None => (Vec::new(), 1, self.steps[step].started.unwrap_or_default()),
+            None => (Vec::new(), 1, self.times(step).0.unwrap_or_default()),
         }
     }
 
@@ -170,7 +170,7 @@ impl<'x> Schedule<'x> {
             (Status::Skipped, _) => observer.step_skipped(&whole),
             (_, State::Blocked(by)) => observer.step_blocked(&whole, &self.plan.steps[by]),
             _ => {
-                let Progress { started, ended, .. } = &self.steps[step];
+                let (started, ended) = self.times(step);
                 let took = ended.unwrap_or_default();
                 let took = took.saturating_sub(started.unwrap_or_default());
                 observer.step_finished(&whole, &status, took);

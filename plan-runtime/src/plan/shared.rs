@@ -1,0 +1,79 @@
+use super::{Policy, ToolInfo};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A part of a plan that many steps have in common: it stands in a `static`, or there is one of it for all of them.
+///
+/// ```
+/// use plan_runtime::plan::{Policy, Shared};
+///
+/// static PATIENT: Shared<Policy> = Shared::Static(&Policy { attempts: 5, ..Policy::DEFAULT });
+/// assert_eq!(PATIENT.attempts, 5);
+///
+/// let read: Shared<Policy> = Policy { attempts: 3, ..Policy::DEFAULT }.into();
+/// assert_eq!(read.clone().attempts, 3);
+/// ```
+pub enum Shared<T: 'static> {
+    /// It is part of the program.
+    Static(&'static T),
+    /// It was made at run time.
+    Made(Arc<T>),
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Static(part) => part,
+            Self::Made(part) => part,
+        }
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Static(part) => Self::Static(part),
+            Self::Made(part) => Self::Made(Arc::clone(part)),
+        }
+    }
+}
+
+impl From<Policy> for Shared<Policy> {
+    fn from(policy: Policy) -> Self {
+        match policy.is_default() {
+            true => Self::default(),
+            false => Self::Made(Arc::new(policy)),
+        }
+    }
+}
+
+impl From<ToolInfo> for Shared<ToolInfo> {
+    fn from(tool: ToolInfo) -> Self {
+        Self::Made(Arc::new(tool))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq> Eq for Shared<T> {}
+
+/// [`Policy::DEFAULT`], for which there is no allocation.
+impl Default for Shared<Policy> {
+    fn default() -> Self {
+        static DEFAULT: Policy = Policy::DEFAULT;
+        Self::Static(&DEFAULT)
+    }
+}
