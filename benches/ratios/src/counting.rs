@@ -1,0 +1,35 @@
+//! Instructions, counted by valgrind: the same program with more rounds and with fewer, and the difference.
+
+use std::process::{Command, Stdio};
+
+/// Instructions of one round of a case, or nothing where there is no valgrind. `program` is what runs `case` so many times.
+pub fn instructions(program: &str, case: &str, rounds: u64) -> Option<f64> {
+    let total = |rounds: u64| -> Option<u64> {
+        let output = Command::new("valgrind")
+            .args([
+                "--tool=cachegrind",
+                "--cache-sim=no",
+                "--cachegrind-out-file=/dev/null",
+                program,
+                "times",
+                case,
+            ])
+            .arg(rounds.to_string())
+            .stdin(Stdio::null())
+            .output()
+            .ok()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        let line = said
+            .lines()
+            .find(|line| line.contains("I refs:") || line.contains("I   refs:"))?;
+        line.split_once("refs:")?
+            .1
+            .trim()
+            .replace(',', "")
+            .parse()
+            .ok()
+    };
+    let (few, many) = (total(rounds)?, total(3 * rounds)?);
+    Some((many - few) as f64 / (2 * rounds) as f64)
+}

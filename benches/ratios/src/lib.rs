@@ -1,0 +1,12 @@
+//! What a plan costs, as ratios to what else would do the same.
+
+#[allow(dead_code)]
+#[path = "../../../plan-runtime/benches/cases/mod.rs"]
+pub mod cases;
+pub mod compiling;
+pub mod counting;
+#[cfg(feature = "engines")]
+pub mod engines;
+pub mod measure;
+pub mod plans;
+pub mod table;

@@ -1,0 +1,217 @@
+//! Four references into an output of 2 KB: two strings, a struct, a list.
+
+use plan_runtime::plan::{Plan, Template};
+use plan_runtime::resolve::{Held, Scope, resolve};
+use plan_runtime::{Shape, Tool, plan};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Shape)]
+pub struct Person {
+    pub name: String,
+    pub email: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct Email {
+    pub thread_id: String,
+    pub from: Person,
+    pub subject: String,
+    pub labels: Vec<String>,
+    pub body: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+pub struct Inbox {
+    pub total: u64,
+    pub data: Vec<Email>,
+}
+
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = Inbox)]
+pub struct Fetch {}
+
+/// The arguments that are resolved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Shape, Tool)]
+#[tool(output = ())]
+pub struct Reply {
+    pub thread: String,
+    pub to: Person,
+    pub subject: String,
+    pub labels: Vec<String>,
+}
+
+plan! {
+    Answer() -> () {
+        step inbox = Fetch {};
+        step sent = Reply {
+            thread: inbox.data[0].thread_id,
+            to: inbox.data[0].from,
+            subject: inbox.data[0].subject,
+            labels: inbox.data[0].labels,
+        };
+        sent
+    }
+}
+
+/// The output that the references lead into.
+pub fn inbox() -> Inbox {
+    let email = |n: usize| Email {
+        thread_id: format!("thread-{n:08}"),
+        from: Person {
+            name: format!("Grace Hopper {n}"),
+            email: format!("grace.{n}@navy.example"),
+        },
+        subject: format!("The \"final\" numbers, {n}"),
+        labels: ["inbox", "numbers", "urgent"].map(String::from).into(),
+        body: "Please have a look at the numbers of this quarter. ".repeat(6),
+    };
+    Inbox {
+        total: 4,
+        data: (0..4).map(email).collect(),
+    }
+}
+
+/// What is there when a step starts.
+pub struct Ready {
+    pub typed: Inbox,
+    pub json: Value,
+    plan: &'static Plan,
+    outputs: [Option<Held>; 2],
+}
+
+impl Ready {
+    pub fn new() -> Self {
+        let typed = inbox();
+        let json = serde_json::to_value(&typed).unwrap();
+        let length = json.to_string().len();
+        assert!((1_800..2_300).contains(&length), "{length}");
+        Self {
+            outputs: [Some(Held::json(json.clone())), None],
+            plan: Answer::PLAN,
+            typed,
+            json,
+        }
+    }
+
+    /// What a run does.
+    pub fn resolve<T: DeserializeOwned>(&self) -> T {
+        resolve(self.template(), &Scope::new(self.plan, &[], &self.outputs)).unwrap()
+    }
+
+    fn template(&self) -> &Template {
+        &self.plan.steps[1].action().unwrap().args
+    }
+
+    /// `Value::pointer`, clones of what is there, and a struct literal.
+    pub fn by_pointer(&self) -> Reply {
+        let text = |pointer: &str| {
+            self.json
+                .pointer(pointer)
+                .unwrap()
+                .as_str()
+                .unwrap()
+                .to_owned()
+        };
+        let from = self.json.pointer("/data/0/from").unwrap();
+        Reply {
+            thread: text("/data/0/threadId"),
+            to: person(from),
+            subject: text("/data/0/subject"),
+            labels: texts(self.json.pointer("/data/0/labels").unwrap()),
+        }
+    }
+
+    /// The same, with pointers that were taken apart beforehand.
+    pub fn by_split(&self, split: &Split) -> Reply {
+        let at = |path: &[Token]| walk(&self.json, path);
+        Reply {
+            thread: at(&split.thread).as_str().unwrap().to_owned(),
+            to: person(at(&split.to)),
+            subject: at(&split.subject).as_str().unwrap().to_owned(),
+            labels: texts(at(&split.labels)),
+        }
+    }
+
+    /// No JSON at all.
+    pub fn by_fields(&self) -> Reply {
+        let email = &self.typed.data[0];
+        Reply {
+            thread: email.thread_id.clone(),
+            to: email.from.clone(),
+            subject: email.subject.clone(),
+            labels: email.labels.clone(),
+        }
+    }
+
+    /// The arguments as a `Value`, with `Value::pointer` and clones.
+    pub fn value_by_pointer(&self) -> Value {
+        let at = |pointer: &str| self.json.pointer(pointer).unwrap().clone();
+        json!({
+            "thread": at("/data/0/threadId"),
+            "to": at("/data/0/from"),
+            "subject": at("/data/0/subject"),
+            "labels": at("/data/0/labels"),
+        })
+    }
+
+    /// The same, with pointers that were taken apart beforehand.
+    pub fn value_by_split(&self, split: &Split) -> Value {
+        let at = |path: &[Token]| walk(&self.json, path).clone();
+        json!({
+            "thread": at(&split.thread),
+            "to": at(&split.to),
+            "subject": at(&split.subject),
+            "labels": at(&split.labels),
+        })
+    }
+}
+
+fn person(json: &Value) -> Person {
+    let text = |key: &str| json.get(key).unwrap().as_str().unwrap().to_owned();
+    Person {
+        name: text("name"),
+        email: text("email"),
+    }
+}
+
+fn texts(json: &Value) -> Vec<String> {
+    let texts = json.as_array().unwrap().iter();
+    texts
+        .map(|text| text.as_str().unwrap().to_owned())
+        .collect()
+}
+
+pub enum Token {
+    Key(&'static str),
+    Index(usize),
+}
+
+/// The four pointers, taken apart.
+pub struct Split {
+    thread: [Token; 3],
+    to: [Token; 3],
+    subject: [Token; 3],
+    labels: [Token; 3],
+}
+
+impl Split {
+    pub fn new() -> Self {
+        let of = |key| [Token::Key("data"), Token::Index(0), Token::Key(key)];
+        Self {
+            thread: of("threadId"),
+            to: of("from"),
+            subject: of("subject"),
+            labels: of("labels"),
+        }
+    }
+}
+
+fn walk<'v>(json: &'v Value, path: &[Token]) -> &'v Value {
+    path.iter().fold(json, |json, token| match token {
+        Token::Key(key) => json.get(key).unwrap(),
+        Token::Index(index) => json.get(index).unwrap(),
+    })
+}
