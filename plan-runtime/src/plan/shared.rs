@@ -12,13 +12,28 @@ use std::sync::Arc;
 /// assert_eq!(PATIENT.attempts, 5);
 ///
 /// let read: Shared<Policy> = Policy { attempts: 3, ..Policy::DEFAULT }.into();
-/// assert_eq!(read.clone().attempts, 3);
+/// let mut other = read.clone();
+/// other.to_mut().attempts = 4;
+/// assert_eq!((read.attempts, other.attempts), (3, 4));
 /// ```
 pub enum Shared<T: 'static> {
     /// It is part of the program.
     Static(&'static T),
     /// It was made at run time.
     Made(Arc<T>),
+}
+
+impl<T: Clone> Shared<T> {
+    /// The part, to be changed for this step alone; it is copied where others have it, too.
+    pub fn to_mut(&mut self) -> &mut T {
+        if let Self::Static(part) = self {
+            *self = Self::Made(Arc::new(part.clone()));
+        }
+        match self {
+            Self::Made(part) => Arc::make_mut(part),
+            Self::Static(_) => unreachable!("it was made above"),
+        }
+    }
 }
 
 impl<T> Deref for Shared<T> {

@@ -18,6 +18,7 @@ static OUTER: LazyLock<Plan> = LazyLock::new(|| {
         .tool
         .as_mut()
         .unwrap()
+        .to_mut()
         .name = "inner".into();
     plan
 });

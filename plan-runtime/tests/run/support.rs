@@ -2,7 +2,7 @@
 
 use plan_runtime::__private::{Request, Started};
 use plan_runtime::plan::{
-    Action, Body, Entry, Input, Key, Number, Output, Plan, Policy, Reference, Shared, Source, Step,
+    Action, Body, Entry, Input, Key, Number, Output, Plan, Reference, Shared, Source, Step,
     Template, ToolInfo,
 };
 use plan_runtime::resolve::Held;
