@@ -17,13 +17,22 @@ const fn reference(source: Source, path: &'static [Segment], written: &'static s
     })
 }
 
-const fn call(site: usize, tool: &'static str, args: Template) -> Body {
+const fn tool(name: &'static str) -> ToolInfo {
+    ToolInfo {
+        name: Borrowed(name),
+        description: Borrowed(""),
+    }
+}
+
+static FETCH: ToolInfo = tool("fetch");
+static PHONE: ToolInfo = tool("phone");
+static REPLY: ToolInfo = tool("reply");
+static COUNT: ToolInfo = tool("count");
+
+const fn call(site: usize, tool: &'static ToolInfo, args: Template) -> Body {
     Body::Action(Action {
         site,
-        tool: Some(Shared::Static(&ToolInfo {
-            name: Borrowed(tool),
-            description: Borrowed(""),
-        })),
+        tool: Some(Shared::Static(tool)),
         args,
     })
 }
@@ -41,7 +50,7 @@ static PLAN: Plan = Plan {
         Step {
             id: Borrowed("inbox"),
             intent: Borrowed("Find them."),
-            body: call(0, "fetch", Template::Object(Borrowed(&[]))),
+            body: call(0, &FETCH, Template::Object(Borrowed(&[]))),
             after: Borrowed(&[]),
             needs: Borrowed(&[]),
             policy: Shared::Static(&Policy {
@@ -63,14 +72,14 @@ static PLAN: Plan = Plan {
                 body: Body::If(Borrowed(&[
                     Branch {
                         condition: Condition::Holds(reference(Source::Input(0), &[], "urgent")),
-                        body: call(1, "phone", reference(Source::Local(0), &[], "mail")),
+                        body: call(1, &PHONE, reference(Source::Local(0), &[], "mail")),
                     },
                     Branch {
                         condition: Condition::Binds {
                             pattern: Borrowed("Some(to)"),
                             value: reference(Source::Local(0), &[], "mail.to"),
                         },
-                        body: call(2, "reply", reference(Source::Local(1), &[], "to")),
+                        body: call(2, &REPLY, reference(Source::Local(1), &[], "to")),
                     },
                     Branch {
                         condition: Condition::Always,
@@ -93,7 +102,7 @@ static PLAN: Plan = Plan {
         Step {
             id: Borrowed("count"),
             intent: Borrowed(""),
-            body: call(4, "count", reference(Source::Step(1), &[], "sent")),
+            body: call(4, &COUNT, reference(Source::Step(1), &[], "sent")),
             after: Borrowed(&[]),
             needs: Borrowed(&[0, 1]),
             policy: Shared::Static(&Policy {
