@@ -65,6 +65,12 @@ impl Graph {
     }
 
     fn cycle_in(&self, graph: &DiGraph<(), ()>, set: &[NodeIndex]) -> Option<Cycle> {
+        // Nearly every step is a set of its own, and looking for a way back from it would go through all that it needs.
+        if let [only] = set
+            && !graph.contains_edge(*only, *only)
+        {
+            return None;
+        }
         let ways = set.iter().filter_map(|&start| {
             let back = graph
                 .neighbors(start)
