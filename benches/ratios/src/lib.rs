@@ -5,7 +5,6 @@
 pub mod cases;
 pub mod compiling;
 pub mod counting;
-#[cfg(feature = "engines")]
 pub mod engines;
 pub mod measure;
 pub mod plans;

@@ -159,7 +159,6 @@ impl ByHand {
     }
 
     /// The same on `tokio::spawn`.
-    #[cfg(feature = "tokio")]
     pub async fn spawn(&self) -> Value {
         let mut outputs = vec![Value::Null; self.needs.len()];
         let mut waits = self.waits.clone();
