@@ -45,7 +45,9 @@ fn placed(findings: &Findings, text: &str) {
     let _ = findings.to_string();
     for finding in findings {
         for label in std::iter::once(&finding.label).chain(&finding.related) {
-            let before = text.get(..label.span.start).expect("it starts at a character");
+            let before = text
+                .get(..label.span.start)
+                .expect("it starts at a character");
             assert!(text.get(label.span.clone()).is_some());
             assert_eq!(label.line, before.matches('\n').count() + 1);
             let line = before.rsplit('\n').next().unwrap_or_default();
@@ -72,7 +74,9 @@ fn plan(plan: &Plan) {
             string: usize::MAX,
             ..LIMITS
         });
-        let read = reader.read(&text).unwrap_or_else(|findings| panic!("{findings}\n{text}"));
+        let read = reader
+            .read(&text)
+            .unwrap_or_else(|findings| panic!("{findings}\n{text}"));
         assert_eq!(read.plan(), plan, "{text}");
     }
 }
