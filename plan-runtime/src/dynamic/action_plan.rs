@@ -5,7 +5,7 @@ use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};
 use crate::Plan;
-use crate::plan::{Shared, Step, Template};
+use crate::plan::Step;
 
 const TOP: &[&str] = &[
     "plan",
@@ -51,11 +51,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
     if let Some(list) = top.as_ref().and_then(|top| top.given("inputs")) {
         inputs(draft, source, list);
     }
-    let mut read = Vec::with_capacity(heads.len());
-    for (index, head) in heads.into_iter().enumerate() {
-        read.push(step(draft, source, index, head));
-    }
-    draft.current = None;
+    let read = steps::read(draft, source, heads, step);
     let output = top
         .as_ref()
         .and_then(|top| steps::output(draft, source, top));
@@ -64,16 +60,16 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
 }
 
 fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) -> Step {
-    let Head { id, members } = head;
-    draft.current = Some((index, id.clone()));
-    let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
-    if let Some(members) = &members {
-        draft.only(source, members, "a step", STEP);
-        tool = steps::tool(draft, source, index, members);
-        intent = steps::optional_string(draft, source, members, "intent", "the intent of a step");
-        args = steps::arguments(draft, source, index, members, "arguments");
-    }
-    steps::step(index, id, intent, tool, args, Vec::new(), Shared::default())
+    steps::plain(
+        draft,
+        source,
+        index,
+        head,
+        STEP,
+        |draft, source, index, members| {
+            steps::arguments(draft, source, index, members, "arguments")
+        },
+    )
 }
 
 /// What is said of inputs; references make them known as well.

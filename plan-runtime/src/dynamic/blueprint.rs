@@ -60,11 +60,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
         &nodes,
         Some(|index| format!("step{index}")),
     );
-    let mut read = Vec::with_capacity(heads.len());
-    for (index, head) in heads.into_iter().enumerate() {
-        read.push(step(draft, source, index, head));
-    }
-    draft.current = None;
+    let read = steps::read(draft, source, heads, step);
     let output = top
         .as_ref()
         .and_then(|top| steps::output(draft, source, top));

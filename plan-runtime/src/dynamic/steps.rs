@@ -41,6 +41,42 @@ pub(super) fn heads<'a>(
     heads
 }
 
+/// Reads the steps, once their ids are known.
+pub(super) fn read<'a>(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    heads: Vec<Head<'a>>,
+    step: fn(&mut Draft, &Source<'_>, usize, Head<'a>) -> Step,
+) -> Vec<Step> {
+    let mut steps = Vec::with_capacity(heads.len());
+    for (index, head) in heads.into_iter().enumerate() {
+        steps.push(step(draft, source, index, head));
+    }
+    draft.current = None;
+    steps
+}
+
+/// A step that is an id, an intent, a tool and its arguments.
+pub(super) fn plain(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    index: usize,
+    head: Head<'_>,
+    known: &[&str],
+    arguments: fn(&mut Draft, &Source<'_>, usize, &Members<'_>) -> Template,
+) -> Step {
+    let Head { id, members } = head;
+    draft.current = Some((index, id.clone()));
+    let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
+    if let Some(members) = &members {
+        draft.only(source, members, "a step", known);
+        tool = self::tool(draft, source, index, members);
+        intent = optional_string(draft, source, members, "intent", "the intent of a step");
+        args = arguments(draft, source, index, members);
+    }
+    step(index, id, intent, tool, args, Vec::new(), Shared::default())
+}
+
 /// Whether there are no more steps than are read; where there are, it is an error.
 pub(super) fn counted(draft: &mut Draft, source: &Source<'_>, nodes: &[Node<'_>]) -> bool {
     draft.steps = nodes.len();

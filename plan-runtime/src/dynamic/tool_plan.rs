@@ -5,7 +5,7 @@ use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};
 use crate::Plan;
-use crate::plan::{Output, Shared, Step, Template};
+use crate::plan::{Output, Step, Template};
 
 const TOP: &[&str] = &[
     "steps",
@@ -38,11 +38,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
         "the description of a plan",
     );
     let heads = steps::heads(draft, source, list, &nodes, None);
-    let mut read = Vec::with_capacity(heads.len());
-    for (index, head) in heads.into_iter().enumerate() {
-        read.push(step(draft, source, index, head));
-    }
-    draft.current = None;
+    let read = steps::read(draft, source, heads, step);
     let output = match steps::output(draft, source, &top) {
         Some(output) => output,
         None => output_steps(draft, source, &top, &read),
@@ -51,16 +47,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
 }
 
 fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) -> Step {
-    let Head { id, members } = head;
-    draft.current = Some((index, id.clone()));
-    let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
-    if let Some(members) = &members {
-        draft.only(source, members, "a step", STEP);
-        tool = steps::tool(draft, source, index, members);
-        intent = steps::optional_string(draft, source, members, "intent", "the intent of a step");
-        args = arguments(draft, source, index, members);
-    }
-    steps::step(index, id, intent, tool, args, Vec::new(), Shared::default())
+    steps::plain(draft, source, index, head, STEP, arguments)
 }
 
 /// An object, or JSON text of one.
