@@ -1730,3 +1730,37 @@ fn many_unknown_steps_are_said_without_many_searches() {
     let helped = findings.iter().filter(|it| it.help.is_some()).count();
     assert_eq!(helped, 32);
 }
+
+#[test]
+fn inputs_with_the_names_of_steps() {
+    let expected = |place: &str, step: &str| {
+        format!(
+            "error[duplicate-id]: the input `a` has the name of a step\n  --> {place}{step}\n   \
+             = note: 1:{}: the step is here\n   = help: give one of them another name\n",
+            if step.is_empty() { 45 } else { 9 }
+        )
+    };
+    let used = r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_a}}"}}]"#;
+    assert_eq!(said(&Reader::new(), used), expected("1:49", " in step `a`"));
+    let declared = r#"{"inputs": [{"name": "a"}], "plan": [{"id": "a", "tool": "t"}]}"#;
+    assert_eq!(said(&Reader::new(), declared), expected("1:13", ""));
+    let neighbour = used.replace("PLACEHOLDER_a", "PLACEHOLDER_b");
+    assert!(Reader::new().read(&neighbour).is_ok());
+}
+
+#[test]
+fn what_other_languages_write_for_json() {
+    let quotes = "names and strings stand in double quotes: `\"id\"`";
+    for (document, help) in [
+        ("[{'id': 1}]", quotes),
+        ("[{\"id\": “a”}]", quotes),
+        ("[{\"id\": True}]", "JSON writes `true` and `false`"),
+        ("[{\"id\": None}]", "JSON writes `null`"),
+        ("[ // steps\n]", "JSON has no comments"),
+    ] {
+        let said = said(&Reader::new(), document);
+        assert!(said.ends_with(&format!("   = help: {help}\n")), "{said}");
+    }
+    let said = said(&Reader::new(), "[;]");
+    assert!(!said.contains("help"), "{said}");
+}
