@@ -53,7 +53,7 @@ impl Builder<'_> {
                 let Expanded { check, data } = self.value(value);
                 let ty = &step.ty;
                 let at = step::place(step);
-                self.checks
+                self.bindings
                     .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
                 leaves.action(&quote!(::core::option::Option::None), &data)
             }
@@ -85,7 +85,7 @@ impl Builder<'_> {
             data,
             checks,
         } = self.fields(literal, &quote!(#arguments), &names);
-        self.checks.extend(quote!(let _ = || #check;));
+        self.bindings.extend(quote!(let _ = || #check;));
         if !checks.is_empty() {
             self.apart.extend(quote!(const _: () = { #bind #checks };));
         }
@@ -103,7 +103,7 @@ impl Builder<'_> {
             Condition::Always => (quote!(__plan::Condition::Always), false),
             Condition::Holds(value) => {
                 let Expanded { check, data } = self.value(value);
-                self.checks
+                self.bindings
                     .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
                 (quote!(__plan::Condition::Holds(#data)), false)
             }
@@ -132,11 +132,11 @@ impl Builder<'_> {
     fn repeat(&mut self, repeat: &For, step: &Step, leaves: &mut Leaves) -> TokenStream {
         let list = match &repeat.list {
             List::Reference(reference, name) => {
-                let (cursor, data) = self.reference(reference);
+                let (way, data) = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
                 let items = path(&["Items", "items"], start, end);
                 let listed = path(&["Listed", "listed"], start, end);
-                let it = it(&cursor, start, end);
+                let it = it(&way, end);
                 let place = self.fresh_at("f", name.span());
                 self.bindings.extend(quote_spanned! {end=>
                     let #place = __plan::element(&|| #items(#listed(#it)));

@@ -40,10 +40,10 @@ impl Builder<'_> {
         let spec_text = text(spec);
         match arg {
             Value::Reference(reference) => {
-                let (name, data) = self.reference(reference);
+                let (way, data) = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
                 let shown = path(&["Shown", "shown"], start, end);
-                let it = it(&name, start, end);
+                let it = it(&way, end);
                 let slot = self.fresh_at("s", start);
                 self.bindings
                     .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown(#it));));

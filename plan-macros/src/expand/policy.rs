@@ -48,7 +48,9 @@ impl Context<'_> {
             let Expanded { check, data } = builder.value(fallback);
             let mut ty = ty.clone();
             ty.set_span(*at);
-            builder.checks.extend(quote!(let _ = || -> #ty { #check };));
+            builder
+                .bindings
+                .extend(quote!(let _ = || -> #ty { #check };));
             fields.push(quote!(fallback: ::core::option::Option::Some(#data)));
         }
         if let Some((_, concurrency)) = policy.concurrency {

@@ -24,9 +24,9 @@ const LEFT: &[&str] = &[
     "pubconstPLAN",
     "__n0.key(\"First\",\"a\")",
     "__n0.key(\"Last\",\"a\")",
-    "(*__x).first_field",
-    "(*__x).last_field",
-    "(*__x).tail_field",
+    ").first_field",
+    ").last_field",
+    ").tail_field",
 ];
 
 /// Expands a plan that has one mistake in a step in the middle.
@@ -150,7 +150,7 @@ fn one_broken_head() {
         for left in [
             "structBroken{",
             "<Firstas__plan::IsTool>",
-            "(*__x).y",
+            ").y",
             "ToolforBroken",
         ] {
             assert!(

@@ -7,40 +7,102 @@ use syn::{Lit, Member};
 
 /// A reference, expanded.
 pub(super) struct Expanded {
-    /// Binds the cursor: `let __r0 = …;`
-    pub(super) binding: TokenStream,
+    /// What has to be bound before: `let __t0 = …;`
+    pub(super) bindings: TokenStream,
+    /// An expression for the way that it goes, in code that is only type-checked.
+    pub(super) way: TokenStream,
     /// The reference as data.
     pub(super) data: TokenStream,
 }
 
-/// Expands a reference into a cursor of this name and its data; `root` is its first name with the hygiene of the root's binding.
+/// A reference as far as it was expanded.
+struct Chain<'a> {
+    /// Its first name, with the hygiene of what that is bound to.
+    root: &'a Ident,
+    /// An expression for the way so far.
+    way: TokenStream,
+    /// Whether what is around the value is still to be said: a `?` or a `[..]`, or the method that the way ends with.
+    wrapped: bool,
+    bindings: TokenStream,
+    segments: Vec<TokenStream>,
+}
+
+impl Chain<'_> {
+    /// A name of the macro's own at a place of the author's.
+    fn name(&self, name: &str, at: Span) -> Ident {
+        Ident::new(name, at.resolved_at(self.root.span()))
+    }
+
+    /// Goes on to a place in the value so far: `into` makes it of an expression for that value, and `known` takes the value's type.
+    /// What looks into the value stands from `start` to `end`.
+    fn enter(
+        &mut self,
+        start: Span,
+        end: Span,
+        known: Option<&Ident>,
+        into: impl FnOnce(TokenStream) -> TokenStream,
+    ) {
+        if self.wrapped {
+            self.call("to", start, end, known, |value| {
+                let value = into(value);
+                quote_spanned!(end=> &#value)
+            });
+        } else {
+            let here = path(&["here"], self.root.span(), end);
+            let (way, c) = (&self.way, self.name("__c", end));
+            let look = self.look(start, end, known);
+            let value = into(quote_spanned!(end=> (*{ let #c = #way; #look })));
+            self.way = quote_spanned!(end=> #here(&#value));
+        }
+    }
+
+    /// Goes on with a method of the way, whose argument `into` makes of an expression for the value so far.
+    fn call(
+        &mut self,
+        method: &str,
+        start: Span,
+        end: Span,
+        known: Option<&Ident>,
+        into: impl FnOnce(TokenStream) -> TokenStream,
+    ) {
+        let (way, c) = (&self.way, self.name("__c", end));
+        let method = Ident::new(method, end);
+        let look = self.look(start, end, known);
+        let value = into(quote_spanned!(end=> (*#look)));
+        self.way = quote_spanned!(end=> { let #c = #way; #c.#method(#value) });
+        self.wrapped = true;
+    }
+
+    /// The value at the end of the way `__c`. That is a name, since rustc would else point at the reference so far where the value
+    /// may be absent.
+    fn look(&self, start: Span, end: Span, known: Option<&Ident>) -> TokenStream {
+        let c = self.name("__c", start);
+        let name = if known.is_some() { "see" } else { "look" };
+        let look = path(&["Present", name], start, end);
+        let known = known.map(|known| quote_spanned!(end=> , #known));
+        quote_spanned!(end=> #look(#c.kind() #known))
+    }
+}
+
+/// Expands a reference; `root` is its first name with the hygiene of the root's binding, and `fresh` makes names that nothing
+/// else has.
 ///
 /// The author's tokens keep their spans, and what stands around them takes the span of its neighbours, so that rustc's
 /// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
 pub(super) fn expand(
     reference: &Reference,
     root: &Ident,
-    name: &Ident,
+    mut fresh: impl FnMut(Span) -> Ident,
     cx: &Context<'_>,
 ) -> Expanded {
-    let mut chain = TokenStream::new();
-    let mut segments = Vec::new();
-    let links: usize = reference
-        .hops
-        .iter()
-        .filter(|hop| matches!(hop, Hop::Field(..) | Hop::Optional(_)))
-        .count();
-    let mut linked = 0;
+    let mut chain = Chain {
+        root,
+        way: root.to_token_stream(),
+        wrapped: false,
+        bindings: TokenStream::new(),
+        segments: Vec::new(),
+    };
     for (index, hop) in reference.hops.iter().enumerate() {
-        let anchor = |span: Span| span.resolved_at(root.span());
-        // The cursor behind the field or the `?` that is looked at: one step back for each that follows.
-        let mut back = |at: Span| {
-            linked += 1;
-            let steps = std::iter::repeat_n(quote_spanned!(at=> .back()), links - linked);
-            let mut name = name.clone();
-            name.set_span(anchor(at));
-            quote_spanned!(at=> #name #(#steps)*)
-        };
         let last = index + 1 == reference.hops.len();
         match hop {
             Hop::Field(dot, member) => {
@@ -48,54 +110,68 @@ pub(super) fn expand(
                     Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
                     Member::Unnamed(index) => (index.span, index.index.to_string()),
                 };
-                let (c, x) = (Ident::new("__c", anchor(at)), Ident::new("__x", anchor(at)));
-                let present = present(&c, dot.spans[0], at);
-                chain.extend(quote_spanned!(at=> let #c = __plan::Shaped::field(#present, |#x| &(*#x) #dot #member);));
-                let behind = back(at);
-                segments.push(quote_spanned!(at=> #behind.key(#ident, #last)));
+                let known = fresh(at.resolved_at(root.span()));
+                chain
+                    .bindings
+                    .extend(quote_spanned!(at=> let #known = <_ as __plan::Shaped>::KNOWN;));
+                chain.enter(
+                    dot.spans[0],
+                    at,
+                    Some(&known),
+                    |value| quote_spanned!(at=> #value #dot #member),
+                );
+                chain
+                    .segments
+                    .push(quote_spanned!(at=> #known.key(#ident, #last)));
             }
             Hop::Index(bracket, index) => {
                 let at = bracket.span.join();
-                let (c, x) = (Ident::new("__c", anchor(at)), Ident::new("__x", anchor(at)));
-                let present = present(&c, at, at);
-                let indexed = indexed(&x, bracket, index.to_token_stream());
-                chain.extend(quote_spanned!(at=> let #c = #present.index(|#x| &#indexed);));
+                chain.enter(at, at, None, |value| {
+                    indexed(&value, bracket, index.to_token_stream())
+                });
                 let number: usize = index.base10_parse().unwrap_or(usize::MAX);
-                segments.push(quote!(__plan::Segment::Index(#number, __plan::Absent::Error)));
+                chain
+                    .segments
+                    .push(quote!(__plan::Segment::Index(#number, __plan::Absent::Error)));
             }
             Hop::Key(bracket, key) => {
                 let at = bracket.span.join();
-                let (c, x) = (Ident::new("__c", anchor(at)), Ident::new("__x", anchor(at)));
-                let present = present(&c, at, at);
-                let indexed = indexed(&x, bracket, key.to_token_stream());
-                chain.extend(quote_spanned!(at=> let #c = #present.index(|#x| &#indexed);));
+                chain.enter(at, at, None, |value| {
+                    indexed(&value, bracket, key.to_token_stream())
+                });
                 let key = text(&key.value());
-                segments.push(quote!(__plan::Segment::Key(#key, __plan::Absent::Error)));
+                chain
+                    .segments
+                    .push(quote!(__plan::Segment::Key(#key, __plan::Absent::Error)));
             }
             Hop::Each(bracket) => {
                 let at = bracket.span.join();
-                let c = Ident::new("__c", anchor(at));
-                let present = present(&c, at, at);
-                chain.extend(
-                    quote_spanned!(at=> let #c = #present; let #c = __plan::Elements::each(#c);),
-                );
-                segments.push(quote!(__plan::Segment::Each));
+                chain.call("to", at, at, None, |value| quote_spanned!(at=> &#value));
+                let way = &chain.way;
+                chain.way = quote_spanned!(at=> __plan::Elements::each(#way));
+                chain.segments.push(quote!(__plan::Segment::Each));
             }
             Hop::Optional(question) => {
                 let at = question.span;
-                let c = Ident::new("__c", anchor(at));
-                chain.extend(quote_spanned!(at=> let #c = __plan::OrAbsent::or_absent(#c);));
-                let behind = back(at);
-                segments.push(quote_spanned!(at=> #behind.optional()));
+                let asked = fresh(at.resolved_at(root.span()));
+                chain
+                    .bindings
+                    .extend(quote_spanned!(at=> let #asked = __plan::root();));
+                let (way, c) = (&chain.way, chain.name("__c", at));
+                chain.way = quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c).asked(#asked) });
+                chain.wrapped = true;
+                chain.segments.push(quote_spanned!(at=> #asked.optional()));
             }
             Hop::Get(dot, method, key) => {
                 let at = method.span();
-                let (c, x) = (Ident::new("__c", anchor(at)), Ident::new("__x", anchor(at)));
-                let present = present(&c, dot.spans[0], at);
-                chain.extend(
-                    quote_spanned!(at=> let #c = #present.get(|#x| (*#x) #dot #method(#key));),
+                chain.call(
+                    "get",
+                    dot.spans[0],
+                    at,
+                    None,
+                    |value| quote_spanned!(at=> #value #dot #method(#key)),
                 );
-                segments.push(match key {
+                chain.segments.push(match key {
                     Lit::Int(index) => {
                         let number: usize = index.base10_parse().unwrap_or(usize::MAX);
                         quote!(__plan::Segment::Index(#number, __plan::Absent::Null))
@@ -109,22 +185,34 @@ pub(super) fn expand(
             }
             Hop::Pointer(dot, method, pointer, tokens) => {
                 let at = method.span();
-                let (c, x) = (Ident::new("__c", anchor(at)), Ident::new("__x", anchor(at)));
-                let present = present(&c, dot.spans[0], at);
-                chain.extend(quote_spanned!(at=> let #c = #present.pointer(|#x| (*#x) #dot #method(#pointer));));
+                chain.call(
+                    "pointer",
+                    dot.spans[0],
+                    at,
+                    None,
+                    |value| quote_spanned!(at=> #value #dot #method(#pointer)),
+                );
                 let asked = matches!(reference.hops.get(index + 1), Some(Hop::Optional(_)));
                 let absent = if asked { quote!(Stop) } else { quote!(Error) };
-                segments.extend(tokens.iter().map(|token| {
+                chain.segments.extend(tokens.iter().map(|token| {
                     let token = text(token);
                     quote!(__plan::Segment::Key(#token, __plan::Absent::#absent))
                 }));
             }
         }
     }
-    let start = Ident::new("__c", root.span());
-    let binding = quote! {
-        let #name = __plan::typed(&|| { let #start = #root; #chain #start });
-    };
+    let Chain {
+        mut way,
+        wrapped,
+        bindings,
+        mut segments,
+        ..
+    } = chain;
+    if wrapped {
+        let whole = path(&["whole"], root.span(), reference.end);
+        let at = reference.end;
+        way = quote_spanned!(at=> #whole(#way));
+    }
     let source = match reference.local {
         Some(Local { frame, part }) => {
             if let Some(part) = part {
@@ -142,15 +230,11 @@ pub(super) fn expand(
     let data = quote! {
         __plan::Reference { source: #source, path: #path, written: #written }
     };
-    Expanded { binding, data }
-}
-
-/// The cursor, if it is no `Option`: the message else points at what looks into it.
-fn present(cursor: &Ident, start: Span, end: Span) -> TokenStream {
-    let path = path(&["Present", "present"], start, end);
-    let mut start_cursor = cursor.clone();
-    start_cursor.set_span(start.resolved_at(cursor.span()));
-    quote_spanned!(end=> #path(#start_cursor.kind()))
+    Expanded {
+        bindings,
+        way,
+        data,
+    }
 }
 
 /// `__plan::a::b`, from the one place to the other: as an expression it covers all between them.
@@ -163,11 +247,10 @@ pub(super) fn path(names: &[&str], start: Span, end: Span) -> TokenStream {
     tokens
 }
 
-fn indexed(x: &Ident, bracket: &syn::token::Bracket, index: TokenStream) -> TokenStream {
+fn indexed(value: &TokenStream, bracket: &syn::token::Bracket, index: TokenStream) -> TokenStream {
     let mut group = proc_macro2::Group::new(proc_macro2::Delimiter::Bracket, index);
     group.set_span(bracket.span.join());
-    let start = bracket.span.open();
-    quote_spanned!(start=> (*#x) #group)
+    quote!(#value #group)
 }
 
 /// The reference as its author wrote it.

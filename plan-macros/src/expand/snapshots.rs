@@ -90,14 +90,8 @@ fn a_reference() {
                 const __step_inbox: __plan::Step = {
                     let sender = __plan::root::<__PlanInput0>();
                     let __n0 = __plan::arguments::<__PlanTool0_0>();
-                    let __r1 = __plan::typed(
-                        &|| {
-                            let __c = sender;
-                            __c
-                        },
-                    );
                     let _ = || __PlanArguments0_0 {
-                        sender: __plan::Fits::fit(__plan::NotAbsent::present(__r1.it())),
+                        sender: __plan::Fits::fit(__plan::NotAbsent::present(sender.it())),
                     };
                     __plan::Step {
                         id: __plan::Cow::Borrowed("inbox"),
@@ -138,31 +132,40 @@ fn a_reference() {
                 };
                 const __PLAN_OUTPUT: __plan::Template = {
                     let inbox = __plan::root::<__PlanStep0>();
-                    let __r0 = __plan::typed(
-                        &|| {
-                            let __c = inbox;
-                            let __c = __plan::Shaped::field(
-                                __plan::Present::present(__c.kind()),
-                                |__x| &(*__x).data,
-                            );
-                            let __c = __plan::Present::present(__c.kind()).index(|__x| &(*__x)[0]);
-                            let __c = __plan::Shaped::field(
-                                __plan::Present::present(__c.kind()),
-                                |__x| &(*__x).thread_id,
-                            );
-                            __c
-                        },
-                    );
+                    let __t0 = <_ as __plan::Shaped>::KNOWN;
+                    let __t1 = <_ as __plan::Shaped>::KNOWN;
                     let _ = || -> String {
-                        __plan::Fits::fit(__plan::NotAbsent::present(__r0.it()))
+                        __plan::Fits::fit(
+                            __plan::NotAbsent::present(
+                                __plan::here(
+                                        &(*{
+                                            let __c = __plan::here(
+                                                &(*{
+                                                    let __c = __plan::here(
+                                                        &(*{
+                                                            let __c = inbox;
+                                                            __plan::Present::see(__c.kind(), __t0)
+                                                        })
+                                                            .data,
+                                                    );
+                                                    __plan::Present::look(__c.kind())
+                                                })[0],
+                                            );
+                                            __plan::Present::see(__c.kind(), __t1)
+                                        })
+                                            .thread_id,
+                                    )
+                                    .it(),
+                            ),
+                        )
                     };
                     __plan::Template::Reference(__plan::Reference {
                         source: __plan::Source::Step(0usize),
                         path: __plan::Cow::Borrowed(
                             &[
-                                __r0.back().key("data", false),
+                                __t0.key("data", false),
                                 __plan::Segment::Index(0usize, __plan::Absent::Error),
-                                __r0.key("thread_id", true),
+                                __t1.key("thread_id", true),
                             ],
                         ),
                         written: __plan::Cow::Borrowed("inbox.data[0].thread_id"),
@@ -309,23 +312,11 @@ fn a_computed_value_and_a_text() {
                 let late = __plan::root::<__PlanStep0>();
                 let name = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool1_0>();
-                let __r1 = __plan::typed(
-                    &|| {
-                        let __c = name;
-                        __c
-                    },
-                );
-                let __s2 = __plan::shown(&|| __plan::Shown::shown(__r1.it()));
-                let __k3 = __plan::slot();
-                let __r4 = __plan::typed(
-                    &|| {
-                        let __c = late;
-                        __c
-                    },
-                );
+                let __s1 = __plan::shown(&|| __plan::Shown::shown(name.it()));
+                let __k2 = __plan::slot();
                 let _ = || __PlanArguments1_0 {
                     subject: __plan::FromText::formatted(),
-                    urgent: __plan::Fits::fit(__plan::NotAbsent::present(__r4.it())),
+                    urgent: __plan::Fits::fit(__plan::NotAbsent::present(late.it())),
                 };
                 __plan::Step {
                     id: __plan::Cow::Borrowed("sent"),
@@ -362,7 +353,7 @@ fn a_computed_value_and_a_text() {
                                                         spec: __plan::Cow::Borrowed(""),
                                                         show: ::core::option::Option::Some(
                                                             &__plan::show(
-                                                                __s2,
+                                                                __s1,
                                                                 |__value| __plan::format!("{}", * __value.show()),
                                                             ),
                                                         ),
@@ -377,7 +368,7 @@ fn a_computed_value_and_a_text() {
                                                                 ::core::stringify!(days + 1),
                                                             ),
                                                             compute: ::core::option::Option::Some(
-                                                                &__k3
+                                                                &__k2
                                                                     .with(
                                                                         |__scope0| {
                                                                             __scope0
@@ -437,14 +428,8 @@ fn a_nested_literal_and_an_order() {
             const __step_first: __plan::Step = {
                 let id = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool0_0>();
-                let __r1 = __plan::typed(
-                    &|| {
-                        let __c = id;
-                        __c
-                    },
-                );
                 let _ = || __PlanArguments0_0 {
-                    id: __plan::Fits::fit(__plan::NotAbsent::present(__r1.it())),
+                    id: __plan::Fits::fit(__plan::NotAbsent::present(id.it())),
                 };
                 __plan::Step {
                     id: __plan::Cow::Borrowed("first"),
@@ -487,22 +472,24 @@ fn a_nested_literal_and_an_order() {
             const __step_second: __plan::Step = {
                 let first = __plan::root::<__PlanStep0>();
                 let __n0 = __plan::arguments::<__PlanTool1_0>();
-                let __r3 = __plan::typed(
-                    &|| {
-                        let __c = first;
-                        let __c = __plan::Shaped::field(
-                            __plan::Present::present(__c.kind()),
-                            |__x| &(*__x).label,
-                        );
-                        __c
-                    },
-                );
+                let __t3 = <_ as __plan::Shaped>::KNOWN;
                 let __l1 = __plan::literal(
                     &|| {
                         let __v = Place::Shelf {
                             row: __plan::FromLiteral::from_literal(3),
                             label: __plan::FromSome::some(
-                                __plan::Fits::fit(__plan::NotAbsent::present(__r3.it())),
+                                __plan::Fits::fit(
+                                    __plan::NotAbsent::present(
+                                        __plan::here(
+                                                &(*{
+                                                    let __c = first;
+                                                    __plan::Present::see(__c.kind(), __t3)
+                                                })
+                                                    .label,
+                                            )
+                                            .it(),
+                                    ),
+                                ),
                             ),
                         };
                         __plan::Shaped::literal(__v)
@@ -552,7 +539,7 @@ fn a_nested_literal_and_an_order() {
                                                                     key: __n2.key("Shelf", "label"),
                                                                     value: __plan::Template::Reference(__plan::Reference {
                                                                         source: __plan::Source::Step(0usize),
-                                                                        path: __plan::Cow::Borrowed(&[__r3.key("label", true)]),
+                                                                        path: __plan::Cow::Borrowed(&[__t3.key("label", true)]),
                                                                         written: __plan::Cow::Borrowed("first.label"),
                                                                     }),
                                                                 },

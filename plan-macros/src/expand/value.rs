@@ -12,10 +12,8 @@ use syn::{Lit, Path};
 /// The body of one `const`: what a step's arguments, or the plan's output, become.
 pub(super) struct Builder<'a> {
     pub(super) cx: &'a Context<'a>,
-    /// The bindings so far: cursors, literals, slots.
+    /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and behind it.
     pub(super) bindings: TokenStream,
-    /// Statements that check what was bound.
-    pub(super) checks: TokenStream,
     /// Constants that check it apart: where one fails, nothing that uses the step fails after it.
     pub(super) apart: TokenStream,
     /// The roots that the body uses, each with the name that first mentions it.
@@ -42,7 +40,6 @@ impl<'a> Builder<'a> {
         Self {
             cx,
             bindings: TokenStream::new(),
-            checks: TokenStream::new(),
             apart: TokenStream::new(),
             roots: BTreeMap::new(),
             frames: Vec::new(),
@@ -72,8 +69,8 @@ impl<'a> Builder<'a> {
             let allow = unread.then(|| quote!(#[allow(unused_variables)]));
             quote!(#allow let #name = __plan::root::<#ty>();)
         });
-        let (bindings, checks) = (&self.bindings, &self.checks);
-        quote!(#(#roots)* #bindings #checks)
+        let bindings = &self.bindings;
+        quote!(#(#roots)* #bindings)
     }
 
     /// Expands a value that stands where rustc knows which type it needs.
@@ -133,8 +130,10 @@ impl<'a> Builder<'a> {
             Value::Literal(literal) => {
                 let (name, data) = self.literal(literal);
                 let (start, end) = ends(&literal.path);
+                let mut name = name;
+                name.set_span(start.resolved_at(name.span()));
                 Expanded {
-                    check: fits(it(&name, start, end), start, end),
+                    check: fits(it(&name, end), start, end),
                     data,
                 }
             }
@@ -148,10 +147,10 @@ impl<'a> Builder<'a> {
             }
             Value::Format(format) => self.format(format),
             Value::Reference(reference) => {
-                let (name, data) = self.reference(reference);
+                let (way, data) = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
                 Expanded {
-                    check: fits(it(&name, start, end), start, end),
+                    check: fits(it(&way, end), start, end),
                     data,
                 }
             }
@@ -173,9 +172,9 @@ impl<'a> Builder<'a> {
     pub(super) fn inferred(&mut self, value: &Value) -> (TokenStream, TokenStream) {
         match value {
             Value::Reference(reference) => {
-                let (name, data) = self.reference(reference);
-                let (start, end) = (reference.root.span(), reference.end);
-                let it = it(&name, start, end);
+                let (way, data) = self.reference(reference);
+                let end = reference.end;
+                let it = it(&way, end);
                 (quote_spanned!(end=> #it.value()), data)
             }
             Value::Literal(literal) => {
@@ -239,6 +238,11 @@ impl<'a> Builder<'a> {
                 let values = slice(&values);
                 quote!(__plan::Template::List(#values))
             }
+            Value::Reference(reference) => {
+                let (way, data) = self.reference(reference);
+                self.bindings.extend(quote!(let _ = || { let _ = #way; };));
+                data
+            }
             other => self.value(other).data,
         }
     }
@@ -265,8 +269,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Binds a reference's cursor.
-    pub(super) fn reference(&mut self, reference: &Reference) -> (Ident, TokenStream) {
+    /// Expands a reference: the way that it goes, which the code that is only type-checked must hold, and its data.
+    pub(super) fn reference(&mut self, reference: &Reference) -> (TokenStream, TokenStream) {
         let mut root = reference.root.clone();
         if reference.local.is_none()
             && let Some(source) = self.cx.names.get(&root)
@@ -274,20 +278,21 @@ impl<'a> Builder<'a> {
             let bound = self.roots.entry(source).or_insert_with(|| root.clone());
             root.set_span(root.span().resolved_at(bound.span()));
         }
-        let name = self.fresh_at("r", root.span());
-        let expanded = reference::expand(reference, &root, &name, self.cx);
-        self.bindings.extend(expanded.binding);
-        let data = expanded.data;
-        (name, quote!(__plan::Template::Reference(#data)))
+        let cx = self.cx;
+        let reference::Expanded {
+            bindings,
+            way,
+            data,
+        } = reference::expand(reference, &root, |at| self.fresh_at("t", at), cx);
+        self.bindings.extend(bindings);
+        (way, quote!(__plan::Template::Reference(#data)))
     }
 }
 
-/// Calls what hands a bound name over, from the one place to the other.
-pub(super) fn it(name: &Ident, start: Span, end: Span) -> TokenStream {
-    let mut name = name.clone();
-    name.set_span(start.resolved_at(name.span()));
+/// Calls what hands over what something is.
+pub(super) fn it(of: &impl ToTokens, end: Span) -> TokenStream {
     let call = Ident::new("it", end);
-    quote_spanned!(end=> #name.#call())
+    quote_spanned!(end=> #of.#call())
 }
 
 /// Checks that something fits where it stands.

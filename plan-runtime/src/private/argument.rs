@@ -1,6 +1,6 @@
 //! Whether a value fits where it stands.
 
-use super::cursor::{Cursor, Unclear, Unknown, unreachable};
+use super::cursor::{Unclear, Unknown, Way, unreachable};
 use super::literal::Slot;
 use crate::plan::Show;
 use crate::resolve::ResolveError;
@@ -23,7 +23,7 @@ pub struct Untyped;
 /// A value of type `T`, which is there as `K` says.
 pub struct Given<K, T>(PhantomData<(K, T)>);
 
-impl<T, H> Cursor<Option<T>, H> {
+impl<T> Way<Option<T>> {
     /// What the reference gives.
     pub fn it(self) -> Given<Opt, T> {
         unreachable()
@@ -36,7 +36,7 @@ pub trait ItUntyped {
     fn it(self) -> Given<Untyped, Value>;
 }
 
-impl<H> ItUntyped for Cursor<Value, H> {
+impl ItUntyped for Way<Value> {
     fn it(self) -> Given<Untyped, Value> {
         unreachable()
     }
@@ -48,7 +48,7 @@ pub trait It<T> {
     fn it(&self) -> Given<Plain, T>;
 }
 
-impl<T, H> It<T> for Cursor<T, H> {
+impl<T> It<T> for Way<T> {
     fn it(&self) -> Given<Plain, T> {
         unreachable()
     }

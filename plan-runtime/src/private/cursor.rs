@@ -1,5 +1,5 @@
-//! References, as types: each part of `inbox.data[0].id` becomes a call over the author's own tokens, in closures that are never
-//! called, so that rustc checks it. What a chain of them leaves behind is a [`Cursor`] whose type says what the reference gives.
+//! References, as types: each part of `inbox.data[0].id` becomes an expression over the author's own tokens, in closures that are
+//! never called, so that rustc checks it. A [`Way`] says what a reference has led to so far.
 
 use crate::shape::TypeShape;
 use crate::{Shape, Tool};
@@ -9,28 +9,17 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A place on the way that a reference goes: its type `T`, whether it may be absent (`P`), the lists around it that `[..]`
-/// opened (`W`), and the types whose fields led to it (`H`), the last one first.
-pub struct Way<T, P, W, H>(PhantomData<(T, P, W, H)>);
+/// A place that a reference leads to: its type `T`, whether it may be absent (`P`), and the lists around it that `[..]` opened (`W`).
+#[allow(clippy::type_complexity)]
+pub struct Way<T, P = Always, W = One>(PhantomData<fn() -> (T, P, W)>);
 
-impl<T, P, W, H> Clone for Way<T, P, W, H> {
+impl<T, P, W> Clone for Way<T, P, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, P, W, H> Copy for Way<T, P, W, H> {}
-
-/// The end of a reference: the type of all that it gives, and the types whose fields led to it.
-pub struct Cursor<T, H>(PhantomData<fn() -> (T, H)>);
-
-impl<T, H> Clone for Cursor<T, H> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, H> Copy for Cursor<T, H> {}
+impl<T, P, W> Copy for Way<T, P, W> {}
 
 /// Says that a value is always there.
 pub struct Always;
@@ -70,59 +59,64 @@ impl<P: Presence, W: Around> Around for Every<P, W> {
     type Whole<T, Q: Presence> = W::Whole<Vec<Q::Element<T>>, P>;
 }
 
-/// No field so far.
-pub struct Root;
-/// A field of `T`, behind those of `H`.
-pub struct Link<T, H>(PhantomData<fn() -> (T, H)>);
-
-/// The start of a reference.
+/// A place of a type that is said, or that rustc infers.
 #[must_use]
-pub const fn root<T>() -> Way<T, Always, One, Root> {
+pub const fn root<T>() -> Way<T> {
     Way(PhantomData)
 }
 
-/// The place that the chain in the closure leads to.
-pub const fn typed<T, P, W, H, F>(_: &F) -> Cursor<W::Whole<T, P>, H>
-where
-    F: Fn() -> Way<T, P, W, H>,
-    P: Presence,
-    W: Around,
-{
-    Cursor(PhantomData)
+/// The place of a value.
+pub fn here<T>(_: &T) -> Way<T> {
+    Way(PhantomData)
 }
 
-impl<T, P, W, H> Way<T, P, W, H> {
-    /// `[0]`, `["key"]`
-    pub fn index<U>(self, _: fn(&T) -> &U) -> Way<U, P, W, H> {
+impl<T, P, W> Way<T, P, W> {
+    /// The place of a value that this one leads to.
+    pub fn to<U>(self, _: &U) -> Way<U, P, W> {
         Way(PhantomData)
     }
 
     /// `.get(0)`
-    pub fn get<U>(self, _: fn(&T) -> Option<&U>) -> Way<Option<U>, P, W, H> {
+    pub fn get<U>(self, _: Option<&U>) -> Way<Option<U>, P, W> {
         Way(PhantomData)
     }
 
     /// `.pointer("/a")`
-    pub fn pointer<U>(self, _: fn(&T) -> Option<&U>) -> Way<U, P, W, H> {
+    pub fn pointer<U>(self, _: Option<&U>) -> Way<U, P, W> {
         Way(PhantomData)
     }
 }
 
-impl<T, F, H> Cursor<T, Link<F, H>> {
-    /// The place with one field less.
-    #[must_use]
-    pub const fn back(self) -> Cursor<T, H> {
-        Cursor(PhantomData)
-    }
+/// All that a reference gives.
+pub fn whole<T, P: Presence, W: Around>(_: Way<T, P, W>) -> Way<W::Whole<T, P>> {
+    Way(PhantomData)
+}
 
-    /// The segment of the last field.
+/// What a type says of its fields.
+pub struct Known<T>(TypeShape, PhantomData<fn() -> T>);
+
+impl<T> Clone for Known<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Known<T> {}
+
+impl<T> Known<T> {
+    /// The segment of a field.
     #[must_use]
     #[track_caller]
-    pub const fn key(self, ident: &'static str, last: bool) -> crate::plan::Segment
-    where
-        F: Shaped,
-    {
-        super::segment::output(F::KNOWN, ident, last)
+    pub const fn key(self, ident: &'static str, last: bool) -> crate::plan::Segment {
+        super::segment::output(self.0, ident, last)
+    }
+}
+
+impl<A: Asked> Way<A> {
+    /// The segment of a `?` that means this.
+    #[must_use]
+    pub const fn optional(self) -> crate::plan::Segment {
+        crate::plan::Segment::Optional(A::UNTYPED)
     }
 }
 
@@ -130,24 +124,24 @@ impl<T, F, H> Cursor<T, Link<F, H>> {
 pub struct There;
 /// Says that something may not be there to be looked into.
 pub struct Perhaps;
-/// A place that is about to be looked into.
-pub struct Looked<K, T, P, W, H>(PhantomData<(K, T, P, W, H)>);
+/// A value that is about to be looked into.
+pub struct Looked<K, T>(PhantomData<(K, T)>);
 
-impl<T, P, W, H> Way<Option<T>, P, W, H> {
+impl<T, P, W> Way<Option<T>, P, W> {
     /// An `Option` cannot be looked into.
-    pub fn kind(self) -> Looked<Perhaps, T, P, W, H> {
+    pub fn kind(self) -> Looked<Perhaps, T> {
         Looked(PhantomData)
     }
 }
 
 /// Whether something can be looked into; the inherent method of `Option` goes first.
-pub trait Kind<T, P, W, H> {
+pub trait Kind<T> {
     /// Anything but an `Option` can.
-    fn kind(self) -> Looked<There, T, P, W, H>;
+    fn kind(self) -> Looked<There, T>;
 }
 
-impl<T, P, W, H> Kind<T, P, W, H> for Way<T, P, W, H> {
-    fn kind(self) -> Looked<There, T, P, W, H> {
+impl<T, P, W> Kind<T> for Way<T, P, W> {
+    fn kind(self) -> Looked<There, T> {
         Looked(PhantomData)
     }
 }
@@ -160,16 +154,23 @@ impl<T, P, W, H> Kind<T, P, W, H> for Way<T, P, W, H> {
 )]
 pub trait Present<K>: Sized {
     /// The type itself.
-    type Itself;
-    /// The place again.
+    type Itself: 'static;
+
+    /// The value.
     #[must_use]
-    fn present<P, W, H>(_: Looked<K, Self, P, W, H>) -> Way<Self::Itself, P, W, H> {
-        Way(PhantomData)
+    fn look(_: Looked<K, Self>) -> &'static Self::Itself {
+        unreachable()
+    }
+
+    /// The value, and what its type says of its fields.
+    #[must_use]
+    fn see(_: Looked<K, Self>, _: Known<Self>) -> &'static Self::Itself {
+        unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Present<There> for T {
+impl<T: 'static> Present<There> for T {
     type Itself = T;
 }
 
@@ -193,16 +194,10 @@ pub(super) fn unreachable() -> ! {
 pub trait Shaped: Sized {
     /// The type itself.
     type Itself;
-    /// How it looks in JSON.
-    const KNOWN: TypeShape;
-
-    /// `.field`
-    fn field<U, P, W, H>(
-        _: Way<Self, P, W, H>,
-        _: fn(&Self) -> &U,
-    ) -> Way<U, P, W, Link<Self::Itself, H>> {
-        Way(PhantomData)
-    }
+    /// What it says of its fields.
+    const KNOWN: Known<Self>;
+    /// The same of the type itself.
+    const SHAPE: TypeShape;
 
     /// `Type { … }`
     fn literal(_: Self) -> super::literal::Literal<Self, Self::Itself> {
@@ -213,7 +208,8 @@ pub trait Shaped: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: Shape> Shaped for T {
     type Itself = T;
-    const KNOWN: TypeShape = T::SHAPE;
+    const KNOWN: Known<T> = Known(T::SHAPE, PhantomData);
+    const SHAPE: TypeShape = T::SHAPE;
 }
 
 /// The type behind `step name =`.
@@ -249,9 +245,17 @@ pub trait OrAbsent: Sized {
     type Asked: Asked;
 
     /// `?`
-    fn or_absent<P, W, H>(
-        _: Way<Self, P, W, H>,
-    ) -> Way<Self::Inner, Maybe, W, Link<Self::Asked, H>> {
+    fn or_absent<P, W>(_: Way<Self, P, W>) -> Asking<Self::Inner, Self::Asked, W> {
+        Asking(PhantomData)
+    }
+}
+
+/// The way behind a `?`, and what the `?` means.
+pub struct Asking<T, A, W>(PhantomData<(T, A, W)>);
+
+impl<T, A, W> Asking<T, A, W> {
+    /// The way, with one of its own for what the `?` means.
+    pub fn asked(self, _: Way<A>) -> Way<T, Maybe, W> {
         Way(PhantomData)
     }
 }
@@ -287,17 +291,6 @@ impl OrAbsent for Value {
     type Asked = Untyped;
 }
 
-impl<T, F, H> Cursor<T, Link<F, H>> {
-    /// The segment of `?`.
-    #[must_use]
-    pub const fn optional(self) -> crate::plan::Segment
-    where
-        F: Asked,
-    {
-        crate::plan::Segment::Optional(F::UNTYPED)
-    }
-}
-
 /// What `[..]` can stand behind.
 #[diagnostic::on_unimplemented(
     message = "`[..]` takes every element of a list, and `{Self}` is no list",
@@ -311,7 +304,7 @@ pub trait Elements: Sized {
     type Around<P, W>;
 
     /// `[..]`
-    fn each<P, W, H>(_: Way<Self, P, W, H>) -> Way<Self::Item, Always, Self::Around<P, W>, H> {
+    fn each<P, W>(_: Way<Self, P, W>) -> Way<Self::Item, Always, Self::Around<P, W>> {
         Way(PhantomData)
     }
 }

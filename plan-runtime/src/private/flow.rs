@@ -1,7 +1,7 @@
 //! Names that `for` and `if let` bind.
 
 use super::argument::{Given, Plain, Untyped};
-use super::cursor::{Always, One, Root, Way, root, unreachable};
+use super::cursor::{Way, root, unreachable};
 use super::literal::Slot;
 use crate::plan::{Compute, Source};
 use crate::resolve::{ResolveError, Scope};
@@ -48,7 +48,7 @@ pub trait Items: Sized {
     /// An element.
     type Item;
     /// The element.
-    fn items(_: Given<Plain, Self>) -> Way<Self::Item, Always, One, Root> {
+    fn items(_: Given<Plain, Self>) -> Way<Self::Item> {
         root()
     }
 }
@@ -94,26 +94,23 @@ pub trait Joins<First> {
 impl<T> Joins<T> for T {}
 
 /// The place of an element.
-pub const fn element<T, F: Fn() -> Way<T, Always, One, Root>>(_: &F) -> Way<T, Always, One, Root> {
+pub const fn element<T, F: Fn() -> Way<T>>(_: &F) -> Way<T> {
     root()
 }
 
 /// The place of what a pattern binds: a tuple.
-pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> Way<T, Always, One, Root> {
+pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> Way<T> {
     root()
 }
 
 /// One of the names that are bound together.
-pub const fn part<V, T>(
-    _: Way<V, Always, One, Root>,
-    _: fn(&V) -> &T,
-) -> Way<T, Always, One, Root> {
+pub const fn part<V, T>(_: Way<V>, _: fn(&V) -> &T) -> Way<T> {
     root()
 }
 
 /// The value at a place.
 #[must_use]
-pub fn at_place<T, P, W, H>(_: Way<T, P, W, H>) -> &'static T {
+pub fn at_place<T>(_: Way<T>) -> &'static T {
     unreachable()
 }
 
@@ -183,7 +180,7 @@ impl<T> Clone for At<T> {
 impl<T> Copy for At<T> {}
 
 /// What is bound at this depth.
-pub const fn at<T>(_: Way<T, Always, One, Root>, depth: usize) -> At<T> {
+pub const fn at<T>(_: Way<T>, depth: usize) -> At<T> {
     At {
         depth,
         of: PhantomData,

@@ -50,7 +50,7 @@ impl<T, S> Literal<T, S> {
     where
         S: Shaped,
     {
-        Names(S::KNOWN)
+        Names(S::SHAPE)
     }
 }
 

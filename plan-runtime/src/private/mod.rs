@@ -13,7 +13,7 @@ pub use argument::{
     NotAbsent, Shown, any, show, shown, untyped,
 };
 pub use cursor::{
-    Cursor, Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, root, typed,
+    Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, here, root, whole,
 };
 pub use flow::{
     Items, Joins, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element,
