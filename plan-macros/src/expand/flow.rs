@@ -89,12 +89,7 @@ impl Builder<'_> {
         if !checks.is_empty() {
             self.apart.extend(quote!(const _: () = { #bind #checks };));
         }
-        let info = quote_spanned! {at=>
-            ::core::option::Option::Some(__plan::Shared::Static(&__plan::ToolInfo {
-                name: __plan::Cow::Borrowed(<#tool as __plan::Tool>::NAME),
-                description: __plan::Cow::Borrowed(<#tool as __plan::Tool>::DESCRIPTION),
-            }))
-        };
+        let info = quote_spanned!(at=> <#tool as __plan::Called>::TOOL);
         leaves.action(&info, &data)
     }
 

@@ -10,7 +10,7 @@ use crate::report::Report;
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Type};
@@ -32,7 +32,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             quote! {
                 #errors
                 #definition
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, non_camel_case_types, unused_qualifications)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
@@ -45,7 +45,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             let krate = cx.krate();
             quote!({
                 #errors
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, unused_qualifications)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
@@ -191,8 +191,8 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> To
     let steps = slice(&steps);
     let unused = unused(cx);
     quote! {
-        #(#[allow(dead_code)] #input_types)*
-        #(#[allow(dead_code)] #step_types)*
+        #(#input_types)*
+        #(#step_types)*
         #(#constants)*
         #(#cycles)*
         const __PLAN_OUTPUT: __plan::Template = { #output };
@@ -344,9 +344,23 @@ fn sites(plan: &Plan) -> impl Iterator<Item = (usize, usize, &Step)> {
 /// How each step is started.
 fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
-    let starts = sites(cx.plan).map(|(index, site, one)| {
-        step::starts(index, site, one, kept.contains(&Source::Step(index)))
-    });
+    // One arm for all that start in the same way, which most steps of a long plan do.
+    let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
+    let mut known = HashMap::new();
+    for (index, site, one) in sites(cx.plan) {
+        for (site, same, start) in
+            step::starts(index, site, one, kept.contains(&Source::Step(index)))
+        {
+            let arm = *known.entry(same).or_insert_with(|| {
+                arms.push((Vec::new(), start));
+                arms.len() - 1
+            });
+            arms[arm].0.push(site);
+        }
+    }
+    let starts = arms
+        .iter()
+        .map(|(sites, start)| quote!(#(#sites)|* => #start,));
     let bounds = bounds(cx);
     quote! {
         #[doc(hidden)]

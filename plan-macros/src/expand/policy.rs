@@ -57,7 +57,7 @@ impl Context<'_> {
             fields.push(quote!(concurrency: ::core::option::Option::Some(#concurrency)));
         }
         if fields.is_empty() {
-            quote!(__plan::Shared::Static(&__plan::Policy::DEFAULT))
+            quote!(__plan::NO_POLICY)
         } else {
             quote!(__plan::Shared::Static(&__plan::Policy { #(#fields,)* ..__plan::Policy::DEFAULT }))
         }

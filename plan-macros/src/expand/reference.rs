@@ -21,6 +21,8 @@ struct Chain<'a> {
     root: &'a Ident,
     /// An expression for the way so far.
     way: TokenStream,
+    /// Whether that is its first name alone.
+    is_root: bool,
     /// Whether what is around the value is still to be said: a `?` or a `[..]`, or the method that the way ends with.
     wrapped: bool,
     bindings: TokenStream,
@@ -49,10 +51,17 @@ impl Chain<'_> {
             });
         } else {
             let here = path(&["here"], self.root.span(), end);
-            let (way, c) = (&self.way, self.name("__c", end));
-            let look = self.look(start, end, known);
-            let value = into(quote_spanned!(end=> (*{ let #c = #way; #look })));
+            let value = if self.is_root {
+                let look = look(self.root.clone(), start, end, known);
+                quote_spanned!(end=> (*#look))
+            } else {
+                let (way, c) = (&self.way, self.name("__c", end));
+                let look = look(c.clone(), start, end, known);
+                quote_spanned!(end=> (*{ let #c = #way; #look }))
+            };
+            let value = into(value);
             self.way = quote_spanned!(end=> #here(&#value));
+            self.is_root = false;
         }
     }
 
@@ -67,21 +76,21 @@ impl Chain<'_> {
     ) {
         let (way, c) = (&self.way, self.name("__c", end));
         let method = Ident::new(method, end);
-        let look = self.look(start, end, known);
+        let look = look(c.clone(), start, end, known);
         let value = into(quote_spanned!(end=> (*#look)));
         self.way = quote_spanned!(end=> { let #c = #way; #c.#method(#value) });
-        self.wrapped = true;
+        (self.is_root, self.wrapped) = (false, true);
     }
+}
 
-    /// The value at the end of the way `__c`. That is a name, since rustc would else point at the reference so far where the value
-    /// may be absent.
-    fn look(&self, start: Span, end: Span, known: Option<&Ident>) -> TokenStream {
-        let c = self.name("__c", start);
-        let name = if known.is_some() { "see" } else { "look" };
-        let look = path(&["Present", name], start, end);
-        let known = known.map(|known| quote_spanned!(end=> , #known));
-        quote_spanned!(end=> #look(#c.kind() #known))
-    }
+/// The value at the end of a way. That has a name, since rustc would else point at the reference so far where the value may be
+/// absent.
+fn look(mut way: Ident, start: Span, end: Span, known: Option<&Ident>) -> TokenStream {
+    way.set_span(start.resolved_at(way.span()));
+    let name = if known.is_some() { "see" } else { "look" };
+    let look = path(&["Present", name], start, end);
+    let known = known.map(|known| quote_spanned!(end=> , #known));
+    quote_spanned!(end=> #look(#way.kind() #known))
 }
 
 /// Expands a reference; `root` is its first name with the hygiene of the root's binding, and `fresh` makes names that nothing
@@ -98,6 +107,7 @@ pub(super) fn expand(
     let mut chain = Chain {
         root,
         way: root.to_token_stream(),
+        is_root: true,
         wrapped: false,
         bindings: TokenStream::new(),
         segments: Vec::new(),
@@ -110,16 +120,28 @@ pub(super) fn expand(
                     Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
                     Member::Unnamed(index) => (index.span, index.index.to_string()),
                 };
-                let known = fresh(at.resolved_at(root.span()));
-                chain
-                    .bindings
-                    .extend(quote_spanned!(at=> let #known = <_ as __plan::Shaped>::KNOWN;));
-                chain.enter(
-                    dot.spans[0],
-                    at,
-                    Some(&known),
-                    |value| quote_spanned!(at=> #value #dot #member),
-                );
+                let field = |value| quote_spanned!(at=> #value #dot #member);
+                let known = match cx
+                    .names
+                    .get(root)
+                    .filter(|_| index == 0 && reference.local.is_none())
+                {
+                    // The type of a step or an input has a name.
+                    Some(source) => {
+                        chain.enter(dot.spans[0], at, None, field);
+                        let mut ty = cx.type_of(source);
+                        ty.set_span(at.resolved_at(ty.span()));
+                        quote_spanned!(at=> <#ty as __plan::Shaped>::KNOWN)
+                    }
+                    None => {
+                        let known = fresh(at.resolved_at(root.span()));
+                        chain.bindings.extend(
+                            quote_spanned!(at=> let #known = <_ as __plan::Shaped>::KNOWN;),
+                        );
+                        chain.enter(dot.spans[0], at, Some(&known), field);
+                        known.into_token_stream()
+                    }
+                };
                 chain
                     .segments
                     .push(quote_spanned!(at=> #known.key(#ident, #last)));
@@ -159,7 +181,7 @@ pub(super) fn expand(
                     .extend(quote_spanned!(at=> let #asked = __plan::root();));
                 let (way, c) = (&chain.way, chain.name("__c", at));
                 chain.way = quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c).asked(#asked) });
-                chain.wrapped = true;
+                (chain.is_root, chain.wrapped) = (false, true);
                 chain.segments.push(quote_spanned!(at=> #asked.optional()));
             }
             Hop::Get(dot, method, key) => {

@@ -69,7 +69,9 @@ fn a_reference() {
                 clippy::all,
                 clippy::pedantic,
                 clippy::nursery,
+                dead_code,
                 non_camel_case_types,
+                non_upper_case_globals,
                 unused_qualifications
             )]
             const _: () = {
@@ -78,15 +80,10 @@ fn a_reference() {
                     self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _,
                     OwnUnsized as _,
                 };
-                #[allow(dead_code)]
                 type __PlanInput0 = String;
-                #[allow(dead_code)]
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
-                #[allow(dead_code)]
                 type __PlanTool0_0 = <FetchEmails as __plan::IsTool>::Itself;
-                #[allow(dead_code)]
                 type __PlanArguments0_0 = FetchEmails;
-                #[allow(non_upper_case_globals)]
                 const __step_inbox: __plan::Step = {
                     let sender = __plan::root::<__PlanInput0>();
                     let __n0 = __plan::arguments::<__PlanTool0_0>();
@@ -98,18 +95,7 @@ fn a_reference() {
                         intent: __plan::Cow::Borrowed("Look into the inbox."),
                         body: __plan::Body::Action(__plan::Action {
                             site: 0usize,
-                            tool: ::core::option::Option::Some(
-                                __plan::Shared::Static(
-                                    &__plan::ToolInfo {
-                                        name: __plan::Cow::Borrowed(
-                                            <__PlanTool0_0 as __plan::Tool>::NAME,
-                                        ),
-                                        description: __plan::Cow::Borrowed(
-                                            <__PlanTool0_0 as __plan::Tool>::DESCRIPTION,
-                                        ),
-                                    },
-                                ),
-                            ),
+                            tool: <__PlanTool0_0 as __plan::Called>::TOOL,
                             args: __plan::Template::Object(
                                 __plan::Cow::Borrowed(
                                     &[
@@ -125,15 +111,14 @@ fn a_reference() {
                                 ),
                             ),
                         }),
-                        after: __plan::Cow::Borrowed(&[]),
-                        needs: __plan::Cow::Borrowed(&[]),
-                        policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
+                        after: __plan::NO_STEPS,
+                        needs: __plan::NO_STEPS,
+                        policy: __plan::NO_POLICY,
                     }
                 };
                 const __PLAN_OUTPUT: __plan::Template = {
                     let inbox = __plan::root::<__PlanStep0>();
                     let __t0 = <_ as __plan::Shaped>::KNOWN;
-                    let __t1 = <_ as __plan::Shaped>::KNOWN;
                     let _ = || -> String {
                         __plan::Fits::fit(
                             __plan::NotAbsent::present(
@@ -142,16 +127,12 @@ fn a_reference() {
                                             let __c = __plan::here(
                                                 &(*{
                                                     let __c = __plan::here(
-                                                        &(*{
-                                                            let __c = inbox;
-                                                            __plan::Present::see(__c.kind(), __t0)
-                                                        })
-                                                            .data,
+                                                        &(*__plan::Present::look(inbox.kind())).data,
                                                     );
                                                     __plan::Present::look(__c.kind())
                                                 })[0],
                                             );
-                                            __plan::Present::see(__c.kind(), __t1)
+                                            __plan::Present::see(__c.kind(), __t0)
                                         })
                                             .thread_id,
                                     )
@@ -163,9 +144,9 @@ fn a_reference() {
                         source: __plan::Source::Step(0usize),
                         path: __plan::Cow::Borrowed(
                             &[
-                                __t0.key("data", false),
+                                <__PlanStep0 as __plan::Shaped>::KNOWN.key("data", false),
                                 __plan::Segment::Index(0usize, __plan::Absent::Error),
-                                __t1.key("thread_id", true),
+                                __t0.key("thread_id", true),
                             ],
                         ),
                         written: __plan::Cow::Borrowed("inbox.data[0].thread_id"),
@@ -270,14 +251,13 @@ fn a_computed_value_and_a_text() {
     };
     check_steps(
         plan,
-        &expect![[r##"
-            #[allow(non_upper_case_globals)]
+        &expect![[r#"
             const __step_late: __plan::Step = {
                 let __k0 = __plan::slot();
                 let _ = || -> bool { __k0.value() };
                 __plan::Step {
                     id: __plan::Cow::Borrowed("late"),
-                    intent: __plan::Cow::Borrowed(""),
+                    intent: __plan::NO_TEXT,
                     body: __plan::Body::Action(__plan::Action {
                         site: 0usize,
                         tool: ::core::option::Option::None,
@@ -302,12 +282,11 @@ fn a_computed_value_and_a_text() {
                             ),
                         }),
                     }),
-                    after: __plan::Cow::Borrowed(&[]),
-                    needs: __plan::Cow::Borrowed(&[]),
-                    policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
+                    after: __plan::NO_STEPS,
+                    needs: __plan::NO_STEPS,
+                    policy: __plan::NO_POLICY,
                 }
             };
-            #[allow(non_upper_case_globals)]
             const __step_sent: __plan::Step = {
                 let late = __plan::root::<__PlanStep0>();
                 let name = __plan::root::<__PlanInput0>();
@@ -320,21 +299,10 @@ fn a_computed_value_and_a_text() {
                 };
                 __plan::Step {
                     id: __plan::Cow::Borrowed("sent"),
-                    intent: __plan::Cow::Borrowed(""),
+                    intent: __plan::NO_TEXT,
                     body: __plan::Body::Action(__plan::Action {
                         site: 1usize,
-                        tool: ::core::option::Option::Some(
-                            __plan::Shared::Static(
-                                &__plan::ToolInfo {
-                                    name: __plan::Cow::Borrowed(
-                                        <__PlanTool1_0 as __plan::Tool>::NAME,
-                                    ),
-                                    description: __plan::Cow::Borrowed(
-                                        <__PlanTool1_0 as __plan::Tool>::DESCRIPTION,
-                                    ),
-                                },
-                            ),
-                        ),
+                        tool: <__PlanTool1_0 as __plan::Called>::TOOL,
                         args: __plan::Template::Object(
                             __plan::Cow::Borrowed(
                                 &[
@@ -403,12 +371,12 @@ fn a_computed_value_and_a_text() {
                             ),
                         ),
                     }),
-                    after: __plan::Cow::Borrowed(&[]),
+                    after: __plan::NO_STEPS,
                     needs: __plan::Cow::Borrowed(&[0usize]),
-                    policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
+                    policy: __plan::NO_POLICY,
                 }
             };
-        "##]],
+        "#]],
     );
 }
 
@@ -423,8 +391,7 @@ fn a_nested_literal_and_an_order() {
     };
     check_steps(
         plan,
-        &expect![[r##"
-            #[allow(non_upper_case_globals)]
+        &expect![[r#"
             const __step_first: __plan::Step = {
                 let id = __plan::root::<__PlanInput0>();
                 let __n0 = __plan::arguments::<__PlanTool0_0>();
@@ -433,21 +400,10 @@ fn a_nested_literal_and_an_order() {
                 };
                 __plan::Step {
                     id: __plan::Cow::Borrowed("first"),
-                    intent: __plan::Cow::Borrowed(""),
+                    intent: __plan::NO_TEXT,
                     body: __plan::Body::Action(__plan::Action {
                         site: 0usize,
-                        tool: ::core::option::Option::Some(
-                            __plan::Shared::Static(
-                                &__plan::ToolInfo {
-                                    name: __plan::Cow::Borrowed(
-                                        <__PlanTool0_0 as __plan::Tool>::NAME,
-                                    ),
-                                    description: __plan::Cow::Borrowed(
-                                        <__PlanTool0_0 as __plan::Tool>::DESCRIPTION,
-                                    ),
-                                },
-                            ),
-                        ),
+                        tool: <__PlanTool0_0 as __plan::Called>::TOOL,
                         args: __plan::Template::Object(
                             __plan::Cow::Borrowed(
                                 &[
@@ -463,16 +419,14 @@ fn a_nested_literal_and_an_order() {
                             ),
                         ),
                     }),
-                    after: __plan::Cow::Borrowed(&[]),
-                    needs: __plan::Cow::Borrowed(&[]),
-                    policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
+                    after: __plan::NO_STEPS,
+                    needs: __plan::NO_STEPS,
+                    policy: __plan::NO_POLICY,
                 }
             };
-            #[allow(non_upper_case_globals)]
             const __step_second: __plan::Step = {
                 let first = __plan::root::<__PlanStep0>();
                 let __n0 = __plan::arguments::<__PlanTool1_0>();
-                let __t3 = <_ as __plan::Shaped>::KNOWN;
                 let __l1 = __plan::literal(
                     &|| {
                         let __v = Place::Shelf {
@@ -480,13 +434,7 @@ fn a_nested_literal_and_an_order() {
                             label: __plan::FromSome::some(
                                 __plan::Fits::fit(
                                     __plan::NotAbsent::present(
-                                        __plan::here(
-                                                &(*{
-                                                    let __c = first;
-                                                    __plan::Present::see(__c.kind(), __t3)
-                                                })
-                                                    .label,
-                                            )
+                                        __plan::here(&(*__plan::Present::look(first.kind())).label)
                                             .it(),
                                     ),
                                 ),
@@ -502,21 +450,10 @@ fn a_nested_literal_and_an_order() {
                 };
                 __plan::Step {
                     id: __plan::Cow::Borrowed("second"),
-                    intent: __plan::Cow::Borrowed(""),
+                    intent: __plan::NO_TEXT,
                     body: __plan::Body::Action(__plan::Action {
                         site: 1usize,
-                        tool: ::core::option::Option::Some(
-                            __plan::Shared::Static(
-                                &__plan::ToolInfo {
-                                    name: __plan::Cow::Borrowed(
-                                        <__PlanTool1_0 as __plan::Tool>::NAME,
-                                    ),
-                                    description: __plan::Cow::Borrowed(
-                                        <__PlanTool1_0 as __plan::Tool>::DESCRIPTION,
-                                    ),
-                                },
-                            ),
-                        ),
+                        tool: <__PlanTool1_0 as __plan::Called>::TOOL,
                         args: __plan::Template::Object(
                             __plan::Cow::Borrowed(
                                 &[
@@ -539,7 +476,9 @@ fn a_nested_literal_and_an_order() {
                                                                     key: __n2.key("Shelf", "label"),
                                                                     value: __plan::Template::Reference(__plan::Reference {
                                                                         source: __plan::Source::Step(0usize),
-                                                                        path: __plan::Cow::Borrowed(&[__t3.key("label", true)]),
+                                                                        path: __plan::Cow::Borrowed(
+                                                                            &[<__PlanStep0 as __plan::Shaped>::KNOWN.key("label", true)],
+                                                                        ),
                                                                         written: __plan::Cow::Borrowed("first.label"),
                                                                     }),
                                                                 },
@@ -556,9 +495,9 @@ fn a_nested_literal_and_an_order() {
                     }),
                     after: __plan::Cow::Borrowed(&[0usize]),
                     needs: __plan::Cow::Borrowed(&[0usize]),
-                    policy: __plan::Shared::Static(&__plan::Policy::DEFAULT),
+                    policy: __plan::NO_POLICY,
                 }
             };
-        "##]],
+        "#]],
     );
 }

@@ -53,9 +53,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         let tool = flow::tool(index, number, path);
         let literal = flow::arguments(index, number, path);
         quote_spanned! {at=>
-            #[allow(dead_code)]
             type #tool = <#path as __plan::IsTool>::Itself;
-            #[allow(dead_code)]
             type #literal = #path;
         }
     });
@@ -71,7 +69,10 @@ pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>)
     let policy = cx.policy(&step.policy, &cx.type_of(Source::Step(index)), &mut builder);
     let bindings = builder.bindings();
     let id = text(&step.name.unraw().to_string());
-    let intent = text(&step.intent);
+    let intent = match &*step.intent {
+        "" => quote!(__plan::NO_TEXT),
+        intent => text(intent),
+    };
     let after: Vec<TokenStream> = {
         let mut after: Vec<usize> = step
             .after
@@ -85,18 +86,17 @@ pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>)
         after.dedup();
         after.into_iter().map(|index| quote!(#index)).collect()
     };
-    let after = slice(&after);
+    let after = steps(&after);
     let needs: Vec<TokenStream> = cx
         .graph
         .needs(index)
         .into_iter()
         .map(|index| quote!(#index))
         .collect();
-    let needs = slice(&needs);
+    let needs = steps(&needs);
     let (name, apart) = (name(index, cx), &builder.apart);
     quote! {
         #apart
-        #[allow(non_upper_case_globals)]
         const #name: __plan::Step = {
             #bindings
             __plan::Step { id: #id, intent: #intent, body: #body, after: #after, needs: #needs, policy: #policy }
@@ -104,25 +104,46 @@ pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>)
     }
 }
 
-/// What starts the actions of a step, of which the first has the number `site`.
-pub(super) fn starts(index: usize, site: usize, step: &Step, keep: bool) -> TokenStream {
+/// The numbers of steps.
+fn steps(numbers: &[TokenStream]) -> TokenStream {
+    match numbers {
+        [] => quote!(__plan::NO_STEPS),
+        numbers => slice(numbers),
+    }
+}
+
+/// What starts the actions of a step, of which the first has the number `site`: each with its number, and with a text that is the
+/// same for what starts in the same way.
+pub(super) fn starts(
+    index: usize,
+    site: usize,
+    step: &Step,
+    keep: bool,
+) -> Vec<(usize, String, TokenStream)> {
     // The Rust value of an action is that of the step only if nothing is around the action.
     let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && policy::is_plain(step);
     let actions = flow::actions(&step.body).into_iter().enumerate();
     let mut tools = 0;
-    let starts = actions.map(|(number, path)| {
+    let starts = actions.filter_map(|(number, path)| {
         let site = site + number;
         match (path, &step.ty, &step.body) {
             (Some(path), ..) => {
                 let arguments = flow::arguments(index, tools, path);
                 tools += 1;
-                quote!(#site => <__App as __plan::Calls<#arguments>>::start(__app, __request, #keep),)
+                let same = format!("{} {keep}", path_text(path));
+                let start =
+                    quote!(<__App as __plan::Calls<#arguments>>::start(__app, __request, #keep));
+                Some((site, same, start))
             }
-            (None, Some(ty), Body::Compute(_)) => quote!(#site => __request.compute::<#ty>(#keep),),
-            _ => TokenStream::new(),
+            (None, Some(ty), Body::Compute(_)) => Some((
+                site,
+                format!("#{site}"),
+                quote!(__request.compute::<#ty>(#keep)),
+            )),
+            _ => None,
         }
     });
-    quote!(#(#starts)*)
+    starts.collect()
 }
 
 /// The bounds that the step asks of an application. They name the tools by the aliases of their types, so that rustc has one

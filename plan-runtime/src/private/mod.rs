@@ -7,6 +7,7 @@ mod flow;
 mod literal;
 mod run;
 mod segment;
+mod shared;
 
 pub use argument::{
     Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, It, ItUntyped, List,
@@ -25,6 +26,7 @@ pub use run::{
     kept_input,
 };
 pub use segment::cycle;
+pub use shared::{Called, NO_POLICY, NO_STEPS, NO_TEXT};
 
 pub use crate::plan::{
     Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,
