@@ -1,13 +1,15 @@
 mod flow;
 mod jobs;
 mod outcome;
+mod ready;
 mod task;
+mod tasks;
 mod watch;
 
 pub(super) use outcome::unstarted;
 
 use super::error::{Interrupt, StepError};
-use super::graph::Graph;
+use super::graph::{Graph, reads};
 use super::options::{OnFailure, Options};
 use super::report::Attempt;
 use super::start::{Request, Started, StepResult};
@@ -16,14 +18,12 @@ use super::trace::Span;
 use crate::plan::{Body, Optional, Plan, Step};
 use crate::resolve::{Held, Scope, resolve};
 use flow::{Flow, Place};
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use ready::Ready;
 use serde_json::Value;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 use task::{Event, Task, catch};
+use tasks::Tasks;
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
@@ -31,10 +31,11 @@ pub(super) struct Schedule<'x> {
     options: Options<'x>,
     graph: Graph,
     inputs: Vec<Held>,
+    /// Of the steps that have completed, as long as somebody is still to read them.
     outputs: Vec<Option<Held>>,
     /// The steps that may start something: themselves, an element, or an attempt.
-    ready: BinaryHeap<Reverse<usize>>,
-    running: FuturesUnordered<Task<'x>>,
+    ready: Ready,
+    running: Tasks<'x>,
     /// How many of those that run are calls.
     calls: usize,
     /// How many steps have started and not ended.
@@ -50,6 +51,8 @@ pub(super) struct Schedule<'x> {
     random: fastrand::Rng,
     clock: Clock<'x>,
     ended: Option<Duration>,
+    /// Whether anyone watches. Where nobody does, nothing is made for them.
+    watched: bool,
     #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
     span: Span,
 }
@@ -99,16 +102,19 @@ impl<'x> Schedule<'x> {
         let count = plan.steps.len();
         let timer = std::mem::replace(&mut options.timer, Box::new(super::ThreadTimer));
         let clock = Clock::start(timer);
+        let mut ready = Ready::new(count);
+        for (step, waits) in graph.waits.iter().enumerate() {
+            if *waits == 0 {
+                ready.insert(step);
+            }
+        }
         let mut schedule = Self {
             plan,
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
-            ready: (0..count)
-                .filter(|step| graph.waits[*step] == 0)
-                .map(Reverse)
-                .collect(),
+            ready,
             graph,
-            running: FuturesUnordered::new(),
+            running: Tasks::default(),
             calls: 0,
             open: 0,
             steps: std::iter::repeat_with(Progress::default)
@@ -128,14 +134,17 @@ impl<'x> Schedule<'x> {
             options,
             clock,
             ended: None,
+            watched: false,
             span: Span::none(),
         };
+        schedule.look_who_watches();
         schedule.watch_plan_start();
         Ok(schedule)
     }
 
     /// Is ready once no step runs and none is to start.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<()> {
+        self.look_who_watches();
         let mut started = 0;
         loop {
             if self.interrupt(cx) {
@@ -144,7 +153,7 @@ impl<'x> Schedule<'x> {
             while self.calls < self.options.concurrency {
                 let Some(step) = self.next_ready() else { break };
                 if started == STARTS_PER_POLL {
-                    self.ready.push(Reverse(step));
+                    self.ready.insert(step);
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -157,15 +166,14 @@ impl<'x> Schedule<'x> {
             if self.open == 0 {
                 break;
             }
-            match self.running.poll_next_unpin(cx) {
-                Poll::Ready(Some((step, job, event, span))) => {
-                    self.happened(step, job, event, &span);
-                }
+            match self.running.poll_next(cx) {
+                Poll::Ready(Some((task, event))) => self.happened(&task, event),
                 Poll::Ready(None) => break,
                 Poll::Pending => return Poll::Pending,
             }
         }
-        self.running.clear();
+        // Waits may be left, for a step that has failed by now.
+        self.running.abandon(|_| true);
         self.ended = Some(self.clock.now());
         self.watch_plan_end();
         Poll::Ready(())
@@ -195,7 +203,7 @@ impl<'x> Schedule<'x> {
         if self.is_stopping() {
             return None;
         }
-        self.ready.pop().map(|Reverse(step)| step)
+        self.ready.pop()
     }
 
     /// Whether nothing more is started.
@@ -223,7 +231,8 @@ impl<'x> Schedule<'x> {
             return self.settle(step);
         };
         let span = self.watch_attempt(step, 0);
-        let request = Request::new(self.scope(), action);
+        let scope = self.scope();
+        let request = Request::new(&scope, action);
         let started = catch(|| span.in_scope(|| start(action.site, request)));
         let result = match started {
             Ok(Started::Running(future)) => {
@@ -234,25 +243,27 @@ impl<'x> Schedule<'x> {
             Ok(Started::Ended(result)) => result,
             Err(panic) => Err(panic),
         };
-        self.ended_at_once(step, result, &span);
+        self.single_ended(step, result, &span);
     }
 
-    fn ended_at_once(&mut self, step: usize, result: StepResult, span: &Span) {
+    fn single_ended(&mut self, step: usize, result: StepResult, span: &Span) {
         self.watch_tried(step, 0, result.as_ref().err(), span);
         self.end(step, result.map_err(|error| (Vec::new(), error)));
     }
 
-    fn happened(&mut self, step: usize, job: usize, event: Event, span: &Span) {
+    fn happened(&mut self, task: &Task<'x>, event: Event) {
+        let Task {
+            step, job, span, ..
+        } = task;
         match event {
             Event::Ended(result) => {
                 self.calls -= 1;
-                if self.steps[step].flow.is_some() {
-                    self.called(step, job, result, span);
-                } else {
-                    self.ended_at_once(step, result, span);
+                match self.steps[*step].flow {
+                    Some(_) => self.called(*step, *job, result, span),
+                    None => self.single_ended(*step, result, span),
                 }
             }
-            Event::Waited => self.waited(step, job),
+            Event::Waited => self.waited(*step, *job),
         }
     }
 
@@ -261,28 +272,7 @@ impl<'x> Schedule<'x> {
         self.open -= 1;
         self.stop_time(step);
         match result.or_else(|(element, error)| self.recover(step, element, error)) {
-            Ok(output) => {
-                // With null in its place, the output is of another type than the tool's.
-                let output = match self.plan.steps[step].policy.optional {
-                    Optional::Whole => Held::json(output.into_json()),
-                    Optional::No | Optional::Each => output,
-                };
-                self.steps[step].state = State::Completed;
-                if self.options.capture_outputs {
-                    self.capture_output(step, output.as_json());
-                }
-                self.outputs[step] = Some(output);
-                self.watch_end(step);
-                self.free_unread(step);
-                for place in 0..self.graph.dependents.of(step).len() {
-                    let dependent = self.graph.dependents.of(step)[place];
-                    self.graph.waits[dependent] -= 1;
-                    if self.graph.waits[dependent] == 0 {
-                        self.ready.push(Reverse(dependent));
-                        self.watch_ready(dependent);
-                    }
-                }
-            }
+            Ok(output) => self.complete(step, output),
             Err((element, error)) => {
                 let first = self.failed.is_empty();
                 self.steps[step].state = State::Failed(self.failed.len());
@@ -298,6 +288,30 @@ impl<'x> Schedule<'x> {
             }
         }
         self.release(step);
+    }
+
+    /// A step has its output, for which others may have waited.
+    fn complete(&mut self, step: usize, mut output: Held) {
+        // With null in its place, the output is of another type than the tool's.
+        if self.plan.steps[step].policy.optional == Optional::Whole {
+            output = Held::json(output.into_json());
+        }
+        self.steps[step].state = State::Completed;
+        if self.options.capture_outputs {
+            self.capture_output(step, output.as_json());
+        }
+        if self.graph.readers[step] > 0 {
+            self.outputs[step] = Some(output);
+        }
+        self.watch_end(step);
+        for place in 0..self.graph.dependents.of(step).len() {
+            let dependent = self.graph.dependents.of(step)[place] as usize;
+            self.graph.waits[dependent] -= 1;
+            if self.graph.waits[dependent] == 0 {
+                self.ready.insert(dependent);
+                self.watch_ready(dependent);
+            }
+        }
     }
 
     /// The output that stands for that of a step that failed, if the step says so.
@@ -326,7 +340,7 @@ impl<'x> Schedule<'x> {
         let mut from = vec![by];
         while let Some(step) = from.pop() {
             for place in 0..self.graph.dependents.of(step).len() {
-                let dependent = self.graph.dependents.of(step)[place];
+                let dependent = self.graph.dependents.of(step)[place] as usize;
                 if self.steps[dependent].state == State::Waiting {
                     self.steps[dependent].state = State::Blocked(by);
                     self.watch_end(dependent);
@@ -341,7 +355,6 @@ impl<'x> Schedule<'x> {
     fn cancel(&mut self) {
         // One that has ended, but was not heard of yet, did not finish as far as the run is concerned.
         self.abandon(|_| true);
-        self.running.clear();
         for step in 0..self.steps.len() {
             if self.steps[step].state == State::Running {
                 self.steps[step].flow = None;
@@ -372,29 +385,23 @@ impl<'x> Schedule<'x> {
     /// Drops calls and waits.
     fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
         let mut calls = 0;
-        for task in self.running.iter_mut() {
-            if which(task) {
-                calls += usize::from(task.is_call());
-                task.abandon();
-            }
-        }
+        self.running.abandon(|task| {
+            let fits = which(task);
+            calls += usize::from(fits && task.is_call());
+            fits
+        });
         self.calls -= calls;
     }
 
     /// The step will read nothing any more.
     fn release(&mut self, step: usize) {
-        for place in 0..self.graph.reads.of(step).len() {
-            let read = self.graph.reads.of(step)[place];
+        for &read in reads(&self.plan.steps[step]).iter() {
             if let Some(readers) = self.graph.readers.get_mut(read) {
                 *readers -= 1;
-                self.free_unread(read);
+                if *readers == 0 {
+                    self.outputs[read] = None;
+                }
             }
-        }
-    }
-
-    fn free_unread(&mut self, step: usize) {
-        if self.graph.readers[step] == 0 {
-            self.outputs[step] = None;
         }
     }
 

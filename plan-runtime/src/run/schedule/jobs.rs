@@ -176,8 +176,9 @@ impl<'x> Schedule<'x> {
         let result = {
             let flow = self.steps[step].flow.as_ref();
             let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
-            let request = Request::new(self.scope().with_locals(&locals), action)
-                .capturing(self.options.capture.then_some(&captured));
+            let scope = self.scope().with_locals(&locals);
+            let request =
+                Request::new(&scope, action).capturing(self.options.capture.then_some(&captured));
             catch(|| span.in_scope(|| start(action.site, request)))
         };
         let log = self.flow(step).jobs[job].log;
@@ -323,7 +324,7 @@ impl<'x> Schedule<'x> {
         let limit = self.plan.steps[step].policy.concurrency;
         if !flow.queued && flow.has_more() && limit.is_none_or(|limit| flow.active < limit.max(1)) {
             flow.queued = true;
-            self.ready.push(Reverse(step));
+            self.ready.insert(step);
         }
     }
 

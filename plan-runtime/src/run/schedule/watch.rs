@@ -2,16 +2,16 @@
 
 use super::super::observe::StepRef;
 use super::super::report::Totals;
-use super::super::trace::Span;
+use super::super::trace::{self, Span};
 use super::super::{Status, StepError};
 use super::flow::Place;
 use super::{Schedule, State};
 use std::time::Duration;
 
 impl<'x> Schedule<'x> {
-    /// Whether anyone watches. Where nobody does, nothing is made for them.
-    fn is_watched(&self) -> bool {
-        self.options.observer.is_some() || cfg!(feature = "tracing")
+    /// Subscribers of `tracing` may come and go while the run waits.
+    pub(super) fn look_who_watches(&mut self) {
+        self.watched = self.options.observer.is_some() || trace::is_on();
     }
 
     fn whole(&self, step: usize) -> StepRef<'x> {
@@ -64,7 +64,7 @@ impl<'x> Schedule<'x> {
     }
 
     pub(super) fn watch_plan_end(&self) {
-        if !self.is_watched() {
+        if !self.watched {
             return;
         }
         let totals = Totals::of((0..self.steps.len()).map(|step| self.status(step)));
@@ -104,7 +104,7 @@ impl<'x> Schedule<'x> {
 
     /// An attempt starts; its span is given back.
     pub(super) fn watch_attempt(&self, step: usize, job: usize) -> Span {
-        if !self.is_watched() {
+        if !self.watched {
             return Span::none();
         }
         let (element, attempt, _) = self.elements(step, job);
@@ -126,6 +126,9 @@ impl<'x> Schedule<'x> {
         error: Option<&StepError>,
         span: &Span,
     ) {
+        if !self.watched {
+            return;
+        }
         #[cfg(feature = "tracing")]
         span.outcome(error);
         let _ = span;
@@ -142,7 +145,7 @@ impl<'x> Schedule<'x> {
     }
 
     pub(super) fn watch_retry(&self, step: usize, job: usize, wait: Duration) {
-        if !self.is_watched() {
+        if !self.watched {
             return;
         }
         let (element, attempt, _) = self.elements(step, job);
@@ -156,7 +159,7 @@ impl<'x> Schedule<'x> {
 
     /// A step has ended, or will never start.
     pub(super) fn watch_end(&self, step: usize) {
-        if !self.is_watched() {
+        if !self.watched {
             return;
         }
         let whole = self.whole(step);
