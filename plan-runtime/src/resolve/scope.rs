@@ -1,5 +1,5 @@
 use super::error::What;
-use super::node::{At, Node};
+use super::value::InValue;
 use super::{ResolveError, describe, encode};
 use crate::plan::{Plan, Source};
 use serde::{Serialize, de::DeserializeOwned};
@@ -139,8 +139,11 @@ impl<'a> Scope<'a> {
             return Err(ResolveError::of(What::NoOutput).named_source(name()));
         };
         if held.typed.get().is_none() {
-            let at = At::of_value(Node::Value(&held.json), self);
-            let value = T::deserialize(at).map_err(|e| e.read_whole(name()))?;
+            let whole = InValue {
+                value: &held.json,
+                depth: 0,
+            };
+            let value = T::deserialize(whole).map_err(|e| e.read_whole(name()))?;
             let _ = held.typed.set(Box::new(value));
         }
         held.typed().ok_or_else(|| {
