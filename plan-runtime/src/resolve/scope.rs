@@ -15,6 +15,7 @@ pub struct Held {
 
 impl Held {
     /// Holds the JSON alone.
+    #[inline]
     pub fn json(json: Value) -> Self {
         Self {
             json,

@@ -1,5 +1,4 @@
 use crate::plan::{Plan, Source, Step};
-use std::borrow::Cow;
 
 /// What a run asks of a plan's graph, in a few flat lists. Steps are numbered with 32 bits, so that more of it fits a cache.
 pub(super) struct Graph {
@@ -14,38 +13,32 @@ pub(super) struct Graph {
 impl Graph {
     /// The graph, or why its steps can never all run. A plan that was made by hand may be anything.
     pub(super) fn new(plan: &Plan) -> Result<Self, String> {
-        let count = plan.steps.len();
-        let needs: usize = plan.steps.iter().map(|step| step.needs.len()).sum();
-        if u32::try_from(count.max(needs)).is_err() {
-            return Err(format!("{count} steps with {needs} needs are too many"));
-        }
+        let steps = &plan.steps[..];
+        let count = steps.len();
         let mut waits = Vec::with_capacity(count);
-        let mut readers = vec![0_u32; count];
+        let mut dependents = vec![0_u32; count];
         // Where each step needs only steps before it, which is how nearly all plans are written, there can be no cycle.
         let mut forward = true;
-        for (place, step) in plan.steps.iter().enumerate() {
+        let mut total = 0;
+        for (place, step) in steps.iter().enumerate() {
             for &need in step.needs.iter() {
-                if need >= count {
+                let Some(dependents) = dependents.get_mut(need) else {
                     return Err(format!(
                         "step `{}` needs step number {need}, but the plan has only {count}",
                         step.id
                     ));
-                }
+                };
+                *dependents = dependents.wrapping_add(1);
                 forward &= need < place;
             }
+            total += step.needs.len();
             waits.push(number(step.needs.len()));
-            for &read in reads(step).iter() {
-                if let Some(count) = readers.get_mut(read) {
-                    *count += 1;
-                }
-            }
         }
-        for read in steps_in(plan.output.value.reads()) {
-            if let Some(count) = readers.get_mut(read) {
-                *count += 1;
-            }
+        if u32::try_from(count.max(total)).is_err() {
+            return Err(format!("{count} steps with {total} needs are too many"));
         }
-        let dependents = Lists::inverse(plan.steps.iter().map(|step| &*step.needs));
+        let readers = readers(plan, &dependents);
+        let dependents = Lists::inverse(steps.iter().map(|step| &*step.needs), dependents);
         if !forward {
             acyclic(plan, &waits, &dependents)?;
         }
@@ -57,12 +50,33 @@ impl Graph {
     }
 }
 
-/// The steps whose outputs a step reads.
-pub(super) fn reads(step: &Step) -> Cow<'_, [usize]> {
+/// How many read each step's output, the plan's own output among them.
+fn readers(plan: &Plan, dependents: &[u32]) -> Vec<u32> {
+    // What a step needs it reads, but for what it only waits for.
+    let mut readers = dependents.to_vec();
+    for step in plan.steps.iter().filter(|step| !step.after.is_empty()) {
+        step.needs.iter().for_each(|need| readers[*need] -= 1);
+        reads(step, &mut |read| {
+            if let Some(readers) = readers.get_mut(read) {
+                *readers += 1;
+            }
+        });
+    }
+    for read in steps_in(plan.output.value.reads()) {
+        if let Some(readers) = readers.get_mut(read) {
+            *readers += 1;
+        }
+    }
+    readers
+}
+
+/// Hands over the steps whose outputs a step reads.
+#[inline]
+pub(super) fn reads(step: &Step, f: &mut impl FnMut(usize)) {
     match step.after.is_empty() {
         // Nothing else is needed then.
-        true => Cow::Borrowed(&step.needs),
-        false => steps_in(step.reads()).collect(),
+        true => step.needs.iter().copied().for_each(f),
+        false => steps_in(step.reads()).for_each(f),
     }
 }
 
@@ -116,14 +130,9 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// For each step, the steps whose list names it, in ascending order.
-    fn inverse<'l>(lists: impl ExactSizeIterator<Item = &'l [usize]> + Clone) -> Self {
-        let mut next = vec![0_u32; lists.len()];
-        for list in lists.clone() {
-            for &item in list {
-                next[item] += 1;
-            }
-        }
+    /// For each step, the steps whose list names it, in ascending order. `counts` says how many they are.
+    fn inverse<'l>(lists: impl Iterator<Item = &'l [usize]>, counts: Vec<u32>) -> Self {
+        let mut next = counts;
         let mut total = 0;
         for start in &mut next {
             total += std::mem::replace(start, total);
@@ -152,7 +161,7 @@ mod tests {
     #[test]
     fn inverse_lists() {
         let needs: [&[usize]; 5] = [&[], &[0, 3], &[0, 1], &[], &[3]];
-        let dependents = Lists::inverse(needs.iter().copied());
+        let dependents = Lists::inverse(needs.iter().copied(), vec![2, 1, 0, 2, 0]);
         let all: Vec<_> = (0..5).map(|step| dependents.of(step)).collect();
         assert_eq!(all, [&[1, 2][..], &[2], &[], &[1, 4], &[]]);
     }

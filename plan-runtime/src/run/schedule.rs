@@ -10,6 +10,7 @@ pub(super) use outcome::unstarted;
 
 use super::error::{Interrupt, StepError};
 use super::graph::{Graph, reads};
+use super::observe::StepRef;
 use super::options::{OnFailure, Options};
 use super::report::Attempt;
 use super::start::{Request, Started, StepResult};
@@ -23,7 +24,7 @@ use serde_json::Value;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 use task::{Event, Task, catch};
-use tasks::Tasks;
+use tasks::{Happened, Tasks};
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
@@ -67,15 +68,44 @@ const STARTS_PER_POLL: usize = 512;
 #[derive(Default)]
 struct Progress<'x> {
     state: State,
+    /// What hardly any step has, so that all others are small.
+    more: Option<Box<More<'x>>>,
+}
+
+/// What there is to know of a step that is more than a call with an output.
+#[derive(Default)]
+struct More<'x> {
+    /// While it runs, unless it is a single call.
+    flow: Option<Box<Flow<'x>>>,
     /// Whether no condition held.
     skipped: bool,
     /// What another output stands for.
-    recovered: Option<Box<(Vec<usize>, StepError)>>,
-    /// While it runs, unless it is a single call.
-    flow: Option<Box<Flow<'x>>>,
+    recovered: Option<(Vec<usize>, StepError)>,
     /// Its attempts, where they are to be in a report and it is not a single call.
-    #[expect(clippy::box_collection, reason = "hardly any step has one")]
-    log: Option<Box<Vec<Attempt>>>,
+    log: Vec<Attempt>,
+}
+
+impl<'x> Progress<'x> {
+    fn more(&mut self) -> &mut More<'x> {
+        self.more.get_or_insert_default()
+    }
+
+    fn flow(&self) -> Option<&Flow<'x>> {
+        self.more.as_ref()?.flow.as_deref()
+    }
+
+    fn flow_mut(&mut self) -> Option<&mut Flow<'x>> {
+        self.more.as_mut()?.flow.as_deref_mut()
+    }
+
+    /// Takes the flow out, for good or for a while.
+    fn take_flow(&mut self) -> Option<Box<Flow<'x>>> {
+        self.more.as_mut()?.flow.take()
+    }
+
+    fn recovered(&self) -> Option<&(Vec<usize>, StepError)> {
+        self.more.as_ref()?.recovered.as_ref()
+    }
 }
 
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -167,7 +197,7 @@ impl<'x> Schedule<'x> {
                 break;
             }
             match self.running.poll_next(cx) {
-                Poll::Ready(Some((task, event))) => self.happened(&task, event),
+                Poll::Ready(Some(happened)) => self.happened(happened),
                 Poll::Ready(None) => break,
                 Poll::Pending => return Poll::Pending,
             }
@@ -217,7 +247,9 @@ impl<'x> Schedule<'x> {
         }
         self.steps[step].state = State::Running;
         self.open += 1;
-        self.watch_start(step);
+        if self.watched {
+            self.watch_start(step);
+        }
         let Step { body, policy, .. } = &self.plan.steps[step];
         // A single call is by far the most frequent, and needs no more than this.
         let limited = policy.attempts > 1 || policy.timeout.is_some() || policy.deadline.is_some();
@@ -226,52 +258,69 @@ impl<'x> Schedule<'x> {
             _ => None,
         };
         let Some(action) = single else {
-            self.steps[step].flow = Some(Box::default());
+            self.steps[step].more().flow = Some(Box::default());
             self.enter(step, body, Place::WHOLE, None, start);
             return self.settle(step);
         };
-        let span = self.watch_attempt(step, 0);
+        let span = match self.watched {
+            true => self.watch_attempt(step, 0),
+            false => Span::none(),
+        };
         let scope = self.scope();
         let request = Request::new(&scope, action);
-        let started = catch(|| span.in_scope(|| start(action.site, request)));
-        let result = match started {
+        match catch(|| span.in_scope(|| start(action.site, request))) {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
-                let task = Task::call((step, 0), future, None, span);
-                return self.running.push(task);
+                self.running.push(Task::call((step, 0), future, None, span));
             }
-            Ok(Started::Ended(result)) => result,
-            Err(panic) => Err(panic),
-        };
-        self.single_ended(step, result, &span);
-    }
-
-    fn single_ended(&mut self, step: usize, result: StepResult, span: &Span) {
-        self.watch_tried(step, 0, result.as_ref().err(), span);
-        self.end(step, result.map_err(|error| (Vec::new(), error)));
-    }
-
-    fn happened(&mut self, task: &Task<'x>, event: Event) {
-        let Task {
-            step, job, span, ..
-        } = task;
-        match event {
-            Event::Ended(result) => {
-                self.calls -= 1;
-                match self.steps[*step].flow {
-                    Some(_) => self.called(*step, *job, result, span),
-                    None => self.single_ended(*step, result, span),
-                }
-            }
-            Event::Waited => self.waited(*step, *job),
+            Ok(Started::Ended(result)) => self.single_ended(step, result, &span),
+            Err(panic) => self.single_ended(step, Err(panic), &span),
         }
     }
 
-    /// A step has its output, or has failed at one of its elements.
-    fn end(&mut self, step: usize, result: Result<Held, (Vec<usize>, StepError)>) {
+    fn single_ended(&mut self, step: usize, result: StepResult, span: &Span) {
+        if self.watched {
+            self.watch_tried(step, 0, result.as_ref().err(), span);
+        }
+        match result {
+            Ok(output) => self.end(step, output),
+            Err(error) => self.end_failed(step, Vec::new(), error),
+        }
+    }
+
+    fn happened(&mut self, happened: Happened) {
+        let Happened {
+            step,
+            job,
+            span,
+            event,
+        } = happened;
+        match event {
+            Event::Ended(result) => {
+                self.calls -= 1;
+                match self.steps[step].more {
+                    Some(_) => self.called(step, job, result, &span),
+                    None => self.single_ended(step, result, &span),
+                }
+            }
+            Event::Waited => self.waited(step, job),
+        }
+    }
+
+    /// A step has its output.
+    fn end(&mut self, step: usize, output: Held) {
         self.open -= 1;
         self.stop_time(step);
-        match result.or_else(|(element, error)| self.recover(step, element, error)) {
+        self.complete(step, output);
+        self.release(step);
+    }
+
+    /// A step has failed, maybe at one of its elements.
+    #[cold]
+    fn end_failed(&mut self, step: usize, element: Vec<usize>, error: StepError) {
+        self.open -= 1;
+        self.stop_time(step);
+        match self.recover(step, element, error) {
             Ok(output) => self.complete(step, output),
             Err((element, error)) => {
                 let first = self.failed.is_empty();
@@ -303,13 +352,20 @@ impl<'x> Schedule<'x> {
         if self.graph.readers[step] > 0 {
             self.outputs[step] = Some(output);
         }
-        self.watch_end(step);
-        for place in 0..self.graph.dependents.of(step).len() {
-            let dependent = self.graph.dependents.of(step)[place] as usize;
-            self.graph.waits[dependent] -= 1;
-            if self.graph.waits[dependent] == 0 {
+        if self.watched {
+            self.watch_end(step);
+        }
+        let Graph {
+            dependents, waits, ..
+        } = &mut self.graph;
+        for &dependent in dependents.of(step) {
+            let dependent = dependent as usize;
+            waits[dependent] -= 1;
+            if waits[dependent] == 0 {
                 self.ready.insert(dependent);
-                self.watch_ready(dependent);
+                if let Some(observer) = self.options.observer {
+                    observer.step_ready(&StepRef::whole(self.plan, dependent));
+                }
             }
         }
     }
@@ -331,7 +387,7 @@ impl<'x> Schedule<'x> {
             None if policy.optional == Optional::Whole => Value::Null,
             None => return Err((element, error)),
         };
-        self.steps[step].recovered = Some(Box::new((element, error)));
+        self.steps[step].more().recovered = Some((element, error));
         Ok(Held::json(output))
     }
 
@@ -357,7 +413,7 @@ impl<'x> Schedule<'x> {
         self.abandon(|_| true);
         for step in 0..self.steps.len() {
             if self.steps[step].state == State::Running {
-                self.steps[step].flow = None;
+                self.steps[step].take_flow();
                 self.drop_step(step);
             }
         }
@@ -395,14 +451,15 @@ impl<'x> Schedule<'x> {
 
     /// The step will read nothing any more.
     fn release(&mut self, step: usize) {
-        for &read in reads(&self.plan.steps[step]).iter() {
-            if let Some(readers) = self.graph.readers.get_mut(read) {
+        let readers = &mut self.graph.readers;
+        reads(&self.plan.steps[step], &mut |read| {
+            if let Some(readers) = readers.get_mut(read) {
                 *readers -= 1;
                 if *readers == 0 {
                     self.outputs[read] = None;
                 }
             }
-        }
+        });
     }
 
     fn scope(&self) -> Scope<'_> {

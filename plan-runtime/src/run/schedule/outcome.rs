@@ -71,10 +71,13 @@ impl<'x> Schedule<'x> {
         let progress = &self.steps[step];
         match progress.state {
             State::Waiting => Status::NotStarted,
-            State::Completed => match &progress.recovered {
-                Some(recovered) => Status::Recovered(recovered.1.clone()),
-                None if progress.skipped => Status::Skipped,
+            State::Completed => match &progress.more {
                 None => Status::Completed,
+                Some(more) => match &more.recovered {
+                    Some((_, error)) => Status::Recovered(error.clone()),
+                    None if more.skipped => Status::Skipped,
+                    None => Status::Completed,
+                },
             },
             State::Failed(place) => Status::Failed(self.failed[place].2.clone()),
             State::Blocked(by) => Status::Blocked {
@@ -88,17 +91,13 @@ impl<'x> Schedule<'x> {
     pub(in crate::run) fn report(&mut self) -> Report {
         let steps = 0..self.steps.len();
         let steps = steps.map(|place| {
-            let (status, log) = (
-                self.status(place),
-                self.steps[place]
-                    .log
-                    .take()
-                    .map_or_else(Vec::new, |log| *log),
-            );
+            let status = self.status(place);
+            let more = self.steps[place].more.as_mut();
+            let log = more.map_or_else(Vec::new, |more| std::mem::take(&mut more.log));
             let progress = &self.steps[place];
-            let element = match (progress.state, &progress.recovered) {
+            let element = match (progress.state, progress.recovered()) {
                 (State::Failed(place), _) => self.failed[place].1.clone(),
-                (_, Some(recovered)) => recovered.0.clone(),
+                (_, Some((element, _))) => element.clone(),
                 _ => Vec::new(),
             };
             let times = self.times(place);

@@ -2,9 +2,11 @@
 
 /// A set of steps that gives the first of the plan first.
 ///
-/// In the lowest level is a bit for each step, and in each level above one for each word of the level below that is not 0. So the
-/// first is found in as many looks as there are levels, four for a million steps.
+/// The first has a place of its own, since where steps come one after the other there is never another. Of the rest, in the lowest
+/// level is a bit for each step, and in each level above one for each word of the level below that is not 0. So the first of them is
+/// found in as many looks as there are levels, four for a million steps.
 pub(super) struct Ready {
+    first: Option<usize>,
     levels: Vec<Vec<u64>>,
 }
 
@@ -20,10 +22,30 @@ impl Ready {
             words = words.div_ceil(BITS);
             levels.push(vec![0; words]);
         }
-        Self { levels }
+        Self {
+            first: None,
+            levels,
+        }
     }
 
-    pub(super) fn insert(&mut self, mut step: usize) {
+    #[inline]
+    pub(super) fn insert(&mut self, step: usize) {
+        match self.first {
+            None if self.has_no_rest() => self.first = Some(step),
+            Some(first) if step < first => {
+                self.first = Some(step);
+                self.insert_in_rest(first);
+            }
+            Some(first) if step == first => {}
+            _ => self.insert_in_rest(step),
+        }
+    }
+
+    fn has_no_rest(&self) -> bool {
+        self.levels.last().is_none_or(|top| top[0] == 0)
+    }
+
+    fn insert_in_rest(&mut self, mut step: usize) {
         for level in &mut self.levels {
             let word = &mut level[step / BITS];
             let known = *word != 0;
@@ -36,7 +58,16 @@ impl Ready {
     }
 
     /// Takes the first out.
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<usize> {
+        match self.first.take() {
+            None if self.has_no_rest() => None,
+            None => self.pop_of_rest(),
+            first => first,
+        }
+    }
+
+    fn pop_of_rest(&mut self) -> Option<usize> {
         let mut first = 0;
         for level in self.levels.iter().rev() {
             let word = level[first];

@@ -16,7 +16,7 @@ pub(super) struct Task<'x> {
     /// The tool's; `None` for a wait, and for a call that has ended.
     future: Option<StepFuture<'x>>,
     limit: Option<Box<Limit>>,
-    pub(super) span: Span,
+    span: Span,
 }
 
 /// How long a call may take, and its error when that is over; or how long to wait.
@@ -64,6 +64,10 @@ impl<'x> Task<'x> {
     /// Whether a call is running.
     pub(super) fn is_call(&self) -> bool {
         self.future.is_some()
+    }
+
+    pub(super) fn take_span(&mut self) -> Span {
+        std::mem::replace(&mut self.span, Span::none())
     }
 
     /// Drops a call that is not waited for any more.

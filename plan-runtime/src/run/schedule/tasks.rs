@@ -1,5 +1,6 @@
 //! What a run polls: its calls and waits, each when it is new and when it was woken.
 
+use super::super::trace::Span;
 use super::task::{Event, Task};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,14 @@ pub(super) struct Tasks<'x> {
     woken: Arc<Woken>,
     /// Whether what was woken has been queued in this turn.
     refilled: bool,
+}
+
+/// What has happened, and of what.
+pub(super) struct Happened {
+    pub(super) step: usize,
+    pub(super) job: usize,
+    pub(super) span: Span,
+    pub(super) event: Event,
 }
 
 struct Slot<'x> {
@@ -64,7 +73,7 @@ impl<'x> Tasks<'x> {
 
     /// The next task of which something has happened, and what; `None` where there are no tasks. What wakes itself again and again
     /// waits for the next turn, so that others on the thread have theirs.
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Task<'x>, Event)>> {
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Happened>> {
         loop {
             while let Some(slot) = self.queue.pop_front() {
                 if let Poll::Ready(happened) = self.poll_slot(slot) {
@@ -81,7 +90,7 @@ impl<'x> Tasks<'x> {
     }
 
     #[inline]
-    fn poll_slot(&mut self, slot: usize) -> Poll<(Task<'x>, Event)> {
+    fn poll_slot(&mut self, slot: usize) -> Poll<Happened> {
         let Slot { task, alarm, waker } = &mut self.slots[slot];
         let Some(running) = task else {
             return Poll::Pending;
@@ -91,13 +100,15 @@ impl<'x> Tasks<'x> {
         let Poll::Ready(event) = running.poll(&mut Context::from_waker(waker)) else {
             return Poll::Pending;
         };
-        match task.take() {
-            Some(ended) => {
-                self.free.push(slot);
-                Poll::Ready((ended, event))
-            }
-            None => Poll::Pending,
-        }
+        let happened = Happened {
+            step: running.step,
+            job: running.job,
+            span: running.take_span(),
+            event,
+        };
+        *task = None;
+        self.free.push(slot);
+        Poll::Ready(happened)
     }
 
     /// Queues what was woken. Without any, and at the end of a turn, the run is to be polled later.

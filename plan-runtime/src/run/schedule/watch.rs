@@ -15,19 +15,14 @@ impl<'x> Schedule<'x> {
     }
 
     fn whole(&self, step: usize) -> StepRef<'x> {
-        StepRef {
-            plan: self.plan,
-            index: step,
-            element: &[],
-            tool: self.plan.steps[step].tool(),
-        }
+        StepRef::whole(self.plan, step)
     }
 
     fn part<'e>(&self, step: usize, job: usize, element: &'e [usize]) -> StepRef<'e>
     where
         'x: 'e,
     {
-        let flow = self.steps[step].flow.as_ref();
+        let flow = self.steps[step].flow();
         let tool = match flow.and_then(|flow| flow.jobs.get(job)) {
             Some(job) => job.action.tool.as_deref(),
             None => self.plan.steps[step].tool(),
@@ -41,7 +36,7 @@ impl<'x> Schedule<'x> {
     }
 
     fn elements(&self, step: usize, job: usize) -> (Vec<usize>, u32, Duration) {
-        let flow = self.steps[step].flow.as_ref();
+        let flow = self.steps[step].flow();
         match flow.and_then(|flow| Some((flow, flow.jobs.get(job)?))) {
             Some((flow, job)) => (flow.elements(job.place), job.attempts, job.tried),
             None => (Vec::new(), 1, self.times(step).0.unwrap_or_default()),
@@ -76,12 +71,6 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    pub(super) fn watch_ready(&self, step: usize) {
-        if let Some(observer) = self.options.observer {
-            observer.step_ready(&self.whole(step));
-        }
-    }
-
     pub(super) fn watch_start(&self, step: usize) {
         if let Some(observer) = self.options.observer {
             observer.step_started(&self.whole(step));
@@ -89,7 +78,7 @@ impl<'x> Schedule<'x> {
     }
 
     pub(super) fn watch_list(&self, step: usize, place: Place, length: usize) {
-        if let (Some(observer), Some(flow)) = (self.options.observer, &self.steps[step].flow) {
+        if let (Some(observer), Some(flow)) = (self.options.observer, self.steps[step].flow()) {
             let element = flow.elements(place);
             let part = self.part(step, usize::MAX, &element);
             observer.list_started(&part, length);
