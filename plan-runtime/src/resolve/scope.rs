@@ -10,7 +10,8 @@ use std::cell::OnceCell;
 /// A value that references read: its JSON and, where computed values mention it, its Rust value.
 pub struct Held {
     json: Value,
-    typed: OnceCell<Box<dyn Any + Send>>,
+    /// Boxed twice, since nearly all have none: so it takes one word.
+    typed: OnceCell<Box<Box<dyn Any + Send>>>,
 }
 
 impl Held {
@@ -34,7 +35,7 @@ impl Held {
     ) -> Result<Self, ResolveError> {
         let held = Self::of(&value)?;
         if keep {
-            let _ = held.typed.set(Box::new(value) as Box<dyn Any + Send>);
+            let _ = held.typed.set(Box::new(Box::new(value)));
         }
         Ok(held)
     }
@@ -145,7 +146,7 @@ impl<'a> Scope<'a> {
                 depth: 0,
             };
             let value = T::deserialize(whole).map_err(|e| e.read_whole(name()))?;
-            let _ = held.typed.set(Box::new(value));
+            let _ = held.typed.set(Box::new(Box::new(value)));
         }
         held.typed().ok_or_else(|| {
             ResolveError::new(format!(

@@ -119,7 +119,8 @@ fn steps_in(reads: Vec<Source>) -> impl Iterator<Item = usize> {
     clippy::cast_possible_truncation,
     reason = "a graph has no more steps than that"
 )]
-fn number(steps: usize) -> u32 {
+#[inline]
+pub(super) fn number(steps: usize) -> u32 {
     steps as u32
 }
 

@@ -9,7 +9,7 @@ mod watch;
 pub(super) use outcome::unstarted;
 
 use super::error::{Interrupt, StepError};
-use super::graph::{Graph, reads};
+use super::graph::{Graph, number, reads};
 use super::observe::StepRef;
 use super::options::{OnFailure, Options};
 use super::report::Attempt;
@@ -41,7 +41,7 @@ pub(super) struct Schedule<'x> {
     calls: usize,
     /// How many steps have started and not ended.
     open: usize,
-    steps: Vec<Progress<'x>>,
+    steps: Progress<'x>,
     /// When each step started and ended; empty unless somebody is told.
     times: Vec<(Option<Duration>, Option<Duration>)>,
     failed: Vec<(usize, Vec<usize>, StepError)>,
@@ -64,12 +64,11 @@ type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
 /// After so many, calls that never wait let others on their thread have a turn.
 const STARTS_PER_POLL: usize = 512;
 
-/// How far a step has come.
-#[derive(Default)]
+/// How far the steps have come.
 struct Progress<'x> {
-    state: State,
-    /// What hardly any step has, so that all others are small.
-    more: Option<Box<More<'x>>>,
+    states: Vec<State>,
+    /// What hardly any step has; there is no list before one has it.
+    more: Vec<Option<Box<More<'x>>>>,
 }
 
 /// What there is to know of a step that is more than a call with an output.
@@ -86,38 +85,45 @@ struct More<'x> {
 }
 
 impl<'x> Progress<'x> {
-    fn more(&mut self) -> &mut More<'x> {
-        self.more.get_or_insert_default()
+    fn more(&mut self, step: usize) -> &mut More<'x> {
+        if self.more.is_empty() {
+            self.more.resize_with(self.states.len(), || None);
+        }
+        self.more[step].get_or_insert_default()
     }
 
-    fn flow(&self) -> Option<&Flow<'x>> {
-        self.more.as_ref()?.flow.as_deref()
+    fn more_of(&self, step: usize) -> Option<&More<'x>> {
+        self.more.get(step)?.as_deref()
     }
 
-    fn flow_mut(&mut self) -> Option<&mut Flow<'x>> {
-        self.more.as_mut()?.flow.as_deref_mut()
+    fn more_mut(&mut self, step: usize) -> Option<&mut More<'x>> {
+        self.more.get_mut(step)?.as_deref_mut()
+    }
+
+    fn flow(&self, step: usize) -> Option<&Flow<'x>> {
+        self.more_of(step)?.flow.as_deref()
+    }
+
+    fn flow_mut(&mut self, step: usize) -> Option<&mut Flow<'x>> {
+        self.more_mut(step)?.flow.as_deref_mut()
     }
 
     /// Takes the flow out, for good or for a while.
-    fn take_flow(&mut self) -> Option<Box<Flow<'x>>> {
-        self.more.as_mut()?.flow.take()
-    }
-
-    fn recovered(&self) -> Option<&(Vec<usize>, StepError)> {
-        self.more.as_ref()?.recovered.as_ref()
+    fn take_flow(&mut self, step: usize) -> Option<Box<Flow<'x>>> {
+        self.more_mut(step)?.flow.take()
     }
 }
 
-#[derive(Clone, Copy, Default, Debug, PartialEq)]
+/// Places have 32 bits, as in the [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    #[default]
     Waiting,
     Running,
     Completed,
     /// With its place among the failures.
-    Failed(usize),
+    Failed(u32),
     /// By the step at this place, which failed.
-    Blocked(usize),
+    Blocked(u32),
     Cancelled,
 }
 
@@ -147,9 +153,10 @@ impl<'x> Schedule<'x> {
             running: Tasks::default(),
             calls: 0,
             open: 0,
-            steps: std::iter::repeat_with(Progress::default)
-                .take(count)
-                .collect(),
+            steps: Progress {
+                states: vec![State::Waiting; count],
+                more: Vec::new(),
+            },
             times: match options.record || options.observer.is_some() {
                 true => vec![(None, None); count],
                 false => Vec::new(),
@@ -188,7 +195,7 @@ impl<'x> Schedule<'x> {
                     return Poll::Pending;
                 }
                 started += 1;
-                match self.steps[step].state {
+                match self.steps.states[step] {
                     State::Waiting => self.start(step, start),
                     _ => self.advance(step, start),
                 }
@@ -245,7 +252,7 @@ impl<'x> Schedule<'x> {
         if let Some((started, _)) = self.times.get_mut(step) {
             *started = Some(self.clock.now());
         }
-        self.steps[step].state = State::Running;
+        self.steps.states[step] = State::Running;
         self.open += 1;
         if self.watched {
             self.watch_start(step);
@@ -258,7 +265,7 @@ impl<'x> Schedule<'x> {
             _ => None,
         };
         let Some(action) = single else {
-            self.steps[step].more().flow = Some(Box::default());
+            self.steps.more(step).flow = Some(Box::default());
             self.enter(step, body, Place::WHOLE, None, start);
             return self.settle(step);
         };
@@ -298,7 +305,7 @@ impl<'x> Schedule<'x> {
         match event {
             Event::Ended(result) => {
                 self.calls -= 1;
-                match self.steps[step].more {
+                match self.steps.more_of(step) {
                     Some(_) => self.called(step, job, result, &span),
                     None => self.single_ended(step, result, &span),
                 }
@@ -324,13 +331,15 @@ impl<'x> Schedule<'x> {
             Ok(output) => self.complete(step, output),
             Err((element, error)) => {
                 let first = self.failed.is_empty();
-                self.steps[step].state = State::Failed(self.failed.len());
+                self.steps.states[step] = State::Failed(number(self.failed.len()));
                 self.failed.push((step, element, error));
                 self.watch_end(step);
                 self.block(step);
                 match self.options.on_failure {
                     OnFailure::Continue => {}
-                    OnFailure::Stop if first => (0..self.steps.len()).for_each(|it| self.cut(it)),
+                    OnFailure::Stop if first => {
+                        (0..self.plan.steps.len()).for_each(|it| self.cut(it))
+                    }
                     OnFailure::Stop => {}
                     OnFailure::Cancel => self.cancel(),
                 }
@@ -345,7 +354,7 @@ impl<'x> Schedule<'x> {
         if self.plan.steps[step].policy.optional == Optional::Whole {
             output = Held::json(output.into_json());
         }
-        self.steps[step].state = State::Completed;
+        self.steps.states[step] = State::Completed;
         if self.options.capture_outputs {
             self.capture_output(step, output.as_json());
         }
@@ -387,7 +396,7 @@ impl<'x> Schedule<'x> {
             None if policy.optional == Optional::Whole => Value::Null,
             None => return Err((element, error)),
         };
-        self.steps[step].more().recovered = Some((element, error));
+        self.steps.more(step).recovered = Some((element, error));
         Ok(Held::json(output))
     }
 
@@ -397,8 +406,8 @@ impl<'x> Schedule<'x> {
         while let Some(step) = from.pop() {
             for place in 0..self.graph.dependents.of(step).len() {
                 let dependent = self.graph.dependents.of(step)[place] as usize;
-                if self.steps[dependent].state == State::Waiting {
-                    self.steps[dependent].state = State::Blocked(by);
+                if self.steps.states[dependent] == State::Waiting {
+                    self.steps.states[dependent] = State::Blocked(number(by));
                     self.watch_end(dependent);
                     self.release(dependent);
                     from.push(dependent);
@@ -411,9 +420,9 @@ impl<'x> Schedule<'x> {
     fn cancel(&mut self) {
         // One that has ended, but was not heard of yet, did not finish as far as the run is concerned.
         self.abandon(|_| true);
-        for step in 0..self.steps.len() {
-            if self.steps[step].state == State::Running {
-                self.steps[step].take_flow();
+        for step in 0..self.plan.steps.len() {
+            if self.steps.states[step] == State::Running {
+                self.steps.take_flow(step);
                 self.drop_step(step);
             }
         }
@@ -422,7 +431,7 @@ impl<'x> Schedule<'x> {
     /// A step that has started will not be finished.
     fn drop_step(&mut self, step: usize) {
         self.open -= 1;
-        self.steps[step].state = State::Cancelled;
+        self.steps.states[step] = State::Cancelled;
         self.stop_time(step);
         self.watch_end(step);
         self.release(step);

@@ -18,7 +18,7 @@ use std::time::Duration;
 impl<'x> Schedule<'x> {
     /// Starts what comes next in a step: another attempt, or another element.
     pub(super) fn advance(&mut self, step: usize, start: Start<'_, 'x>) {
-        let Some(flow) = self.steps[step].flow_mut() else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         flow.queued = false;
@@ -53,7 +53,7 @@ impl<'x> Schedule<'x> {
                         body = &branch.body;
                     }
                     Ok(None) => {
-                        self.steps[step].more().skipped |= !place.is_element();
+                        self.steps.more(step).skipped |= !place.is_element();
                         return self.deliver(step, place, frame, Value::Null);
                     }
                     Err(error) => return self.fail(step, place, frame, error),
@@ -114,7 +114,7 @@ impl<'x> Schedule<'x> {
         frame: Option<usize>,
         read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
     ) -> Result<T, StepError> {
-        let locals = match self.steps[step].flow() {
+        let locals = match self.steps.flow(step) {
             Some(flow) => flow.locals(frame),
             None => Vec::new(),
         };
@@ -124,7 +124,7 @@ impl<'x> Schedule<'x> {
 
     /// Puts an output where it belongs.
     fn deliver(&mut self, step: usize, place: Place, frame: Option<usize>, value: Value) {
-        let Some(mut flow) = self.steps[step].take_flow() else {
+        let Some(mut flow) = self.steps.take_flow(step) else {
             return;
         };
         let watched = self.options.observer.is_some();
@@ -133,7 +133,7 @@ impl<'x> Schedule<'x> {
                 self.watch_element(step, &flow.elements(place));
             }
         });
-        self.steps[step].more().flow = Some(flow);
+        self.steps.more(step).flow = Some(flow);
     }
 
     /// Makes the first or a further attempt of a job.
@@ -166,7 +166,7 @@ impl<'x> Schedule<'x> {
         let limit = limit.map(|(limit, error)| (self.clock.sleep(limit), error));
         if self.options.record {
             let element = self.flow(step).elements(place);
-            let log = &mut self.steps[step].more().log;
+            let log = &mut self.steps.more(step).log;
             let entry = Some(log.len());
             log.push(Attempt::new(element, attempt, now, action));
             self.flow(step).jobs[job].log = entry;
@@ -174,7 +174,7 @@ impl<'x> Schedule<'x> {
         let span = self.watch_attempt(step, job);
         let captured = Cell::new(None);
         let result = {
-            let flow = self.steps[step].flow();
+            let flow = self.steps.flow(step);
             let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
             let scope = self.scope().with_locals(&locals);
             let request =
@@ -199,7 +199,7 @@ impl<'x> Schedule<'x> {
 
     /// A job's call has ended.
     pub(super) fn called(&mut self, step: usize, job: usize, result: StepResult, span: &Span) {
-        let Some(flow) = self.steps[step].flow_mut() else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         flow.active -= 1;
@@ -248,7 +248,7 @@ impl<'x> Schedule<'x> {
 
     /// A job's wait is over.
     pub(super) fn waited(&mut self, step: usize, job: usize) {
-        let Some(flow) = self.steps[step].flow_mut() else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         if flow.jobs[job].waits.is_some() {
@@ -284,7 +284,7 @@ impl<'x> Schedule<'x> {
 
     /// Starts nothing more of a step that runs: what waits for another attempt has failed.
     pub(super) fn cut(&mut self, step: usize) {
-        let Some(flow) = self.steps[step].flow_mut() else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         for job in flow.cut() {
@@ -300,26 +300,26 @@ impl<'x> Schedule<'x> {
 
     /// Ends a step that has its output or will have none; else, lines it up if there is something to start.
     pub(super) fn settle(&mut self, step: usize) {
-        let Some(flow) = self.steps[step].flow_mut() else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         if flow.active == 0
             && let Some((element, error)) = flow.failed.take()
         {
-            self.steps[step].take_flow();
+            self.steps.take_flow(step);
             return self.end_failed(step, element, error);
         }
         if flow.failed.is_none()
             && let Some(output) = flow.output.take()
         {
             let missed = flow.missed.take();
-            let more = self.steps[step].more();
+            let more = self.steps.more(step);
             more.flow = None;
             more.recovered = missed;
             return self.end(step, Held::json(output));
         }
         if flow.active == 0 && flow.cut {
-            self.steps[step].take_flow();
+            self.steps.take_flow(step);
             return self.drop_step(step);
         }
         let limit = self.plan.steps[step].policy.concurrency;
@@ -330,11 +330,11 @@ impl<'x> Schedule<'x> {
     }
 
     fn logged(&mut self, step: usize, place: Option<usize>) -> Option<&mut Attempt> {
-        self.steps[step].more.as_mut()?.log.get_mut(place?)
+        self.steps.more_mut(step)?.log.get_mut(place?)
     }
 
     pub(super) fn flow(&mut self, step: usize) -> &mut Flow<'x> {
-        let flow = self.steps[step].flow_mut();
+        let flow = self.steps.flow_mut(step);
         flow.expect("a step that is more than one call has its state while it runs")
     }
 }

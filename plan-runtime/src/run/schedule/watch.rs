@@ -22,7 +22,7 @@ impl<'x> Schedule<'x> {
     where
         'x: 'e,
     {
-        let flow = self.steps[step].flow();
+        let flow = self.steps.flow(step);
         let tool = match flow.and_then(|flow| flow.jobs.get(job)) {
             Some(job) => job.action.tool.as_deref(),
             None => self.plan.steps[step].tool(),
@@ -36,7 +36,7 @@ impl<'x> Schedule<'x> {
     }
 
     fn elements(&self, step: usize, job: usize) -> (Vec<usize>, u32, Duration) {
-        let flow = self.steps[step].flow();
+        let flow = self.steps.flow(step);
         match flow.and_then(|flow| Some((flow, flow.jobs.get(job)?))) {
             Some((flow, job)) => (flow.elements(job.place), job.attempts, job.tried),
             None => (Vec::new(), 1, self.times(step).0.unwrap_or_default()),
@@ -62,7 +62,7 @@ impl<'x> Schedule<'x> {
         if !self.watched {
             return;
         }
-        let totals = Totals::of((0..self.steps.len()).map(|step| self.status(step)));
+        let totals = Totals::of((0..self.plan.steps.len()).map(|step| self.status(step)));
         let took = self.clock.now();
         #[cfg(feature = "tracing")]
         self.span.finished(&totals, took);
@@ -78,7 +78,7 @@ impl<'x> Schedule<'x> {
     }
 
     pub(super) fn watch_list(&self, step: usize, place: Place, length: usize) {
-        if let (Some(observer), Some(flow)) = (self.options.observer, self.steps[step].flow()) {
+        if let (Some(observer), Some(flow)) = (self.options.observer, self.steps.flow(step)) {
             let element = flow.elements(place);
             let part = self.part(step, usize::MAX, &element);
             observer.list_started(&part, length);
@@ -158,9 +158,9 @@ impl<'x> Schedule<'x> {
         let Some(observer) = self.options.observer else {
             return;
         };
-        match (&status, self.steps[step].state) {
+        match (&status, self.steps.states[step]) {
             (Status::Skipped, _) => observer.step_skipped(&whole),
-            (_, State::Blocked(by)) => observer.step_blocked(&whole, &self.plan.steps[by]),
+            (_, State::Blocked(by)) => observer.step_blocked(&whole, &self.plan.steps[by as usize]),
             _ => {
                 let (started, ended) = self.times(step);
                 let took = ended.unwrap_or_default();
