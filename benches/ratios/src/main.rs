@@ -1,7 +1,7 @@
 //! `plan-ratios resolving|running|instructions|scale|compiling [smoke]`: prints a table. `benches/run` calls it.
 
 use plan_ratios::cases::resolving::{Ready, Reply, Split};
-use plan_ratios::cases::running::{ByHand, block_on, closures, dynamic, plan, typed};
+use plan_ratios::cases::running::{ByHand, block_on, closures, dynamic, plan, reported, typed};
 use plan_ratios::cases::shapes::{SHAPES, shape};
 use plan_ratios::engines::{Bars, Jinja, Text};
 use plan_ratios::measure::{Case, Times, measure};
@@ -43,6 +43,8 @@ fn resolving(smoke: bool) {
         ready.resolve(),
         ready.by_pointer(),
         ready.by_split(&split),
+        ready.copied_by_pointer(),
+        ready.copied_by_split(&split),
         jinja.resolve(),
         bars.resolve(),
         text.resolve(),
@@ -55,6 +57,8 @@ fn resolving(smoke: bool) {
             Case::new("typed", 1, || ready.resolve::<Reply>()),
             Case::new("pointer", 1, || ready.by_pointer()),
             Case::new("split", 1, || ready.by_split(split)),
+            Case::new("copied pointer", 1, || ready.copied_by_pointer()),
+            Case::new("copied split", 1, || ready.copied_by_split(split)),
             Case::new("fields", 1, || ready.by_fields()),
             Case::new("from_value", 1, || {
                 serde_json::from_value::<Reply>(ready.value_by_pointer()).unwrap()
@@ -95,7 +99,7 @@ fn resolving(smoke: bool) {
         ]);
     };
     line(
-        "typed, to `Value::pointer` + clone + struct literal",
+        "typed, to `Value::pointer` + clone + `from_value` + struct literal",
         "typed",
         "pointer",
         Target::AtMost(0.6),
@@ -105,6 +109,18 @@ fn resolving(smoke: bool) {
         "typed",
         "split",
         Target::AtMost(1.1),
+    );
+    line(
+        "typed, to `Value::pointer`, each copied by hand",
+        "typed",
+        "copied pointer",
+        Target::None,
+    );
+    line(
+        "typed, to the same with pointers split beforehand",
+        "typed",
+        "copied split",
+        Target::None,
     );
     line(
         "typed, to typed field access, no JSON",
@@ -187,6 +203,7 @@ fn running(smoke: bool) {
             "at most",
             "met",
             "closures, to by hand",
+            "typed with a report, to by hand with one",
             "typed, to `tokio::spawn` (1 thread)",
             "to `tokio::spawn` (2 threads)",
         ],
@@ -208,6 +225,8 @@ fn running(smoke: bool) {
                 Case::new("typed", of, || dynamic(&typed, &plan)),
                 Case::new("closures", of, || dynamic(&closures, &plan)),
                 Case::new("hand", of, || block_on(by_hand.run())),
+                Case::new("reported", of, || reported(&typed, &plan)),
+                Case::new("guarded", of, || block_on(by_hand.run_guarded())),
                 Case::new("spawn", of, || one.block_on(by_hand.spawn())),
                 Case::new("spawn 2", of, || two.block_on(by_hand.spawn())),
             ],
@@ -224,6 +243,7 @@ fn running(smoke: bool) {
             most,
             met,
             times(found.ratio("closures", "hand")),
+            times(found.ratio("reported", "guarded")),
             times(found.ratio("typed", "spawn")),
             times(found.ratio("typed", "spawn 2")),
         ]);
@@ -277,6 +297,14 @@ fn repeat(case: &str, rounds: u64) {
             let (toolbox, plan) = (typed(), plan(&shape(name, 300)));
             again(Box::new(move || dynamic(&toolbox, &plan)));
         }
+        Some(("guarded", name)) => {
+            let by_hand = ByHand::new(shape(name, 300));
+            again(Box::new(move || drop(block_on(by_hand.run_guarded()))));
+        }
+        Some(("reported", name)) => {
+            let (toolbox, plan) = (typed(), plan(&shape(name, 300)));
+            again(Box::new(move || reported(&toolbox, &plan)));
+        }
         Some(("hand", name)) => {
             let by_hand = ByHand::new(shape(name, 300));
             again(Box::new(move || drop(block_on(by_hand.run()))));
@@ -292,6 +320,15 @@ fn repeat(case: &str, rounds: u64) {
                 let split = Split::new();
                 again(Box::new(move || {
                     drop(std::hint::black_box(ready.by_split(&split)))
+                }));
+            }
+            "copied pointer" => again(Box::new(move || {
+                drop(std::hint::black_box(ready.copied_by_pointer()))
+            })),
+            "copied split" => {
+                let split = Split::new();
+                again(Box::new(move || {
+                    drop(std::hint::black_box(ready.copied_by_split(&split)))
                 }));
             }
             _ => panic!("there is no case `{case}`"),
@@ -341,16 +378,31 @@ fn instructions(smoke: bool) {
         };
         counting::instructions(program, case, rounds).unwrap() / of
     };
-    line(
-        "resolving typed, to `Value::pointer`",
-        [count(this, "typed", 1.0), count(this, "pointer", 1.0)],
-        Target::AtMost(0.6),
-    );
-    line(
-        "resolving typed, to pointers split",
-        [count(this, "typed", 1.0), count(this, "split", 1.0)],
-        Target::AtMost(1.1),
-    );
+    let typed = count(this, "typed", 1.0);
+    for (what, case, most) in [
+        (
+            "`Value::pointer` + clone + `from_value`",
+            "pointer",
+            Target::AtMost(0.6),
+        ),
+        ("pointers split", "split", Target::AtMost(1.1)),
+        (
+            "`Value::pointer`, copied by hand",
+            "copied pointer",
+            Target::None,
+        ),
+        (
+            "pointers split, copied by hand",
+            "copied split",
+            Target::None,
+        ),
+    ] {
+        line(
+            &format!("resolving typed, to {what}"),
+            [typed, count(this, case, 1.0)],
+            most,
+        );
+    }
     let shapes = if smoke { &SHAPES[..1] } else { &SHAPES[..] };
     for name in shapes {
         let hand = count(this, &format!("hand {name}"), 300.0);
@@ -363,6 +415,12 @@ fn instructions(smoke: bool) {
             &format!("a step of 300, {name}, read at run time, to by hand"),
             [count(this, &format!("dynamic {name}"), 300.0), hand],
             Target::AtMost(1.5),
+        );
+        let guarded = count(this, &format!("guarded {name}"), 300.0);
+        line(
+            &format!("a step of 300, {name}, read at run time, with a report, to by hand with one"),
+            [count(this, &format!("reported {name}"), 300.0), guarded],
+            Target::None,
         );
     }
     if let Some(idle) = &idle {

@@ -105,32 +105,44 @@ impl Ready {
         &self.plan.steps[1].action().unwrap().args
     }
 
-    /// `Value::pointer`, clones of what is there, and a struct literal.
+    /// `Value::pointer`, clones of the `Value`s there, `from_value` of each, and a struct literal.
     pub fn by_pointer(&self) -> Reply {
-        let text = |pointer: &str| {
-            self.json
-                .pointer(pointer)
-                .unwrap()
-                .as_str()
-                .unwrap()
-                .to_owned()
-        };
-        let from = self.json.pointer("/data/0/from").unwrap();
         Reply {
-            thread: text("/data/0/threadId"),
-            to: person(from),
-            subject: text("/data/0/subject"),
-            labels: texts(self.json.pointer("/data/0/labels").unwrap()),
+            thread: read(self.json.pointer("/data/0/threadId").unwrap()),
+            to: read(self.json.pointer("/data/0/from").unwrap()),
+            subject: read(self.json.pointer("/data/0/subject").unwrap()),
+            labels: read(self.json.pointer("/data/0/labels").unwrap()),
         }
     }
 
     /// The same, with pointers that were taken apart beforehand.
     pub fn by_split(&self, split: &Split) -> Reply {
+        Reply {
+            thread: read(walk(&self.json, &split.thread)),
+            to: read(walk(&self.json, &split.to)),
+            subject: read(walk(&self.json, &split.subject)),
+            labels: read(walk(&self.json, &split.labels)),
+        }
+    }
+
+    /// `Value::pointer`, and what is there copied by hand, for which one has to know the types down to their last field.
+    pub fn copied_by_pointer(&self) -> Reply {
+        let at = |pointer| self.json.pointer(pointer).unwrap();
+        Reply {
+            thread: text(at("/data/0/threadId")),
+            to: person(at("/data/0/from")),
+            subject: text(at("/data/0/subject")),
+            labels: texts(at("/data/0/labels")),
+        }
+    }
+
+    /// The same, with pointers that were taken apart beforehand.
+    pub fn copied_by_split(&self, split: &Split) -> Reply {
         let at = |path: &[Token]| walk(&self.json, path);
         Reply {
-            thread: at(&split.thread).as_str().unwrap().to_owned(),
+            thread: text(at(&split.thread)),
             to: person(at(&split.to)),
-            subject: at(&split.subject).as_str().unwrap().to_owned(),
+            subject: text(at(&split.subject)),
             labels: texts(at(&split.labels)),
         }
     }
@@ -169,19 +181,23 @@ impl Ready {
     }
 }
 
+fn read<T: DeserializeOwned>(json: &Value) -> T {
+    serde_json::from_value(json.clone()).unwrap()
+}
+
+fn text(json: &Value) -> String {
+    json.as_str().unwrap().to_owned()
+}
+
 fn person(json: &Value) -> Person {
-    let text = |key: &str| json.get(key).unwrap().as_str().unwrap().to_owned();
     Person {
-        name: text("name"),
-        email: text("email"),
+        name: text(&json["name"]),
+        email: text(&json["email"]),
     }
 }
 
 fn texts(json: &Value) -> Vec<String> {
-    let texts = json.as_array().unwrap().iter();
-    texts
-        .map(|text| text.as_str().unwrap().to_owned())
-        .collect()
+    json.as_array().unwrap().iter().map(text).collect()
 }
 
 pub enum Token {

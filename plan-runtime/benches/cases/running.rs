@@ -1,15 +1,20 @@
 //! Plans of steps that do nothing, run in several ways.
 
 use super::shapes::{self, Needs};
+use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use plan_runtime::dynamic::{Contract, Limits, Reader, Toolbox};
 use plan_runtime::{Call, Plan, Result, tool};
 use serde::Deserialize;
 use serde_json::Value;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 /// Gives 1.
 #[tool]
@@ -86,6 +91,16 @@ pub fn dynamic(toolbox: &Toolbox<()>, plan: &Plan) {
     assert_eq!(output.as_object().map(|output| output.len()), Some(1));
 }
 
+/// Runs a plan that was read, with a report.
+pub fn reported(toolbox: &Toolbox<()>, plan: &Plan) {
+    let (output, report) = block_on(toolbox.run(plan, (), &()).with_report());
+    assert_eq!(
+        output.unwrap().as_object().map(|output| output.len()),
+        Some(1)
+    );
+    assert_eq!(report.totals().completed, plan.steps.len());
+}
+
 /// A graph as someone would have it who runs it without a library.
 pub struct ByHand {
     pub needs: Needs,
@@ -158,7 +173,51 @@ impl ByHand {
         outputs.pop().unwrap()
     }
 
-    /// The same on `tokio::spawn`.
+    /// The same with what a run does besides: calls in boxes, no more than 64 at once and the first of the graph first, panics that
+    /// are caught, outputs that are dropped after their last reader, and a report of when each step started and ended.
+    pub async fn run_guarded(&self) -> (Value, Vec<(Duration, Duration)>) {
+        let begin = Instant::now();
+        let mut times = vec![(Duration::ZERO, Duration::ZERO); self.needs.len()];
+        let mut outputs = vec![Value::Null; self.needs.len()];
+        let mut waits = self.waits.clone();
+        let mut left: Vec<usize> = self.readers.iter().map(Vec::len).collect();
+        let mut ready: BinaryHeap<Reverse<usize>> = (0..self.needs.len())
+            .filter(|step| waits[*step] == 0)
+            .map(Reverse)
+            .collect();
+        let mut running = FuturesUnordered::new();
+        loop {
+            while running.len() < 64
+                && let Some(Reverse(step)) = ready.pop()
+            {
+                times[step].0 = begin.elapsed();
+                let arguments = catch_unwind(AssertUnwindSafe(|| self.arguments(step, &outputs)));
+                running
+                    .push(AssertUnwindSafe(call(step, arguments.unwrap()).boxed()).catch_unwind());
+            }
+            let Some(ended) = running.next().await else {
+                break;
+            };
+            let (step, output) = ended.unwrap();
+            times[step].1 = begin.elapsed();
+            outputs[step] = output.unwrap();
+            for need in &self.needs[step] {
+                left[*need] -= 1;
+                if left[*need] == 0 {
+                    outputs[*need] = Value::Null;
+                }
+            }
+            for reader in &self.readers[step] {
+                waits[*reader] -= 1;
+                if waits[*reader] == 0 {
+                    ready.push(Reverse(*reader));
+                }
+            }
+        }
+        (outputs.pop().unwrap(), times)
+    }
+
+    /// The first on `tokio::spawn`.
     pub async fn spawn(&self) -> Value {
         let mut outputs = vec![Value::Null; self.needs.len()];
         let mut waits = self.waits.clone();

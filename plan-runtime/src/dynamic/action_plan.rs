@@ -47,7 +47,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
             "the description of a plan",
         );
     }
-    let heads = steps::heads(draft, source, list, &nodes, None);
+    let heads = steps::heads(draft, source, list, nodes, None);
     if let Some(list) = top.as_ref().and_then(|top| top.given("inputs")) {
         inputs(draft, source, list);
     }

@@ -57,7 +57,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
         draft,
         source,
         list,
-        &nodes,
+        nodes,
         Some(|index| format!("step{index}")),
     );
     let read = steps::read(draft, source, heads, step);

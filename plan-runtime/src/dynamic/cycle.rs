@@ -92,7 +92,7 @@ fn edge(draft: &Draft, plan: &Plan, step: usize, needed: usize) -> Range<usize> 
     if let Some((_, place)) = spans.after.iter().find(|(after, _)| *after == needed) {
         return place.range();
     }
-    let mut at = spans.templates;
+    let mut at = spans.templates();
     let mut found = None;
     plan.steps[step].templates(&mut |_, template| {
         template.each(&mut |part| {

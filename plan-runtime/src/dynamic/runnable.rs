@@ -120,6 +120,9 @@ fn callers(steps: &[&str]) -> String {
 fn code(plan: &Plan, mistakes: &mut Vec<String>) {
     const NO_CODE: &str = "the plan was read from JSON, so there is no code that computes";
     let mut find = |step: Option<&Step>, template: &Template| {
+        if has_code(template) {
+            return;
+        }
         let place = || {
             step.map_or("the output".to_owned(), |step| {
                 format!("step `{}`", step.id)
@@ -149,4 +152,20 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
         step.templates(&mut |_, template| find(Some(step), template));
     }
     find(None, &plan.output.value);
+}
+
+/// Whether nothing in a template lacks code, which is looked at once for every run.
+fn has_code(template: &Template) -> bool {
+    match template {
+        Template::Object(entries) => entries.iter().all(|entry| has_code(&entry.value)),
+        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().all(has_code),
+        Template::Text(parts) => parts.iter().all(|part| match part {
+            Part::Literal(_) => true,
+            Part::Value { value, spec, show } => {
+                has_code(value) && (show.is_some() || spec.is_empty())
+            }
+        }),
+        Template::Computed(computed) => computed.compute.is_some(),
+        _ => true,
+    }
 }

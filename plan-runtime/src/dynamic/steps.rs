@@ -22,7 +22,7 @@ pub(super) fn heads<'a>(
     draft: &mut Draft,
     source: &Source<'_>,
     list: Node<'a>,
-    nodes: &[Node<'a>],
+    nodes: Vec<Node<'a>>,
     id: Option<fn(usize) -> String>,
 ) -> Vec<Head<'a>> {
     if nodes.is_empty() {
@@ -30,13 +30,13 @@ pub(super) fn heads<'a>(
         let place = source.place(list.slice());
         draft.note(Note::error(Code::NoSteps, place, message));
     }
-    if !counted(draft, source, nodes) {
+    if !counted(draft, source, &nodes) {
         return Vec::new();
     }
     let mut heads = Vec::with_capacity(nodes.len());
     draft.spans.steps.reserve_exact(nodes.len());
-    for (index, node) in nodes.iter().enumerate() {
-        heads.push(head(draft, source, *node, index, id));
+    for (index, node) in nodes.into_iter().enumerate() {
+        heads.push(head(draft, source, node, index, id));
     }
     heads
 }
@@ -108,7 +108,11 @@ fn head<'a>(
         ..StepSpans::default()
     };
     draft.current = Some((index, String::new()));
-    let members = draft.members(source, node, "a step");
+    let mut members = draft.members(source, node, "a step");
+    // Those of all steps are there at once, until the first step is read.
+    if let Some(Members(members)) = &mut members {
+        members.shrink_to_fit();
+    }
     let given = members.as_ref().and_then(|members| members.get("id"));
     let arguments = ["params", "arguments"]
         .into_iter()
@@ -203,7 +207,7 @@ pub(super) fn arguments(
     members: &Members<'_>,
     name: &str,
 ) -> Template {
-    draft.spans.steps[index].templates = draft.spans.templates.len();
+    draft.spans.begin_templates(index);
     let Some(node) = members.given(name) else {
         other_dialect(draft, source, members, name);
         draft.place(draft.spans.steps[index].whole.range(), None);

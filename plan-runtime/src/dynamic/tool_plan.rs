@@ -37,7 +37,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
         "description",
         "the description of a plan",
     );
-    let heads = steps::heads(draft, source, list, &nodes, None);
+    let heads = steps::heads(draft, source, list, nodes, None);
     let read = steps::read(draft, source, heads, step);
     let output = match steps::output(draft, source, &top) {
         Some(output) => output,
@@ -61,7 +61,7 @@ fn arguments(
         Some(node) if node.kind() == Kind::String => node,
         _ => return steps::arguments(draft, source, index, members, "arguments"),
     };
-    draft.spans.steps[index].templates = draft.spans.templates.len();
+    draft.spans.begin_templates(index);
     let Some(text) = draft.text(source, node, "the arguments of a step") else {
         let at = draft.place(source.place(node.slice()), None);
         return draft.broken(at);

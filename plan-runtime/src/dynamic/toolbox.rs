@@ -1,6 +1,6 @@
 use super::contract::{Contract, Contracts};
 use super::{Document, Findings, Reader, fit, runnable};
-use crate::plan::{BodyPart, Plan};
+use crate::plan::{Action, Body, BodyPart, Plan, ToolInfo};
 use crate::run::Cause;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::{Call, Result, Run};
@@ -343,23 +343,30 @@ impl<'a, App: ?Sized> Found<'a, App> {
         let mut numbered = true;
         let mut has_all = true;
         // Steps that follow each other often call the same tool.
-        let mut last: Option<(&str, Option<&'a Implementation<App>>)> = None;
-        for step in plan.steps.iter() {
-            step.body.visit(&mut |part| {
-                if let BodyPart::Action(action) = part {
-                    numbered &= action.site == by_site.len();
-                    let tool = action.tool.as_ref().and_then(|tool| {
-                        let found = match last {
-                            Some((name, found)) if name == tool.name => found,
-                            _ => toolbox.get(&tool.name),
-                        };
-                        has_all &= found.is_some();
-                        last = Some((&tool.name, found));
-                        found
-                    });
-                    by_site.push(tool);
-                }
+        let mut last: Option<(&ToolInfo, Option<&'a Implementation<App>>)> = None;
+        let mut add = |action: &'a Action| {
+            numbered &= action.site == by_site.len();
+            let tool = action.tool.as_deref().and_then(|tool| {
+                let found = match last {
+                    Some((same, found)) if std::ptr::eq(same, tool) => found,
+                    Some((same, found)) if same.name == tool.name => found,
+                    _ => toolbox.get(&tool.name),
+                };
+                has_all &= found.is_some();
+                last = Some((tool, found));
+                found
             });
+            by_site.push(tool);
+        };
+        for step in plan.steps.iter() {
+            match &step.body {
+                Body::Action(action) => add(action),
+                body => body.visit(&mut |part| {
+                    if let BodyPart::Action(action) = part {
+                        add(action);
+                    }
+                }),
+            }
         }
         if !numbered {
             // A plan that was made by hand has what sites it likes, so its tools are looked up when they are called.

@@ -1,117 +1,16 @@
-//! Lists, objects of outputs, and variants, part by part.
+//! Projections, names and variants, part by part.
 
 use super::error::{Place, ResolveError};
-use super::node::{At, Node, along, seeded};
+use super::node::{At, Node, along};
+use super::value::all_read;
 use super::walk::{behind_each, tokens};
-use crate::plan::{Segment, Template};
+use crate::plan::Segment;
 use serde::Deserialize as _;
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
-    Unexpected, VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
 };
-use serde_json::{Map, Value};
-
-/// Refuses what a visitor left over, as serde_json does.
-fn all_read<T>(value: T, read: usize, left: usize, parts: &str) -> Result<T, ResolveError> {
-    match left {
-        0 => Ok(value),
-        _ => Err(ResolveError::custom(format_args!(
-            "invalid length {}, expected fewer elements in {parts}: {read}",
-            read + left
-        ))),
-    }
-}
-
-/// The elements of a list in a template.
-pub(super) struct TemplateItems<'a> {
-    at: At<'a>,
-    items: std::slice::Iter<'a, Template>,
-    index: usize,
-}
-
-impl<'a> TemplateItems<'a> {
-    pub(super) fn visit<V: Visitor<'a>>(
-        at: At<'a>,
-        items: &'a [Template],
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        let mut access = Self {
-            at,
-            items: items.iter(),
-            index: 0,
-        };
-        let value = visitor.visit_seq(&mut access)?;
-        all_read(value, access.index, access.items.len(), "list")
-    }
-}
-
-impl<'a> SeqAccess<'a> for TemplateItems<'a> {
-    type Error = ResolveError;
-
-    fn next_element_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, ResolveError> {
-        let Some(item) = self.items.next() else {
-            return Ok(None);
-        };
-        let index = self.index;
-        self.index += 1;
-        seeded(seed, self.at.part(Node::Template(item)))
-            .map(Some)
-            .map_err(|e| e.inside(Place::Index(index)))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
-    }
-}
-
-/// The elements of a list in an output.
-pub(super) struct ValueItems<'a> {
-    at: At<'a>,
-    items: std::slice::Iter<'a, Value>,
-    index: usize,
-}
-
-impl<'a> ValueItems<'a> {
-    pub(super) fn visit<V: Visitor<'a>>(
-        at: At<'a>,
-        items: &'a [Value],
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        let mut access = Self {
-            at,
-            items: items.iter(),
-            index: 0,
-        };
-        let value = visitor.visit_seq(&mut access)?;
-        all_read(value, access.index, access.items.len(), "list")
-    }
-}
-
-impl<'a> SeqAccess<'a> for ValueItems<'a> {
-    type Error = ResolveError;
-
-    #[inline]
-    fn next_element_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, ResolveError> {
-        let Some(item) = self.items.next() else {
-            return Ok(None);
-        };
-        let index = self.index;
-        self.index += 1;
-        seeded(seed, self.at.part(Node::Value(item)))
-            .map(Some)
-            .map_err(|e| e.inside_value(Place::Index(index)))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
-    }
-}
+use serde_json::Value;
 
 /// The elements of a list, each led on from.
 pub(super) struct EachItems<'a> {
@@ -166,7 +65,7 @@ impl<'a> SeqAccess<'a> for EachItems<'a> {
         let node =
             along(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
         let leads_on = !matches!(node, Node::Each { .. });
-        seeded(seed, self.at.part(node)).map(Some).map_err(|e| {
+        seed.deserialize(self.at.part(node)).map(Some).map_err(|e| {
             let e = if leads_on {
                 e.behind(tokens(self.rest).rev())
             } else {
@@ -178,64 +77,6 @@ impl<'a> SeqAccess<'a> for EachItems<'a> {
 
     fn size_hint(&self) -> Option<usize> {
         Some(self.items.len())
-    }
-}
-
-/// The members of an object in an output.
-pub(super) struct ValueMembers<'a> {
-    at: At<'a>,
-    members: serde_json::map::Iter<'a>,
-    value: Option<(&'a str, &'a Value)>,
-}
-
-impl<'a> ValueMembers<'a> {
-    pub(super) fn visit<V: Visitor<'a>>(
-        at: At<'a>,
-        members: &'a Map<String, Value>,
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        let mut access = Self {
-            at,
-            members: members.iter(),
-            value: None,
-        };
-        let value = visitor.visit_map(&mut access)?;
-        let left = access.members.len();
-        all_read(value, members.len() - left, left, "map")
-    }
-}
-
-impl<'a> MapAccess<'a> for ValueMembers<'a> {
-    type Error = ResolveError;
-
-    #[inline]
-    fn next_key_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, ResolveError> {
-        let Some((key, value)) = self.members.next() else {
-            return Ok(None);
-        };
-        self.value = Some((key, value));
-        seed.deserialize(KeyOrText::Borrowed(key))
-            .map(Some)
-            .map_err(|e: ResolveError| e.inside_value(Place::Key(key.clone())))
-    }
-
-    #[inline]
-    fn next_value_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<S::Value, ResolveError> {
-        let Some((key, value)) = self.value.take() else {
-            return Err(ResolveError::custom("a value was asked for before its key"));
-        };
-        seeded(seed, self.at.part(Node::Value(value)))
-            .map_err(|e| e.inside_value(Place::Key(key.to_owned())))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.members.len())
     }
 }
 
@@ -330,31 +171,31 @@ impl<'a> Deserializer<'a> for KeyOrText<'a> {
 }
 
 /// A variant of an enum, with its content and, where that stands in an output, the content's key there.
-pub(super) struct Variant<'a> {
+pub(super) struct Variant<'a, D> {
     pub(super) name: KeyOrText<'a>,
-    pub(super) content: Option<(At<'a>, Option<&'a str>)>,
+    pub(super) content: Option<(D, Option<&'a str>)>,
 }
 
-impl<'a> EnumAccess<'a> for Variant<'a> {
+impl<'a, D: Deserializer<'a, Error = ResolveError>> EnumAccess<'a> for Variant<'a, D> {
     type Error = ResolveError;
-    type Variant = Content<'a>;
+    type Variant = Content<'a, D>;
 
     fn variant_seed<S: DeserializeSeed<'a>>(
         self,
         seed: S,
-    ) -> Result<(S::Value, Content<'a>), ResolveError> {
+    ) -> Result<(S::Value, Content<'a, D>), ResolveError> {
         Ok((seed.deserialize(self.name)?, Content(self.content)))
     }
 }
 
 /// The content of a variant.
-pub(super) struct Content<'a>(Option<(At<'a>, Option<&'a str>)>);
+pub(super) struct Content<'a, D>(Option<(D, Option<&'a str>)>);
 
-impl<'a> Content<'a> {
+impl<D> Content<'_, D> {
     fn read<T>(
         self,
         expected: &'static str,
-        read: impl FnOnce(At<'a>) -> Result<T, ResolveError>,
+        read: impl FnOnce(D) -> Result<T, ResolveError>,
     ) -> Result<T, ResolveError> {
         match self.0 {
             None => Err(ResolveError::invalid_type(
@@ -369,7 +210,7 @@ impl<'a> Content<'a> {
     }
 }
 
-impl<'a> VariantAccess<'a> for Content<'a> {
+impl<'a, D: Deserializer<'a, Error = ResolveError>> VariantAccess<'a> for Content<'a, D> {
     type Error = ResolveError;
 
     fn unit_variant(self) -> Result<(), ResolveError> {
@@ -383,7 +224,7 @@ impl<'a> VariantAccess<'a> for Content<'a> {
         self,
         seed: S,
     ) -> Result<S::Value, ResolveError> {
-        self.read("newtype variant", |at| seeded(seed, at))
+        self.read("newtype variant", |at| seed.deserialize(at))
     }
 
     fn tuple_variant<V: Visitor<'a>>(

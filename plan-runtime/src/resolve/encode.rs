@@ -87,7 +87,7 @@ macro_rules! scalars {
     ($($method:ident $type:ty)*) => {$(
         #[inline]
         fn $method(self, value: $type) -> Result<Value, ResolveError> {
-            json(Json.$method(value))
+            Ok(Value::from(value))
         }
     )*};
 }
@@ -104,9 +104,13 @@ impl Serializer for Encoder {
     type SerializeStructVariant = Object;
 
     scalars! {
-        serialize_bool bool serialize_char char serialize_str &str serialize_bytes &[u8]
+        serialize_bool bool serialize_str &str serialize_bytes &[u8]
         serialize_i8 i8 serialize_i16 i16 serialize_i32 i32 serialize_i64 i64
         serialize_u8 u8 serialize_u16 u16 serialize_u32 u32 serialize_u64 u64
+    }
+
+    fn serialize_char(self, value: char) -> Result<Value, ResolveError> {
+        Ok(Value::String(value.into()))
     }
 
     fn serialize_i128(self, value: i128) -> Result<Value, ResolveError> {

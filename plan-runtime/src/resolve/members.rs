@@ -2,7 +2,7 @@
 
 use super::access::KeyOrText;
 use super::error::{Place, ResolveError, What};
-use super::node::{At, Node, seeded};
+use super::node::{At, Node};
 use crate::plan::{Entry, Key, Tag, Template};
 use crate::shape::Tagging;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
@@ -212,13 +212,15 @@ impl<'a> MapAccess<'a> for Members<'a> {
         seed: S,
     ) -> Result<S::Value, ResolveError> {
         if let Some((key, at)) = self.pending_plain.take() {
-            return seeded(seed, at).map_err(|e| e.inside(Place::Key(key.to_owned())));
+            return seed
+                .deserialize(at)
+                .map_err(|e| e.inside(Place::Key(key.to_owned())));
         }
         let Some((key, at, origin)) = self.pending.take() else {
             return Err(ResolveError::custom("a value was asked for before its key"));
         };
         let scope = self.at.scope;
-        seeded(seed, at)
+        seed.deserialize(at)
             .map_err(|e| At::complete(e.inside_value(Place::Key(key)), origin, scope, false))
     }
 }

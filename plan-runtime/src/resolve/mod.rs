@@ -13,7 +13,9 @@ mod member_name;
 mod members;
 mod node;
 mod scope;
+mod template;
 mod text;
+mod value;
 mod walk;
 
 pub use encode::encode;
@@ -61,7 +63,7 @@ pub fn resolve<T: DeserializeOwned>(
     template: &Template,
     scope: &Scope<'_>,
 ) -> Result<T, ResolveError> {
-    T::deserialize(node::At::new(template, scope))
+    T::deserialize(template::InTemplate::new(template, scope))
 }
 
 /// Reads a whole value.

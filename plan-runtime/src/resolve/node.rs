@@ -1,13 +1,15 @@
-//! The deserialiser: one view of templates, of the outputs that they refer to, and of what was made on the way.
+//! The deserialiser for all there is: templates that are not plain, and what is made on the way.
 
-use super::access::{EachItems, KeyOrText, TemplateItems, ValueItems, ValueMembers, Variant};
+use super::access::{EachItems, KeyOrText, Variant};
 use super::error::{ResolveError, What};
 use super::members::Members;
+use super::template::InTemplate;
+use super::value::InValue;
 use super::walk::{Led, tokens, walk};
 use super::{Scope, text};
 use crate::plan::{Entry, Key, Number, Reference, Segment, Source, Tag, Template};
 use crate::shape::Tagging;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, Unexpected, Visitor};
+use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Value;
 
 /// How deep templates and values may be nested together.
@@ -43,25 +45,6 @@ pub(super) struct At<'a> {
 }
 
 impl<'a> At<'a> {
-    pub(super) fn new(template: &'a Template, scope: &'a Scope<'a>) -> Self {
-        Self {
-            node: Node::Template(template),
-            scope,
-            depth: 0,
-            origin: None,
-        }
-    }
-
-    /// A whole value, to be read as it is.
-    pub(super) fn of_value(node: Node<'a>, scope: &'a Scope<'a>) -> Self {
-        Self {
-            node,
-            scope,
-            depth: 0,
-            origin: None,
-        }
-    }
-
     /// A part of this node.
     pub(super) fn part(&self, node: Node<'a>) -> Self {
         Self {
@@ -158,7 +141,7 @@ impl<'a> At<'a> {
 
     fn content<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         match &self.node {
-            Node::Value(value) => self.value(value, visitor),
+            Node::Value(value) => self.value(value).deserialize_any(visitor),
             Node::Template(template) => self.template(template, visitor),
             Node::Name(name) => visitor.visit_borrowed_str(name),
             Node::Made(value) => {
@@ -181,20 +164,9 @@ impl<'a> At<'a> {
         }
     }
 
-    #[inline]
-    fn value<V: Visitor<'a>>(
-        &self,
-        value: &'a Value,
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        match value {
-            Value::Array(items) => ValueItems::visit(self.deeper()?, items, visitor),
-            Value::Object(members) => ValueMembers::visit(self.deeper()?, members, visitor),
-            _ => value
-                .deserialize_any(visitor)
-                .map_err(|e| ResolveError::from_json(&e)),
-        }
-        .map_err(|e| e.found(value))
+    fn value(&self, value: &'a Value) -> InValue<'a> {
+        let depth = self.depth;
+        InValue { value, depth }
     }
 
     fn template<V: Visitor<'a>>(
@@ -209,7 +181,7 @@ impl<'a> At<'a> {
             Template::Number(Number::Signed(value)) => visitor.visit_i64(*value),
             Template::Number(Number::Float(value)) => visitor.visit_f64(*value),
             Template::String(value) => visitor.visit_borrowed_str(value),
-            Template::List(items) => TemplateItems::visit(self.deeper()?, items, visitor),
+            Template::List(items) => self.plain(template).list(items, visitor),
             // A variant without content is a string, as serde_json writes it.
             Template::Tagged(Tag::Variant(Tagging::External, name), content)
                 if content.is_empty() =>
@@ -217,11 +189,23 @@ impl<'a> At<'a> {
                 visitor.visit_borrowed_str(name)
             }
             Template::Object(_) | Template::Tagged(..) => {
-                Members::visit(self.deeper()?, template, visitor)
+                let plain = self.plain(template);
+                match plain.members() {
+                    Some(entries) => plain.object(entries, visitor),
+                    None => Members::visit(self.deeper()?, template, visitor),
+                }
             }
             Template::Reference(_) | Template::Text(_) | Template::Computed(_) => {
                 Err(ResolveError::custom("a template was not settled"))
             }
+        }
+    }
+
+    fn plain(&self, template: &'a Template) -> InTemplate<'a> {
+        InTemplate {
+            template,
+            scope: self.scope,
+            depth: self.depth,
         }
     }
 
@@ -314,19 +298,17 @@ impl CloneIfSmall for Value {
     }
 }
 
-/// Values in outputs are read with the hint, which serde_json knows best what to do with.
+/// Values in outputs are read with the hint.
 macro_rules! hinted {
     ($($method:ident)*) => {$(
         #[inline]
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
             let at = self.settle()?;
-            if let Node::Value(value) = at.node
-                && !matches!(value, Value::Array(_) | Value::Object(_))
-            {
-                return value.$method(visitor).map_err(|e| {
-                    let error = ResolveError::from_json(&e).found(value);
-                    Self::complete(error, at.origin, at.scope, false)
-                });
+            if let Node::Value(value) = at.node {
+                let value = at.value(value);
+                return value
+                    .$method(visitor)
+                    .map_err(|e| Self::complete(e, at.origin, at.scope, false));
             }
             at.any(visitor)
         }
@@ -423,27 +405,11 @@ impl<'a> Deserializer<'a> for At<'a> {
 
 fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, ResolveError> {
     let unit = |name: KeyOrText<'a>, visitor: V| {
-        visitor.visit_enum(Variant {
-            name,
-            content: None,
-        })
+        let content = None::<(At<'a>, _)>;
+        visitor.visit_enum(Variant { name, content })
     };
     match &at.node {
-        Node::Value(value) => match value {
-            Value::String(name) => unit(KeyOrText::Borrowed(name), visitor),
-            Value::Object(members) => match (members.len(), members.iter().next()) {
-                (1, Some((name, value))) => visitor.visit_enum(Variant {
-                    name: KeyOrText::Borrowed(name),
-                    content: Some((at.deeper()?.part(Node::Value(value)), Some(name))),
-                }),
-                _ => Err(ResolveError::invalid_value(
-                    Unexpected::Map,
-                    &"map with a single key",
-                )),
-            },
-            _ => Err(unsuitable(value)),
-        }
-        .map_err(|e| e.found(value)),
+        Node::Value(value) => at.value(value).deserialize_enum("", &[], visitor),
         Node::Template(Template::String(name)) => unit(KeyOrText::Borrowed(name), visitor),
         Node::Name(name) => unit(KeyOrText::Borrowed(name), visitor),
         Node::Text(_) => match at.node {
@@ -496,25 +462,4 @@ fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, R
             _ => ResolveError::invalid_type(Unexpected::Other("number"), &"string or map"),
         }),
     }
-}
-
-fn unsuitable(value: &Value) -> ResolveError {
-    let unexpected = match value {
-        Value::Null => Unexpected::Unit,
-        Value::Bool(value) => Unexpected::Bool(*value),
-        Value::Number(_) => Unexpected::Other("number"),
-        Value::String(text) => Unexpected::Str(text),
-        Value::Array(_) => Unexpected::Seq,
-        Value::Object(_) => Unexpected::Map,
-    };
-    ResolveError::invalid_type(unexpected, &"string or map")
-}
-
-/// Deserialises `node` with a seed.
-#[inline]
-pub(super) fn seeded<'a, S: DeserializeSeed<'a>>(
-    seed: S,
-    at: At<'a>,
-) -> Result<S::Value, ResolveError> {
-    seed.deserialize(at)
 }

@@ -1,5 +1,5 @@
 use super::error::What;
-use super::node::{At, Node};
+use super::value::InValue;
 use super::{ResolveError, describe, encode};
 use crate::plan::{Plan, Source};
 use serde::{Serialize, de::DeserializeOwned};
@@ -10,11 +10,13 @@ use std::cell::OnceCell;
 /// A value that references read: its JSON and, where computed values mention it, its Rust value.
 pub struct Held {
     json: Value,
-    typed: OnceCell<Box<dyn Any + Send>>,
+    /// Boxed twice, since nearly all have none: so it takes one word.
+    typed: OnceCell<Box<Box<dyn Any + Send>>>,
 }
 
 impl Held {
     /// Holds the JSON alone.
+    #[inline]
     pub fn json(json: Value) -> Self {
         Self {
             json,
@@ -33,7 +35,7 @@ impl Held {
     ) -> Result<Self, ResolveError> {
         let held = Self::of(&value)?;
         if keep {
-            let _ = held.typed.set(Box::new(value) as Box<dyn Any + Send>);
+            let _ = held.typed.set(Box::new(Box::new(value)));
         }
         Ok(held)
     }
@@ -139,9 +141,12 @@ impl<'a> Scope<'a> {
             return Err(ResolveError::of(What::NoOutput).named_source(name()));
         };
         if held.typed.get().is_none() {
-            let at = At::of_value(Node::Value(&held.json), self);
-            let value = T::deserialize(at).map_err(|e| e.read_whole(name()))?;
-            let _ = held.typed.set(Box::new(value));
+            let whole = InValue {
+                value: &held.json,
+                depth: 0,
+            };
+            let value = T::deserialize(whole).map_err(|e| e.read_whole(name()))?;
+            let _ = held.typed.set(Box::new(Box::new(value)));
         }
         held.typed().ok_or_else(|| {
             ResolveError::new(format!(

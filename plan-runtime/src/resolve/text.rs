@@ -2,6 +2,7 @@
 
 use super::error::{ResolveError, What};
 use super::node::{At, Node};
+use super::template::InTemplate;
 use super::{Scope, error};
 use crate::plan::Part;
 use serde::Deserialize as _;
@@ -18,10 +19,11 @@ pub(super) fn write<'a>(
         match part {
             Part::Literal(text) => out.push_str(text),
             Part::Value { value, spec, show } => {
-                let at = At {
+                let at = At::from(InTemplate {
+                    template: value,
+                    scope,
                     depth,
-                    ..At::new(value, scope)
-                }
+                })
                 .deeper()?;
                 let at = at.part(Node::Template(value)).settle()?;
                 let (origin, each) = (at.origin, matches!(at.node, Node::Each { .. }));

@@ -18,33 +18,20 @@ pub(super) enum Led<'a> {
 
 static NULL: Value = Value::Null;
 
-/// Follows `path` from `value`. Nothing is allocated on the way.
+/// Follows `path` from `value` to the end, where everything on it is there, which it nearly always is.
 #[inline]
+pub(super) fn straight<'a>(value: &'a Value, path: &[Segment]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |at, segment| match segment {
+        Segment::Key(key, _) => member(at, key),
+        Segment::Index(index, _) => element(at, *index),
+        _ => None,
+    })
+}
+
+/// Follows `path` from `value`. Nothing is allocated on the way.
 pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>, ResolveError> {
     let mut at = value;
     let mut rest = path;
-    // As far as everything is there, which nearly always is to the end.
-    while let [segment, tail @ ..] = rest {
-        let found = match segment {
-            Segment::Key(key, _) => member(at, key),
-            Segment::Index(index, _) => element(at, *index),
-            _ => None,
-        };
-        let Some(found) = found else {
-            return walk_on(at, path, rest);
-        };
-        at = found;
-        rest = tail;
-    }
-    Ok(Led::To(at))
-}
-
-/// Goes on from `at` along `rest`, the end of `path`.
-fn walk_on<'a>(
-    mut at: &'a Value,
-    path: &'a [Segment],
-    mut rest: &'a [Segment],
-) -> Result<Led<'a>, ResolveError> {
     while let [segment, tail @ ..] = rest {
         let (found, absent) = match segment {
             Segment::Key(key, absent) => (member(at, key), *absent),

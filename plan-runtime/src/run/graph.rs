@@ -1,62 +1,94 @@
-use crate::plan::{Plan, Source};
+use crate::plan::{Plan, Source, Step};
 
-/// What a run asks of a plan's graph, in a few flat lists.
+/// What a run asks of a plan's graph, in a few flat lists. Steps are numbered with 32 bits, so that more of it fits a cache.
 pub(super) struct Graph {
     /// For each step, the steps that need it.
     pub(super) dependents: Lists,
-    /// For each step, the steps whose outputs it reads.
-    pub(super) reads: Lists,
     /// For each step, how many of its dependencies have not completed.
-    pub(super) waits: Vec<usize>,
+    pub(super) waits: Vec<u32>,
     /// For each step, how many are still to read its output; the plan's own output counts as one.
-    pub(super) readers: Vec<usize>,
+    pub(super) readers: Vec<u32>,
 }
 
 impl Graph {
     /// The graph, or why its steps can never all run. A plan that was made by hand may be anything.
     pub(super) fn new(plan: &Plan) -> Result<Self, String> {
-        let steps = &plan.steps;
-        for step in steps.iter() {
-            if let Some(need) = step.needs.iter().find(|need| **need >= steps.len()) {
-                return Err(format!(
-                    "step `{}` needs step number {need}, but the plan has only {}",
-                    step.id,
-                    steps.len()
-                ));
+        let steps = &plan.steps[..];
+        let count = steps.len();
+        let mut waits = Vec::with_capacity(count);
+        let mut dependents = vec![0_u32; count];
+        // Where each step needs only steps before it, which is how nearly all plans are written, there can be no cycle.
+        let mut forward = true;
+        let mut total = 0;
+        for (place, step) in steps.iter().enumerate() {
+            for &need in step.needs.iter() {
+                let Some(dependents) = dependents.get_mut(need) else {
+                    return Err(format!(
+                        "step `{}` needs step number {need}, but the plan has only {count}",
+                        step.id
+                    ));
+                };
+                *dependents = dependents.wrapping_add(1);
+                forward &= need < place;
             }
+            total += step.needs.len();
+            waits.push(number(step.needs.len()));
         }
-        let waits: Vec<usize> = steps.iter().map(|step| step.needs.len()).collect();
-        let dependents = Lists::inverse(steps.iter().map(|step| &*step.needs));
-        acyclic(plan, &waits, &dependents)?;
-
-        let mut reads = Lists::new(steps.len());
-        let mut readers = vec![0; steps.len()];
-        for step in steps.iter() {
-            reads.push(steps_in(step.reads()));
+        if u32::try_from(count.max(total)).is_err() {
+            return Err(format!("{count} steps with {total} needs are too many"));
         }
-        let output = steps_in(plan.output.value.reads()).collect::<Vec<_>>();
-        for read in reads.items.iter().chain(&output) {
-            if let Some(count) = readers.get_mut(*read) {
-                *count += 1;
-            }
+        let readers = readers(plan, &dependents);
+        let dependents = Lists::inverse(steps.iter().map(|step| &*step.needs), dependents);
+        if !forward {
+            acyclic(plan, &waits, &dependents)?;
         }
         Ok(Self {
             dependents,
-            reads,
             waits,
             readers,
         })
     }
 }
 
+/// How many read each step's output, the plan's own output among them.
+fn readers(plan: &Plan, dependents: &[u32]) -> Vec<u32> {
+    // What a step needs it reads, but for what it only waits for.
+    let mut readers = dependents.to_vec();
+    for step in plan.steps.iter().filter(|step| !step.after.is_empty()) {
+        step.needs.iter().for_each(|need| readers[*need] -= 1);
+        reads(step, &mut |read| {
+            if let Some(readers) = readers.get_mut(read) {
+                *readers += 1;
+            }
+        });
+    }
+    for read in steps_in(plan.output.value.reads()) {
+        if let Some(readers) = readers.get_mut(read) {
+            *readers += 1;
+        }
+    }
+    readers
+}
+
+/// Hands over the steps whose outputs a step reads.
+#[inline]
+pub(super) fn reads(step: &Step, f: &mut impl FnMut(usize)) {
+    match step.after.is_empty() {
+        // Nothing else is needed then.
+        true => step.needs.iter().copied().for_each(f),
+        false => steps_in(step.reads()).for_each(f),
+    }
+}
+
 /// Takes steps away for as long as there is one that waits for nothing: what is left are cycles and what needs them.
-fn acyclic(plan: &Plan, waits: &[usize], dependents: &Lists) -> Result<(), String> {
+fn acyclic(plan: &Plan, waits: &[u32], dependents: &Lists) -> Result<(), String> {
     let mut waits = waits.to_vec();
     let mut free: Vec<usize> = (0..waits.len()).filter(|step| waits[*step] == 0).collect();
     let mut taken = 0;
     while let Some(step) = free.pop() {
         taken += 1;
         for &dependent in dependents.of(step) {
+            let dependent = dependent as usize;
             waits[dependent] -= 1;
             if waits[dependent] == 0 {
                 free.push(dependent);
@@ -82,39 +114,34 @@ fn steps_in(reads: Vec<Source>) -> impl Iterator<Item = usize> {
     })
 }
 
+/// A number of steps or of their needs, of which there are no more than fit.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a graph has no more steps than that"
+)]
+#[inline]
+pub(super) fn number(steps: usize) -> u32 {
+    steps as u32
+}
+
 /// A list for each step, end to end in one allocation.
 pub(super) struct Lists {
-    ends: Vec<usize>,
-    items: Vec<usize>,
+    ends: Vec<u32>,
+    items: Vec<u32>,
 }
 
 impl Lists {
-    fn new(steps: usize) -> Self {
-        Self {
-            ends: Vec::with_capacity(steps),
-            items: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, list: impl Iterator<Item = usize>) {
-        self.items.extend(list);
-        self.ends.push(self.items.len());
-    }
-
-    /// For each step, the steps whose list names it, in ascending order.
-    fn inverse<'l>(lists: impl ExactSizeIterator<Item = &'l [usize]> + Clone) -> Self {
-        let mut next = vec![0; lists.len()];
-        for &item in lists.clone().flatten() {
-            next[item] += 1;
-        }
+    /// For each step, the steps whose list names it, in ascending order. `counts` says how many they are.
+    fn inverse<'l>(lists: impl Iterator<Item = &'l [usize]>, counts: Vec<u32>) -> Self {
+        let mut next = counts;
         let mut total = 0;
         for start in &mut next {
             total += std::mem::replace(start, total);
         }
-        let mut items = vec![0; total];
+        let mut items = vec![0; total as usize];
         for (step, list) in lists.enumerate() {
             for &item in list {
-                items[next[item]] = step;
+                items[next[item] as usize] = number(step);
                 next[item] += 1;
             }
         }
@@ -122,9 +149,9 @@ impl Lists {
         Self { ends: next, items }
     }
 
-    pub(super) fn of(&self, step: usize) -> &[usize] {
+    pub(super) fn of(&self, step: usize) -> &[u32] {
         let start = step.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.items[start..self.ends[step]]
+        &self.items[start as usize..self.ends[step] as usize]
     }
 }
 
@@ -135,7 +162,7 @@ mod tests {
     #[test]
     fn inverse_lists() {
         let needs: [&[usize]; 5] = [&[], &[0, 3], &[0, 1], &[], &[3]];
-        let dependents = Lists::inverse(needs.iter().copied());
+        let dependents = Lists::inverse(needs.iter().copied(), vec![2, 1, 0, 2, 0]);
         let all: Vec<_> = (0..5).map(|step| dependents.of(step)).collect();
         assert_eq!(all, [&[1, 2][..], &[2], &[], &[1, 4], &[]]);
     }

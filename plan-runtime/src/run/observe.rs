@@ -99,6 +99,15 @@ pub struct StepRef<'e> {
 }
 
 impl<'e> StepRef<'e> {
+    pub(super) fn whole(plan: &'e Plan, step: usize) -> Self {
+        Self {
+            plan,
+            index: step,
+            element: &[],
+            tool: plan.steps[step].tool(),
+        }
+    }
+
     /// The plan.
     pub fn plan(&self) -> &'e Plan {
         self.plan

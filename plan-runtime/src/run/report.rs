@@ -7,7 +7,7 @@ pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadat
 use super::StepError;
 use crate::plan::{Action, Plan, Step};
 use serde_json::Value;
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::time::{Duration, SystemTime};
 
 /// What became of each step of a run.
@@ -72,10 +72,10 @@ pub struct Totals {
 }
 
 impl Totals {
-    pub(super) fn of(statuses: impl Iterator<Item = Status>) -> Self {
+    pub(super) fn of(statuses: impl Iterator<Item = impl Borrow<Status>>) -> Self {
         let mut totals = Self::default();
         for status in statuses {
-            *match status {
+            *match status.borrow() {
                 Status::Completed => &mut totals.completed,
                 Status::Recovered(_) => &mut totals.recovered,
                 Status::Skipped => &mut totals.skipped,
@@ -148,7 +148,7 @@ impl Report {
             plan: plan.name.clone(),
             started_at,
             duration,
-            totals: Totals::of(steps.iter().map(|step| step.status.clone())),
+            totals: Totals::of(steps.iter().map(|step| &step.status)),
             critical: critical(plan, &steps),
             steps,
         }
@@ -238,11 +238,11 @@ impl StepReport {
         if let (Some(started), Some(action), true) =
             (self.started, step.action(), self.attempts.is_empty())
         {
-            self.attempts.push(Attempt {
+            self.attempts = vec![Attempt {
                 ended: self.ended,
                 error: self.error().cloned(),
                 ..Attempt::new(Vec::new(), 1, started, action)
-            });
+            }];
         }
     }
 

@@ -1,13 +1,16 @@
 mod flow;
 mod jobs;
 mod outcome;
+mod ready;
 mod task;
+mod tasks;
 mod watch;
 
 pub(super) use outcome::unstarted;
 
 use super::error::{Interrupt, StepError};
-use super::graph::Graph;
+use super::graph::{Graph, number, reads};
+use super::observe::StepRef;
 use super::options::{OnFailure, Options};
 use super::report::Attempt;
 use super::start::{Request, Started, StepResult};
@@ -16,14 +19,12 @@ use super::trace::Span;
 use crate::plan::{Body, Optional, Plan, Step};
 use crate::resolve::{Held, Scope, resolve};
 use flow::{Flow, Place};
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use ready::Ready;
 use serde_json::Value;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 use task::{Event, Task, catch};
+use tasks::{Happened, Tasks};
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
@@ -31,15 +32,16 @@ pub(super) struct Schedule<'x> {
     options: Options<'x>,
     graph: Graph,
     inputs: Vec<Held>,
+    /// Of the steps that have completed, as long as somebody is still to read them.
     outputs: Vec<Option<Held>>,
     /// The steps that may start something: themselves, an element, or an attempt.
-    ready: BinaryHeap<Reverse<usize>>,
-    running: FuturesUnordered<Task<'x>>,
+    ready: Ready,
+    running: Tasks<'x>,
     /// How many of those that run are calls.
     calls: usize,
     /// How many steps have started and not ended.
     open: usize,
-    steps: Vec<Progress<'x>>,
+    steps: Progress<'x>,
     /// When each step started and ended; empty unless somebody is told.
     times: Vec<(Option<Duration>, Option<Duration>)>,
     failed: Vec<(usize, Vec<usize>, StepError)>,
@@ -50,6 +52,8 @@ pub(super) struct Schedule<'x> {
     random: fastrand::Rng,
     clock: Clock<'x>,
     ended: Option<Duration>,
+    /// Whether anyone watches. Where nobody does, nothing is made for them.
+    watched: bool,
     #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
     span: Span,
 }
@@ -60,31 +64,66 @@ type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
 /// After so many, calls that never wait let others on their thread have a turn.
 const STARTS_PER_POLL: usize = 512;
 
-/// How far a step has come.
-#[derive(Default)]
+/// How far the steps have come.
 struct Progress<'x> {
-    state: State,
+    states: Vec<State>,
+    /// What hardly any step has; there is no list before one has it.
+    more: Vec<Option<Box<More<'x>>>>,
+}
+
+/// What there is to know of a step that is more than a call with an output.
+#[derive(Default)]
+struct More<'x> {
+    /// While it runs, unless it is a single call.
+    flow: Option<Box<Flow<'x>>>,
     /// Whether no condition held.
     skipped: bool,
     /// What another output stands for.
-    recovered: Option<Box<(Vec<usize>, StepError)>>,
-    /// While it runs, unless it is a single call.
-    flow: Option<Box<Flow<'x>>>,
+    recovered: Option<(Vec<usize>, StepError)>,
     /// Its attempts, where they are to be in a report and it is not a single call.
-    #[expect(clippy::box_collection, reason = "hardly any step has one")]
-    log: Option<Box<Vec<Attempt>>>,
+    log: Vec<Attempt>,
 }
 
-#[derive(Clone, Copy, Default, Debug, PartialEq)]
+impl<'x> Progress<'x> {
+    fn more(&mut self, step: usize) -> &mut More<'x> {
+        if self.more.is_empty() {
+            self.more.resize_with(self.states.len(), || None);
+        }
+        self.more[step].get_or_insert_default()
+    }
+
+    fn more_of(&self, step: usize) -> Option<&More<'x>> {
+        self.more.get(step)?.as_deref()
+    }
+
+    fn more_mut(&mut self, step: usize) -> Option<&mut More<'x>> {
+        self.more.get_mut(step)?.as_deref_mut()
+    }
+
+    fn flow(&self, step: usize) -> Option<&Flow<'x>> {
+        self.more_of(step)?.flow.as_deref()
+    }
+
+    fn flow_mut(&mut self, step: usize) -> Option<&mut Flow<'x>> {
+        self.more_mut(step)?.flow.as_deref_mut()
+    }
+
+    /// Takes the flow out, for good or for a while.
+    fn take_flow(&mut self, step: usize) -> Option<Box<Flow<'x>>> {
+        self.more_mut(step)?.flow.take()
+    }
+}
+
+/// Places have 32 bits, as in the [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    #[default]
     Waiting,
     Running,
     Completed,
     /// With its place among the failures.
-    Failed(usize),
+    Failed(u32),
     /// By the step at this place, which failed.
-    Blocked(usize),
+    Blocked(u32),
     Cancelled,
 }
 
@@ -99,21 +138,25 @@ impl<'x> Schedule<'x> {
         let count = plan.steps.len();
         let timer = std::mem::replace(&mut options.timer, Box::new(super::ThreadTimer));
         let clock = Clock::start(timer);
+        let mut ready = Ready::new(count);
+        for (step, waits) in graph.waits.iter().enumerate() {
+            if *waits == 0 {
+                ready.insert(step);
+            }
+        }
         let mut schedule = Self {
             plan,
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
-            ready: (0..count)
-                .filter(|step| graph.waits[*step] == 0)
-                .map(Reverse)
-                .collect(),
+            ready,
             graph,
-            running: FuturesUnordered::new(),
+            running: Tasks::default(),
             calls: 0,
             open: 0,
-            steps: std::iter::repeat_with(Progress::default)
-                .take(count)
-                .collect(),
+            steps: Progress {
+                states: vec![State::Waiting; count],
+                more: Vec::new(),
+            },
             times: match options.record || options.observer.is_some() {
                 true => vec![(None, None); count],
                 false => Vec::new(),
@@ -128,14 +171,17 @@ impl<'x> Schedule<'x> {
             options,
             clock,
             ended: None,
+            watched: false,
             span: Span::none(),
         };
+        schedule.look_who_watches();
         schedule.watch_plan_start();
         Ok(schedule)
     }
 
     /// Is ready once no step runs and none is to start.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<()> {
+        self.look_who_watches();
         let mut started = 0;
         loop {
             if self.interrupt(cx) {
@@ -144,12 +190,12 @@ impl<'x> Schedule<'x> {
             while self.calls < self.options.concurrency {
                 let Some(step) = self.next_ready() else { break };
                 if started == STARTS_PER_POLL {
-                    self.ready.push(Reverse(step));
+                    self.ready.insert(step);
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
                 started += 1;
-                match self.steps[step].state {
+                match self.steps.states[step] {
                     State::Waiting => self.start(step, start),
                     _ => self.advance(step, start),
                 }
@@ -157,15 +203,14 @@ impl<'x> Schedule<'x> {
             if self.open == 0 {
                 break;
             }
-            match self.running.poll_next_unpin(cx) {
-                Poll::Ready(Some((step, job, event, span))) => {
-                    self.happened(step, job, event, &span);
-                }
+            match self.running.poll_next(cx) {
+                Poll::Ready(Some(happened)) => self.happened(happened),
                 Poll::Ready(None) => break,
                 Poll::Pending => return Poll::Pending,
             }
         }
-        self.running.clear();
+        // Waits may be left, for a step that has failed by now.
+        self.running.abandon(|_| true);
         self.ended = Some(self.clock.now());
         self.watch_plan_end();
         Poll::Ready(())
@@ -195,7 +240,7 @@ impl<'x> Schedule<'x> {
         if self.is_stopping() {
             return None;
         }
-        self.ready.pop().map(|Reverse(step)| step)
+        self.ready.pop()
     }
 
     /// Whether nothing more is started.
@@ -207,9 +252,11 @@ impl<'x> Schedule<'x> {
         if let Some((started, _)) = self.times.get_mut(step) {
             *started = Some(self.clock.now());
         }
-        self.steps[step].state = State::Running;
+        self.steps.states[step] = State::Running;
         self.open += 1;
-        self.watch_start(step);
+        if self.watched {
+            self.watch_start(step);
+        }
         let Step { body, policy, .. } = &self.plan.steps[step];
         // A single call is by far the most frequent, and needs no more than this.
         let limited = policy.attempts > 1 || policy.timeout.is_some() || policy.deadline.is_some();
@@ -218,86 +265,118 @@ impl<'x> Schedule<'x> {
             _ => None,
         };
         let Some(action) = single else {
-            self.steps[step].flow = Some(Box::default());
+            self.steps.more(step).flow = Some(Box::default());
             self.enter(step, body, Place::WHOLE, None, start);
             return self.settle(step);
         };
-        let span = self.watch_attempt(step, 0);
-        let request = Request::new(self.scope(), action);
-        let started = catch(|| span.in_scope(|| start(action.site, request)));
-        let result = match started {
+        let span = match self.watched {
+            true => self.watch_attempt(step, 0),
+            false => Span::none(),
+        };
+        let scope = self.scope();
+        let request = Request::new(&scope, action);
+        match catch(|| span.in_scope(|| start(action.site, request))) {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
-                let task = Task::call((step, 0), future, None, span);
-                return self.running.push(task);
+                self.running.push(Task::call((step, 0), future, None, span));
             }
-            Ok(Started::Ended(result)) => result,
-            Err(panic) => Err(panic),
-        };
-        self.ended_at_once(step, result, &span);
+            Ok(Started::Ended(result)) => self.single_ended(step, result, &span),
+            Err(panic) => self.single_ended(step, Err(panic), &span),
+        }
     }
 
-    fn ended_at_once(&mut self, step: usize, result: StepResult, span: &Span) {
-        self.watch_tried(step, 0, result.as_ref().err(), span);
-        self.end(step, result.map_err(|error| (Vec::new(), error)));
+    fn single_ended(&mut self, step: usize, result: StepResult, span: &Span) {
+        if self.watched {
+            self.watch_tried(step, 0, result.as_ref().err(), span);
+        }
+        match result {
+            Ok(output) => self.end(step, output),
+            Err(error) => self.end_failed(step, Vec::new(), error),
+        }
     }
 
-    fn happened(&mut self, step: usize, job: usize, event: Event, span: &Span) {
+    fn happened(&mut self, happened: Happened) {
+        let Happened {
+            step,
+            job,
+            span,
+            event,
+        } = happened;
         match event {
             Event::Ended(result) => {
                 self.calls -= 1;
-                if self.steps[step].flow.is_some() {
-                    self.called(step, job, result, span);
-                } else {
-                    self.ended_at_once(step, result, span);
+                match self.steps.more_of(step) {
+                    Some(_) => self.called(step, job, result, &span),
+                    None => self.single_ended(step, result, &span),
                 }
             }
             Event::Waited => self.waited(step, job),
         }
     }
 
-    /// A step has its output, or has failed at one of its elements.
-    fn end(&mut self, step: usize, result: Result<Held, (Vec<usize>, StepError)>) {
+    /// A step has its output.
+    fn end(&mut self, step: usize, output: Held) {
         self.open -= 1;
         self.stop_time(step);
-        match result.or_else(|(element, error)| self.recover(step, element, error)) {
-            Ok(output) => {
-                // With null in its place, the output is of another type than the tool's.
-                let output = match self.plan.steps[step].policy.optional {
-                    Optional::Whole => Held::json(output.into_json()),
-                    Optional::No | Optional::Each => output,
-                };
-                self.steps[step].state = State::Completed;
-                if self.options.capture_outputs {
-                    self.capture_output(step, output.as_json());
-                }
-                self.outputs[step] = Some(output);
-                self.watch_end(step);
-                self.free_unread(step);
-                for place in 0..self.graph.dependents.of(step).len() {
-                    let dependent = self.graph.dependents.of(step)[place];
-                    self.graph.waits[dependent] -= 1;
-                    if self.graph.waits[dependent] == 0 {
-                        self.ready.push(Reverse(dependent));
-                        self.watch_ready(dependent);
-                    }
-                }
-            }
+        self.complete(step, output);
+        self.release(step);
+    }
+
+    /// A step has failed, maybe at one of its elements.
+    #[cold]
+    fn end_failed(&mut self, step: usize, element: Vec<usize>, error: StepError) {
+        self.open -= 1;
+        self.stop_time(step);
+        match self.recover(step, element, error) {
+            Ok(output) => self.complete(step, output),
             Err((element, error)) => {
                 let first = self.failed.is_empty();
-                self.steps[step].state = State::Failed(self.failed.len());
+                self.steps.states[step] = State::Failed(number(self.failed.len()));
                 self.failed.push((step, element, error));
                 self.watch_end(step);
                 self.block(step);
                 match self.options.on_failure {
                     OnFailure::Continue => {}
-                    OnFailure::Stop if first => (0..self.steps.len()).for_each(|it| self.cut(it)),
+                    OnFailure::Stop if first => {
+                        (0..self.plan.steps.len()).for_each(|it| self.cut(it))
+                    }
                     OnFailure::Stop => {}
                     OnFailure::Cancel => self.cancel(),
                 }
             }
         }
         self.release(step);
+    }
+
+    /// A step has its output, for which others may have waited.
+    fn complete(&mut self, step: usize, mut output: Held) {
+        // With null in its place, the output is of another type than the tool's.
+        if self.plan.steps[step].policy.optional == Optional::Whole {
+            output = Held::json(output.into_json());
+        }
+        self.steps.states[step] = State::Completed;
+        if self.options.capture_outputs {
+            self.capture_output(step, output.as_json());
+        }
+        if self.graph.readers[step] > 0 {
+            self.outputs[step] = Some(output);
+        }
+        if self.watched {
+            self.watch_end(step);
+        }
+        let Graph {
+            dependents, waits, ..
+        } = &mut self.graph;
+        for &dependent in dependents.of(step) {
+            let dependent = dependent as usize;
+            waits[dependent] -= 1;
+            if waits[dependent] == 0 {
+                self.ready.insert(dependent);
+                if let Some(observer) = self.options.observer {
+                    observer.step_ready(&StepRef::whole(self.plan, dependent));
+                }
+            }
+        }
     }
 
     /// The output that stands for that of a step that failed, if the step says so.
@@ -317,7 +396,7 @@ impl<'x> Schedule<'x> {
             None if policy.optional == Optional::Whole => Value::Null,
             None => return Err((element, error)),
         };
-        self.steps[step].recovered = Some(Box::new((element, error)));
+        self.steps.more(step).recovered = Some((element, error));
         Ok(Held::json(output))
     }
 
@@ -326,9 +405,9 @@ impl<'x> Schedule<'x> {
         let mut from = vec![by];
         while let Some(step) = from.pop() {
             for place in 0..self.graph.dependents.of(step).len() {
-                let dependent = self.graph.dependents.of(step)[place];
-                if self.steps[dependent].state == State::Waiting {
-                    self.steps[dependent].state = State::Blocked(by);
+                let dependent = self.graph.dependents.of(step)[place] as usize;
+                if self.steps.states[dependent] == State::Waiting {
+                    self.steps.states[dependent] = State::Blocked(number(by));
                     self.watch_end(dependent);
                     self.release(dependent);
                     from.push(dependent);
@@ -341,10 +420,9 @@ impl<'x> Schedule<'x> {
     fn cancel(&mut self) {
         // One that has ended, but was not heard of yet, did not finish as far as the run is concerned.
         self.abandon(|_| true);
-        self.running.clear();
-        for step in 0..self.steps.len() {
-            if self.steps[step].state == State::Running {
-                self.steps[step].flow = None;
+        for step in 0..self.plan.steps.len() {
+            if self.steps.states[step] == State::Running {
+                self.steps.take_flow(step);
                 self.drop_step(step);
             }
         }
@@ -353,7 +431,7 @@ impl<'x> Schedule<'x> {
     /// A step that has started will not be finished.
     fn drop_step(&mut self, step: usize) {
         self.open -= 1;
-        self.steps[step].state = State::Cancelled;
+        self.steps.states[step] = State::Cancelled;
         self.stop_time(step);
         self.watch_end(step);
         self.release(step);
@@ -372,30 +450,25 @@ impl<'x> Schedule<'x> {
     /// Drops calls and waits.
     fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
         let mut calls = 0;
-        for task in self.running.iter_mut() {
-            if which(task) {
-                calls += usize::from(task.is_call());
-                task.abandon();
-            }
-        }
+        self.running.abandon(|task| {
+            let fits = which(task);
+            calls += usize::from(fits && task.is_call());
+            fits
+        });
         self.calls -= calls;
     }
 
     /// The step will read nothing any more.
     fn release(&mut self, step: usize) {
-        for place in 0..self.graph.reads.of(step).len() {
-            let read = self.graph.reads.of(step)[place];
-            if let Some(readers) = self.graph.readers.get_mut(read) {
+        let readers = &mut self.graph.readers;
+        reads(&self.plan.steps[step], &mut |read| {
+            if let Some(readers) = readers.get_mut(read) {
                 *readers -= 1;
-                self.free_unread(read);
+                if *readers == 0 {
+                    self.outputs[read] = None;
+                }
             }
-        }
-    }
-
-    fn free_unread(&mut self, step: usize) {
-        if self.graph.readers[step] == 0 {
-            self.outputs[step] = None;
-        }
+        });
     }
 
     fn scope(&self) -> Scope<'_> {

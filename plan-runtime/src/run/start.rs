@@ -51,14 +51,14 @@ pub enum Started<'x> {
 /// What there is to start an action with: the action, and what it can refer to.
 #[derive(Clone, Copy)]
 pub struct Request<'s> {
-    scope: Scope<'s>,
+    scope: &'s Scope<'s>,
     action: &'s Action,
     captured: Option<&'s Cell<Option<Value>>>,
 }
 
 impl<'s> Request<'s> {
     /// A request to start an action of `scope`'s plan, whoever decides that it is time.
-    pub fn new(scope: Scope<'s>, action: &'s Action) -> Self {
+    pub fn new(scope: &'s Scope<'s>, action: &'s Action) -> Self {
         Self {
             scope,
             action,
@@ -78,8 +78,8 @@ impl<'s> Request<'s> {
     }
 
     /// What the action can refer to.
-    pub fn scope(&self) -> &Scope<'s> {
-        &self.scope
+    pub fn scope(&self) -> &'s Scope<'s> {
+        self.scope
     }
 
     /// Calls a tool: its arguments are resolved at once, and its output is encoded when it ends. `keep` keeps the output's typed value, too.
@@ -88,7 +88,7 @@ impl<'s> Request<'s> {
         T: Call<A> + 'x,
         A: ?Sized,
     {
-        let tool: T = match resolve(&self.action.args, &self.scope) {
+        let tool: T = match resolve(&self.action.args, self.scope) {
             Ok(tool) => tool,
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
@@ -112,7 +112,7 @@ impl<'s> Request<'s> {
     where
         F: Future<Output = Result<Value>> + Send + 'x,
     {
-        let arguments: Value = match resolve(&self.action.args, &self.scope) {
+        let arguments: Value = match resolve(&self.action.args, self.scope) {
             Ok(arguments) => arguments,
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
@@ -136,7 +136,7 @@ impl<'s> Request<'s> {
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         Started::Ended(
-            resolve::<T>(&self.action.args, &self.scope)
+            resolve::<T>(&self.action.args, self.scope)
                 .map_err(StepError::arguments)
                 .and_then(|value| Held::value(value, keep).map_err(StepError::output)),
         )

@@ -1,36 +1,45 @@
 //! `tracing`, where the feature is on. Without it, all of this is nothing.
 
 #[cfg(feature = "tracing")]
-pub(super) use on::Span;
+pub(super) use on::{Span, is_on};
 
 #[cfg(not(feature = "tracing"))]
-pub(super) use off::Span;
+pub(super) use off::{Span, is_on};
 
 #[cfg(feature = "tracing")]
 mod on {
     use crate::plan::Plan;
     use crate::run::{StepError, StepRef};
     use std::time::Duration;
+    use tracing::level_filters::LevelFilter;
 
-    /// The span of a run or of an attempt.
-    #[derive(Clone)]
-    pub(in crate::run) struct Span(tracing::Span);
+    /// Whether there is a subscriber at all.
+    pub(in crate::run) fn is_on() -> bool {
+        LevelFilter::current() != LevelFilter::OFF
+    }
+
+    /// The span of a run or of an attempt. There is one with each task, so that nothing takes little room.
+    pub(in crate::run) struct Span(Option<Box<tracing::Span>>);
 
     impl Span {
         pub(in crate::run) fn none() -> Self {
-            Self(tracing::Span::none())
+            Self(None)
+        }
+
+        fn of(span: tracing::Span) -> Self {
+            Self((!span.is_disabled()).then(|| Box::new(span)))
         }
 
         pub(in crate::run) fn run(plan: &Plan) -> Self {
-            Self(tracing::info_span!("plan", plan = &*plan.name))
+            Self::of(tracing::info_span!("plan", plan = &*plan.name))
         }
 
         pub(in crate::run) fn attempt(run: &Self, step: &StepRef<'_>, attempt: u32) -> Self {
-            if run.0.is_disabled() {
+            let Some(run) = &run.0 else {
                 return Self::none();
-            }
-            Self(tracing::info_span!(
-                parent: &run.0,
+            };
+            Self::of(tracing::info_span!(
+                parent: &**run,
                 "step",
                 step = %step,
                 tool = step.tool().map(|tool| &*tool.name),
@@ -39,18 +48,27 @@ mod on {
             ))
         }
 
+        #[inline]
         pub(in crate::run) fn in_scope<T>(&self, run: impl FnOnce() -> T) -> T {
-            self.0.in_scope(run)
+            // One place that calls it, so that it is inlined.
+            let _entered = self.0.as_ref().map(|span| span.enter());
+            run()
+        }
+
+        fn record(&self, field: &str, value: &str) {
+            if let Some(span) = &self.0 {
+                span.record(field, value);
+            }
         }
 
         /// An attempt has ended.
         pub(in crate::run) fn outcome(&self, error: Option<&StepError>) {
             match error {
                 None => {
-                    self.0.record("outcome", "completed");
+                    self.record("outcome", "completed");
                 }
                 Some(error) => {
-                    self.0.record("outcome", "failed");
+                    self.record("outcome", "failed");
                     self.in_scope(|| tracing::warn!(%error, "attempt failed"));
                 }
             }
@@ -73,7 +91,10 @@ mod on {
 
 #[cfg(not(feature = "tracing"))]
 mod off {
-    #[derive(Clone)]
+    pub(in crate::run) fn is_on() -> bool {
+        false
+    }
+
     pub(in crate::run) struct Span;
 
     impl Span {

@@ -33,7 +33,7 @@ impl Canonical<'_> {
     pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
         let id = self.declared(index, node);
         self.draft.current = Some((index, id.clone()));
-        self.draft.spans.steps[index].templates = self.draft.spans.templates.len();
+        self.draft.spans.begin_templates(index);
         let mut step = Step {
             id: id.into(),
             intent: Cow::Borrowed(""),

@@ -154,6 +154,7 @@ impl Canonical<'_> {
                 for item in items {
                     sound &= self.item(item, &mut segments).is_some();
                 }
+                segments.shrink_to_fit();
                 sound.then_some(segments)
             }
             (Some(_), Some(path)) => {

@@ -76,10 +76,11 @@ impl Draft {
     }
 
     fn entries(&mut self, source: &Source<'_>, node: Node<'_>, depth: usize) -> Vec<Entry> {
-        let mut entries = Vec::new();
         let Some(members) = self.members(source, node, "a value") else {
-            return entries;
+            return Vec::new();
         };
+        // A plan is kept for long, so it has no room for more than there is.
+        let mut entries = Vec::with_capacity(members.0.len());
         for member in members.0 {
             self.no_reference(source, member.key, &member.name);
             let value = self.template(source, member.value, Some(member.key), depth + 1);
@@ -139,7 +140,7 @@ impl Draft {
                 Ok(reference) => Template::Reference(reference),
                 Err(Unread::Stays) => {
                     if !whole {
-                        self.spans.templates.truncate(part);
+                        self.spans.truncate(part);
                     }
                     push_text(&mut parts, written.text.to_owned());
                     continue;
@@ -164,7 +165,10 @@ impl Draft {
         match &mut parts[..] {
             [] => Template::String("".into()),
             [Part::Literal(text)] => Template::String(std::mem::take(text)),
-            _ => Template::Text(parts.into()),
+            _ => {
+                parts.shrink_to_fit();
+                Template::Text(parts.into())
+            }
         }
     }
 
@@ -210,17 +214,13 @@ impl Draft {
         self.spans.templates.push(TemplateSpan {
             value: Span::from(value),
             key: key.map(Span::from),
-            broken: false,
         });
         self.spans.templates.len() - 1
     }
 
     /// Null in place of the template whose parts would come next.
     pub(in crate::dynamic) fn broken(&mut self, at: usize) -> Template {
-        self.spans.templates.truncate(at + 1);
-        if let Some(span) = self.spans.templates.last_mut() {
-            span.broken = true;
-        }
+        self.spans.break_template(at);
         Template::Null
     }
 }

@@ -106,7 +106,7 @@ impl<'a> Checker<'a, '_> {
             return;
         }
         self.step = Some(index);
-        let mut next = spans.map_or(usize::MAX / 2, |spans| spans.templates);
+        let mut next = spans.map_or(usize::MAX / 2, |spans| spans.templates());
         let mut bodies = Vec::new();
         step.body.visit(&mut |part| {
             bodies.push(part);
@@ -283,10 +283,7 @@ impl<'a> Checker<'a, '_> {
 
 impl<'a> Places<'a> for Checker<'a, '_> {
     fn is_broken(&self, at: usize) -> bool {
-        self.spans
-            .templates
-            .get(at)
-            .is_some_and(|template| template.broken)
+        self.spans.has_broken(at..at + 1)
     }
 
     fn found(&mut self, at: usize, reference: &'a Reference) -> Kind<'a> {

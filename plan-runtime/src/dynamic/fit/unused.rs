@@ -15,8 +15,7 @@ pub(super) fn check(
     notes: &mut Notes,
 ) {
     // What is broken may be what would have used it.
-    let broken = spans.steps.iter().any(|step| step.broken)
-        || spans.templates.iter().any(|template| template.broken);
+    let broken = spans.steps.iter().any(|step| step.broken) || spans.has_broken(0..usize::MAX);
     if spans.output.is_some() && !broken {
         outputs(plan, spans, contracts, notes);
     }
@@ -70,7 +69,8 @@ fn dependencies(
     contracts: &Contracts,
     notes: &mut Notes,
 ) {
-    if plan.cycle().is_some() {
+    let none = spans.steps.iter().all(|step| step.after.is_empty());
+    if none || plan.cycle().is_some() {
         return;
     }
     let named = |step: usize| match dialect {
@@ -80,6 +80,7 @@ fn dependencies(
             .get(step)
             .map_or_else(String::new, |step| format!("step `{}`", step.id)),
     };
+    let mut ways = Ways::new(plan);
     for (index, step) in plan.steps.iter().enumerate() {
         let Some(of_step) = spans
             .steps
@@ -113,12 +114,7 @@ fn dependencies(
             if has_broken || reads.contains(&Source::Step(needed)) {
                 continue;
             }
-            let through = step
-                .needs
-                .iter()
-                .copied()
-                .find(|&near| near != needed && reaches(plan, near, needed));
-            if let Some(near) = through {
+            if let Some(near) = ways.through(index, needed) {
                 let message = format!(
                     "{} waits for {} already, by way of {}",
                     named(index),
@@ -143,31 +139,70 @@ fn dependencies(
 
 /// Whether some of the step's templates could not be read.
 fn broken(spans: &Spans, index: usize) -> bool {
-    let start = spans.steps[index].templates;
+    let start = spans.steps[index].templates();
     // Templates are read step by step; a step that could not be read has none.
-    let mut later = spans.steps[index + 1..].iter().map(|step| step.templates);
+    let mut later = spans.steps[index + 1..].iter().map(|step| step.templates());
     let end = later
         .find(|end| *end >= start)
         .unwrap_or(spans.templates.len());
-    spans
-        .templates
-        .get(start..end)
-        .is_some_and(|templates| templates.iter().any(|template| template.broken))
+    spans.has_broken(start..end)
 }
 
-/// Whether a step waits for another, by whatever way.
-fn reaches(plan: &Plan, from: usize, to: usize) -> bool {
-    let mut seen = HashSet::from([from]);
-    let mut open = vec![from];
-    while let Some(step) = open.pop() {
-        for &next in plan.steps.get(step).map_or(&[][..], |step| &step.needs[..]) {
-            if next == to {
-                return true;
-            }
-            if seen.insert(next) {
-                open.push(next);
-            }
+/// Which steps wait for which, by whatever way, in a graph without cycles.
+struct Ways<'p> {
+    plan: &'p Plan,
+    /// For each step, how many others it waits for at most, one after the other.
+    levels: Vec<usize>,
+    /// The question for which a step was seen last.
+    seen: Vec<usize>,
+    questions: usize,
+    open: Vec<usize>,
+}
+
+impl<'p> Ways<'p> {
+    fn new(plan: &'p Plan) -> Self {
+        let levels = plan.level_of_each().into_iter();
+        let levels: Vec<usize> = levels.map(Option::unwrap_or_default).collect();
+        Self {
+            plan,
+            seen: vec![0; levels.len()],
+            levels,
+            questions: 0,
+            open: Vec::new(),
         }
     }
-    false
+
+    fn needs(&self, step: usize) -> &'p [usize] {
+        self.plan.steps.get(step).map_or(&[], |step| &step.needs)
+    }
+
+    /// Another step that this one needs, and that waits for `to`.
+    fn through(&mut self, step: usize, to: usize) -> Option<usize> {
+        let mut nearest = self.needs(step).iter().copied();
+        // What one of them has looked through in vain, none of the others looks through again.
+        self.questions += 1;
+        nearest.find(|&near| near != to && self.reaches(near, to))
+    }
+
+    fn reaches(&mut self, from: usize, to: usize) -> bool {
+        self.open.clear();
+        self.open.push(from);
+        while let Some(step) = self.open.pop() {
+            for &next in self.needs(step) {
+                if next == to {
+                    return true;
+                }
+                // What stands on the level of `to` or below cannot wait for it.
+                let (Some(level), Some(seen)) = (self.levels.get(next), self.seen.get_mut(next))
+                else {
+                    continue;
+                };
+                if *level > self.levels[to] && *seen != self.questions {
+                    *seen = self.questions;
+                    self.open.push(next);
+                }
+            }
+        }
+        false
+    }
 }

@@ -73,7 +73,7 @@ fn agree(text: &str, dialect: Dialect, draft: &Draft, plan: &Plan) {
     }
     let mut sum = 0;
     for (step, (spans, count)) in plan.steps.iter().zip(spans.steps.iter().zip(starts)) {
-        assert_eq!(spans.templates, sum, "of step {}\n{text}", step.id);
+        assert_eq!(spans.templates(), sum, "of step {}\n{text}", step.id);
         sum += count;
         let id: Option<&str> = serde_json::from_str(&text[spans.id.range()]).ok();
         assert!(

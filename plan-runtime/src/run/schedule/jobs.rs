@@ -18,7 +18,7 @@ use std::time::Duration;
 impl<'x> Schedule<'x> {
     /// Starts what comes next in a step: another attempt, or another element.
     pub(super) fn advance(&mut self, step: usize, start: Start<'_, 'x>) {
-        let Some(flow) = &mut self.steps[step].flow else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         flow.queued = false;
@@ -53,7 +53,7 @@ impl<'x> Schedule<'x> {
                         body = &branch.body;
                     }
                     Ok(None) => {
-                        self.steps[step].skipped |= !place.is_element();
+                        self.steps.more(step).skipped |= !place.is_element();
                         return self.deliver(step, place, frame, Value::Null);
                     }
                     Err(error) => return self.fail(step, place, frame, error),
@@ -114,7 +114,7 @@ impl<'x> Schedule<'x> {
         frame: Option<usize>,
         read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
     ) -> Result<T, StepError> {
-        let locals = match &self.steps[step].flow {
+        let locals = match self.steps.flow(step) {
             Some(flow) => flow.locals(frame),
             None => Vec::new(),
         };
@@ -124,7 +124,7 @@ impl<'x> Schedule<'x> {
 
     /// Puts an output where it belongs.
     fn deliver(&mut self, step: usize, place: Place, frame: Option<usize>, value: Value) {
-        let Some(mut flow) = self.steps[step].flow.take() else {
+        let Some(mut flow) = self.steps.take_flow(step) else {
             return;
         };
         let watched = self.options.observer.is_some();
@@ -133,7 +133,7 @@ impl<'x> Schedule<'x> {
                 self.watch_element(step, &flow.elements(place));
             }
         });
-        self.steps[step].flow = Some(flow);
+        self.steps.more(step).flow = Some(flow);
     }
 
     /// Makes the first or a further attempt of a job.
@@ -166,7 +166,7 @@ impl<'x> Schedule<'x> {
         let limit = limit.map(|(limit, error)| (self.clock.sleep(limit), error));
         if self.options.record {
             let element = self.flow(step).elements(place);
-            let log = self.steps[step].log.get_or_insert_default();
+            let log = &mut self.steps.more(step).log;
             let entry = Some(log.len());
             log.push(Attempt::new(element, attempt, now, action));
             self.flow(step).jobs[job].log = entry;
@@ -174,10 +174,11 @@ impl<'x> Schedule<'x> {
         let span = self.watch_attempt(step, job);
         let captured = Cell::new(None);
         let result = {
-            let flow = self.steps[step].flow.as_ref();
+            let flow = self.steps.flow(step);
             let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
-            let request = Request::new(self.scope().with_locals(&locals), action)
-                .capturing(self.options.capture.then_some(&captured));
+            let scope = self.scope().with_locals(&locals);
+            let request =
+                Request::new(&scope, action).capturing(self.options.capture.then_some(&captured));
             catch(|| span.in_scope(|| start(action.site, request)))
         };
         let log = self.flow(step).jobs[job].log;
@@ -198,7 +199,7 @@ impl<'x> Schedule<'x> {
 
     /// A job's call has ended.
     pub(super) fn called(&mut self, step: usize, job: usize, result: StepResult, span: &Span) {
-        let Some(flow) = &mut self.steps[step].flow else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         flow.active -= 1;
@@ -247,7 +248,7 @@ impl<'x> Schedule<'x> {
 
     /// A job's wait is over.
     pub(super) fn waited(&mut self, step: usize, job: usize) {
-        let Some(flow) = &mut self.steps[step].flow else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         if flow.jobs[job].waits.is_some() {
@@ -283,7 +284,7 @@ impl<'x> Schedule<'x> {
 
     /// Starts nothing more of a step that runs: what waits for another attempt has failed.
     pub(super) fn cut(&mut self, step: usize) {
-        let Some(flow) = &mut self.steps[step].flow else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         for job in flow.cut() {
@@ -299,42 +300,42 @@ impl<'x> Schedule<'x> {
 
     /// Ends a step that has its output or will have none; else, lines it up if there is something to start.
     pub(super) fn settle(&mut self, step: usize) {
-        let Some(flow) = &mut self.steps[step].flow else {
+        let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         if flow.active == 0
             && let Some((element, error)) = flow.failed.take()
         {
-            self.steps[step].flow = None;
-            return self.end(step, Err((element, error)));
+            self.steps.take_flow(step);
+            return self.end_failed(step, element, error);
         }
         if flow.failed.is_none()
             && let Some(output) = flow.output.take()
         {
             let missed = flow.missed.take();
-            self.steps[step].flow = None;
-            self.steps[step].recovered = missed.map(Box::new);
-            return self.end(step, Ok(Held::json(output)));
+            let more = self.steps.more(step);
+            more.flow = None;
+            more.recovered = missed;
+            return self.end(step, Held::json(output));
         }
         if flow.active == 0 && flow.cut {
-            self.steps[step].flow = None;
+            self.steps.take_flow(step);
             return self.drop_step(step);
         }
         let limit = self.plan.steps[step].policy.concurrency;
         if !flow.queued && flow.has_more() && limit.is_none_or(|limit| flow.active < limit.max(1)) {
             flow.queued = true;
-            self.ready.push(Reverse(step));
+            self.ready.insert(step);
         }
     }
 
     fn logged(&mut self, step: usize, place: Option<usize>) -> Option<&mut Attempt> {
-        self.steps[step].log.as_mut()?.get_mut(place?)
+        self.steps.more_mut(step)?.log.get_mut(place?)
     }
 
     pub(super) fn flow(&mut self, step: usize) -> &mut Flow<'x> {
-        let flow = &mut self.steps[step].flow;
-        flow.as_mut()
-            .expect("a step that is more than one call has its state while it runs")
+        let flow = self.steps.flow_mut(step);
+        flow.expect("a step that is more than one call has its state while it runs")
     }
 }
 

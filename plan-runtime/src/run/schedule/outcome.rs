@@ -47,11 +47,11 @@ impl<'x> Schedule<'x> {
                 }
             })
             .collect();
-        for (step, progress) in self.plan.steps.iter().zip(&self.steps) {
-            if let State::Blocked(by) = progress.state
-                && let State::Failed(place) = self.steps[by].state
+        for (step, state) in self.plan.steps.iter().zip(&self.steps.states) {
+            if let State::Blocked(by) = *state
+                && let State::Failed(place) = self.steps.states[by as usize]
             {
-                failures[place].blocked.push(step.id.clone());
+                failures[place as usize].blocked.push(step.id.clone());
             }
         }
         failures
@@ -61,24 +61,26 @@ impl<'x> Schedule<'x> {
     #[cold]
     pub(super) fn capture_output(&mut self, step: usize, output: &Value) {
         if self.options.record {
-            self.captured.resize(self.steps.len(), None);
+            self.captured.resize(self.plan.steps.len(), None);
             self.captured[step] = Some(output.clone());
         }
     }
 
     /// How a step ended.
     pub(super) fn status(&self, step: usize) -> Status {
-        let progress = &self.steps[step];
-        match progress.state {
+        match self.steps.states[step] {
             State::Waiting => Status::NotStarted,
-            State::Completed => match &progress.recovered {
-                Some(recovered) => Status::Recovered(recovered.1.clone()),
-                None if progress.skipped => Status::Skipped,
+            State::Completed => match self.steps.more_of(step) {
                 None => Status::Completed,
+                Some(more) => match &more.recovered {
+                    Some((_, error)) => Status::Recovered(error.clone()),
+                    None if more.skipped => Status::Skipped,
+                    None => Status::Completed,
+                },
             },
-            State::Failed(place) => Status::Failed(self.failed[place].2.clone()),
+            State::Failed(place) => Status::Failed(self.failed[place as usize].2.clone()),
             State::Blocked(by) => Status::Blocked {
-                by: self.plan.steps[by].id.clone(),
+                by: self.plan.steps[by as usize].id.clone(),
             },
             State::Running | State::Cancelled => Status::Cancelled,
         }
@@ -86,19 +88,16 @@ impl<'x> Schedule<'x> {
 
     /// What became of each step.
     pub(in crate::run) fn report(&mut self) -> Report {
-        let steps = 0..self.steps.len();
+        let steps = 0..self.plan.steps.len();
         let steps = steps.map(|place| {
-            let (status, log) = (
-                self.status(place),
-                self.steps[place]
-                    .log
-                    .take()
-                    .map_or_else(Vec::new, |log| *log),
-            );
-            let progress = &self.steps[place];
-            let element = match (progress.state, &progress.recovered) {
-                (State::Failed(place), _) => self.failed[place].1.clone(),
-                (_, Some(recovered)) => recovered.0.clone(),
+            let status = self.status(place);
+            let more = self.steps.more_mut(place);
+            let log = more.map_or_else(Vec::new, |more| std::mem::take(&mut more.log));
+            let more = self.steps.more_of(place);
+            let recovered = more.and_then(|more| more.recovered.as_ref());
+            let element = match (self.steps.states[place], recovered) {
+                (State::Failed(place), _) => self.failed[place as usize].1.clone(),
+                (_, Some((element, _))) => element.clone(),
                 _ => Vec::new(),
             };
             let times = self.times(place);

@@ -1,13 +1,11 @@
-//! What a run polls.
+//! A call, or the wait before one.
 
 use super::super::StepError;
 use super::super::start::{StepFuture, StepResult};
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use std::any::Any;
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -15,7 +13,7 @@ use std::task::{Context, Poll};
 pub(super) struct Task<'x> {
     pub(super) step: usize,
     pub(super) job: usize,
-    /// The tool's; `None` for a wait, and for what was dropped.
+    /// The tool's; `None` for a wait, and for a call that has ended.
     future: Option<StepFuture<'x>>,
     limit: Option<Box<Limit>>,
     span: Span,
@@ -68,48 +66,73 @@ impl<'x> Task<'x> {
         self.future.is_some()
     }
 
-    /// Drops the tool's future. What its destructors panic about is lost: the step's fate is known already.
-    pub(super) fn abandon(&mut self) {
-        let future = self.future.take();
-        let span = self.span.clone();
-        let _ = catch(|| span.in_scope(|| drop(future)));
-        self.limit = None;
+    pub(super) fn take_span(&mut self) -> Span {
+        std::mem::replace(&mut self.span, Span::none())
     }
 
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
-        if let Some(future) = &mut self.future {
-            let span = &self.span;
-            match catch(|| span.in_scope(|| future.as_mut().poll(cx))) {
-                Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(result)) => return Poll::Ready(Event::Ended(result)),
-                Err(panic) => return Poll::Ready(Event::Ended(Err(panic))),
+    /// Drops a call that is not waited for any more.
+    pub(super) fn abandon(mut self) {
+        self.drop_call();
+    }
+
+    /// What has happened, if anything has; a call's future is gone then.
+    #[inline]
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+        if self.future.is_some()
+            && let Some(result) = self.poll_call(cx)
+        {
+            return Poll::Ready(Event::Ended(result));
+        }
+        match &self.limit {
+            None => Poll::Pending,
+            Some(_) => self.poll_limit(cx),
+        }
+    }
+
+    fn poll_call(&mut self, cx: &mut Context<'_>) -> Option<StepResult> {
+        let Self { future, span, .. } = self;
+        let mut result = None;
+        let polled = catch(|| {
+            span.in_scope(|| {
+                if let Some(running) = future
+                    && let Poll::Ready(ended) = running.as_mut().poll(cx)
+                {
+                    result = Some(ended);
+                    // What its destructors panic about is lost: the step's fate is known already.
+                    *future = None;
+                }
+            });
+        });
+        match (result, polled) {
+            (Some(result), _) => Some(result),
+            (None, Ok(())) => None,
+            (None, Err(panic)) => {
+                self.drop_call();
+                Some(Err(panic))
             }
         }
+    }
+
+    /// Drops the tool's future. What its destructors panic about is lost, as above.
+    #[cold]
+    fn drop_call(&mut self) {
+        let (future, span) = (self.future.take(), &self.span);
+        let _ = catch(|| span.in_scope(|| drop(future)));
+    }
+
+    fn poll_limit(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
         let Some(limit) = &mut self.limit else {
             return Poll::Pending;
         };
-        match limit.sleep.as_mut().poll(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(()) => Poll::Ready(match limit.error.take() {
-                Some(error) => Event::Ended(Err(error)),
-                None => Event::Waited,
-            }),
+        if limit.sleep.as_mut().poll(cx).is_pending() {
+            return Poll::Pending;
         }
-    }
-}
-
-impl Future for Task<'_> {
-    type Output = (usize, usize, Event, Span);
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.poll_event(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(event) => {
-                self.abandon();
-                let span = std::mem::replace(&mut self.span, Span::none());
-                Poll::Ready((self.step, self.job, event, span))
-            }
-        }
+        let event = match limit.error.take() {
+            Some(error) => Event::Ended(Err(error)),
+            None => Event::Waited,
+        };
+        self.drop_call();
+        Poll::Ready(event)
     }
 }
 
@@ -119,6 +142,7 @@ pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| StepError::Panic(message(payload)))
 }
 
+#[cold]
 fn message(payload: Box<dyn Any + Send>) -> Arc<str> {
     match payload.downcast::<String>() {
         Ok(message) => (*message).into(),

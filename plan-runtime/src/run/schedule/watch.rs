@@ -2,32 +2,27 @@
 
 use super::super::observe::StepRef;
 use super::super::report::Totals;
-use super::super::trace::Span;
+use super::super::trace::{self, Span};
 use super::super::{Status, StepError};
 use super::flow::Place;
 use super::{Schedule, State};
 use std::time::Duration;
 
 impl<'x> Schedule<'x> {
-    /// Whether anyone watches. Where nobody does, nothing is made for them.
-    fn is_watched(&self) -> bool {
-        self.options.observer.is_some() || cfg!(feature = "tracing")
+    /// Subscribers of `tracing` may come and go while the run waits.
+    pub(super) fn look_who_watches(&mut self) {
+        self.watched = self.options.observer.is_some() || trace::is_on();
     }
 
     fn whole(&self, step: usize) -> StepRef<'x> {
-        StepRef {
-            plan: self.plan,
-            index: step,
-            element: &[],
-            tool: self.plan.steps[step].tool(),
-        }
+        StepRef::whole(self.plan, step)
     }
 
     fn part<'e>(&self, step: usize, job: usize, element: &'e [usize]) -> StepRef<'e>
     where
         'x: 'e,
     {
-        let flow = self.steps[step].flow.as_ref();
+        let flow = self.steps.flow(step);
         let tool = match flow.and_then(|flow| flow.jobs.get(job)) {
             Some(job) => job.action.tool.as_deref(),
             None => self.plan.steps[step].tool(),
@@ -41,7 +36,7 @@ impl<'x> Schedule<'x> {
     }
 
     fn elements(&self, step: usize, job: usize) -> (Vec<usize>, u32, Duration) {
-        let flow = self.steps[step].flow.as_ref();
+        let flow = self.steps.flow(step);
         match flow.and_then(|flow| Some((flow, flow.jobs.get(job)?))) {
             Some((flow, job)) => (flow.elements(job.place), job.attempts, job.tried),
             None => (Vec::new(), 1, self.times(step).0.unwrap_or_default()),
@@ -64,21 +59,15 @@ impl<'x> Schedule<'x> {
     }
 
     pub(super) fn watch_plan_end(&self) {
-        if !self.is_watched() {
+        if !self.watched {
             return;
         }
-        let totals = Totals::of((0..self.steps.len()).map(|step| self.status(step)));
+        let totals = Totals::of((0..self.plan.steps.len()).map(|step| self.status(step)));
         let took = self.clock.now();
         #[cfg(feature = "tracing")]
         self.span.finished(&totals, took);
         if let Some(observer) = self.options.observer {
             observer.plan_finished(self.plan, &totals, took);
-        }
-    }
-
-    pub(super) fn watch_ready(&self, step: usize) {
-        if let Some(observer) = self.options.observer {
-            observer.step_ready(&self.whole(step));
         }
     }
 
@@ -89,7 +78,7 @@ impl<'x> Schedule<'x> {
     }
 
     pub(super) fn watch_list(&self, step: usize, place: Place, length: usize) {
-        if let (Some(observer), Some(flow)) = (self.options.observer, &self.steps[step].flow) {
+        if let (Some(observer), Some(flow)) = (self.options.observer, self.steps.flow(step)) {
             let element = flow.elements(place);
             let part = self.part(step, usize::MAX, &element);
             observer.list_started(&part, length);
@@ -104,7 +93,7 @@ impl<'x> Schedule<'x> {
 
     /// An attempt starts; its span is given back.
     pub(super) fn watch_attempt(&self, step: usize, job: usize) -> Span {
-        if !self.is_watched() {
+        if !self.watched {
             return Span::none();
         }
         let (element, attempt, _) = self.elements(step, job);
@@ -126,6 +115,9 @@ impl<'x> Schedule<'x> {
         error: Option<&StepError>,
         span: &Span,
     ) {
+        if !self.watched {
+            return;
+        }
         #[cfg(feature = "tracing")]
         span.outcome(error);
         let _ = span;
@@ -142,7 +134,7 @@ impl<'x> Schedule<'x> {
     }
 
     pub(super) fn watch_retry(&self, step: usize, job: usize, wait: Duration) {
-        if !self.is_watched() {
+        if !self.watched {
             return;
         }
         let (element, attempt, _) = self.elements(step, job);
@@ -156,7 +148,7 @@ impl<'x> Schedule<'x> {
 
     /// A step has ended, or will never start.
     pub(super) fn watch_end(&self, step: usize) {
-        if !self.is_watched() {
+        if !self.watched {
             return;
         }
         let whole = self.whole(step);
@@ -166,9 +158,9 @@ impl<'x> Schedule<'x> {
         let Some(observer) = self.options.observer else {
             return;
         };
-        match (&status, self.steps[step].state) {
+        match (&status, self.steps.states[step]) {
             (Status::Skipped, _) => observer.step_skipped(&whole),
-            (_, State::Blocked(by)) => observer.step_blocked(&whole, &self.plan.steps[by]),
+            (_, State::Blocked(by)) => observer.step_blocked(&whole, &self.plan.steps[by as usize]),
             _ => {
                 let (started, ended) = self.times(step);
                 let took = ended.unwrap_or_default();

@@ -1,0 +1,275 @@
+//! What is inside of outputs, which is most of what is deserialised: the one kind of node that is nothing but a value.
+
+use super::access::{KeyOrText, Variant};
+use super::error::{Place, ResolveError, What};
+use super::node::DEEPEST;
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Unexpected, Visitor,
+};
+use serde_json::{Map, Value};
+
+/// A value in an output.
+#[derive(Clone, Copy)]
+pub(super) struct InValue<'a> {
+    pub(super) value: &'a Value,
+    pub(super) depth: u16,
+}
+
+impl<'a> InValue<'a> {
+    #[inline]
+    fn deeper(self) -> Result<u16, ResolveError> {
+        if self.depth >= DEEPEST {
+            return Err(ResolveError::of(What::TooDeep));
+        }
+        Ok(self.depth + 1)
+    }
+
+    fn list<V: Visitor<'a>>(
+        self,
+        items: &'a [Value],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let mut access = Items {
+            items: items.iter(),
+            index: 0,
+            depth: self.deeper()?,
+        };
+        let value = visitor.visit_seq(&mut access)?;
+        all_read(value, access.index, access.items.len(), "list")
+    }
+
+    fn object<V: Visitor<'a>>(
+        self,
+        members: &'a Map<String, Value>,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let mut access = Members {
+            members: members.iter(),
+            value: None,
+            depth: self.deeper()?,
+        };
+        let value = visitor.visit_map(&mut access)?;
+        let left = access.members.len();
+        all_read(value, members.len() - left, left, "map")
+    }
+
+    fn enumeration<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        let variant = match self.value {
+            Value::String(name) => Variant {
+                name: KeyOrText::Borrowed(name),
+                content: None,
+            },
+            Value::Object(members) => match (members.len(), members.iter().next()) {
+                (1, Some((name, value))) => {
+                    let depth = self.deeper()?;
+                    Variant {
+                        name: KeyOrText::Borrowed(name),
+                        content: Some((Self { value, depth }, Some(name))),
+                    }
+                }
+                _ => {
+                    let expected = &"map with a single key";
+                    return Err(ResolveError::invalid_value(Unexpected::Map, expected));
+                }
+            },
+            value => return Err(unsuitable(value)),
+        };
+        visitor.visit_enum(variant)
+    }
+}
+
+/// Refuses what a visitor left over, as serde_json does.
+#[inline]
+pub(super) fn all_read<T>(
+    value: T,
+    read: usize,
+    left: usize,
+    parts: &str,
+) -> Result<T, ResolveError> {
+    match left {
+        0 => Ok(value),
+        _ => Err(too_long(read, left, parts)),
+    }
+}
+
+#[cold]
+fn too_long(read: usize, left: usize, parts: &str) -> ResolveError {
+    ResolveError::custom(format_args!(
+        "invalid length {}, expected fewer elements in {parts}: {read}",
+        read + left
+    ))
+}
+
+#[cold]
+fn unsuitable(value: &Value) -> ResolveError {
+    let unexpected = match value {
+        Value::Null => Unexpected::Unit,
+        Value::Bool(value) => Unexpected::Bool(*value),
+        Value::Number(_) => Unexpected::Other("number"),
+        Value::String(text) => Unexpected::Str(text),
+        Value::Array(_) => Unexpected::Seq,
+        Value::Object(_) => Unexpected::Map,
+    };
+    ResolveError::invalid_type(unexpected, &"string or map")
+}
+
+#[cold]
+fn not_this(error: &serde_json::Error, found: &Value) -> ResolveError {
+    ResolveError::from_json(error).found(found)
+}
+
+/// Values are read with the hint, which serde_json knows best what to do with.
+macro_rules! hinted {
+    ($($method:ident)*) => {$(
+        #[inline]
+        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+            match self.value {
+                Value::Array(_) | Value::Object(_) => self.deserialize_any(visitor),
+                scalar => scalar.$method(visitor).map_err(|e| not_this(&e, scalar)),
+            }
+        }
+    )*};
+}
+
+impl<'a> Deserializer<'a> for InValue<'a> {
+    type Error = ResolveError;
+
+    hinted! {
+        deserialize_bool
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64
+        deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
+        deserialize_identifier
+    }
+
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        match self.value {
+            Value::Array(items) => self.list(items, visitor),
+            Value::Object(members) => self.object(members, visitor),
+            scalar => scalar
+                .deserialize_any(visitor)
+                .map_err(|e| ResolveError::from_json(&e)),
+        }
+        .map_err(|e| e.found(self.value))
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        match self.value {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        // serde_json's `RawValue` wants its own deserialiser.
+        if name.starts_with("$serde_json::private::") {
+            let value = self.value.clone();
+            return value
+                .deserialize_newtype_struct(name, visitor)
+                .map_err(|e| ResolveError::from_json(&e));
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        self.enumeration(visitor).map_err(|e| e.found(self.value))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! {
+        <W: Visitor<'a>>
+        unit unit_struct seq tuple tuple_struct map struct
+    }
+}
+
+struct Items<'a> {
+    items: std::slice::Iter<'a, Value>,
+    index: usize,
+    depth: u16,
+}
+
+impl<'a> SeqAccess<'a> for Items<'a> {
+    type Error = ResolveError;
+
+    #[inline]
+    fn next_element_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some(value) = self.items.next() else {
+            return Ok(None);
+        };
+        let index = self.index;
+        self.index += 1;
+        let depth = self.depth;
+        match seed.deserialize(InValue { value, depth }) {
+            Ok(item) => Ok(Some(item)),
+            Err(error) => Err(error.inside_value(Place::Index(index))),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+struct Members<'a> {
+    members: serde_json::map::Iter<'a>,
+    value: Option<(&'a str, &'a Value)>,
+    depth: u16,
+}
+
+impl<'a> MapAccess<'a> for Members<'a> {
+    type Error = ResolveError;
+
+    #[inline]
+    fn next_key_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ResolveError> {
+        let Some((key, value)) = self.members.next() else {
+            return Ok(None);
+        };
+        self.value = Some((key, value));
+        match seed.deserialize(KeyOrText::Borrowed(key)) {
+            Ok(key) => Ok(Some(key)),
+            Err(error) => Err(in_member(error, key)),
+        }
+    }
+
+    #[inline]
+    fn next_value_seed<S: DeserializeSeed<'a>>(
+        &mut self,
+        seed: S,
+    ) -> Result<S::Value, ResolveError> {
+        let Some((key, value)) = self.value.take() else {
+            return Err(ResolveError::custom("a value was asked for before its key"));
+        };
+        let depth = self.depth;
+        seed.deserialize(InValue { value, depth })
+            .map_err(|error| in_member(error, key))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.members.len())
+    }
+}
+
+#[cold]
+fn in_member(error: ResolveError, key: &str) -> ResolveError {
+    error.inside_value(Place::Key(key.to_owned()))
+}

@@ -1,0 +1,168 @@
+//! What a run polls: its calls and waits, each when it is new and when it was woken.
+
+use super::super::trace::Span;
+use super::task::{Event, Task};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// The tasks that run. Each is in a slot, whose waker serves one task after the other, so that a new task costs no allocation.
+#[derive(Default)]
+pub(super) struct Tasks<'x> {
+    slots: Vec<Slot<'x>>,
+    free: Vec<usize>,
+    /// The slots to poll. One whose task is gone, or has been polled already, is polled to no harm.
+    queue: VecDeque<usize>,
+    woken: Arc<Woken>,
+    /// Whether what was woken has been queued in this turn.
+    refilled: bool,
+}
+
+/// What has happened, and of what.
+pub(super) struct Happened {
+    pub(super) step: usize,
+    pub(super) job: usize,
+    pub(super) span: Span,
+    pub(super) event: Event,
+}
+
+struct Slot<'x> {
+    task: Option<Task<'x>>,
+    alarm: Arc<Alarm>,
+    waker: Waker,
+}
+
+/// What wakes a slot.
+struct Alarm {
+    slot: usize,
+    /// Whether it is among the woken.
+    rung: AtomicBool,
+    woken: Arc<Woken>,
+}
+
+/// The slots that were woken and not queued, and who wakes the run for them.
+#[derive(Default)]
+struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
+
+impl<'x> Tasks<'x> {
+    pub(super) fn push(&mut self, task: Task<'x>) {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => self.grow(),
+        };
+        self.slots[slot].task = Some(task);
+        self.queue.push_back(slot);
+    }
+
+    #[cold]
+    fn grow(&mut self) -> usize {
+        let slot = self.slots.len();
+        let alarm = Arc::new(Alarm {
+            slot,
+            rung: AtomicBool::new(false),
+            woken: Arc::clone(&self.woken),
+        });
+        self.slots.push(Slot {
+            task: None,
+            waker: Waker::from(Arc::clone(&alarm)),
+            alarm,
+        });
+        slot
+    }
+
+    /// The next task of which something has happened, and what; `None` where there are no tasks. What wakes itself again and again
+    /// waits for the next turn, so that others on the thread have theirs.
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Happened>> {
+        loop {
+            while let Some(slot) = self.queue.pop_front() {
+                if let Poll::Ready(happened) = self.poll_slot(slot) {
+                    return Poll::Ready(Some(happened));
+                }
+            }
+            if self.free.len() == self.slots.len() {
+                return Poll::Ready(None);
+            }
+            if !self.refill(cx) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    #[inline]
+    fn poll_slot(&mut self, slot: usize) -> Poll<Happened> {
+        let Slot { task, alarm, waker } = &mut self.slots[slot];
+        let Some(running) = task else {
+            return Poll::Pending;
+        };
+        // Before it is polled: what wakes it from then on is to have it polled again.
+        alarm.rung.store(false, Ordering::Release);
+        let Poll::Ready(event) = running.poll(&mut Context::from_waker(waker)) else {
+            return Poll::Pending;
+        };
+        let happened = Happened {
+            step: running.step,
+            job: running.job,
+            span: running.take_span(),
+            event,
+        };
+        *task = None;
+        self.free.push(slot);
+        Poll::Ready(happened)
+    }
+
+    /// Queues what was woken. Without any, and at the end of a turn, the run is to be polled later.
+    fn refill(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut woken = self.woken.lock();
+        let (slots, run) = &mut *woken;
+        if slots.is_empty() {
+            match run {
+                Some(run) => run.clone_from(cx.waker()),
+                None => *run = Some(cx.waker().clone()),
+            }
+        } else if !self.refilled {
+            self.queue.extend(slots.drain(..));
+            self.refilled = true;
+            return true;
+        } else {
+            cx.waker().wake_by_ref();
+        }
+        self.refilled = false;
+        false
+    }
+
+    /// Drops the tasks that fit.
+    pub(super) fn abandon(&mut self, mut which: impl FnMut(&Task<'x>) -> bool) {
+        for (slot, at) in self.slots.iter_mut().enumerate() {
+            if let Some(task) = at.task.take_if(|task| which(task)) {
+                task.abandon();
+                self.free.push(slot);
+            }
+        }
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.rung.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let mut woken = self.woken.lock();
+        woken.0.push(self.slot);
+        let run = woken.1.take();
+        drop(woken);
+        if let Some(run) = run {
+            run.wake();
+        }
+    }
+}
+
+impl Woken {
+    fn lock(&self) -> MutexGuard<'_, (Vec<usize>, Option<Waker>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
