@@ -51,7 +51,7 @@ impl Plan {
     }
 
     /// The level of each step; `None` for what is in a cycle or waits for one.
-    fn level_of_each(&self) -> Vec<Option<usize>> {
+    pub(crate) fn level_of_each(&self) -> Vec<Option<usize>> {
         let dependents = self.dependents_of_each();
         let mut open: Vec<usize> = self.steps.iter().map(|step| step.needs.len()).collect();
         let mut level = vec![0; self.steps.len()];

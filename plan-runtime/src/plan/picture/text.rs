@@ -6,7 +6,7 @@ pub(super) const EXPRESSION: usize = 60;
 const WIDTH: usize = 36;
 
 /// Text that a viewer can show: what cannot be seen, or turns the direction of what follows, is shown as a sign.
-pub(super) fn visible(text: &str) -> impl Iterator<Item = char> {
+pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> {
     text.chars().map(|c| match c {
         '\n' => c,
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
