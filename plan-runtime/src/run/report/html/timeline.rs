@@ -63,7 +63,7 @@ fn write_row(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, whole: Duratio
             }
             let took = ended.saturating_sub(started);
             // Where there is no room behind the bar, the time stands before it.
-            let late = ended.as_secs_f64() > whole.as_secs_f64() * 0.86;
+            let late = ended.as_secs_f64() > whole.as_secs_f64() * 0.8;
             let (side, place) = match late {
                 true => (
                     "right",
