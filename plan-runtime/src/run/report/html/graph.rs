@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Formatter, Result};
 
 /// How many letters a box has room for.
-const LETTERS: usize = 26;
+const LETTERS: usize = 24;
 const HEIGHT: f64 = 44.0;
 
 pub(super) struct Graph<'p>(pub(super) &'p Page<'p>);
@@ -244,7 +244,8 @@ fn cut(text: &str) -> String {
 }
 
 fn width(page: &Page<'_>, step: usize) -> f64 {
-    let id = letters(&cut(&page.report.steps[step].id)) + 3;
-    let what = letters(&cut(&what(page, step)));
-    (id.max(what) as f64 * 7.3 + 26.0).max(96.0).ceil()
+    // The name is bold, and has a sign beside it.
+    let id = letters(&cut(&page.report.steps[step].id)) as f64 * 8.2 + 44.0;
+    let what = letters(&cut(&what(page, step))) as f64 * 6.8 + 26.0;
+    id.max(what).max(96.0).ceil()
 }
