@@ -1,11 +1,17 @@
 //! Where the boxes and the arrows of a graph go. Knows of neither plans nor SVG.
 
 use dagre::graph::{Graph, GraphOptions};
-use dagre::{EdgeLabel, GraphLabel, LayoutOptions, NodeLabel, RankDir};
+use dagre::{EdgeLabel, GraphLabel, LayoutOptions, NodeLabel, RankDir, Ranker};
+use petgraph::adj::UnweightedList;
+use petgraph::algo::tred::dag_transitive_reduction_closure;
+use petgraph::visit::{EdgeRef, IntoEdgeReferences};
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Above so many boxes and arrows together, arranging them well takes seconds; then they stand in columns.
-const MOST: usize = 1_000;
+/// Above this [cost], arranging boxes well takes seconds: many at first, then minutes.
+const MOST: usize = 1_200;
+/// Above this cost, their ranks are only nearly the best.
+const EXACT: usize = 500;
 /// The room between boxes of a rank, between ranks, and around all.
 const GAPS: (f64, f64, f64) = (18.0, 46.0, 12.0);
 
@@ -36,11 +42,84 @@ pub(super) struct Layout {
 
 pub(super) fn layout(graph: &Boxes<'_>) -> Layout {
     let down = goes_down(graph);
-    let small = graph.sizes.len() + graph.arrows.len() <= MOST;
     // The layout is another's work. A picture that is less beautiful is better than none.
-    let arranged = small.then(|| catch_unwind(AssertUnwindSafe(|| arranged(graph, down))).ok());
-    let layout = arranged.flatten().flatten();
-    layout.unwrap_or_else(|| in_columns(graph, down))
+    let arranged = |graph: &Boxes<'_>| {
+        catch_unwind(AssertUnwindSafe(|| arranged(graph, down))).unwrap_or_default()
+    };
+    if cost(graph) <= MOST {
+        if let Some(layout) = arranged(graph) {
+            return layout;
+        }
+    } else if let Some(arrows) = reduced(graph) {
+        // What is needed anyway, by a longer way, does not decide where a box stands.
+        let graph_of = |arrows| Boxes { arrows, ..*graph };
+        let reduced = graph_of(&arrows);
+        let layout = (cost(&reduced) <= MOST).then(|| arranged(&reduced));
+        if let Some(mut layout) = layout.flatten() {
+            let known: HashMap<_, _> = arrows
+                .iter()
+                .zip(std::mem::take(&mut layout.arrows))
+                .collect();
+            for arrow in graph.arrows {
+                let straight = || {
+                    let (from, to) = ends(graph, &layout, *arrow);
+                    vec![from, to]
+                };
+                let points = known.get(arrow).cloned().unwrap_or_else(straight);
+                layout.arrows.push(points);
+            }
+            return layout;
+        }
+    }
+    in_columns(graph, down)
+}
+
+/// How many boxes there are, and how many ranks all arrows pass together.
+fn cost(graph: &Boxes<'_>) -> usize {
+    let span = |(from, to): &(usize, usize)| graph.levels[*from].abs_diff(graph.levels[*to]);
+    graph
+        .arrows
+        .iter()
+        .map(span)
+        .fold(graph.sizes.len(), usize::saturating_add)
+}
+
+/// The arrows without those for which there is a longer way; `None` where there are cycles, or too many boxes to look.
+fn reduced(graph: &Boxes<'_>) -> Option<Vec<(usize, usize)>> {
+    let count = graph.sizes.len();
+    let forward = |(from, to): &(usize, usize)| graph.levels[*from] < graph.levels[*to];
+    if count > MOST || !graph.arrows.iter().all(forward) {
+        return None;
+    }
+    // Levels are an order in which each box comes after all that lead to it.
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|place| graph.levels[*place]);
+    let mut rank = vec![0; count];
+    for (number, place) in order.iter().enumerate() {
+        rank[*place] = number;
+    }
+    let mut nexts = vec![Vec::new(); count];
+    for &(from, to) in graph.arrows {
+        nexts[rank[from]].push(rank[to]);
+    }
+    let mut sorted: UnweightedList<usize> = UnweightedList::with_capacity(count);
+    for mut next in nexts {
+        next.sort_unstable();
+        sorted.add_node_from_edges(next.into_iter().map(|to| (to, ())));
+    }
+    let (reduction, _) = dag_transitive_reduction_closure(&sorted);
+    let kept: HashSet<(usize, usize)> = reduction
+        .edge_references()
+        .map(|edge| (order[edge.source()], order[edge.target()]))
+        .collect();
+    Some(
+        graph
+            .arrows
+            .iter()
+            .copied()
+            .filter(|arrow| kept.contains(arrow))
+            .collect(),
+    )
 }
 
 /// Whether a page has more room for the graph if it goes down.
@@ -84,6 +163,10 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
         ranksep,
         marginx: margin,
         marginy: margin,
+        ranker: match cost(graph) > EXACT {
+            true => Ranker::TightTree,
+            false => Ranker::NetworkSimplex,
+        },
         ..LayoutOptions::default()
     };
     dagre::layout(&mut work, Some(options));
@@ -167,7 +250,7 @@ fn in_columns(graph: &Boxes<'_>, down: bool) -> Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::{Boxes, arranged, in_columns, layout};
+    use super::{Boxes, MOST, arranged, cost, ends, in_columns, layout, reduced};
     use proptest::prelude::*;
 
     fn levels(count: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
@@ -207,6 +290,36 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// Where each box leads to each later one, arrows are many and long, and all but those to the next are dispensable.
+    #[test]
+    fn dispensable_arrows_do_not_decide() {
+        let count = 40;
+        let arrows: Vec<_> = (0..count)
+            .flat_map(|to| (0..to).map(move |from| (from, to)))
+            .collect();
+        let sizes = vec![(100.0, 40.0); count];
+        let levels = levels(count, &arrows);
+        let graph = Boxes {
+            sizes: &sizes,
+            arrows: &arrows,
+            levels: &levels,
+        };
+        assert!(cost(&graph) > MOST);
+        let kept = reduced(&graph).unwrap();
+        assert_eq!(kept, (1..count).map(|to| (to - 1, to)).collect::<Vec<_>>());
+        let layout = layout(&graph);
+        assert_eq!(
+            (layout.boxes.len(), layout.arrows.len()),
+            (count, arrows.len())
+        );
+        for ((from, to), points) in arrows.iter().zip(&layout.arrows) {
+            assert_eq!(
+                (points[0], points[points.len() - 1]),
+                ends(&graph, &layout, (*from, *to))
+            );
         }
     }
 

@@ -164,7 +164,7 @@ fn ticks(whole: Duration) -> Vec<Duration> {
     let tick =
         |number: u128| Duration::from_nanos(u64::try_from(number * step).unwrap_or(u64::MAX));
     // At the very end there is no room for a text.
-    let last = nanos * 24 / 25 / step;
+    let last = nanos * 11 / 12 / step;
     (0..=last).map(tick).collect()
 }
 
