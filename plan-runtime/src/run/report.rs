@@ -25,7 +25,7 @@ use std::time::{Duration, SystemTime};
 /// ```
 ///
 /// A step's times are when it started, counted from the run's start, and how long it took. A report serialises, with times in
-/// milliseconds.
+/// milliseconds. With the feature `html`, `Report::to_html` makes a page of it.
 ///
 /// ```
 /// use plan_runtime::run::Status;
