@@ -70,7 +70,7 @@
 //! | [`plan!`](crate::plan!) | writes a plan: steps, references, values, what is checked |
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | what steps call |
 //! | [`Shape`] | how a type looks in JSON, so that references can lead into it |
-//! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON |
+//! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, pictures of it |
 //! | [`dynamic`] | plans that come as JSON: readers, checks, toolboxes, and back to text or Rust |
 //! | [`run`] | runs and their options, reports, observers, timers, and why a run failed |
 //! | [`resolve`] | from outputs to arguments |
@@ -91,6 +91,7 @@
 //! | `rust` | `Plan::to_rust`: a plan as the source of a `plan!`, with `prettyplease` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
 //! | `schema` | `dynamic::Toolbox::with_schema`: [JSON Schemas](dynamic::Contract) of tools, with `schemars` |
+//! | `html` | `Report::to_html`: a [report](Report) as a page with the plan's graph and a timeline, laid out with `dagre` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -2,6 +2,8 @@
 
 mod step;
 
+pub(super) use step::attributes;
+
 use super::{Key, Number, Part, Plan, Tag, Template, is_word};
 use std::fmt::{Display, Formatter, Result, Write};
 

@@ -3,6 +3,7 @@
 mod body;
 mod display;
 mod graph;
+mod picture;
 mod plain;
 mod policy;
 mod reference;
@@ -13,6 +14,9 @@ mod write;
 
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
+pub use picture::{Direction, Dot, Mermaid};
+#[cfg(feature = "html")]
+pub(crate) use picture::{path, visible};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};
 pub use shared::Shared;

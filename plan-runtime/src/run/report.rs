@@ -1,4 +1,6 @@
 mod display;
+#[cfg(feature = "html")]
+mod html;
 mod results;
 mod serialize;
 
@@ -23,7 +25,7 @@ use std::time::{Duration, SystemTime};
 /// ```
 ///
 /// A step's times are when it started, counted from the run's start, and how long it took. A report serialises, with times in
-/// milliseconds.
+/// milliseconds. With the feature `html`, `Report::to_html` makes a page of it.
 ///
 /// ```
 /// use plan_runtime::run::Status;
@@ -49,6 +51,19 @@ pub struct Report {
     steps: Vec<StepReport>,
     totals: Totals,
     critical: Vec<usize>,
+    /// The plan, to be drawn. A plan in a `static` is not copied by this.
+    #[cfg(feature = "html")]
+    drawn: std::sync::Arc<Plan>,
+    #[cfg(feature = "html")]
+    recorded: Recorded,
+}
+
+/// What a run was to keep for its report.
+#[cfg(feature = "html")]
+#[derive(Clone, Copy, Debug, Default)]
+struct Recorded {
+    arguments: bool,
+    outputs: bool,
 }
 
 /// How many steps of a run ended in which way.
@@ -146,12 +161,23 @@ impl Report {
     ) -> Self {
         Self {
             plan: plan.name.clone(),
+            #[cfg(feature = "html")]
+            drawn: std::sync::Arc::new(plan.clone()),
+            #[cfg(feature = "html")]
+            recorded: Recorded::default(),
             started_at,
             duration,
             totals: Totals::of(steps.iter().map(|step| &step.status)),
             critical: critical(plan, &steps),
             steps,
         }
+    }
+
+    /// Notes what the run was to keep, so that a page can say why something is not there.
+    #[cfg(feature = "html")]
+    pub(super) fn recorded(mut self, arguments: bool, outputs: bool) -> Self {
+        self.recorded = Recorded { arguments, outputs };
+        self
     }
 
     /// The plan's name.

@@ -114,7 +114,7 @@ fn write_needs(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Resul
 }
 
 /// The policy as its author would write it.
-fn attributes(policy: &Policy) -> Vec<String> {
+pub(in crate::plan) fn attributes(policy: &Policy) -> Vec<String> {
     let default = Policy::DEFAULT;
     let text = |duration: Duration| humantime::format_duration(duration).to_string();
     let mut attributes = Vec::new();

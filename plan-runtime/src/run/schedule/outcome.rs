@@ -110,7 +110,10 @@ impl<'x> Schedule<'x> {
         });
         let steps = steps.collect();
         let took = self.ended.unwrap_or_else(|| self.clock.now());
-        Report::new(self.plan, self.clock.started_at, took, steps)
+        let report = Report::new(self.plan, self.clock.started_at, took, steps);
+        #[cfg(feature = "html")]
+        let report = report.recorded(self.options.capture, self.options.capture_outputs);
+        report
     }
 }
 

@@ -1,0 +1,415 @@
+//! From a plan to what its picture consists of.
+
+use super::model::{Edge, End, Group, Kind, Node, Picture, Way};
+use super::path;
+use super::text::{EXPRESSION, id, short, typed, wrapped};
+use crate::plan::display::attributes;
+use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
+use std::collections::HashMap;
+
+/// How many characters of an intent are shown.
+const INTENT: usize = 160;
+/// How many lines an edge's label has at most.
+const LINES: usize = 6;
+
+/// The picture of a plan, with the plans among `nested` drawn where they are called.
+pub(super) fn picture(plan: &Plan, nested: &[&Plan]) -> Picture {
+    let mut builder = Builder {
+        picture: Picture::default(),
+        nested,
+        known: HashMap::new(),
+        ids: HashMap::new(),
+        around: vec![plan.name.to_string()],
+    };
+    builder.plan(plan, None);
+    for edge in &mut builder.picture.edges {
+        if edge.lines.len() > LINES {
+            let more = edge.lines.len() - (LINES - 1);
+            edge.lines.truncate(LINES - 1);
+            edge.lines.push(format!("… and {more} more"));
+        }
+    }
+    builder.picture
+}
+
+struct Builder<'p> {
+    picture: Picture,
+    nested: &'p [&'p Plan],
+    /// The place of each edge that is there.
+    known: HashMap<(End, End, Way), usize>,
+    /// How many nodes and groups wanted each id.
+    ids: HashMap<String, usize>,
+    /// The names of the plans that are being drawn: none is drawn inside itself.
+    around: Vec<String>,
+}
+
+/// What is read, and where it goes to. It is connected once all that it may be read from is there.
+struct Reader<'p> {
+    template: &'p Template,
+    /// Stands before each path.
+    prefix: &'static str,
+    to: End,
+    /// The nodes that bind the local values.
+    locals: Vec<usize>,
+}
+
+/// A plan, as far as it is drawn.
+struct Drawing<'p> {
+    plan: &'p Plan,
+    /// What the ids of all its nodes begin with.
+    prefix: String,
+    inputs: Vec<usize>,
+    readers: Vec<Reader<'p>>,
+}
+
+/// Where a part of a step stands.
+#[derive(Clone)]
+struct Place<'s> {
+    step: &'s str,
+    group: Option<usize>,
+    locals: Vec<usize>,
+    optional: bool,
+}
+
+impl<'p> Builder<'p> {
+    /// Draws a plan, and gives the places of its inputs and its output.
+    fn plan(&mut self, plan: &'p Plan, group: Option<usize>) -> Vec<usize> {
+        let around = group.map(|group| format!("{}_", self.picture.groups[group].id));
+        let mut drawing = Drawing {
+            plan,
+            prefix: around.unwrap_or_default(),
+            inputs: Vec::new(),
+            readers: Vec::new(),
+        };
+        for (number, input) in plan.inputs.iter().enumerate() {
+            let line = typed(&input.name, &input.type_name);
+            let id = drawing.prefix.clone() + &id("input", &input.name, number);
+            let input = self.node(id, Kind::Input, vec![line], group, false);
+            drawing.inputs.push(input);
+        }
+        let mut steps = Vec::new();
+        for (number, step) in plan.steps.iter().enumerate() {
+            steps.push(self.step(&mut drawing, step, number, group));
+        }
+        if !matches!(plan.output.value, Template::Null) {
+            let line = typed("output", &plan.output.type_name);
+            let output = self.node(
+                drawing.prefix.clone() + "output",
+                Kind::Output,
+                vec![line],
+                group,
+                false,
+            );
+            drawing.readers.push(Reader {
+                template: &plan.output.value,
+                prefix: "",
+                to: End::Node(output),
+                locals: Vec::new(),
+            });
+        }
+        for reader in &drawing.readers {
+            self.read(&drawing, &steps, reader);
+        }
+        for (step, &to) in plan.steps.iter().zip(&steps) {
+            for after in step.only_after() {
+                if let Some(&from) = steps.get(after) {
+                    self.connect(from, to, Way::After, String::new());
+                }
+            }
+        }
+        drawing.inputs
+    }
+
+    /// Draws a step, and gives where its output comes from.
+    fn step(
+        &mut self,
+        drawing: &mut Drawing<'p>,
+        step: &'p Step,
+        number: usize,
+        group: Option<usize>,
+    ) -> End {
+        let id = drawing.prefix.clone() + &id("step", &step.id, number);
+        let mut place = Place {
+            step: &id,
+            group,
+            locals: Vec::new(),
+            optional: step.policy.optional != Optional::No,
+        };
+        let mut lines = wrapped(&short(step.intent.trim(), INTENT));
+        let policies = attributes(&step.policy);
+        lines.extend(policies.iter().map(|policy| short(policy, EXPRESSION)));
+        let end = match &step.body {
+            Body::Action(action) => {
+                let name = format!("{} = {}", step.id, called(action));
+                lines.insert(0, name);
+                self.action(drawing, action, lines, id.clone(), &place)
+            }
+            body => {
+                lines.insert(0, step.id.to_string());
+                let frame = self.group(id.clone(), lines, group, place.optional);
+                place.group = Some(frame);
+                place.optional = step.policy.optional == Optional::Each;
+                self.part(drawing, body, &place);
+                End::Group(frame)
+            }
+        };
+        drawing
+            .readers
+            .extend(step.policy.fallback.as_ref().map(|template| Reader {
+                template,
+                prefix: "fallback ",
+                to: end,
+                locals: Vec::new(),
+            }));
+        end
+    }
+
+    /// Draws what stands inside a step, and gives where it begins.
+    fn part(&mut self, drawing: &mut Drawing<'p>, body: &'p Body, place: &Place<'_>) -> End {
+        let inner = |kind: &str| format!("{}_{kind}", place.step);
+        match body {
+            Body::Action(action) => {
+                let lines = vec![called(action)];
+                self.action(drawing, action, lines, inner("call"), place)
+            }
+            Body::If(branches) if !branches.is_empty() => {
+                let mut first = None;
+                let mut before = None;
+                for branch in branches.iter() {
+                    let mut place = place.clone();
+                    let (line, reads) = match &branch.condition {
+                        Condition::Always => ("if true".to_owned(), None),
+                        Condition::Holds(value) => (format!("if {value}"), Some(value)),
+                        Condition::Binds { pattern, value } if pattern.contains(" let ") => {
+                            (format!("if {pattern} = {value}"), Some(value))
+                        }
+                        Condition::Binds { pattern, value } => {
+                            (format!("if let {pattern} = {value}"), Some(value))
+                        }
+                    };
+                    // A last `else` is asked nothing.
+                    let begins = if let (Condition::Always, Some(_)) = (&branch.condition, before) {
+                        self.part(drawing, &branch.body, &place)
+                    } else {
+                        let line = wrapped(&short(&line, EXPRESSION));
+                        let node =
+                            self.node(inner("if"), Kind::Condition, line, place.group, false);
+                        drawing.readers.extend(reads.map(|template| Reader {
+                            template,
+                            prefix: "",
+                            to: End::Node(node),
+                            locals: place.locals.clone(),
+                        }));
+                        if let Condition::Binds { .. } = branch.condition {
+                            place.locals.push(node);
+                        }
+                        let then = self.part(drawing, &branch.body, &place);
+                        self.connect(End::Node(node), then, Way::Flow, "then".into());
+                        End::Node(node)
+                    };
+                    if let Some(before) = before {
+                        self.connect(before, begins, Way::Flow, "else".into());
+                    }
+                    before = Some(begins);
+                    first = first.or(before);
+                }
+                first.unwrap_or(End::Node(0))
+            }
+            Body::For(rounds) if !rounds.is_empty() => {
+                let each = &rounds[0];
+                let line = format!("for {} in {}", each.pattern, each.list);
+                let line = wrapped(&short(&line, EXPRESSION));
+                let node = self.node(inner("for"), Kind::Loop, line, place.group, false);
+                drawing.readers.push(Reader {
+                    template: &each.list,
+                    prefix: "",
+                    to: End::Node(node),
+                    locals: place.locals.clone(),
+                });
+                let mut place = place.clone();
+                place.locals.push(node);
+                let begins = self.part(drawing, &each.body, &place);
+                self.connect(End::Node(node), begins, Way::Flow, "each".into());
+                End::Node(node)
+            }
+            Body::If(_) | Body::For(_) => {
+                let line = vec!["null".to_owned()];
+                End::Node(self.node(inner("call"), Kind::Computed, line, place.group, false))
+            }
+        }
+    }
+
+    /// Draws a call: a node, or a plan in a frame.
+    fn action(
+        &mut self,
+        drawing: &mut Drawing<'p>,
+        action: &'p Action,
+        lines: Vec<String>,
+        id: String,
+        place: &Place<'_>,
+    ) -> End {
+        let mut reader = |template: &'p Template, to: End| {
+            let locals = place.locals.clone();
+            drawing.readers.push(Reader {
+                template,
+                prefix: "",
+                to,
+                locals,
+            });
+        };
+        let Some(plan) = action.tool.as_deref().and_then(|tool| self.drawn(tool)) else {
+            let kind = match &action.tool {
+                Some(_) => Kind::Call,
+                None => Kind::Computed,
+            };
+            let node = End::Node(self.node(id, kind, lines, place.group, place.optional));
+            reader(&action.args, node);
+            return node;
+        };
+        let frame = self.group(id, lines, place.group, place.optional);
+        self.around.push(plan.name.to_string());
+        let inputs = self.plan(plan, Some(frame));
+        self.around.pop();
+        match &action.args {
+            Template::Object(entries) => {
+                for entry in entries.iter() {
+                    let input = match &entry.key {
+                        Key::Name(name) => plan.inputs.iter().position(|it| it.name == *name),
+                        Key::Flattened | Key::Inner => None,
+                    };
+                    let to = input.map_or(End::Group(frame), |input| End::Node(inputs[input]));
+                    reader(&entry.value, to);
+                }
+            }
+            args => reader(args, End::Group(frame)),
+        }
+        End::Group(frame)
+    }
+
+    /// The plan that a tool is, if it is to be drawn where it is called.
+    fn drawn(&self, tool: &ToolInfo) -> Option<&'p Plan> {
+        let plan = *self.nested.iter().find(|plan| plan.name == tool.name)?;
+        // A frame without anything in it is drawn by no language.
+        let empty = plan.steps.is_empty() && plan.inputs.is_empty();
+        let inside_itself = self.around.iter().any(|name| *name == plan.name);
+        (!empty && !inside_itself).then_some(plan)
+    }
+
+    fn read(&mut self, drawing: &Drawing<'p>, steps: &[End], reader: &Reader<'p>) {
+        let mut found = Vec::new();
+        reader.template.each(&mut |template| match template {
+            Template::Reference(reference) => {
+                // What a pattern binds may be several, so their names tell more than the pattern does.
+                let path = match (reference.source, reference.written.as_ref()) {
+                    (Source::Local(_), written) if !written.is_empty() => written.to_owned(),
+                    (source, _) => path(reference, drawing.plan.name_of(source)),
+                };
+                found.push((reference.source, path));
+            }
+            Template::Computed(computed) => {
+                let reads = computed.reads.iter();
+                found.extend(reads.map(|source| (*source, String::new())));
+            }
+            _ => {}
+        });
+        for (source, path) in found {
+            let from = match source {
+                Source::Step(step) => steps.get(step).copied(),
+                Source::Input(input) => drawing.inputs.get(input).copied().map(End::Node),
+                Source::Local(local) => reader.locals.get(local).copied().map(End::Node),
+            };
+            let Some(from) = from else { continue };
+            let line = match path.is_empty() {
+                true => reader.prefix.trim_end().to_owned(),
+                false => format!("{}{}", reader.prefix, short(&path, EXPRESSION)),
+            };
+            // What a loop binds goes the way that leads into its round anyway.
+            let flow = self.known.contains_key(&(from, reader.to, Way::Flow));
+            let way = match flow && matches!(source, Source::Local(_)) {
+                true => Way::Flow,
+                false => Way::Data,
+            };
+            self.connect(from, reader.to, way, line);
+        }
+    }
+
+    /// Adds an edge, or a line to the one that is there.
+    fn connect(&mut self, from: End, to: End, way: Way, line: String) {
+        let (from, to) = self.picture.apart(from, to);
+        let edges = &mut self.picture.edges;
+        let place = *self.known.entry((from, to, way)).or_insert(edges.len());
+        if place == edges.len() {
+            let lines = Vec::new();
+            edges.push(Edge {
+                from,
+                to,
+                way,
+                lines,
+            });
+        }
+        let lines = &mut edges[place].lines;
+        if !line.is_empty() && !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+
+    fn node(
+        &mut self,
+        id: String,
+        kind: Kind,
+        lines: Vec<String>,
+        group: Option<usize>,
+        optional: bool,
+    ) -> usize {
+        let id = self.unique(id);
+        self.picture.nodes.push(Node {
+            id,
+            kind,
+            lines,
+            group,
+            optional,
+        });
+        self.picture.nodes.len() - 1
+    }
+
+    /// A group, whose head is the node that is drawn next.
+    fn group(
+        &mut self,
+        id: String,
+        lines: Vec<String>,
+        parent: Option<usize>,
+        optional: bool,
+    ) -> usize {
+        let id = self.unique(id);
+        self.picture.groups.push(Group {
+            id,
+            lines,
+            parent,
+            optional,
+            head: self.picture.nodes.len(),
+        });
+        self.picture.groups.len() - 1
+    }
+
+    fn unique(&mut self, wanted: String) -> String {
+        let mut id = wanted.clone();
+        loop {
+            let count = self.ids.entry(id.clone()).or_default();
+            *count += 1;
+            if *count == 1 {
+                return id;
+            }
+            // Of those who want the same, the second is called so; unless a step is named like that, too.
+            let number = self.ids.entry(wanted.clone()).or_default();
+            *number += usize::from(id != wanted);
+            id = format!("{wanted}_{number}");
+        }
+    }
+}
+
+fn called(action: &Action) -> String {
+    match &action.tool {
+        Some(tool) => tool.name.to_string(),
+        None => short(&action.args.to_string(), EXPRESSION),
+    }
+}

@@ -1,0 +1,58 @@
+//! Texts of pictures: what fits into a node, and what can be shown at all.
+
+/// How many characters of an expression are shown.
+pub(super) const EXPRESSION: usize = 60;
+/// How many characters stand on a line.
+const WIDTH: usize = 36;
+
+/// Text that a viewer can show: what cannot be seen, or turns the direction of what follows, is shown as a sign.
+pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> {
+    text.chars().map(|c| match c {
+        '\n' => c,
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        '\x7f'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        '\u{2028}' | '\u{2029}' => ' ',
+        // Noncharacters, which XML cannot hold.
+        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c => c,
+    })
+}
+
+/// A text for a label: no longer than fits into a node, its end cut off where it is.
+pub(super) fn short(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// A name for a node, of a sort and what the plan calls it; the number is for names that no language would take as they are.
+pub(super) fn id(sort: &str, name: &str, number: usize) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match !name.is_empty() && name.len() <= 40 && name.chars().all(plain) {
+        true => format!("{sort}_{name}"),
+        false => format!("{sort}{number}"),
+    }
+}
+
+pub(super) fn typed(name: &str, type_name: &str) -> String {
+    match type_name {
+        "" => name.to_owned(),
+        type_name => format!("{name}: {}", short(type_name, EXPRESSION)),
+    }
+}
+
+/// A text in lines that are no wider than a node should be.
+pub(super) fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

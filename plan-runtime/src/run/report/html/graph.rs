@@ -1,0 +1,251 @@
+//! The plan's graph as SVG, with a box for each step.
+
+use super::Page;
+use super::escape::Text;
+use super::layout::{Boxes, Layout, Point, layout};
+use crate::plan::{Body, Source, path};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::{Display, Formatter, Result};
+
+/// How many letters a box has room for.
+const LETTERS: usize = 24;
+const HEIGHT: f64 = 44.0;
+
+pub(super) struct Graph<'p>(pub(super) &'p Page<'p>);
+
+impl Display for Graph<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let page = self.0;
+        let count = page.report.steps.len();
+        let sizes: Vec<(f64, f64)> = (0..count).map(|step| (width(page, step), HEIGHT)).collect();
+        let arrows = arrows(page);
+        let ends: Vec<(usize, usize)> = arrows.keys().copied().collect();
+        let levels = page.plan.level_of_each();
+        let levels: Vec<usize> = levels.into_iter().map(Option::unwrap_or_default).collect();
+        let layout = layout(&Boxes {
+            sizes: &sizes,
+            arrows: &ends,
+            levels: &levels,
+        });
+        let (width, height) = (layout.width.ceil(), layout.height.ceil());
+        write!(
+            f,
+            "<svg class=\"graph\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"group\" \
+             aria-label=\"The steps and what they need\"><defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" \
+             markerUnits=\"userSpaceOnUse\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>"
+        )?;
+        let critical: HashSet<_> = page
+            .report
+            .critical
+            .windows(2)
+            .map(|two| (two[0], two[1]))
+            .collect();
+        let ranks = Ranks::new(&layout, &sizes);
+        for ((ends, arrow), points) in arrows.iter().zip(&layout.arrows) {
+            let class = match (arrow.data, critical.contains(ends)) {
+                (true, true) => "edge critical",
+                (true, false) => "edge",
+                (false, true) => "edge after critical",
+                (false, false) => "edge after",
+            };
+            let (from, to) = ends;
+            write!(
+                f,
+                "<path class=\"{class}\" data-from=\"{from}\" data-to=\"{to}\" d=\""
+            )?;
+            write_curve(f, points, layout.down, &ranks)?;
+            write!(
+                f,
+                "\"><title>{}</title></path>",
+                Text(arrow.title(page, *ends))
+            )?;
+        }
+        for (step, size) in sizes.iter().enumerate() {
+            write_box(f, page, &layout, step, *size)?;
+        }
+        f.write_str("</svg>")
+    }
+}
+
+/// Why a step needs another.
+#[derive(Default)]
+struct Arrow {
+    data: bool,
+    paths: Vec<String>,
+}
+
+impl Arrow {
+    fn title(&self, page: &Page<'_>, (from, to): (usize, usize)) -> String {
+        let id = |step: usize| &page.plan.steps[step].id;
+        let mut title = format!("{} → {}", id(from), id(to));
+        if !self.data {
+            title.push_str(" (after)");
+        }
+        for path in &self.paths {
+            title.push('\n');
+            title.push_str(path);
+        }
+        title
+    }
+}
+
+fn arrows(page: &Page<'_>) -> BTreeMap<(usize, usize), Arrow> {
+    let mut arrows: BTreeMap<(usize, usize), Arrow> = BTreeMap::new();
+    let steps = &page.plan.steps;
+    for (to, step) in steps.iter().enumerate() {
+        for &from in step.needs.iter().filter(|from| **from < steps.len()) {
+            arrows.entry((from, to)).or_default();
+        }
+        for source in step.reads() {
+            if let Source::Step(from) = source
+                && let Some(arrow) = arrows.get_mut(&(from, to))
+            {
+                arrow.data = true;
+            }
+        }
+        for usage in step.references() {
+            if let Source::Step(from) = usage.reference.source
+                && let Some(arrow) = arrows.get_mut(&(from, to))
+            {
+                arrow
+                    .paths
+                    .push(path(usage.reference, page.plan.name_of(Source::Step(from))));
+            }
+        }
+    }
+    for arrow in arrows.values_mut() {
+        arrow.paths.retain(|path| !path.is_empty());
+    }
+    arrows
+}
+
+/// How far the boxes of each rank reach from its middle, by where that is.
+struct Ranks(BTreeMap<i64, f64>);
+
+impl Ranks {
+    fn new(layout: &Layout, sizes: &[(f64, f64)]) -> Self {
+        let mut ranks = BTreeMap::new();
+        for (&(x, y), &(width, height)) in layout.boxes.iter().zip(sizes) {
+            let (at, half) = if layout.down {
+                (y, height / 2.0)
+            } else {
+                (x, width / 2.0)
+            };
+            let rank: &mut f64 = ranks.entry(at.round() as i64).or_default();
+            *rank = rank.max(half);
+        }
+        Self(ranks)
+    }
+
+    fn half(&self, at: f64) -> f64 {
+        self.0.get(&(at.round() as i64)).copied().unwrap_or(0.0)
+    }
+}
+
+/// A smooth line, which leaves, passes ranks and arrives in the direction of the graph.
+fn write_curve(f: &mut Formatter<'_>, points: &[Point], down: bool, ranks: &Ranks) -> Result {
+    let [first, between @ .., last] = points else {
+        return Ok(());
+    };
+    write!(f, "M{:.1} {:.1}", first.0, first.1)?;
+    let mut at = *first;
+    for &(x, y) in between {
+        // Straight on for as long as there are boxes on both sides.
+        let half = ranks.half(if down { y } else { x });
+        let (dx, dy) = if down { (0.0, half) } else { (half, 0.0) };
+        write_bend(f, at, (x - dx, y - dy), down)?;
+        at = (x + dx, y + dy);
+        write!(f, "L{:.1} {:.1}", at.0, at.1)?;
+    }
+    write_bend(f, at, *last, down)
+}
+
+fn write_bend(f: &mut Formatter<'_>, from: Point, to: Point, down: bool) -> Result {
+    let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
+    let (one, two) = match down {
+        true => ((from.0, middle.1), (to.0, middle.1)),
+        false => ((middle.0, from.1), (middle.0, to.1)),
+    };
+    write!(
+        f,
+        "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
+        one.0, one.1, two.0, two.1, to.0, to.1
+    )
+}
+
+fn write_box(
+    f: &mut Formatter<'_>,
+    page: &Page<'_>,
+    layout: &Layout,
+    step: usize,
+    (width, height): (f64, f64),
+) -> Result {
+    let (x, y) = layout.boxes[step];
+    let (x, y) = (x - width / 2.0, y - height / 2.0);
+    let report = &page.report.steps[step];
+    let class = page.class(step);
+    write!(
+        f,
+        "<a class=\"node {class}\" href=\"#step-{step}\" data-step=\"{step}\" aria-label=\"{}\"><title>{}</title>\
+         <rect class=\"box\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width}\" height=\"{height}\" rx=\"7\"/>\
+         <rect class=\"mark\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"6\" height=\"{height}\" rx=\"3\"/>",
+        Text(page.spoken(step)),
+        Text(page.spoken(step)),
+    )?;
+    let (left, right) = (x + 15.0, x + width - 9.0);
+    write!(
+        f,
+        "<text class=\"id\" x=\"{left:.1}\" y=\"{:.1}\">{}</text><text class=\"what\" x=\"{left:.1}\" y=\"{:.1}\">{}</text>\
+         <text class=\"sign\" x=\"{right:.1}\" y=\"{:.1}\">{}</text></a>",
+        y + 18.5,
+        Text(cut(&report.id)),
+        y + 34.5,
+        Text(cut(&what(page, step))),
+        y + 18.5,
+        page.sign(step),
+    )
+}
+
+/// What a step is, in a word or two.
+fn what(page: &Page<'_>, step: usize) -> String {
+    let report = &page.report.steps[step];
+    let tool = report.tool().unwrap_or("");
+    match &page.plan.steps[step].body {
+        Body::Action(_) if tool.is_empty() => "computed".into(),
+        Body::Action(_) => tool.into(),
+        Body::If(_) => format!("if … {tool}"),
+        Body::For(_) => {
+            let calls = report.attempts.len();
+            format!("for … {tool} ×{calls}")
+        }
+    }
+}
+
+/// How wide the letters of a text are, counted in letters.
+fn letters(text: &str) -> usize {
+    let wide =
+        |c: char| matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{ffdc}' | '\u{1f000}'..);
+    text.chars().map(|c| 1 + usize::from(wide(c))).sum()
+}
+
+fn cut(text: &str) -> String {
+    let text = text.trim().replace('\n', " ");
+    if letters(&text) <= LETTERS {
+        return text;
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        kept.push(c);
+        if letters(&kept) >= LETTERS - 1 {
+            break;
+        }
+    }
+    kept + "…"
+}
+
+fn width(page: &Page<'_>, step: usize) -> f64 {
+    // The name is bold, and has a sign beside it.
+    let id = letters(&cut(&page.report.steps[step].id)) as f64 * 8.2 + 44.0;
+    let what = letters(&cut(&what(page, step))) as f64 * 6.8 + 26.0;
+    id.max(what).max(96.0).ceil()
+}

@@ -1,0 +1,347 @@
+//! Where the boxes and the arrows of a graph go. Knows of neither plans nor SVG.
+
+use dagre::graph::{Graph, GraphOptions};
+use dagre::{EdgeLabel, GraphLabel, LayoutOptions, NodeLabel, RankDir, Ranker};
+use petgraph::adj::UnweightedList;
+use petgraph::algo::tred::dag_transitive_reduction_closure;
+use petgraph::visit::{EdgeRef, IntoEdgeReferences};
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Above this [cost], arranging boxes well takes seconds: many at first, then minutes.
+const MOST: usize = 1_200;
+/// Above this cost, their ranks are only nearly the best.
+const EXACT: usize = 500;
+/// The room between boxes of a rank, between ranks, and around all.
+const GAPS: (f64, f64, f64) = (18.0, 46.0, 12.0);
+
+pub(super) type Point = (f64, f64);
+
+/// A graph before it is laid out.
+pub(super) struct Boxes<'b> {
+    /// The width and the height of each box.
+    pub(super) sizes: &'b [(f64, f64)],
+    /// From which box to which; both are there.
+    pub(super) arrows: &'b [(usize, usize)],
+    /// How many boxes stand before each on the longest way to it.
+    pub(super) levels: &'b [usize],
+}
+
+/// A graph as it is to be drawn.
+#[derive(Default)]
+pub(super) struct Layout {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// The middle of each box.
+    pub(super) boxes: Vec<Point>,
+    /// The points of each arrow, from its beginning to its end; those between are in the ranks that it passes.
+    pub(super) arrows: Vec<Vec<Point>>,
+    /// Whether it goes down, not to the right.
+    pub(super) down: bool,
+}
+
+pub(super) fn layout(graph: &Boxes<'_>) -> Layout {
+    let down = goes_down(graph);
+    // The layout is another's work. A picture that is less beautiful is better than none.
+    let arranged = |graph: &Boxes<'_>| {
+        catch_unwind(AssertUnwindSafe(|| arranged(graph, down))).unwrap_or_default()
+    };
+    if cost(graph) <= MOST {
+        if let Some(layout) = arranged(graph) {
+            return layout;
+        }
+    } else if let Some(arrows) = reduced(graph) {
+        // What is needed anyway, by a longer way, does not decide where a box stands.
+        let graph_of = |arrows| Boxes { arrows, ..*graph };
+        let reduced = graph_of(&arrows);
+        let layout = (cost(&reduced) <= MOST).then(|| arranged(&reduced));
+        if let Some(mut layout) = layout.flatten() {
+            let known: HashMap<_, _> = arrows
+                .iter()
+                .zip(std::mem::take(&mut layout.arrows))
+                .collect();
+            for arrow in graph.arrows {
+                let straight = || {
+                    let (from, to) = ends(graph, &layout, *arrow);
+                    vec![from, to]
+                };
+                let points = known.get(arrow).cloned().unwrap_or_else(straight);
+                layout.arrows.push(points);
+            }
+            return layout;
+        }
+    }
+    in_columns(graph, down)
+}
+
+/// How many boxes there are, and how many ranks all arrows pass together.
+fn cost(graph: &Boxes<'_>) -> usize {
+    let span = |(from, to): &(usize, usize)| graph.levels[*from].abs_diff(graph.levels[*to]);
+    graph
+        .arrows
+        .iter()
+        .map(span)
+        .fold(graph.sizes.len(), usize::saturating_add)
+}
+
+/// The arrows without those for which there is a longer way; `None` where there are cycles, or too many boxes to look.
+fn reduced(graph: &Boxes<'_>) -> Option<Vec<(usize, usize)>> {
+    let count = graph.sizes.len();
+    let forward = |(from, to): &(usize, usize)| graph.levels[*from] < graph.levels[*to];
+    if count > MOST || !graph.arrows.iter().all(forward) {
+        return None;
+    }
+    // Levels are an order in which each box comes after all that lead to it.
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|place| graph.levels[*place]);
+    let mut rank = vec![0; count];
+    for (number, place) in order.iter().enumerate() {
+        rank[*place] = number;
+    }
+    let mut nexts = vec![Vec::new(); count];
+    for &(from, to) in graph.arrows {
+        nexts[rank[from]].push(rank[to]);
+    }
+    let mut sorted: UnweightedList<usize> = UnweightedList::with_capacity(count);
+    for mut next in nexts {
+        next.sort_unstable();
+        sorted.add_node_from_edges(next.into_iter().map(|to| (to, ())));
+    }
+    let (reduction, _) = dag_transitive_reduction_closure(&sorted);
+    let kept: HashSet<(usize, usize)> = reduction
+        .edge_references()
+        .map(|edge| (order[edge.source()], order[edge.target()]))
+        .collect();
+    Some(
+        graph
+            .arrows
+            .iter()
+            .copied()
+            .filter(|arrow| kept.contains(arrow))
+            .collect(),
+    )
+}
+
+/// Whether a page has more room for the graph if it goes down.
+fn goes_down(graph: &Boxes<'_>) -> bool {
+    let ranks = graph.levels.iter().max().map_or(0, |most| most + 1);
+    let mut boxes = vec![0_usize; ranks];
+    for &level in graph.levels {
+        boxes[level] += 1;
+    }
+    let widest = boxes.into_iter().max().unwrap_or(0) as f64;
+    let ranks = ranks as f64;
+    let excess = |width: f64, height: f64| (width / 1000.0).max(height / 600.0);
+    excess(widest * 190.0, ranks * 92.0) < excess(ranks * 220.0, widest * 64.0)
+}
+
+/// In ranks with few crossings.
+fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
+    let mut work: Graph<NodeLabel, EdgeLabel> = Graph::with_options(GraphOptions {
+        directed: true,
+        // Round a cycle, there is a way back beside an arrow.
+        multigraph: true,
+        compound: false,
+    });
+    for (place, &(width, height)) in graph.sizes.iter().enumerate() {
+        let label = NodeLabel {
+            width,
+            height,
+            ..NodeLabel::default()
+        };
+        work.set_node(place.to_string(), Some(label));
+    }
+    for (from, to) in graph.arrows {
+        let label = Some(EdgeLabel::default());
+        work.set_edge(from.to_string(), to.to_string(), label, None);
+    }
+    let (nodesep, ranksep, margin) = GAPS;
+    let options = LayoutOptions {
+        rankdir: if down { RankDir::TB } else { RankDir::LR },
+        nodesep,
+        edgesep: nodesep / 3.0,
+        ranksep,
+        marginx: margin,
+        marginy: margin,
+        ranker: match cost(graph) > EXACT {
+            true => Ranker::TightTree,
+            false => Ranker::NetworkSimplex,
+        },
+        ..LayoutOptions::default()
+    };
+    dagre::layout(&mut work, Some(options));
+
+    let size = work.graph_label::<GraphLabel>()?;
+    let mut layout = Layout {
+        width: size.width,
+        height: size.height,
+        down,
+        ..Layout::default()
+    };
+    for place in 0..graph.sizes.len() {
+        let label = work.node(&place.to_string())?;
+        layout.boxes.push((label.x?, label.y?));
+    }
+    for &(from, to) in graph.arrows {
+        let label = work.edge(&from.to_string(), &to.to_string(), None)?;
+        let points = label.points.iter().map(|point| (point.x, point.y));
+        layout.arrows.push(points.collect());
+        let ends = ends(graph, &layout, (from, to));
+        let points = layout.arrows.last_mut()?;
+        // Every other point is in the midst of two ranks, where an arrow may go as it likes.
+        if points.len() % 2 == 1 {
+            let mut place = 0_usize;
+            points.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+        }
+        if let [first, .., last] = &mut points[..] {
+            (*first, *last) = ends;
+        }
+    }
+    let finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+    let all = layout.boxes.iter().chain(layout.arrows.iter().flatten());
+    all.chain(&[(size.width, size.height)])
+        .all(finite)
+        .then_some(layout)
+}
+
+/// Where an arrow leaves a box and where it reaches another: at the sides that face the ranks after and before.
+fn ends(graph: &Boxes<'_>, layout: &Layout, (from, to): (usize, usize)) -> (Point, Point) {
+    let side = |place: usize, sign: f64| {
+        let ((x, y), (width, height)) = (layout.boxes[place], graph.sizes[place]);
+        match layout.down {
+            true => (x, y + sign * height / 2.0),
+            false => (x + sign * width / 2.0, y),
+        }
+    };
+    (side(from, 1.0), side(to, -1.0))
+}
+
+/// Level beside level, with straight arrows.
+fn in_columns(graph: &Boxes<'_>, down: bool) -> Layout {
+    let (beside, between, margin) = GAPS;
+    let most = |of: fn(&(f64, f64)) -> f64| graph.sizes.iter().map(of).fold(0.0, f64::max);
+    let (width, height) = (most(|size| size.0), most(|size| size.1));
+    let mut rows = vec![0_usize; graph.levels.iter().max().map_or(0, |most| most + 1)];
+    let mut layout = Layout {
+        down,
+        ..Layout::default()
+    };
+    for &level in graph.levels {
+        let (rank, row) = (level as f64, rows[level] as f64);
+        rows[level] += 1;
+        let (x, y) = match down {
+            true => (row * (width + beside), rank * (height + 2.0 * between)),
+            false => (rank * (width + 2.0 * between), row * (height + beside)),
+        };
+        let (x, y) = (x + margin + width / 2.0, y + margin + height / 2.0);
+        layout.width = layout.width.max(x + width / 2.0 + margin);
+        layout.height = layout.height.max(y + height / 2.0 + margin);
+        layout.boxes.push((x, y));
+    }
+    for &arrow in graph.arrows {
+        let (from, to) = ends(graph, &layout, arrow);
+        layout.arrows.push(vec![from, to]);
+    }
+    layout
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Boxes, MOST, arranged, cost, ends, in_columns, layout, reduced};
+    use proptest::prelude::*;
+
+    fn levels(count: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
+        let mut levels = vec![0; count];
+        for to in 0..count {
+            let before = arrows.iter().filter(|arrow| arrow.1 == to && arrow.0 < to);
+            levels[to] = before.map(|arrow| levels[arrow.0] + 1).max().unwrap_or(0);
+        }
+        levels
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_box_covers_another(
+            count in 1..24_usize,
+            arrows in prop::collection::btree_set((0..24_usize, 0..24_usize), 0..40),
+            (width, cyclic, down) in (40.0..200.0_f64, any::<bool>(), any::<bool>()),
+        ) {
+            // Cycles are in no plan that runs, but the report of one that cannot run is drawn, too.
+            let arrows = arrows.into_iter().filter(|(from, to)| from.max(to) < &count && (cyclic || from < to));
+            let arrows: Vec<_> = arrows.collect();
+            let sizes = vec![(width, 40.0); count];
+            let levels = levels(count, &arrows);
+            let graph = Boxes { sizes: &sizes, arrows: &arrows, levels: &levels };
+            let layout = arranged(&graph, down).expect("it is laid out");
+            for layout in [layout, in_columns(&graph, down)] {
+                prop_assert_eq!((layout.boxes.len(), layout.arrows.len()), (count, arrows.len()));
+                prop_assert!(layout.arrows.iter().all(|points| points.len() >= 2));
+                for (place, (x, y)) in layout.boxes.iter().enumerate() {
+                    let inside = |at: f64, half: f64, most: f64| at - half >= -0.01 && at + half <= most + 0.01;
+                    prop_assert!(inside(*x, width / 2.0, layout.width) && inside(*y, 20.0, layout.height));
+                    for (other_x, other_y) in &layout.boxes[..place] {
+                        let apart = (x - other_x).abs() >= width - 0.01 || (y - other_y).abs() >= 39.99;
+                        prop_assert!(apart, "{:?}", layout.boxes);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where each box leads to each later one, arrows are many and long, and all but those to the next are dispensable.
+    #[test]
+    fn dispensable_arrows_do_not_decide() {
+        let count = 40;
+        let arrows: Vec<_> = (0..count)
+            .flat_map(|to| (0..to).map(move |from| (from, to)))
+            .collect();
+        let sizes = vec![(100.0, 40.0); count];
+        let levels = levels(count, &arrows);
+        let graph = Boxes {
+            sizes: &sizes,
+            arrows: &arrows,
+            levels: &levels,
+        };
+        assert!(cost(&graph) > MOST);
+        let kept = reduced(&graph).unwrap();
+        assert_eq!(kept, (1..count).map(|to| (to - 1, to)).collect::<Vec<_>>());
+        let layout = layout(&graph);
+        assert_eq!(
+            (layout.boxes.len(), layout.arrows.len()),
+            (count, arrows.len())
+        );
+        for ((from, to), points) in arrows.iter().zip(&layout.arrows) {
+            assert_eq!(
+                (points[0], points[points.len() - 1]),
+                ends(&graph, &layout, (*from, *to))
+            );
+        }
+    }
+
+    #[test]
+    fn many_are_laid_out_fast() {
+        let count = 20_000;
+        let arrows: Vec<_> = (1..count).map(|to| (to / 2, to)).collect();
+        let sizes = vec![(100.0, 40.0); count];
+        let levels = levels_of_tree(count);
+        let layout = layout(&Boxes {
+            sizes: &sizes,
+            arrows: &arrows,
+            levels: &levels,
+        });
+        assert_eq!(layout.boxes.len(), count);
+    }
+
+    fn levels_of_tree(count: usize) -> Vec<usize> {
+        let mut levels = vec![0; count];
+        for to in 1..count {
+            levels[to] = levels[to / 2] + 1;
+        }
+        levels
+    }
+}

@@ -1,0 +1,202 @@
+//! A report as a page of HTML, which needs nothing but itself.
+
+mod details;
+mod escape;
+mod graph;
+mod layout;
+mod timeline;
+
+use super::{Report, Status};
+use crate::Plan;
+use details::{Details, Links};
+use escape::{Text, Time};
+use graph::Graph;
+use std::collections::HashSet;
+use std::fmt::{Display, Formatter, Result, Write};
+use std::time::Duration;
+use timeline::Timeline;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+impl Report {
+    /// The report as a page of HTML: the plan's graph, coloured by what became of its steps, and a timeline with each step's
+    /// attempts. A click on a step shows what it was given, what it gave and why it failed.
+    ///
+    /// The page is one file, which loads nothing from anywhere. It is readable in light and dark, with a keyboard alone and without
+    /// scripts. All that comes from tools is text in it, never markup. What steps were given and what they gave is there only if the
+    /// run was to [capture arguments](crate::Run::capture_arguments) and [outputs](crate::Run::capture_outputs), and with
+    /// these come whatever secrets are in them. Long values and lists of attempts are cut off, and the page says so.
+    ///
+    /// ```no_run
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step six = Double { number: 3 }; six };
+    /// let run = plan.run(&()).capture_arguments(true).capture_outputs(true);
+    /// let (_, report) = smol::block_on(run.with_report());
+    /// std::fs::write("report.html", report.to_html())?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn to_html(&self) -> String {
+        let page = Page {
+            report: self,
+            plan: &self.drawn,
+            critical: self.critical.iter().copied().collect(),
+        };
+        page.to_string()
+    }
+}
+
+/// What the parts of a page are made of. The plan has a step for each of the report's.
+struct Page<'p> {
+    report: &'p Report,
+    plan: &'p Plan,
+    critical: HashSet<usize>,
+}
+
+impl Page<'_> {
+    /// The time that the scale is for.
+    fn whole(&self) -> Duration {
+        let ended = self.report.steps.iter().filter_map(|step| step.ended).max();
+        self.report.duration.max(ended.unwrap_or_default())
+    }
+
+    /// The classes that say what became of a step.
+    fn class(&self, step: usize) -> &'static str {
+        let critical = self.critical.contains(&step);
+        match (&self.report.steps[step].status, critical) {
+            (Status::Completed, false) => "completed",
+            (Status::Completed, true) => "completed critical",
+            (Status::Recovered(_), false) => "recovered",
+            (Status::Recovered(_), true) => "recovered critical",
+            (Status::Skipped, false) => "skipped",
+            (Status::Skipped, true) => "skipped critical",
+            (Status::Failed(_), false) => "failed",
+            (Status::Failed(_), true) => "failed critical",
+            (Status::Cancelled, false) => "cancelled",
+            (Status::Cancelled, true) => "cancelled critical",
+            (Status::Blocked { .. }, _) => "blocked",
+            (Status::NotStarted, _) => "not-started",
+        }
+    }
+
+    /// The status as a sign, for those to whom colours tell nothing.
+    fn sign(&self, step: usize) -> char {
+        sign(self.report.steps[step].status.name())
+    }
+
+    /// A step as a screen reader says it.
+    fn spoken(&self, step: usize) -> String {
+        let report = &self.report.steps[step];
+        let mut text = format!("{}, {}", report.id, report.status.name());
+        if let Some(took) = report.duration() {
+            let _ = write!(text, ", {}", Time(took));
+        }
+        if self.critical.contains(&step) {
+            text.push_str(", on the critical path");
+        }
+        text
+    }
+}
+
+fn sign(status: &str) -> char {
+    match status {
+        "completed" => '✓',
+        "recovered" => '↺',
+        "skipped" => '↷',
+        "failed" => '✗',
+        "blocked" => '⊘',
+        "cancelled" => '◌',
+        _ => '·',
+    }
+}
+
+impl Display for Page<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        // A script runs only if it knows the number, which nothing could have known that a tool gave.
+        let nonce = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
+        let title = Text(&self.report.plan);
+        write!(
+            f,
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+             script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'\">\
+             <meta name=\"color-scheme\" content=\"light dark\">\
+             <title>{title}</title>\n<style>\n{STYLE}</style></head>\n<body>\n",
+        )?;
+        self.write_head(f)?;
+        f.write_str("<div class=\"columns\"><main>\n")?;
+        f.write_str(
+            "<section aria-label=\"Graph\"><div class=\"bar-of\"><h2>Graph</h2>\
+             <button type=\"button\" data-zoom=\"0.8\" aria-label=\"Smaller\">−</button>\
+             <button type=\"button\" data-zoom=\"1.25\" aria-label=\"Larger\">+</button>\
+             <input type=\"checkbox\" id=\"fit\"><label for=\"fit\">fit into the page</label></div>\
+             <div class=\"scroll\" tabindex=\"0\" aria-label=\"Graph\" role=\"region\">",
+        )?;
+        writeln!(f, "{}</div></section>", Graph(self))?;
+        f.write_str(
+            "<section aria-label=\"Timeline\"><h2>Timeline</h2><p class=\"hint\">A bar is a step, and in it are its attempts: \
+             green ones worked, red ones failed. The run had to wait for those with a frame, the critical path.</p>",
+        )?;
+        writeln!(f, "{}</section>\n</main>", Timeline(self))?;
+        f.write_str("<aside aria-label=\"The chosen step\"><p class=\"none\">Choose a step to see what it was given and what it gave.</p>")?;
+        writeln!(f, "{}</aside></div>", Details(self))?;
+        write!(
+            f,
+            "<script nonce=\"{nonce}\">\n{SCRIPT}</script>\n</body></html>\n"
+        )
+    }
+}
+
+impl Page<'_> {
+    fn write_head(&self, f: &mut Formatter<'_>) -> Result {
+        let report = self.report;
+        write!(f, "<header><h1>{}</h1>", Text(&report.plan))?;
+        let description = self.plan.description.trim();
+        if !description.is_empty() {
+            write!(f, "<p>{}</p>", Text(description))?;
+        }
+        let count = report.steps.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let started_at = humantime::format_rfc3339_seconds(report.started_at);
+        write!(
+            f,
+            "<p class=\"facts\">{count} step{plural} in <strong>{}</strong>, started at <time>{started_at}</time></p><ul class=\"totals\">",
+            Time(report.duration),
+        )?;
+        let totals = report.totals;
+        for (count, name) in [
+            (totals.completed, "completed"),
+            (totals.recovered, "recovered"),
+            (totals.skipped, "skipped"),
+            (totals.failed, "failed"),
+            (totals.blocked, "blocked"),
+            (totals.cancelled, "cancelled"),
+            (totals.not_started, "not started"),
+        ] {
+            if count > 0 {
+                let class = name.replace(' ', "-");
+                write!(
+                    f,
+                    "<li class=\"{class}\"><span class=\"sign\">{}</span>{count} {name}</li>",
+                    sign(name)
+                )?;
+            }
+        }
+        f.write_str("</ul>")?;
+        if report.critical.len() > 1 {
+            let took = Time(report.critical_duration());
+            let links = Links(self, &report.critical);
+            write!(
+                f,
+                "<details class=\"path\"><summary>The critical path took {took}: {} steps</summary>{links}</details>",
+                report.critical.len(),
+            )?;
+        }
+        f.write_str(
+            "<label class=\"find\"><span>Find steps</span><input type=\"search\" id=\"find\" autocomplete=\"off\" \
+             placeholder=\"a name, a tool or a status\"></label></header>\n",
+        )
+    }
+}

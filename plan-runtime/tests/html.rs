@@ -1,0 +1,264 @@
+//! Reports as pages. They are kept in cargo's directory for tests, too, where `tests/pictures/run` opens them in a browser.
+
+use plan_runtime::dynamic::{Contract, Toolbox};
+use plan_runtime::run::OnFailure;
+use plan_runtime::{Error, Plan, Report};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A tool that takes `ms`, and gives `give`, or fails with `fail`: always, or, if it is told so, every other time.
+fn toolbox() -> Toolbox<()> {
+    let calls = AtomicU64::new(0);
+    Toolbox::new().with_fn(Contract::new("act"), move |given: Value| {
+        let flaky = u64::from(!given["flaky"].is_null());
+        let call = calls.fetch_add(flaky, Ordering::Relaxed);
+        async move {
+            smol::Timer::after(Duration::from_millis(given["ms"].as_u64().unwrap_or(0))).await;
+            let fails = given["flaky"].is_null() || call.is_multiple_of(2);
+            match &given["fail"] {
+                Value::String(why) if fails => Err(Error::msg(why.clone())),
+                _ => Ok(given["give"].clone()),
+            }
+        }
+    })
+}
+
+fn plan(json: Value) -> Plan {
+    serde_json::from_value(json).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A step that is given these members and whatever it refers to.
+fn step(id: &str, mut given: Value, needs: &[&str]) -> Value {
+    for (number, need) in needs.iter().enumerate() {
+        given[format!("from {number}")] = json!({"reference": {"step": need, "pointer": ""}});
+    }
+    json!({"id": id, "tool": {"name": "act"}, "arguments": {"object": given}})
+}
+
+fn run(plan: &Plan, capture: bool) -> Report {
+    let toolbox = toolbox();
+    let run = toolbox
+        .run(plan, json!({}), &())
+        .on_failure(OnFailure::Continue);
+    let run = run.capture_arguments(capture).capture_outputs(capture);
+    smol::block_on(run.with_report()).1
+}
+
+/// The page, which is kept under a name.
+fn page(name: &str, report: &Report) -> String {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+    std::fs::create_dir_all(&directory).unwrap();
+    let html = report.to_html();
+    std::fs::write(directory.join(name).with_extension("html"), &html).unwrap();
+    html
+}
+
+/// The part of a page between two texts.
+fn between<'h>(html: &'h str, from: &str, to: &str) -> &'h str {
+    let (_, rest) = html
+        .split_once(from)
+        .unwrap_or_else(|| panic!("`{from}` is missing"));
+    rest.split_once(to)
+        .unwrap_or_else(|| panic!("`{to}` is missing"))
+        .0
+}
+
+fn story() -> Plan {
+    let local = json!({"reference": {"local": 0, "pointer": ""}});
+    let each =
+        json!({"tool": {"name": "act"}, "arguments": {"object": {"ms": local, "give": local}}});
+    let mut flaky = step(
+        "flaky",
+        json!({"ms": 12, "fail": "the line is busy", "flaky": true, "give": "at last"}),
+        &["first"],
+    );
+    flaky["policy"] = json!({"attempts": 4, "backoff": "8ms", "jitter": false});
+    let mut extra = step("extra", json!({"ms": 9, "fail": "no answer"}), &["first"]);
+    extra["policy"] = json!({"optional": "whole"});
+    let mut last = step("last", json!({"ms": 6, "give": "done"}), &["all", "flaky"]);
+    last["after"] = json!(["extra"]);
+    plan(json!({
+        "name": "story", "description": "What can become of a step.",
+        "steps": [
+            {"id": "first", "intent": "Where it begins.", "tool": {"name": "act"}, "arguments": {"object": {
+                "ms": 15, "give": {"object": {"name": "<script>alert(1)</script>", "n": 1}}}}},
+            {"id": "all", "intent": "Each of a list.", "for": {"pattern": "ms", "list": [20, 5, 14, 9, 11], "body": each},
+             "after": ["first"], "policy": {"concurrency": 2}},
+            flaky, extra,
+            {"id": "never", "if": [{"condition": false, "then": {"tool": {"name": "act"}, "arguments": {"object": {}}}}]},
+            step("broken", json!({"ms": 20, "fail": "</pre><script>alert(2)</script>"}), &["first"]),
+            step("behind", json!({}), &["broken"]),
+            last
+        ],
+        "output": {"value": {"reference": {"step": "last", "pointer": ""}}}
+    }))
+}
+
+#[test]
+fn a_page_of_each_status() {
+    let report = run(&story(), true);
+    let html = page("story", &report);
+    let nodes = html.matches("<a class=\"node ").count();
+    let rows = html.matches("<a class=\"row ").count();
+    let sections = html.matches("<section class=\"step ").count();
+    assert_eq!((nodes, rows, sections), (8, 8, 8));
+    let class = |status: &str| html.contains(&format!("<a class=\"node {status}"));
+    assert!(
+        [
+            "completed",
+            "completed critical",
+            "recovered",
+            "skipped",
+            "failed",
+            "blocked"
+        ]
+        .into_iter()
+        .all(class)
+    );
+    // `first` is needed by four, `all` and `flaky` by `last`, which is after `extra`, and `behind` needs `broken`.
+    assert_eq!(html.matches("<path class=\"edge").count(), 8);
+    assert_eq!(html.matches("<path class=\"edge after").count(), 2);
+    let all = between(&html, "id=\"step-1\"", "</section>");
+    assert_eq!(all.matches("<li class=\"good\">").count(), 5, "{all}");
+    assert!(all.contains("[4] attempt 1 of <code>act</code>"), "{all}");
+    assert!(
+        between(&html, "id=\"step-6\"", "</section>")
+            .contains("because <a href=\"#step-5\" data-step=\"5\">broken</a> failed")
+    );
+    // In each row a bar, and in it the attempts.
+    assert_eq!(html.matches("<i class=\"good\"").count(), 1 + 5 + 1 + 1);
+    assert_eq!(html.matches("<i class=\"bad\"").count(), 1 + 1 + 1);
+    assert!(!html.contains("was not recorded"));
+}
+
+#[test]
+fn values_are_text() {
+    let html = page("story", &run(&story(), true));
+    // One script is the page's own.
+    assert_eq!(html.matches("<script").count(), 1);
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert!(html.contains("&lt;/pre&gt;&lt;script&gt;alert(2)&lt;/script&gt;"));
+    // Nothing is loaded from anywhere.
+    assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("@import"));
+
+    let evil = "\"'><img src=x onerror=alert(3)>&amp;\0\u{1b}</title></style></svg>";
+    let hostile = plan(json!({"name": evil, "description": evil, "steps": [
+        {"id": evil, "intent": evil, "tool": {"name": "act"}, "arguments": {"object": {"give": evil, evil: evil}}},
+        {"id": "b", "tool": {"name": "act"}, "arguments": {"object": {
+            "fail": evil, "x": {"reference": {"step": evil, "pointer": "", "written": evil}}}}}
+    ]}));
+    let html = page("hostile", &run(&hostile, true));
+    assert!(!html.contains("<img") && !html.contains('\0') && !html.contains('\u{1b}'));
+    // One title is the page's, and one each that of two boxes and the arrow between them.
+    for (tag, count) in [
+        ("</title>", 4),
+        ("</style>", 1),
+        ("</svg>", 1),
+        ("<script", 1),
+        ("</script>", 1),
+    ] {
+        assert_eq!(html.matches(tag).count(), count, "{tag}");
+    }
+}
+
+#[test]
+fn what_was_not_recorded_is_said() {
+    let html = page("unrecorded", &run(&story(), false));
+    assert!(!html.contains("at last") && !html.contains("alert(1)"));
+    let first = between(&html, "id=\"step-0\"", "</section>");
+    assert!(first.contains("What it was given was not recorded: that is done by <code>Run::capture_arguments(true)</code>."));
+    assert!(first.contains(
+        "What it gave was not recorded: that is done by <code>Run::capture_outputs(true)</code>."
+    ));
+}
+
+#[test]
+fn long_values_are_cut() {
+    let text = "é".repeat(30_000);
+    let long = plan(json!({"name": "long", "steps": [step("a", json!({"give": text}), &[])]}));
+    let html = run(&long, true).to_html();
+    assert!(html.contains("characters more"));
+    assert!(html.len() < 150_000, "{}", html.len());
+}
+
+#[test]
+fn plans_without_steps_and_plans_that_cannot_run() {
+    let html = page(
+        "empty",
+        &run(&plan(json!({"name": "empty", "steps": []})), true),
+    );
+    assert!(html.contains("0 steps in"));
+
+    let mut round = plan(
+        json!({"name": "round", "steps": [step("a", json!({}), &[]), step("b", json!({}), &["a"])]}),
+    );
+    let steps = round.steps.to_mut();
+    steps[0].needs = vec![0, 1, 9].into();
+    let html = page("round", &run(&round, true));
+    assert_eq!(html.matches("<a class=\"node not-started").count(), 2);
+}
+
+/// So many steps, each of which needs up to two of those shortly before it.
+fn many(count: usize) -> Plan {
+    let mut random = 7_u64;
+    let mut next = move |below: usize| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % below
+    };
+    let steps: Vec<Value> = (0..count)
+        .map(|number| {
+            let near = number.min(24);
+            let mut needs: Vec<String> = Vec::new();
+            for _ in 0..next(3).min(near) {
+                let need = format!("step_{}", number - 1 - next(near));
+                if !needs.contains(&need) {
+                    needs.push(need);
+                }
+            }
+            let needs: Vec<&str> = needs.iter().map(String::as_str).collect();
+            let mut given = json!({"ms": 1 + next(12), "give": number});
+            if next(90) == 0 {
+                given["fail"] = json!("out of luck");
+            }
+            step(&format!("step_{number}"), given, &needs)
+        })
+        .collect();
+    plan(json!({"name": "many_steps", "steps": steps}))
+}
+
+#[test]
+fn hundreds_of_steps() {
+    let html = page("many", &run(&many(300), true));
+    assert_eq!(html.matches("<a class=\"node ").count(), 300);
+    assert!(html.len() < 1_500_000, "{}", html.len());
+}
+
+#[test]
+fn thousands_of_steps() {
+    let html = run(&many(3_000), false).to_html();
+    assert_eq!(html.matches("<a class=\"row ").count(), 3_000);
+}
+
+#[test]
+fn a_few_steps() {
+    page("few", &run(&many(5), true));
+    let chain: Vec<Value> = (0..40)
+        .map(|number: usize| {
+            let before = number.checked_sub(1).map(|before| format!("link_{before}"));
+            let needs: Vec<&str> = before.as_deref().into_iter().collect();
+            step(
+                &format!("link_{number}"),
+                json!({"ms": 2, "give": 1}),
+                &needs,
+            )
+        })
+        .collect();
+    page(
+        "chain",
+        &run(&plan(json!({"name": "chain", "steps": chain})), true),
+    );
+}

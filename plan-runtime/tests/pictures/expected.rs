@@ -1,0 +1,292 @@
+//! What some plans look like, in full.
+
+use super::{drawn, keep};
+use plan_runtime::plan::Direction;
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Person {
+    email: String,
+    manager: Option<Box<Person>>,
+}
+
+#[derive(Serialize, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+struct Mail {
+    thread_id: String,
+    from: Person,
+}
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Inbox {
+    data: Vec<Mail>,
+}
+
+#[tool]
+async fn fetch(sender: String) -> Result<Inbox> {
+    unimplemented!("{sender}")
+}
+
+#[tool]
+async fn reply(thread: String, to: Option<String>, text: String) -> Result<String> {
+    unimplemented!("{thread} {to:?} {text}")
+}
+
+plan! {
+    Answer(sender: String) -> String {
+        /// Find the "latest" mails of the sender, however many of them there may be.
+        #[retry(3, backoff = "200ms")]
+        #[timeout("10s")]
+        step inbox = Fetch { sender };
+        step sent = Reply {
+            thread: inbox.data[0].thread_id,
+            to: inbox.data.get(0)?.from.manager?.email,
+            text: format!("Re: {sender}"),
+        };
+        #[optional]
+        #[after(sent)]
+        step end = Reply { thread: "x", to: None, text: sender };
+        sent
+    }
+}
+
+#[test]
+fn paths_and_policies() {
+    let (mermaid, dot) = drawn(Answer::PLAN);
+    keep("answer", &mermaid, &dot);
+    assert_eq!(
+        mermaid,
+        r##"---
+title: "answer"
+---
+flowchart TB
+  input_sender[/"sender: String"/]:::input
+  step_inbox["inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, however many of them there<br/>may be.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
+  step_sent["sent = reply"]
+  step_end["end = reply<br/>optional"]:::optional
+  output(["output: String"]):::output
+  input_sender --> step_inbox
+  step_inbox -->|"data[0].thread_id<br/>data.get(0)?.from.manager?.email"| step_sent
+  input_sender --> step_sent
+  input_sender --> step_end
+  step_sent --> output
+  step_sent -.-> step_end
+  classDef input fill:none
+  classDef output fill:none
+  classDef optional stroke-dasharray:5 4
+"##
+    );
+    assert_eq!(
+        dot,
+        r##"digraph "answer" {
+  graph [rankdir=TB, compound=true, fontname="sans-serif"];
+  node [shape=box, fontname="sans-serif"];
+  edge [fontname="sans-serif", fontsize=11];
+  input_sender [label="sender: String", shape=parallelogram];
+  step_inbox [label="inbox = fetch\nFind the \"latest\" mails of the\nsender, however many of them there\nmay be.\nretry(3, backoff = \"200ms\")\ntimeout(\"10s\")"];
+  step_sent [label="sent = reply"];
+  step_end [label="end = reply\noptional", style=dashed];
+  output [label="output: String", shape=oval];
+  input_sender -> step_inbox;
+  step_inbox -> step_sent [label="data[0].thread_id\ndata.get(0)?.from.manager?.email"];
+  input_sender -> step_sent;
+  input_sender -> step_end;
+  step_sent -> output;
+  step_sent -> step_end [style=dashed];
+}
+"##
+    );
+}
+
+plan! {
+    Flow(mails: Vec<Mail>, quick: bool) -> Vec<Option<String>> {
+        #[concurrency(4)]
+        step answers = for mail in mails {
+            if let Some(boss) = &mail.from.manager {
+                Reply { thread: mail.thread_id, to: Some(boss.email), text: "hello" }
+            }
+        };
+        step last = if quick && !answers.is_empty() {
+            Reply { thread: "x", to: answers[0], text: "quick" }
+        } else if quick {
+            Answer { sender: mails[0].from.email }
+        } else {
+            Reply { thread: "x", to: None, text: "slow" }
+        };
+        step all: usize = answers.len() + last.len();
+        step words = Reply { thread: last, to: None, text: format!("{all}") };
+        [Some(words)]
+    }
+}
+
+#[test]
+fn conditions_and_loops() {
+    let (mermaid, dot) = drawn(Flow::PLAN);
+    keep("flow", &mermaid, &dot);
+    assert_eq!(
+        mermaid,
+        r##"---
+title: "flow"
+---
+flowchart TB
+  input_mails[/"mails: Vec#60;Mail#62;"/]:::input
+  input_quick[/"quick: bool"/]:::input
+  step_all("all = answers.len() + last.len()")
+  step_words["words = reply"]
+  output(["output: Vec#60;Option#60;String#62;#62;"]):::output
+  subgraph step_answers["answers<br/>concurrency(4)"]
+    step_answers_for{{"for mail in mails"}}
+    step_answers_if{"if let Some(boss) = #38;<br/>mail.from.manager"}
+    step_answers_call["reply"]
+  end
+  subgraph step_last["last"]
+    step_last_if{"if quick #38;#38; ! answers.is_empty()"}
+    step_last_call["reply"]
+    step_last_if_2{"if quick"}
+    step_last_call_2["answer"]
+    step_last_call_3["reply"]
+  end
+  step_answers_if ==>|"then<br/>boss.email"| step_answers_call
+  step_answers_for ==>|"each"| step_answers_if
+  step_last_if ==>|"then"| step_last_call
+  step_last_if_2 ==>|"then"| step_last_call_2
+  step_last_if ==>|"else"| step_last_if_2
+  step_last_if_2 ==>|"else"| step_last_call_3
+  input_mails --> step_answers_for
+  step_answers_for -->|"mail.thread_id"| step_answers_call
+  step_answers --> step_last_if
+  input_quick --> step_last_if
+  step_answers -->|"[0]"| step_last_call
+  input_quick --> step_last_if_2
+  input_mails -->|"[0].from.email"| step_last_call_2
+  step_answers --> step_all
+  step_last --> step_all
+  step_last --> step_words
+  step_all --> step_words
+  step_words --> output
+  classDef input fill:none
+  classDef output fill:none
+"##
+    );
+    assert_eq!(
+        dot,
+        r##"digraph "flow" {
+  graph [rankdir=TB, compound=true, fontname="sans-serif"];
+  node [shape=box, fontname="sans-serif"];
+  edge [fontname="sans-serif", fontsize=11];
+  input_mails [label="mails: Vec<Mail>", shape=parallelogram];
+  input_quick [label="quick: bool", shape=parallelogram];
+  step_all [label="all = answers.len() + last.len()", style=rounded];
+  step_words [label="words = reply"];
+  output [label="output: Vec<Option<String>>", shape=oval];
+  subgraph cluster_step_answers {
+    graph [label="answers\nconcurrency(4)", style="rounded"];
+    step_answers_for [label="for mail in mails", shape=hexagon];
+    step_answers_if [label="if let Some(boss) = &amp;\nmail.from.manager", shape=diamond];
+    step_answers_call [label="reply"];
+  }
+  subgraph cluster_step_last {
+    graph [label="last", style="rounded"];
+    step_last_if [label="if quick &amp;&amp; ! answers.is_empty()", shape=diamond];
+    step_last_call [label="reply"];
+    step_last_if_2 [label="if quick", shape=diamond];
+    step_last_call_2 [label="answer"];
+    step_last_call_3 [label="reply"];
+  }
+  step_answers_if -> step_answers_call [label="then\nboss.email", style=bold];
+  step_answers_for -> step_answers_if [label="each", style=bold];
+  step_last_if -> step_last_call [label="then", style=bold];
+  step_last_if_2 -> step_last_call_2 [label="then", style=bold];
+  step_last_if -> step_last_if_2 [label="else", style=bold];
+  step_last_if_2 -> step_last_call_3 [label="else", style=bold];
+  input_mails -> step_answers_for;
+  step_answers_for -> step_answers_call [label="mail.thread_id"];
+  step_answers_for -> step_last_if [ltail=cluster_step_answers];
+  input_quick -> step_last_if;
+  step_answers_for -> step_last_call [ltail=cluster_step_answers, label="[0]"];
+  input_quick -> step_last_if_2;
+  input_mails -> step_last_call_2 [label="[0].from.email"];
+  step_answers_for -> step_all [ltail=cluster_step_answers];
+  step_last_if -> step_all [ltail=cluster_step_last];
+  step_last_if -> step_words [ltail=cluster_step_last];
+  step_all -> step_words;
+  step_words -> output;
+}
+"##
+    );
+}
+
+#[test]
+fn plans_in_plans() {
+    let mermaid = Flow::PLAN
+        .mermaid()
+        .direction(Direction::Right)
+        .nested(Answer::PLAN)
+        .nested(Flow::PLAN);
+    let dot = Flow::PLAN
+        .dot()
+        .nested(Answer::PLAN)
+        .direction(Direction::Right);
+    let (mermaid, dot) = (mermaid.to_string(), dot.to_string());
+    keep("nested", &mermaid, &dot);
+    assert_eq!(
+        mermaid,
+        r##"---
+title: "flow"
+---
+flowchart LR
+  input_mails[/"mails: Vec#60;Mail#62;"/]:::input
+  input_quick[/"quick: bool"/]:::input
+  step_all("all = answers.len() + last.len()")
+  step_words["words = reply"]
+  output(["output: Vec#60;Option#60;String#62;#62;"]):::output
+  subgraph step_answers["answers<br/>concurrency(4)"]
+    step_answers_for{{"for mail in mails"}}
+    step_answers_if{"if let Some(boss) = #38;<br/>mail.from.manager"}
+    step_answers_call["reply"]
+  end
+  subgraph step_last["last"]
+    step_last_if{"if quick #38;#38; ! answers.is_empty()"}
+    step_last_call["reply"]
+    step_last_if_2{"if quick"}
+    step_last_call_3["reply"]
+    subgraph step_last_call_2["answer"]
+      step_last_call_2_input_sender[/"sender: String"/]:::input
+      step_last_call_2_step_inbox["inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, however many of them there<br/>may be.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
+      step_last_call_2_step_sent["sent = reply"]
+      step_last_call_2_step_end["end = reply<br/>optional"]:::optional
+      step_last_call_2_output(["output: String"]):::output
+    end
+  end
+  step_answers_if ==>|"then<br/>boss.email"| step_answers_call
+  step_answers_for ==>|"each"| step_answers_if
+  step_last_if ==>|"then"| step_last_call
+  step_last_call_2_input_sender --> step_last_call_2_step_inbox
+  step_last_call_2_step_inbox -->|"data[0].thread_id<br/>data.get(0)?.from.manager?.email"| step_last_call_2_step_sent
+  step_last_call_2_input_sender --> step_last_call_2_step_sent
+  step_last_call_2_input_sender --> step_last_call_2_step_end
+  step_last_call_2_step_sent --> step_last_call_2_output
+  step_last_call_2_step_sent -.-> step_last_call_2_step_end
+  step_last_if_2 ==>|"then"| step_last_call_2
+  step_last_if ==>|"else"| step_last_if_2
+  step_last_if_2 ==>|"else"| step_last_call_3
+  input_mails --> step_answers_for
+  step_answers_for -->|"mail.thread_id"| step_answers_call
+  step_answers --> step_last_if
+  input_quick --> step_last_if
+  step_answers -->|"[0]"| step_last_call
+  input_quick --> step_last_if_2
+  input_mails -->|"[0].from.email"| step_last_call_2_input_sender
+  step_answers --> step_all
+  step_last --> step_all
+  step_last --> step_words
+  step_all --> step_words
+  step_words --> output
+  classDef input fill:none
+  classDef output fill:none
+  classDef optional stroke-dasharray:5 4
+"##
+    );
+    assert!(dot.contains("rankdir=LR"), "{dot}");
+}

@@ -1,0 +1,197 @@
+//! Plans as Mermaid and DOT.
+//!
+//! All that is drawn here is also kept in cargo's directory for tests, where `tests/pictures/run` hands it to those who draw such
+//! pictures.
+
+#[path = "../support/plans.rs"]
+mod plans;
+
+mod expected;
+mod hostile;
+mod random;
+
+use plan_runtime::Plan;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Where pictures are kept for the drivers.
+fn directory() -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// Keeps both pictures of a plan under a name, and has Graphviz read one where it is installed.
+fn keep(name: &str, mermaid: &str, dot: &str) {
+    let path = directory().join(name);
+    std::fs::write(path.with_extension("mmd"), mermaid).unwrap();
+    let path = path.with_extension("dot");
+    std::fs::write(&path, dot).unwrap();
+    let graphviz = Command::new("dot")
+        .args(["-Tcanon", "-o"])
+        .args([path.with_extension("canon"), path])
+        .stdin(Stdio::null())
+        .output();
+    match graphviz {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && said.is_empty(), "{said}\n{dot}");
+        }
+        Err(error) => println!("skipped: Graphviz does not read `{name}`: {error}"),
+    }
+}
+
+/// What a line of Mermaid is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Statement {
+    Node,
+    Group,
+    End,
+    Class,
+    Edge,
+}
+
+/// Takes a flowchart apart, and panics where a line has none of the forms that there are.
+fn statements(mermaid: &str) -> Vec<(Statement, &str)> {
+    let body = match mermaid.strip_prefix("---\n") {
+        Some(rest) => {
+            let (title, body) = rest.split_once("\n---\n").unwrap();
+            let title = title.strip_prefix("title: ").unwrap();
+            serde_json::from_str::<String>(title).unwrap();
+            body
+        }
+        None => mermaid,
+    };
+    let mut lines = body.lines();
+    assert_eq!(lines.next(), Some("flowchart TB"), "{mermaid}");
+    lines.map(|line| (statement(line), line)).collect()
+}
+
+fn statement(line: &str) -> Statement {
+    let line = line.trim_start_matches(' ');
+    let after_id = |line: &'_ str| -> Option<usize> {
+        let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+        (end > 0).then_some(end)
+    };
+    if line == "end" {
+        return Statement::End;
+    }
+    if line.starts_with("classDef ") || line.starts_with("class ") {
+        let plain = |c: char| c.is_ascii_alphanumeric() || " _-:,".contains(c);
+        assert!(line.chars().all(plain), "{line}");
+        return Statement::Class;
+    }
+    if let Some(group) = line.strip_prefix("subgraph ") {
+        let end = after_id(group).unwrap();
+        assert!(label(&group[end..], "[", "]"), "{line}");
+        return Statement::Group;
+    }
+    let end = after_id(line).unwrap_or_else(|| panic!("{line}"));
+    let rest = &line[end..];
+    for arrow in [" -->", " -.->", " ==>"] {
+        let Some(rest) = rest.strip_prefix(arrow) else {
+            continue;
+        };
+        let to = match rest.strip_prefix("|\"") {
+            Some(rest) => {
+                let (text, to) = rest.split_once("\"| ").unwrap();
+                assert!(inert(text), "{line}");
+                to
+            }
+            None => rest.strip_prefix(' ').unwrap(),
+        };
+        assert_eq!(after_id(&format!("{to} ")), Some(to.len()), "{line}");
+        return Statement::Edge;
+    }
+    let class = [":::input", ":::output", ":::optional"];
+    let rest = class
+        .iter()
+        .find_map(|class| rest.strip_suffix(class))
+        .unwrap_or(rest);
+    let shapes = [
+        ("[/", "/]"),
+        ("([", "])"),
+        ("{{", "}}"),
+        ("[", "]"),
+        ("(", ")"),
+        ("{", "}"),
+    ];
+    assert!(
+        shapes.iter().any(|(open, close)| label(rest, open, close)),
+        "{line}"
+    );
+    Statement::Node
+}
+
+fn label(text: &str, open: &str, close: &str) -> bool {
+    let text = text
+        .strip_prefix(open)
+        .and_then(|text| text.strip_suffix(close));
+    let text = text.and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
+    text.is_some_and(|text| !text.is_empty() && inert(text))
+}
+
+/// Whether a label has nothing in it but text, numbers of signs, and breaks between lines.
+fn inert(text: &str) -> bool {
+    let text = text.replace("<br/>", "");
+    let mut pieces = text.split('#');
+    let plain =
+        |text: &str| !text.contains(['"', '<', '>', '&', '`', '\\', ';', '$', '*', '~', '%', '\n']);
+    plain(pieces.next().unwrap())
+        && pieces.all(|piece| {
+            let (number, rest) = piece.split_once(';').unwrap();
+            number
+                .parse::<u32>()
+                .is_ok_and(|number| char::from_u32(number).is_some())
+                && plain(rest)
+        })
+}
+
+fn count(statements: &[(Statement, &str)], of: Statement) -> usize {
+    statements.iter().filter(|(it, _)| *it == of).count()
+}
+
+/// Both pictures of a plan, whose form was looked at.
+fn drawn(plan: &Plan) -> (String, String) {
+    let (mermaid, dot) = (plan.mermaid().to_string(), plan.dot().to_string());
+    let found = statements(&mermaid);
+    assert_eq!(
+        count(&found, Statement::Group),
+        count(&found, Statement::End)
+    );
+    let lines = dot_lines(&dot);
+    let edges = lines.iter().filter(|line| line.contains(" -> ")).count();
+    assert_eq!(edges, count(&found, Statement::Edge), "{mermaid}\n{dot}");
+    let groups = lines
+        .iter()
+        .filter(|line| line.contains("subgraph cluster_"))
+        .count();
+    assert_eq!(groups, count(&found, Statement::Group), "{mermaid}\n{dot}");
+    (mermaid, dot)
+}
+
+/// The lines of DOT, with what stands in quotes taken out.
+fn dot_lines(dot: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in dot.lines() {
+        let mut outside = String::new();
+        let mut quoted = false;
+        let mut chars = line.chars();
+        while let Some(c) = chars.next() {
+            match (c, quoted) {
+                ('"', _) => quoted = !quoted,
+                ('\\', true) => {
+                    let next = chars.next();
+                    assert!(matches!(next, Some('n' | '"' | '\\')), "{line}");
+                }
+                (_, true) => {}
+                (c, false) => outside.push(c),
+            }
+        }
+        assert!(!quoted, "{line}");
+        let plain = |c: char| c.is_ascii_alphanumeric() || " _-=,;[]{}>".contains(c);
+        assert!(outside.chars().all(plain), "{line}");
+        lines.push(outside);
+    }
+    lines
+}

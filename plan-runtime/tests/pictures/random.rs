@@ -1,0 +1,125 @@
+//! Random plans: whatever they hold, there is a node for each part and an edge for each pair of a part and what it reads.
+
+use super::{Statement, count, drawn, plans, statements};
+use plan_runtime::Plan;
+use plan_runtime::plan::{Body, Condition, Source, Template};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// The edges of a plan, counted in another way: each part has a number, and each pair of what is read and a part is one edge.
+#[derive(Default)]
+struct Edges {
+    parts: usize,
+    data: BTreeSet<(Read, usize)>,
+    flow: BTreeSet<(usize, usize)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Read {
+    Step(usize),
+    Input(usize),
+    Part(usize),
+}
+
+impl Edges {
+    fn read(&mut self, template: &Template, locals: &[usize], part: usize) {
+        for source in template.reads() {
+            let read = match source {
+                Source::Step(step) => Read::Step(step),
+                Source::Input(input) => Read::Input(input),
+                Source::Local(local) => match locals.get(local) {
+                    Some(&binder) => Read::Part(binder),
+                    None => continue,
+                },
+            };
+            self.data.insert((read, part));
+        }
+    }
+
+    fn part(&mut self, body: &Body, locals: &mut Vec<usize>) -> usize {
+        let part = self.parts;
+        self.parts += 1;
+        match body {
+            Body::Action(action) => self.read(&action.args, locals, part),
+            Body::For(rounds) => {
+                self.read(&rounds[0].list, locals, part);
+                locals.push(part);
+                let round = self.part(&rounds[0].body, locals);
+                locals.pop();
+                self.flow.insert((part, round));
+            }
+            Body::If(branches) => {
+                // The first condition has the number that was taken above.
+                let mut at = part;
+                for (number, branch) in branches.iter().enumerate() {
+                    if let (Condition::Always, true) = (&branch.condition, number > 0) {
+                        let branch = self.part(&branch.body, locals);
+                        self.flow.insert((at, branch));
+                        continue;
+                    }
+                    if number > 0 {
+                        let next = self.parts;
+                        self.parts += 1;
+                        self.flow.insert((at, next));
+                        at = next;
+                    }
+                    let binds = matches!(branch.condition, Condition::Binds { .. });
+                    if let Condition::Holds(value) | Condition::Binds { value, .. } =
+                        &branch.condition
+                    {
+                        self.read(value, locals, at);
+                    }
+                    if binds {
+                        locals.push(at);
+                    }
+                    let then = self.part(&branch.body, locals);
+                    if binds {
+                        locals.pop();
+                    }
+                    self.flow.insert((at, then));
+                }
+            }
+        }
+        part
+    }
+}
+
+fn edges(plan: &Plan) -> usize {
+    let mut all = Edges::default();
+    let mut after = 0;
+    for (number, step) in plan.steps.iter().enumerate() {
+        let part = all.part(&step.body, &mut Vec::new());
+        if let Some(fallback) = &step.policy.fallback {
+            // It belongs to the step as a whole, which is a frame unless the step is a single call.
+            let whole = match step.action() {
+                Some(_) => part,
+                None => usize::MAX - 1 - number,
+            };
+            all.read(fallback, &[], whole);
+        }
+        let reads = step.reads();
+        let only = |after: &&usize| !reads.contains(&Source::Step(**after));
+        after += step.after.iter().filter(only).count();
+    }
+    if !matches!(plan.output.value, Template::Null) {
+        all.read(&plan.output.value, &[], usize::MAX);
+    }
+    // What goes the way of a condition or a loop anyway shares its edge.
+    let shared = |(read, part): &&(Read, usize)| match read {
+        Read::Part(binder) => all.flow.contains(&(*binder, *part)),
+        _ => false,
+    };
+    let shared = all.data.iter().filter(shared).count();
+    all.data.len() - shared + all.flow.len() + after
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn edges_are_pairs(plan in plans::plan()) {
+        let (mermaid, _) = drawn(&plan);
+        let found = statements(&mermaid);
+        prop_assert_eq!(count(&found, Statement::Edge), edges(&plan), "{}\n{}", plan, mermaid);
+    }
+}
