@@ -67,6 +67,7 @@
 //!
 //! | | |
 //! |---|---|
+//! | [`guide`] | a guide, from a first plan to all that a plan can do; every check with its cure |
 //! | [`plan!`](crate::plan!) | writes a plan: steps, references, values, what is checked |
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | what steps call |
 //! | [`Shape`] | how a type looks in JSON, so that references can lead into it |
@@ -100,6 +101,10 @@ extern crate self as plan_runtime;
 
 pub mod dynamic;
 mod error;
+// Only documentation and its tests have it.
+#[cfg(all(any(doc, doctest), feature = "macros"))]
+pub mod guide;
+mod manual_time;
 pub mod plan;
 #[doc(hidden)]
 pub mod private;
