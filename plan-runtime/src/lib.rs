@@ -94,7 +94,7 @@
 //! | `schema` | `dynamic::Toolbox::with_schema`: [JSON Schemas](dynamic::Contract) of tools, with `schemars` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![deny(missing_docs)]
 
 // Generated code names `::plan_runtime`, in this crate's own tests and docs too.
 extern crate self as plan_runtime;
