@@ -95,6 +95,8 @@
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+// Says of each item which feature it needs, where the documentation is made with a nightly toolchain.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Generated code names `::plan_runtime`, in this crate's own tests and docs too.
 extern crate self as plan_runtime;

@@ -18,6 +18,8 @@
 //! those of rustc 1.95, word for word; only the file's name in them is made `src/main.rs`.
 
 #[doc = include_str!("first_plan.md")]
+///
+/// Next: [Tools](tools).
 pub mod first_plan {}
 
 /// What steps call.
@@ -31,30 +33,48 @@ pub mod first_plan {}
 /// ```no_run
 #[doc = include_str!("mail.rs")]
 /// ```
+///
+/// Next: [References and values](references).
 pub mod tools {}
 
 #[doc = include_str!("references.md")]
+///
+/// Next: [Absence](absence).
 pub mod references {}
 
 #[doc = include_str!("absence.md")]
+///
+/// Next: [Flow](flow).
 pub mod absence {}
 
 #[doc = include_str!("flow.md")]
+///
+/// Next: [Running](running).
 pub mod flow {}
 
 #[doc = include_str!("running.md")]
+///
+/// Next: [Testing](testing).
 pub mod running {}
 
 #[doc = include_str!("testing.md")]
+///
+/// Next: [Dynamic plans](dynamic_plans).
 pub mod testing {}
 
 #[doc = include_str!("dynamic_plans.md")]
+///
+/// Next: [Pictures](pictures).
 pub mod dynamic_plans {}
 
 #[doc = include_str!("pictures.md")]
+///
+/// Next: [Checks](checks).
 pub mod pictures {}
 
 #[doc = include_str!("checks.md")]
+///
+/// Next: [Compared](compared).
 pub mod checks {}
 
 #[doc = include_str!("compared.md")]
