@@ -1,6 +1,6 @@
 //! The macros of `plan-runtime`, which re-exports them: depend on that crate, not on this one.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![deny(missing_docs)]
 
 mod ast;
 mod computed;

@@ -67,6 +67,7 @@
 //!
 //! | | |
 //! |---|---|
+//! | [`guide`] | a guide, from a first plan to all that a plan can do; every check with its cure |
 //! | [`plan!`](crate::plan!) | writes a plan: steps, references, values, what is checked |
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | what steps call |
 //! | [`Shape`] | how a type looks in JSON, so that references can lead into it |
@@ -94,13 +95,19 @@
 //! | `html` | `Report::to_html`: a [report](Report) as a page with the plan's graph and a timeline, laid out with `dagre` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![deny(missing_docs)]
+// Says of each item which feature it needs, where the documentation is made with a nightly toolchain.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Generated code names `::plan_runtime`, in this crate's own tests and docs too.
 extern crate self as plan_runtime;
 
 pub mod dynamic;
 mod error;
+// Only documentation and its tests have it.
+#[cfg(all(any(doc, doctest), feature = "macros"))]
+pub mod guide;
+mod manual_time;
 pub mod plan;
 #[doc(hidden)]
 pub mod private;

@@ -32,6 +32,10 @@ use serde_json::Value;
 /// assert_eq!(seen.output, Place::LeftOut("#[serde(skip)]"));
 /// ```
 ///
+/// A type from elsewhere, which cannot derive it, needs it only where a reference leads *into* it; one that ends at a value of
+/// it does not ask. Where a generic bound does ask, `impl Shape for Mine { const SHAPE: TypeShape = TypeShape::Opaque; }` says
+/// that nothing of its inside is known.
+///
 /// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
 /// [opaque](TypeShape::Opaque). Where this crate has another name, say `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(

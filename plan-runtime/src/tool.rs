@@ -125,7 +125,11 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     note = "write `impl Call<{App}> for {Self}`, or run the plan on an application that has this tool"
 )]
 pub trait Call<App: ?Sized>: Tool {
-    /// Carries the tool out.
+    /// Carries the tool out. Steps that do not need each other call at once, so the application is shared.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the tool from giving its output. A [permanent](crate::Error::permanent) error is not tried again.
     fn call(self, app: &App) -> impl Future<Output = Result<Self::Output>> + Send;
 }
 

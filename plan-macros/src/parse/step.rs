@@ -298,7 +298,15 @@ pub(super) fn call(
     name: &Ident,
     report: &mut Report,
 ) -> Body {
+    let (rest, behind) = without_waiting(rest);
     let tokens = rest.clone();
+    if !behind.is_empty() && function(tokens.clone()).is_none() {
+        let written = behind.to_string().replace(' ', "");
+        report.error(
+            behind,
+            format!("a step calls its tool without `{written}`: the run waits for the tool, and fails if the tool does"),
+        );
+    }
     match value::all(rest, end, until, report) {
         Value::Literal(literal) => match literal.fields {
             Fields::Named(..) | Fields::Unit => Body::Call(literal),
@@ -352,6 +360,36 @@ pub(super) fn call(
             );
             Body::Broken(None)
         }
+    }
+}
+
+/// The call in `Tool { … }.await?` and in `function(…).await?`, and what is behind it.
+fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
+    let waits = match tokens.clone().into_iter().last() {
+        Some(TokenTree::Punct(last)) => last.as_char() == '?',
+        Some(TokenTree::Ident(last)) => last == "await",
+        _ => false,
+    };
+    let call = waits.then(|| syn::parse2::<syn::Expr>(tokens.clone()).ok());
+    let Some(mut call) = call.flatten() else {
+        return (tokens, TokenStream::new());
+    };
+    let mut behind = TokenStream::new();
+    loop {
+        let (inner, postfix) = match call {
+            syn::Expr::Await(waits) => {
+                let (dot, keyword) = (waits.dot_token, waits.await_token);
+                (*waits.base, quote!(#dot #keyword))
+            }
+            syn::Expr::Try(asks) => (*asks.expr, asks.question_token.to_token_stream()),
+            syn::Expr::Struct(_) => return (call.into_token_stream(), behind),
+            syn::Expr::Call(_) if function(call.to_token_stream()).is_some() => {
+                return (call.into_token_stream(), behind);
+            }
+            _ => return (tokens, TokenStream::new()),
+        };
+        behind = quote!(#postfix #behind);
+        call = inner;
     }
 }
 
@@ -410,8 +448,11 @@ pub(super) fn tail(statement: Statement, report: &mut Report) -> Option<Tail> {
         return None;
     }
     if semicolon {
+        let returns = matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(word)) if word == "return");
         let one = tokens.clone().into_iter().count() == 1;
-        let help = if one {
+        let help = if returns {
+            "help: write it without the `return` and without the `;`".to_owned()
+        } else if one {
             "help: remove the `;` to make this the plan's output".to_owned()
         } else {
             format!(

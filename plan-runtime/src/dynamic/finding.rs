@@ -4,7 +4,18 @@ use std::sync::Arc;
 
 /// Something to say of a document: a mistake, or a warning.
 ///
-/// All that is wrong with a document is found before anything of it runs, and said at once.
+/// All that is wrong with a document is found before anything of it runs, and said at once: [`Findings`] is the list.
+///
+/// ```
+/// use plan_runtime::dynamic::{Reader, Severity};
+///
+/// let findings = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {"to": "{{ mail.result }}"}}]"#).unwrap_err();
+/// let finding = &findings[0];
+/// assert_eq!(finding.code.as_str(), "malformed-reference");
+/// assert_eq!(finding.severity, Severity::Error);
+/// assert_eq!((finding.label.line, finding.step.as_deref()), (1, Some("sent")));
+/// assert!(finding.help.as_ref().unwrap().contains("did you mean"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {

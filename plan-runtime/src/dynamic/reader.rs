@@ -49,13 +49,13 @@ impl<'c> Reader<'c> {
         Self { dialect, ..self }
     }
 
-    /// Reads as strictly as this.
+    /// Reads as strictly as this. Without it, it is [`Profile::Strict`].
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }
     }
 
-    /// Takes no more than this.
+    /// Takes no more than this; a document with more is a [finding](super::Code::LimitPassed).
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -225,7 +225,21 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// A plan that was read, with the places of its parts in the document.
+/// A plan that was read, with the places of its parts in the document. [`Reader::read`] gives it.
+///
+/// ```
+/// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
+/// use serde_json::json;
+///
+/// let document = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {"to": 5}}]"#)?;
+/// assert_eq!(document.plan().steps[0].id, "sent");
+///
+/// // What was read without tools can be checked against them later.
+/// let send = Contract::new("send").arguments(json!({"properties": {"to": {"type": "string"}}}));
+/// let findings = document.check(&Contracts::from_iter([send]));
+/// assert_eq!(findings[0].code, Code::WrongType);
+/// # Ok::<(), plan_runtime::dynamic::Findings>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Document<'t> {
     text: &'t str,

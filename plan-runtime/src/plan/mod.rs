@@ -1,4 +1,48 @@
 //! A plan as data: what `plan!` expands to, and what JSON plans are read into.
+//!
+//! | | |
+//! |---|---|
+//! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
+//! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`] | what a step does: calls, conditions, loops |
+//! | [`Policy`], [`Optional`] | what a step does about failures and time |
+//! | [`Template`], [`Entry`], [`Key`], [`Part`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
+//! | [`Reference`], [`Source`], [`Segment`], [`Absent`] | from a step or an input to a value in it |
+//! | [`Use`] | a reference, and where in the arguments it stands |
+//! | [`InPlan`] | prints a template or a reference by the names of a plan |
+//!
+//! What may be asked of a plan that nobody has run:
+//!
+//! ```
+//! use plan_runtime::{Result, Shape, plan, tool};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize, Shape)]
+//! struct Room { number: u32, seats: Vec<String> }
+//!
+//! /// Finds a free room.
+//! #[tool]
+//! async fn find_room(day: String) -> Result<Room> { unimplemented!("{day}") }
+//!
+//! /// Puts a note on a door.
+//! #[tool]
+//! async fn label_door(room: u32, text: String) -> Result<()> { unimplemented!("{room} {text}") }
+//!
+//! plan! {
+//!     Reserve(day: String) {
+//!         step room = FindRoom { day };
+//!         step label = LabelDoor { room: room.number, text: format!("for {}", room.seats[0]) };
+//!     }
+//! }
+//!
+//! let label = Reserve::PLAN.step("label").unwrap();
+//! assert_eq!(label.tool().unwrap().description, "Puts a note on a door.");
+//! let uses: Vec<String> = label.references().iter()
+//!     .map(|usage| format!("{} is {} at {}", usage.place, usage.reference, usage.reference.pointer()))
+//!     .collect();
+//! assert_eq!(uses, ["room is room.number at /number", "text is room.seats[0] at /seats/0"]);
+//! assert_eq!(Reserve::PLAN.dependencies("label")[0].id, "room");
+//! assert_eq!(Reserve::PLAN.blocked_by("room")[0].id, "label");
+//! ```
 
 mod body;
 mod display;
@@ -86,12 +130,13 @@ pub struct Plan {
     pub output: Output,
 }
 
-/// What a plan is given under a name.
+/// What a plan is given under a name: a field of the struct that `plan!` makes, a member of the object that
+/// [`Toolbox::run`](crate::dynamic::Toolbox::run) is given.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The name that references use.
     pub name: Cow<'static, str>,
-    /// The type, as written.
+    /// The type, as written in Rust. One that is an `Option<…>` may be left out of the inputs of a run by a toolbox.
     pub type_name: Cow<'static, str>,
     /// What it is for, from its doc comment; empty where nothing was said.
     pub description: Cow<'static, str>,
@@ -106,7 +151,8 @@ pub struct Output {
     pub value: Template,
 }
 
-/// A step of a plan.
+/// A step of a plan. In most, the [body](Self::body) is one call, of which [`tool`](Self::tool), [`action`](Self::action) and
+/// [`references`](Self::references) tell.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The name that references use.
@@ -123,7 +169,7 @@ pub struct Step {
     pub policy: Shared<Policy>,
 }
 
-/// What a plan says of the tool that a step calls.
+/// What a plan says of the tool that a step calls, for people and for whoever looks the tool up by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolInfo {
     /// [`Tool::NAME`](crate::Tool::NAME).

@@ -22,11 +22,11 @@ pub struct Policy {
     /// Only what may help is tried again: transient errors of tools, panics, and attempts that took too long. Arguments are
     /// resolved for each attempt.
     pub attempts: u32,
-    /// How long to wait before the second attempt; before each further one, it is twice as long.
+    /// How long to wait before the second attempt; before each further one, it is twice as long. [`wait_after`](Self::wait_after) tells.
     pub backoff: Duration,
-    /// How long to wait at most.
+    /// How long to wait between two attempts at most, however often the wait was doubled.
     pub max: Duration,
-    /// Whether to wait for a random part of that time, so that those who failed together do not come back together.
+    /// Whether to wait for a random part of that time, between none and all of it, so that those who failed together do not come back together.
     pub jitter: bool,
     /// How long one attempt may take. Its future is dropped then.
     pub timeout: Option<Duration>,

@@ -4,7 +4,26 @@ use crate::shape::Tagging;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A JSON value with references in it.
+/// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
+///
+/// ```
+/// use plan_runtime::plan::{Key, Plan, Template};
+///
+/// let plan: Plan = serde_json::from_str(r#"{"name": "p", "inputs": [{"name": "to", "type": "String"}], "steps": [
+///     {"id": "sent", "tool": {"name": "send"}, "arguments": {"object": {
+///         "to": {"reference": {"input": "to", "pointer": ""}},
+///         "text": "Hello!"
+///     }}}
+/// ]}"#)?;
+/// let Template::Object(members) = &plan.steps[0].action().unwrap().args else { panic!() };
+/// assert_eq!(members[1].key, Key::Name("text".into()));
+/// assert!(matches!(&members[1].value, Template::String(text) if text == "Hello!"));
+///
+/// // Without looking at each part: the references in it, with their places.
+/// let uses = plan.steps[0].references();
+/// assert_eq!((uses.len(), uses[0].place.as_str()), (1, "to"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Template {
     /// `null`; what `None` is.

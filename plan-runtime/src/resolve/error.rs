@@ -117,14 +117,20 @@ pub enum ErrorKind {
 
 /// A kind of JSON value, as found where something else was needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum JsonKind {
+    /// There is nothing.
     Absent,
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool,
+    /// A number.
     Number,
+    /// A string.
     String,
+    /// An array.
     List,
+    /// An object.
     Object,
 }
 

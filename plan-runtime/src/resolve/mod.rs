@@ -4,6 +4,11 @@
 //! ([RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)) and goes on in the value that is there. So a tool's
 //! argument struct is built out of earlier outputs with no JSON text and no [`Value`](serde_json::Value) in between,
 //! and whatever text an output holds is never read as anything but text.
+//!
+//! Runs do this by themselves. The functions here are for other engines: for what decides in its own way when a step is to start,
+//! and keeps outputs in its own place. [`encode`] makes the JSON of an output, [`Held`] keeps it, [`Scope`] is all that the
+//! steps of a plan can refer to, and [`resolve()`] makes a step's arguments of it. [`ResolveError`] says which argument could not
+//! be made, out of which reference, how far its pointer led and what was there.
 
 mod access;
 pub(crate) mod describe;

@@ -116,7 +116,8 @@ impl StdError for StepError {
     }
 }
 
-/// A step that failed.
+/// A step that failed: which, of what tool, in which element of a `for`, why, and what could not run because of it.
+/// [`RunError::failures`] has them, in the order in which they failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub(super) step: Cow<'static, str>,

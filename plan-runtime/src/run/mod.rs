@@ -222,14 +222,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///     broken
     /// };
     /// let timer = ManualTimer::new();
-    /// let run = plan.run(&()).timer(timer.clone());
-    /// let pass_time = async {
-    ///     while let Some(wait) = timer.next() {
-    ///         timer.advance(wait);
-    ///         smol::future::yield_now().await;
-    ///     }
-    /// };
-    /// let (result, ()) = smol::block_on(smol::future::zip(run, pass_time));
+    /// let run = plan.run(&()).timer(&timer);
+    /// let result = smol::block_on(timer.skip_waits(run));
     /// assert!(result.is_err());
     /// assert_eq!(timer.elapsed(), Duration::from_secs(10 + 20));
     /// ```

@@ -104,7 +104,7 @@ impl Totals {
     }
 }
 
-/// What became of a step.
+/// What became of a step: how it ended, when, and each of its [attempts](Self::attempts). [`Report::steps`] has them.
 #[derive(Clone, Debug)]
 pub struct StepReport {
     id: Cow<'static, str>,
@@ -117,7 +117,7 @@ pub struct StepReport {
     pub(super) output: Option<Value>,
 }
 
-/// A call of a tool, or a computation of a value.
+/// A call of a tool, or a computation of a value: one try of it, for one element of a `for`.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     element: Vec<usize>,
@@ -129,7 +129,7 @@ pub struct Attempt {
     pub(super) arguments: Option<Value>,
 }
 
-/// How a step ended.
+/// How a step ended. [`name`](Self::name) is a word for it, and `{}` writes it with its cause: `failed: mailbox is locked`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Status {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// A wait, on its way.
+/// A wait, on its way: what [`Timer::sleep`] gives.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What a run takes the time from: for backoff, time limits, and the times in reports and events.
@@ -32,7 +32,7 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// }
 /// ```
 pub trait Timer: Send + Sync {
-    /// What time it is.
+    /// What time it is. Only differences count; it never goes back.
     fn now(&self) -> Instant;
 
     /// A future that is ready after this time.

@@ -1,0 +1,67 @@
+//! What is public is in `tests/public-api.txt`, so that a change of it is seen. `UPDATE_EXPECT=1` writes the file.
+//!
+//! rustdoc gives it as JSON, which is not stable: the format is that of the rustc that the project is built with. With
+//! another one that has another format, this test says so, and checks nothing.
+
+use public_api::Builder;
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// The version of rustdoc's JSON that `public-api` reads, in the version that this is built with.
+const FORMAT: u64 = 57;
+
+#[test]
+fn listing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("public-api");
+    let made = Command::new(env!("CARGO"))
+        .args(["rustdoc", "--quiet", "--locked", "--package=plan-runtime"])
+        .args(["--lib", "--all-features", "--target-dir"])
+        .arg(&target)
+        .args(["--", "-Zunstable-options", "--output-format=json"])
+        .args(["--cap-lints=allow"])
+        .env("RUSTC_BOOTSTRAP", "1")
+        .current_dir(root)
+        .status();
+    assert!(made.unwrap().success(), "rustdoc fails");
+
+    let json = target.join("doc/plan_runtime.json");
+    let text = fs::read_to_string(&json).unwrap();
+    let version = serde_json::from_str::<Value>(&text).unwrap()["format_version"].clone();
+    if version != FORMAT {
+        // Past the test harness, which keeps what a test prints that succeeds.
+        let skipped = format!(
+            "public API: not checked, since rustdoc writes JSON of format {version}, not {FORMAT}\n"
+        );
+        std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+        return;
+    }
+    let api = Builder::from_rustdoc_json(&json)
+        .omit_blanket_impls(true)
+        .omit_auto_trait_impls(true)
+        .build()
+        .unwrap();
+    // The guide is there in documentation only.
+    let items = api.items().map(|item| format!("{item}\n"));
+    let is: String = items
+        .filter(|item| !item.starts_with("pub mod plan_runtime::guide"))
+        .collect();
+
+    let file = root.join("tests/public-api.txt");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&file, is).unwrap();
+        return;
+    }
+    let was = fs::read_to_string(&file).unwrap_or_default();
+    let gone = was.lines().filter(|line| !is.lines().any(|it| it == *line));
+    let new = is.lines().filter(|line| !was.lines().any(|it| it == *line));
+    let gone: String = gone.map(|line| format!("- {line}\n")).collect();
+    let new: String = new.map(|line| format!("+ {line}\n")).collect();
+    assert!(
+        is == was,
+        "the public API is another than in tests/public-api.txt; if that is meant, UPDATE_EXPECT=1 writes it:\n{gone}{new}"
+    );
+}
