@@ -108,7 +108,7 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
         let mut named = false;
         let mut j = 0;
         while j < given.len() {
-            named = named || equal(given[j], field.ident);
+            named = named || equal(given[j].as_bytes(), field.ident.as_bytes());
             j += 1;
         }
         let read = !matches!(field.argument, Place::LeftOut(_));
@@ -161,41 +161,37 @@ const fn place(shape: TypeShape, variant: &'static str, ident: &'static str) -> 
     }
 }
 
-const fn find(fields: &'static [Field], ident: &str) -> Option<Field> {
-    let mut i = 0;
-    while i < fields.len() {
-        if equal(fields[i].ident, ident) {
-            return Some(fields[i]);
+const fn find(mut fields: &'static [Field], ident: &str) -> Option<&'static Field> {
+    let ident = ident.as_bytes();
+    while let [field, others @ ..] = fields {
+        if equal(field.ident.as_bytes(), ident) {
+            return Some(field);
         }
-        i += 1;
+        fields = others;
     }
     None
 }
 
-const fn find_variant(variants: &'static [Variant], ident: &str) -> Option<Variant> {
-    let mut i = 0;
-    while i < variants.len() {
-        if equal(variants[i].ident, ident) {
-            return Some(variants[i]);
+const fn find_variant(mut variants: &'static [Variant], ident: &str) -> Option<&'static Variant> {
+    let ident = ident.as_bytes();
+    while let [variant, others @ ..] = variants {
+        if equal(variant.ident.as_bytes(), ident) {
+            return Some(variant);
         }
-        i += 1;
+        variants = others;
     }
     None
 }
 
-const fn equal(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
+/// Whether the names are the same. Calls, also those of `len`, are what costs most where a compiler evaluates this.
+const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
+    while let ([x, more_of_a @ ..], [y, more_of_b @ ..]) = (a, b) {
+        if *x != *y {
             return false;
         }
-        i += 1;
+        (a, b) = (more_of_a, more_of_b);
     }
-    true
+    a.is_empty() && b.is_empty()
 }
 
 /// Ends the compile-time evaluation that went round a cycle.
