@@ -264,8 +264,12 @@ fn graph_flow_chain(steps: usize) -> Case {
         let storage = Arc::new(InMemorySessionStorage::new());
         let session = Session::new_from_task("s".to_owned(), "s0");
         runtime.block_on(storage.save(session)).unwrap();
-        let runner = FlowRunner::new(graph.clone(), storage);
-        timed(|| runtime.block_on(runner.run("s")).unwrap())
+        let runner = FlowRunner::new(graph.clone(), storage.clone());
+        let took = timed(|| runtime.block_on(runner.run("s")).unwrap());
+        let session = runtime.block_on(storage.get("s")).unwrap().unwrap();
+        let last = format!("s{}", steps - 1);
+        assert_eq!(session.context.get::<u64>(&last), Some(1));
+        took
     };
     ("`graph-flow` 0.8.1", "JSON", Box::new(run))
 }

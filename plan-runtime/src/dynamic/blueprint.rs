@@ -69,7 +69,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
 }
 
 fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) -> Step {
-    let Head { id, members } = head;
+    let (id, members) = head.open(source);
     draft.current = Some((index, id.clone()));
     let Some(members) = members else {
         return steps::step(

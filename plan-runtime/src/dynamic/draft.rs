@@ -81,6 +81,11 @@ impl Draft {
         self.shows.get_or_insert(place);
     }
 
+    /// What is left of it once the plan is there.
+    pub(super) fn end(self) -> (Notes, Spans) {
+        (self.notes, self.spans)
+    }
+
     /// Makes a step known under an id.
     pub(super) fn declare(&mut self, index: usize, id: &str, place: Range<usize>) {
         if id.trim().is_empty() {

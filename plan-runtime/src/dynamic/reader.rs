@@ -124,10 +124,12 @@ impl<'c> Reader<'c> {
         }
         let mut notes = Notes::default();
         let draft = match self.draft(text, &mut notes) {
-            Some((dialect, mut draft, plan)) => {
-                notes = draft.notes;
-                draft.spans.templates.shrink_to_fit();
-                plan.map(|plan| (dialect, plan, draft.spans))
+            Some((dialect, draft, plan)) => {
+                let mut spans;
+                // The names of all steps are gone before the list of places is copied to one that it fits.
+                (notes, spans) = draft.end();
+                spans.templates.shrink_to_fit();
+                plan.map(|plan| (dialect, plan, spans))
             }
             None => None,
         };

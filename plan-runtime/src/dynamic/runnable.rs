@@ -7,12 +7,21 @@ use crate::resolve::{Held, encode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The inputs of a plan in its order, or all that keeps it from starting. `has_all` says that no tool is lacking.
+/// What a plan lacks somewhere, which is looked at once for every run.
+#[derive(Clone, Copy)]
+pub(super) struct Lacks {
+    /// The toolbox has not all tools.
+    pub(super) tools: bool,
+    /// Something that only `plan!` can give code to has none.
+    pub(super) code: bool,
+}
+
+/// The inputs of a plan in its order, or all that keeps it from starting.
 pub(super) fn ready(
     plan: &Plan,
     inputs: &impl Serialize,
     contracts: &Contracts,
-    has_all: bool,
+    lacks: Lacks,
 ) -> Result<Vec<Held>, Vec<String>> {
     let mut mistakes = Vec::new();
     let inputs = match encode(inputs) {
@@ -22,10 +31,12 @@ pub(super) fn ready(
             Vec::new()
         }
     };
-    if !has_all {
+    if lacks.tools {
         tools(plan, contracts, &mut mistakes);
     }
-    code(plan, &mut mistakes);
+    if lacks.code {
+        code(plan, &mut mistakes);
+    }
     match mistakes.is_empty() {
         true => Ok(inputs),
         false => Err(mistakes),
@@ -120,9 +131,6 @@ fn callers(steps: &[&str]) -> String {
 fn code(plan: &Plan, mistakes: &mut Vec<String>) {
     const NO_CODE: &str = "the plan was read from JSON, so there is no code that computes";
     let mut find = |step: Option<&Step>, template: &Template| {
-        if has_code(template) {
-            return;
-        }
         let place = || {
             step.map_or("the output".to_owned(), |step| {
                 format!("step `{}`", step.id)
@@ -154,10 +162,15 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
     find(None, &plan.output.value);
 }
 
-/// Whether nothing in a template lacks code, which is looked at once for every run.
-fn has_code(template: &Template) -> bool {
+/// Whether nothing in a template lacks code.
+#[inline]
+pub(super) fn has_code(template: &Template) -> bool {
     match template {
-        Template::Object(entries) => entries.iter().all(|entry| has_code(&entry.value)),
+        Template::Reference(_) => true,
+        Template::Object(entries) => entries.iter().all(|entry| {
+            // The most frequent one, without a call.
+            matches!(entry.value, Template::Reference(_)) || has_code(&entry.value)
+        }),
         Template::List(parts) | Template::Tagged(_, parts) => parts.iter().all(has_code),
         Template::Text(parts) => parts.iter().all(|part| match part {
             Part::Literal(_) => true,

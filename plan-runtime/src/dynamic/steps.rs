@@ -11,10 +11,28 @@ use crate::plan::{
 };
 use std::borrow::Cow;
 
-/// A step whose references are not read yet.
+/// A step whose references are not read yet. Those of all steps are there at once, so it has no members: they are found again when
+/// the step is read.
 pub(super) struct Head<'a> {
-    pub(super) id: String,
-    pub(super) members: Option<Members<'a>>,
+    id: Box<str>,
+    node: Node<'a>,
+}
+
+/// The heads of all steps, in pieces: each is gone once its steps are read.
+pub(super) struct Heads<'a>(Vec<Vec<Head<'a>>>);
+
+/// How many heads a piece has.
+const PIECE: usize = 1024;
+
+impl<'a> Head<'a> {
+    /// The step's id, and its members if it is an object. What is wrong with them was said before.
+    pub(super) fn open(self, source: &Source<'_>) -> (String, Option<Members<'a>>) {
+        let members = match self.node.kind() {
+            Kind::Object => Some(Members::split(source, self.node, &mut |_| {})),
+            _ => None,
+        };
+        (self.id.into(), members)
+    }
 }
 
 /// Reads the ids, so that references to later steps are known. `id` names a step that gives none itself.
@@ -24,32 +42,37 @@ pub(super) fn heads<'a>(
     list: Node<'a>,
     nodes: Vec<Node<'a>>,
     id: Option<fn(usize) -> String>,
-) -> Vec<Head<'a>> {
+) -> Heads<'a> {
     if nodes.is_empty() {
         let message = "the plan has no steps";
         let place = source.place(list.slice());
         draft.note(Note::error(Code::NoSteps, place, message));
     }
     if !counted(draft, source, &nodes) {
-        return Vec::new();
+        return Heads(Vec::new());
     }
-    let mut heads = Vec::with_capacity(nodes.len());
     draft.spans.steps.reserve_exact(nodes.len());
-    for (index, node) in nodes.into_iter().enumerate() {
-        heads.push(head(draft, source, node, index, id));
-    }
-    heads
+    let mut index = 0;
+    let mut piece = |nodes: &[Node<'a>]| {
+        let mut piece = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            piece.push(head(draft, source, *node, index, id));
+            index += 1;
+        }
+        piece
+    };
+    Heads(nodes.chunks(PIECE).map(&mut piece).collect())
 }
 
 /// Reads the steps, once their ids are known.
 pub(super) fn read<'a>(
     draft: &mut Draft,
     source: &Source<'_>,
-    heads: Vec<Head<'a>>,
+    Heads(heads): Heads<'a>,
     step: fn(&mut Draft, &Source<'_>, usize, Head<'a>) -> Step,
 ) -> Vec<Step> {
-    let mut steps = Vec::with_capacity(heads.len());
-    for (index, head) in heads.into_iter().enumerate() {
+    let mut steps = Vec::with_capacity(heads.iter().map(Vec::len).sum());
+    for (index, head) in heads.into_iter().flatten().enumerate() {
         steps.push(step(draft, source, index, head));
     }
     draft.current = None;
@@ -65,7 +88,7 @@ pub(super) fn plain(
     known: &[&str],
     arguments: fn(&mut Draft, &Source<'_>, usize, &Members<'_>) -> Template,
 ) -> Step {
-    let Head { id, members } = head;
+    let (id, members) = head.open(source);
     draft.current = Some((index, id.clone()));
     let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
     if let Some(members) = &members {
@@ -108,11 +131,7 @@ fn head<'a>(
         ..StepSpans::default()
     };
     draft.current = Some((index, String::new()));
-    let mut members = draft.members(source, node, "a step");
-    // Those of all steps are there at once, until the first step is read.
-    if let Some(Members(members)) = &mut members {
-        members.shrink_to_fit();
-    }
+    let members = draft.members(source, node, "a step");
     let given = members.as_ref().and_then(|members| members.get("id"));
     let arguments = ["params", "arguments"]
         .into_iter()
@@ -143,7 +162,10 @@ fn head<'a>(
     spans.broken = members.is_none();
     draft.spans.steps.push(spans);
     draft.current = None;
-    Head { id, members }
+    Head {
+        id: id.into(),
+        node,
+    }
 }
 
 /// The name of the step's tool.

@@ -1,6 +1,7 @@
 use super::contract::{Contract, Contracts};
-use super::{Document, Findings, Reader, fit, runnable};
-use crate::plan::{Action, Body, BodyPart, Plan, ToolInfo};
+use super::runnable::{self, Lacks, has_code};
+use super::{Document, Findings, Reader, fit};
+use crate::plan::{Action, BodyPart, Plan, ToolInfo};
 use crate::run::Cause;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::{Call, Result, Run};
@@ -291,8 +292,8 @@ impl<App: ?Sized> Toolbox<App> {
         inputs: impl Serialize,
         app: &'a App,
     ) -> Run<'a, App, Value> {
-        let (found, has_all) = Found::new(self, plan);
-        let inputs = runnable::ready(plan, &inputs, &self.contracts, has_all).map_err(Cause::Unfit);
+        let (found, lacks) = Found::new(self, plan);
+        let inputs = runnable::ready(plan, &inputs, &self.contracts, lacks).map_err(Cause::Unfit);
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
     }
 
@@ -337,42 +338,51 @@ struct Found<'a, App: ?Sized> {
 }
 
 impl<'a, App: ?Sized> Found<'a, App> {
-    /// The tools, and whether there are all.
-    fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> (Self, bool) {
+    /// The tools, and what there is not.
+    fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> (Self, Lacks) {
         let mut by_site = Vec::with_capacity(plan.steps.len());
         let mut numbered = true;
-        let mut has_all = true;
+        let mut lacks = Lacks {
+            tools: false,
+            code: !has_code(&plan.output.value),
+        };
         // Steps that follow each other often call the same tool.
         let mut last: Option<(&ToolInfo, Option<&'a Implementation<App>>)> = None;
         let mut add = |action: &'a Action| {
             numbered &= action.site == by_site.len();
-            let tool = action.tool.as_deref().and_then(|tool| {
-                let found = match last {
+            let tool = match action.tool.as_deref() {
+                None => None,
+                Some(tool) => match last {
                     Some((same, found)) if std::ptr::eq(same, tool) => found,
-                    Some((same, found)) if same.name == tool.name => found,
-                    _ => toolbox.get(&tool.name),
-                };
-                has_all &= found.is_some();
-                last = Some((tool, found));
-                found
-            });
+                    _ => {
+                        let found = match last {
+                            Some((same, found)) if same.name == tool.name => found,
+                            _ => toolbox.get(&tool.name),
+                        };
+                        lacks.tools |= found.is_none();
+                        last = Some((tool, found));
+                        found
+                    }
+                },
+            };
             by_site.push(tool);
         };
         for step in plan.steps.iter() {
-            match &step.body {
-                Body::Action(action) => add(action),
-                body => body.visit(&mut |part| {
-                    if let BodyPart::Action(action) = part {
-                        add(action);
-                    }
-                }),
+            step.body.visit(&mut |part| {
+                lacks.code |= !has_code(part.template());
+                if let BodyPart::Action(action) = part {
+                    add(action);
+                }
+            });
+            if let Some(fallback) = &step.policy.fallback {
+                lacks.code |= !has_code(fallback);
             }
         }
         if !numbered {
             // A plan that was made by hand has what sites it likes, so its tools are looked up when they are called.
             by_site.clear();
         }
-        (Self { toolbox, by_site }, has_all)
+        (Self { toolbox, by_site }, lacks)
     }
 }
 

@@ -20,8 +20,11 @@ impl Graph {
         // Where each step needs only steps before it, which is how nearly all plans are written, there can be no cycle.
         let mut forward = true;
         let mut total = 0;
+        let mut only_reads = true;
         for (place, step) in steps.iter().enumerate() {
-            for &need in step.needs.iter() {
+            let needs = &*step.needs;
+            only_reads &= step.after.is_empty();
+            for &need in needs {
                 let Some(dependents) = dependents.get_mut(need) else {
                     return Err(format!(
                         "step `{}` needs step number {need}, but the plan has only {count}",
@@ -31,13 +34,13 @@ impl Graph {
                 *dependents = dependents.wrapping_add(1);
                 forward &= need < place;
             }
-            total += step.needs.len();
-            waits.push(number(step.needs.len()));
+            total += needs.len();
+            waits.push(number(needs.len()));
         }
         if u32::try_from(count.max(total)).is_err() {
             return Err(format!("{count} steps with {total} needs are too many"));
         }
-        let readers = readers(plan, &dependents);
+        let readers = readers(plan, &dependents, only_reads);
         let dependents = Lists::inverse(steps.iter().map(|step| &*step.needs), dependents);
         if !forward {
             acyclic(plan, &waits, &dependents)?;
@@ -50,11 +53,12 @@ impl Graph {
     }
 }
 
-/// How many read each step's output, the plan's own output among them.
-fn readers(plan: &Plan, dependents: &[u32]) -> Vec<u32> {
+/// How many read each step's output, the plan's own output among them. `only_reads` says that no step only waits for another.
+fn readers(plan: &Plan, dependents: &[u32], only_reads: bool) -> Vec<u32> {
     // What a step needs it reads, but for what it only waits for.
     let mut readers = dependents.to_vec();
-    for step in plan.steps.iter().filter(|step| !step.after.is_empty()) {
+    let waiting = |step: &&Step| !only_reads && !step.after.is_empty();
+    for step in plan.steps.iter().filter(waiting) {
         step.needs.iter().for_each(|need| readers[*need] -= 1);
         reads(step, &mut |read| {
             if let Some(readers) = readers.get_mut(read) {
@@ -70,14 +74,10 @@ fn readers(plan: &Plan, dependents: &[u32]) -> Vec<u32> {
     readers
 }
 
-/// Hands over the steps whose outputs a step reads.
-#[inline]
+/// Hands over the steps whose outputs a step reads. Where it waits for no others, they are all that it needs.
+#[cold]
 pub(super) fn reads(step: &Step, f: &mut impl FnMut(usize)) {
-    match step.after.is_empty() {
-        // Nothing else is needed then.
-        true => step.needs.iter().copied().for_each(f),
-        false => steps_in(step.reads()).for_each(f),
-    }
+    steps_in(step.reads()).for_each(f);
 }
 
 /// Takes steps away for as long as there is one that waits for nothing: what is left are cycles and what needs them.

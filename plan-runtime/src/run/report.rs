@@ -7,9 +7,11 @@ mod serialize;
 pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadata, ToolResult};
 
 use super::StepError;
-use crate::plan::{Action, Plan, Step};
+use crate::plan::{Action, Plan, Shared, Step, ToolInfo};
 use serde_json::Value;
 use std::borrow::{Borrow, Cow};
+use std::fmt;
+use std::ops::Deref;
 use std::time::{Duration, SystemTime};
 
 /// What became of each step of a run.
@@ -108,7 +110,7 @@ impl Totals {
 #[derive(Clone, Debug)]
 pub struct StepReport {
     id: Cow<'static, str>,
-    tool: Option<Cow<'static, str>>,
+    tool: Option<ToolName>,
     status: Status,
     element: Vec<usize>,
     started: Option<Duration>,
@@ -122,11 +124,41 @@ pub struct StepReport {
 pub struct Attempt {
     element: Vec<usize>,
     number: u32,
-    tool: Option<Cow<'static, str>>,
+    tool: Option<ToolName>,
     started: Duration,
     ended: Option<Duration>,
     error: Option<StepError>,
     pub(super) arguments: Option<Value>,
+}
+
+/// The name of a tool, which the plan's steps and what is said of them share.
+#[derive(Clone)]
+struct ToolName(Shared<ToolInfo>);
+
+impl ToolName {
+    /// That of the tool that a step calls, if it is one.
+    fn of(step: &Step) -> Option<Self> {
+        match step.action() {
+            Some(action) => action.tool.clone(),
+            // They have the same name then.
+            None => step.tool().and(step.actions().first()?.tool.clone()),
+        }
+        .map(Self)
+    }
+}
+
+impl Deref for ToolName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl fmt::Debug for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.name.fmt(f)
+    }
 }
 
 /// How a step ended. [`name`](Self::name) is a word for it, and `{}` writes it with its cause: `failed: mailbox is locked`.
@@ -249,7 +281,7 @@ impl StepReport {
     ) -> Self {
         Self {
             id: step.id.clone(),
-            tool: step.tool().map(|tool| tool.name.clone()),
+            tool: ToolName::of(step),
             status,
             element,
             started,
@@ -343,7 +375,7 @@ impl Attempt {
         Self {
             element,
             number,
-            tool: action.tool.as_ref().map(|tool| tool.name.clone()),
+            tool: action.tool.clone().map(ToolName),
             started,
             ended: None,
             error: None,

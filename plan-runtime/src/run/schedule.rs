@@ -16,14 +16,14 @@ use super::report::Attempt;
 use super::start::{Request, Started, StepResult};
 use super::timer::{Sleep, Timer};
 use super::trace::Span;
-use crate::plan::{Body, Optional, Plan, Step};
+use crate::plan::{Action, Body, Optional, Plan, Step};
 use crate::resolve::{Held, Scope, resolve};
 use flow::{Flow, Place};
 use ready::Ready;
 use serde_json::Value;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
-use task::{Event, Task, catch};
+use task::{More as TaskMore, Task, catch};
 use tasks::{Happened, Tasks};
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
@@ -203,8 +203,9 @@ impl<'x> Schedule<'x> {
             if self.open == 0 {
                 break;
             }
-            match self.running.poll_next(cx) {
-                Poll::Ready(Some(happened)) => self.happened(happened),
+            let mut result = None;
+            match self.running.poll_next(cx, &mut result) {
+                Poll::Ready(Some(happened)) => self.happened(happened, result),
                 Poll::Ready(None) => break,
                 Poll::Pending => return Poll::Pending,
             }
@@ -269,23 +270,46 @@ impl<'x> Schedule<'x> {
             self.enter(step, body, Place::WHOLE, None, start);
             return self.settle(step);
         };
-        let span = match self.watched {
-            true => self.watch_attempt(step, 0),
-            false => Span::none(),
-        };
+        if self.watched {
+            return self.start_watched(step, action, start);
+        }
+        let scope = self.scope();
+        let request = Request::new(&scope, action);
+        match catch(|| start(action.site, request)) {
+            Ok(Started::Running(future)) => {
+                self.calls += 1;
+                self.running.push((step, 0), Some(future), None);
+            }
+            Ok(Started::Ended(result)) => self.ended_at_once(step, result, None),
+            Err(panic) => self.ended_at_once(step, Err(panic), None),
+        }
+    }
+
+    /// Starts a single call while somebody watches: in a span.
+    fn start_watched(&mut self, step: usize, action: &'x Action, start: Start<'_, 'x>) {
+        let span = self.watch_attempt(step, 0);
         let scope = self.scope();
         let request = Request::new(&scope, action);
         match catch(|| span.in_scope(|| start(action.site, request))) {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
-                self.running.push(Task::call((step, 0), future, None, span));
+                let more = TaskMore::of(span, None);
+                self.running.push((step, 0), Some(future), more);
             }
-            Ok(Started::Ended(result)) => self.single_ended(step, result, &span),
-            Err(panic) => self.single_ended(step, Err(panic), &span),
+            Ok(Started::Ended(result)) => self.ended_at_once(step, result, Some(&span)),
+            Err(panic) => self.ended_at_once(step, Err(panic), Some(&span)),
         }
     }
 
-    fn single_ended(&mut self, step: usize, result: StepResult, span: &Span) {
+    /// A single call has ended without a future.
+    fn ended_at_once(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
+        self.single_ended(step, result, span);
+    }
+
+    /// A step that is a single call has ended. This and what follows is done for each step of each run, right where calls are polled:
+    /// as functions of their own, they would pass the output on and save registers more than they work.
+    #[inline(always)]
+    fn single_ended(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
         if self.watched {
             self.watch_tried(step, 0, result.as_ref().err(), span);
         }
@@ -295,26 +319,24 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    fn happened(&mut self, happened: Happened) {
-        let Happened {
-            step,
-            job,
-            span,
-            event,
-        } = happened;
-        match event {
-            Event::Ended(result) => {
+    #[inline(always)]
+    fn happened(&mut self, happened: Happened, result: Option<StepResult>) {
+        let Happened { step, job, more } = happened;
+        let span = more.as_deref().map(|more| &more.span);
+        match result {
+            Some(result) => {
                 self.calls -= 1;
                 match self.steps.more_of(step) {
-                    Some(_) => self.called(step, job, result, &span),
-                    None => self.single_ended(step, result, &span),
+                    Some(_) => self.called(step, job, result, span),
+                    None => self.single_ended(step, result, span),
                 }
             }
-            Event::Waited => self.waited(step, job),
+            None => self.waited(step, job),
         }
     }
 
     /// A step has its output.
+    #[inline(always)]
     fn end(&mut self, step: usize, output: Held) {
         self.open -= 1;
         self.stop_time(step);
@@ -349,6 +371,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// A step has its output, for which others may have waited.
+    #[inline(always)]
     fn complete(&mut self, step: usize, mut output: Held) {
         // With null in its place, the output is of another type than the tool's.
         if self.plan.steps[step].policy.optional == Optional::Whole {
@@ -437,6 +460,7 @@ impl<'x> Schedule<'x> {
         self.release(step);
     }
 
+    #[inline]
     fn stop_time(&mut self, step: usize) {
         if let Some((_, ended)) = self.times.get_mut(step) {
             *ended = Some(self.clock.now());
@@ -459,16 +483,22 @@ impl<'x> Schedule<'x> {
     }
 
     /// The step will read nothing any more.
+    #[inline(always)]
     fn release(&mut self, step: usize) {
-        let readers = &mut self.graph.readers;
-        reads(&self.plan.steps[step], &mut |read| {
-            if let Some(readers) = readers.get_mut(read) {
+        let step = &self.plan.steps[step];
+        let mut release = |read: usize| {
+            if let Some(readers) = self.graph.readers.get_mut(read) {
                 *readers -= 1;
                 if *readers == 0 {
                     self.outputs[read] = None;
                 }
             }
-        });
+        };
+        match step.after.is_empty() {
+            // Nothing else is needed then.
+            true => step.needs.iter().for_each(|&read| release(read)),
+            false => reads(step, &mut release),
+        }
     }
 
     fn scope(&self) -> Scope<'_> {

@@ -18,8 +18,8 @@ mod on {
         LevelFilter::current() != LevelFilter::OFF
     }
 
-    /// The span of a run or of an attempt. There is one with each task, so that nothing takes little room.
-    pub(in crate::run) struct Span(Option<Box<tracing::Span>>);
+    /// The span of a run or of an attempt.
+    pub(in crate::run) struct Span(Option<tracing::Span>);
 
     impl Span {
         pub(in crate::run) fn none() -> Self {
@@ -27,7 +27,11 @@ mod on {
         }
 
         fn of(span: tracing::Span) -> Self {
-            Self((!span.is_disabled()).then(|| Box::new(span)))
+            Self((!span.is_disabled()).then_some(span))
+        }
+
+        pub(in crate::run) fn is_none(&self) -> bool {
+            self.0.is_none()
         }
 
         pub(in crate::run) fn run(plan: &Plan) -> Self {
@@ -39,7 +43,7 @@ mod on {
                 return Self::none();
             };
             Self::of(tracing::info_span!(
-                parent: &**run,
+                parent: run,
                 "step",
                 step = %step,
                 tool = step.tool().map(|tool| &*tool.name),
@@ -48,9 +52,7 @@ mod on {
             ))
         }
 
-        #[inline]
         pub(in crate::run) fn in_scope<T>(&self, run: impl FnOnce() -> T) -> T {
-            // One place that calls it, so that it is inlined.
             let _entered = self.0.as_ref().map(|span| span.enter());
             run()
         }
@@ -100,6 +102,10 @@ mod off {
     impl Span {
         pub(in crate::run) fn none() -> Self {
             Self
+        }
+
+        pub(in crate::run) fn is_none(&self) -> bool {
+            true
         }
 
         pub(in crate::run) fn in_scope<T>(&self, run: impl FnOnce() -> T) -> T {

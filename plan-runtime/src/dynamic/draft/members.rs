@@ -12,6 +12,39 @@ use std::collections::{HashMap, HashSet};
 const FEW: usize = 16;
 
 impl<'a> Members<'a> {
+    /// The members of an object. `flaw` is told of those that are left out: they have no name, or that of another.
+    pub(in crate::dynamic) fn split(
+        source: &Source<'_>,
+        node: Node<'a>,
+        flaw: &mut dyn FnMut(Note),
+    ) -> Self {
+        let mut members: Vec<Member<'a>> = Vec::new();
+        let mut seen = HashMap::new();
+        for (key, value) in node.members() {
+            let name = match key.text() {
+                Ok(text) => text.value,
+                Err(_) => {
+                    flaw(no_text(source, key));
+                    continue;
+                }
+            };
+            let first = match members.len() {
+                ..FEW => members.iter().find(|it| it.name == name).map(|it| it.key),
+                _ => seen.get(&name).copied(),
+            };
+            if let Some(first) = first {
+                flaw(duplicate(source, &name, key, first));
+                continue;
+            }
+            members.push(Member { name, key, value });
+            if members.len() >= FEW {
+                let new = &members[seen.len()..];
+                seen.extend(new.iter().map(|it| (it.name.clone(), it.key)));
+            }
+        }
+        Self(members)
+    }
+
     pub(in crate::dynamic) fn get(&self, name: &str) -> Option<Node<'a>> {
         self.member(name).map(|member| member.value)
     }
@@ -38,31 +71,7 @@ impl Draft {
             let note = wrong_kind(source, node, what, "an object");
             return self.error(note);
         }
-        let mut members: Vec<Member<'a>> = Vec::new();
-        let mut seen = HashMap::new();
-        for (key, value) in node.members() {
-            let name = match key.text() {
-                Ok(text) => text.value,
-                Err(_) => {
-                    self.note(no_text(source, key));
-                    continue;
-                }
-            };
-            let first = match members.len() {
-                ..FEW => members.iter().find(|it| it.name == name).map(|it| it.key),
-                _ => seen.get(&name).copied(),
-            };
-            if let Some(first) = first {
-                self.note(duplicate(source, &name, key, first));
-                continue;
-            }
-            members.push(Member { name, key, value });
-            if members.len() >= FEW {
-                let new = &members[seen.len()..];
-                seen.extend(new.iter().map(|it| (it.name.clone(), it.key)));
-            }
-        }
-        Some(Members(members))
+        Some(Members::split(source, node, &mut |note| self.note(note)))
     }
 
     /// Says which members nothing reads: an error in canonical JSON, which nobody writes by heart.

@@ -27,7 +27,7 @@ impl Serialize for StepReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
-        entry(&mut map, "tool", self.tool.as_ref())?;
+        entry(&mut map, "tool", self.tool())?;
         map.serialize_entry("status", self.status.name())?;
         if let Status::Blocked { by } = &self.status {
             map.serialize_entry("by", by)?;
@@ -53,7 +53,7 @@ impl Serialize for Attempt {
             map.serialize_entry("element", &self.element)?;
         }
         map.serialize_entry("number", &self.number)?;
-        entry(&mut map, "tool", self.tool.as_ref())?;
+        entry(&mut map, "tool", self.tool())?;
         map.serialize_entry("started_ms", &millis(self.started))?;
         let took = self.ended.map(|ended| ended.saturating_sub(self.started));
         entry(&mut map, "duration_ms", took.map(millis))?;

@@ -6,7 +6,7 @@ use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::trace::Span;
 use super::flow::{Flow, Place};
-use super::task::{Task, catch};
+use super::task::{More, catch};
 use super::{Schedule, Start};
 use crate::plan::{Body, Branch, Condition, Optional};
 use crate::resolve::{Held, ResolveError, Scope, describe, resolve};
@@ -190,15 +190,21 @@ impl<'x> Schedule<'x> {
                 self.calls += 1;
                 self.flow(step).active += 1;
                 self.running
-                    .push(Task::call((step, job), future, limit, span));
+                    .push((step, job), Some(future), More::of(span, limit));
             }
-            Ok(Started::Ended(result)) => self.tried(step, job, result, &span),
-            Err(panic) => self.tried(step, job, Err(panic), &span),
+            Ok(Started::Ended(result)) => self.tried(step, job, result, Some(&span)),
+            Err(panic) => self.tried(step, job, Err(panic), Some(&span)),
         }
     }
 
     /// A job's call has ended.
-    pub(super) fn called(&mut self, step: usize, job: usize, result: StepResult, span: &Span) {
+    pub(super) fn called(
+        &mut self,
+        step: usize,
+        job: usize,
+        result: StepResult,
+        span: Option<&Span>,
+    ) {
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
@@ -208,7 +214,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// An attempt has ended.
-    fn tried(&mut self, step: usize, job: usize, result: StepResult, span: &Span) {
+    fn tried(&mut self, step: usize, job: usize, result: StepResult, span: Option<&Span>) {
         let now = self.clock.now();
         self.watch_tried(step, job, result.as_ref().err(), span);
         let at = &self.flow(step).jobs[job];
@@ -242,7 +248,8 @@ impl<'x> Schedule<'x> {
             self.flow(step).again.push(Reverse(job));
         } else {
             let sleep = self.clock.sleep(wait);
-            self.running.push(Task::wait((step, job), sleep));
+            self.running
+                .push((step, job), None, Some(More::wait(sleep)));
         }
     }
 

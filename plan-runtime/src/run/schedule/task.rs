@@ -9,14 +9,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// A call, or the wait before one; a panic is its error.
+/// A call, or the wait before one; a panic is its error. Without a future and more, it is nothing, and never ends.
+#[derive(Default)]
 pub(super) struct Task<'x> {
     pub(super) step: usize,
     pub(super) job: usize,
     /// The tool's; `None` for a wait, and for a call that has ended.
-    future: Option<StepFuture<'x>>,
-    limit: Option<Box<Limit>>,
-    span: Span,
+    pub(super) future: Option<StepFuture<'x>>,
+    pub(super) more: Option<Box<More>>,
+}
+
+/// What hardly any call has.
+pub(super) struct More {
+    pub(super) span: Span,
+    /// How long the call may take, or how long to wait.
+    limit: Option<Limit>,
 }
 
 /// How long a call may take, and its error when that is over; or how long to wait.
@@ -25,115 +32,117 @@ struct Limit {
     error: Option<StepError>,
 }
 
-/// What has happened.
-pub(super) enum Event {
-    Ended(StepResult),
-    Waited,
+impl More {
+    /// What a call has more than a future, if it has something.
+    pub(super) fn of(span: Span, limit: Option<(Sleep, StepError)>) -> Option<Box<Self>> {
+        if span.is_none() && limit.is_none() {
+            return None;
+        }
+        let limit = limit.map(|(sleep, error)| {
+            let error = Some(error);
+            Limit { sleep, error }
+        });
+        Some(Box::new(Self { span, limit }))
+    }
+
+    pub(super) fn wait(sleep: Sleep) -> Box<Self> {
+        let error = None;
+        Box::new(Self {
+            span: Span::none(),
+            limit: Some(Limit { sleep, error }),
+        })
+    }
 }
 
-impl<'x> Task<'x> {
-    pub(super) fn call(
-        (step, job): (usize, usize),
-        future: StepFuture<'x>,
-        limit: Option<(Sleep, StepError)>,
-        span: Span,
-    ) -> Self {
-        Self {
-            step,
-            job,
-            future: Some(future),
-            limit: limit.map(|(sleep, error)| {
-                let error = Some(error);
-                Box::new(Limit { sleep, error })
-            }),
-            span,
-        }
-    }
-
-    pub(super) fn wait((step, job): (usize, usize), sleep: Sleep) -> Self {
-        let error = None;
-        Self {
-            step,
-            job,
-            future: None,
-            limit: Some(Box::new(Limit { sleep, error })),
-            span: Span::none(),
-        }
-    }
-
+impl Task<'_> {
     /// Whether a call is running.
     pub(super) fn is_call(&self) -> bool {
         self.future.is_some()
     }
 
-    pub(super) fn take_span(&mut self) -> Span {
-        std::mem::replace(&mut self.span, Span::none())
+    /// Whether it is nothing.
+    pub(super) fn is_idle(&self) -> bool {
+        self.future.is_none() && self.more.is_none()
     }
 
     /// Drops a call that is not waited for any more.
-    pub(super) fn abandon(mut self) {
-        self.drop_call();
-    }
-
-    /// What has happened, if anything has; a call's future is gone then.
-    #[inline]
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
-        if self.future.is_some()
-            && let Some(result) = self.poll_call(cx)
-        {
-            return Poll::Ready(Event::Ended(result));
-        }
-        match &self.limit {
-            None => Poll::Pending,
-            Some(_) => self.poll_limit(cx),
+    pub(super) fn abandon(&mut self) {
+        match self.more.take() {
+            None => drop_future(&mut self.future),
+            Some(more) => drop_in_span(&mut self.future, &more.span),
         }
     }
 
-    fn poll_call(&mut self, cx: &mut Context<'_>) -> Option<StepResult> {
-        let Self { future, span, .. } = self;
-        let mut result = None;
-        let polled = catch(|| {
-            span.in_scope(|| {
-                if let Some(running) = future
-                    && let Poll::Ready(ended) = running.as_mut().poll(cx)
-                {
-                    result = Some(ended);
-                    // What its destructors panic about is lost: the step's fate is known already.
-                    *future = None;
-                }
-            });
-        });
-        match (result, polled) {
-            (Some(result), _) => Some(result),
-            (None, Ok(())) => None,
-            (None, Err(panic)) => {
-                self.drop_call();
-                Some(Err(panic))
+    /// Whether something has happened: a wait is over, or a call has ended. Then its future is gone, and its result is there.
+    #[inline(always)]
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, result: &mut Option<StepResult>) -> bool {
+        if self.more.is_some() {
+            return self.poll_more(cx, result);
+        }
+        poll_future(&mut self.future, cx, result);
+        result.is_some()
+    }
+
+    fn poll_more(&mut self, cx: &mut Context<'_>, result: &mut Option<StepResult>) -> bool {
+        let Self { future, more, .. } = self;
+        let Some(More { span, limit }) = more.as_deref_mut() else {
+            return false;
+        };
+        if future.is_some() {
+            let polled = catch(|| span.in_scope(|| poll_future(future, cx, result)));
+            if let Err(panic) = polled {
+                drop_in_span(future, span);
+                result.get_or_insert(Err(panic));
+            }
+            if result.is_some() {
+                return true;
             }
         }
-    }
-
-    /// Drops the tool's future. What its destructors panic about is lost, as above.
-    #[cold]
-    fn drop_call(&mut self) {
-        let (future, span) = (self.future.take(), &self.span);
-        let _ = catch(|| span.in_scope(|| drop(future)));
-    }
-
-    fn poll_limit(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
-        let Some(limit) = &mut self.limit else {
-            return Poll::Pending;
+        let Some(limit) = limit else {
+            return false;
         };
         if limit.sleep.as_mut().poll(cx).is_pending() {
-            return Poll::Pending;
+            return false;
         }
-        let event = match limit.error.take() {
-            Some(error) => Event::Ended(Err(error)),
-            None => Event::Waited,
-        };
-        self.drop_call();
-        Poll::Ready(event)
+        *result = limit.error.take().map(Err);
+        drop_in_span(future, span);
+        true
     }
+}
+
+/// Polls a tool's future, and drops it if that is its end. The result has a place of the caller's, so that it is not moved on and on.
+#[inline]
+fn poll_future(
+    future: &mut Option<StepFuture<'_>>,
+    cx: &mut Context<'_>,
+    result: &mut Option<StepResult>,
+) {
+    let polled = catch(|| {
+        if let Some(running) = future
+            && let Poll::Ready(ended) = running.as_mut().poll(cx)
+        {
+            *result = Some(ended);
+            // What its destructors panic about is lost: the step's fate is known already.
+            *future = None;
+        }
+    });
+    if let Err(panic) = polled {
+        drop_future(future);
+        result.get_or_insert(Err(panic));
+    }
+}
+
+/// Drops the tool's future. What its destructors panic about is lost, as above.
+#[cold]
+fn drop_future(future: &mut Option<StepFuture<'_>>) {
+    let future = future.take();
+    let _ = catch(|| drop(future));
+}
+
+#[cold]
+fn drop_in_span(future: &mut Option<StepFuture<'_>>, span: &Span) {
+    let future = future.take();
+    let _ = catch(|| span.in_scope(|| drop(future)));
 }
 
 /// A panic, as a step's error.

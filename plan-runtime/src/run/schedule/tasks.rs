@@ -1,7 +1,7 @@
 //! What a run polls: its calls and waits, each when it is new and when it was woken.
 
-use super::super::trace::Span;
-use super::task::{Event, Task};
+use super::super::start::{StepFuture, StepResult};
+use super::task::{More, Task};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,16 +19,15 @@ pub(super) struct Tasks<'x> {
     refilled: bool,
 }
 
-/// What has happened, and of what.
+/// Of what something has happened.
 pub(super) struct Happened {
     pub(super) step: usize,
     pub(super) job: usize,
-    pub(super) span: Span,
-    pub(super) event: Event,
+    pub(super) more: Option<Box<More>>,
 }
 
 struct Slot<'x> {
-    task: Option<Task<'x>>,
+    task: Task<'x>,
     alarm: Arc<Alarm>,
     waker: Waker,
 }
@@ -46,12 +45,24 @@ struct Alarm {
 struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
 
 impl<'x> Tasks<'x> {
-    pub(super) fn push(&mut self, task: Task<'x>) {
+    /// Adds a call, or a wait, which has no future.
+    #[inline(always)]
+    pub(super) fn push(
+        &mut self,
+        (step, job): (usize, usize),
+        future: Option<StepFuture<'x>>,
+        more: Option<Box<More>>,
+    ) {
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => self.grow(),
         };
-        self.slots[slot].task = Some(task);
+        // One by one: nothing is there that a whole task would have to be dropped for.
+        let task = &mut self.slots[slot].task;
+        task.step = step;
+        task.job = job;
+        task.future = future;
+        task.more = more;
         self.queue.push_back(slot);
     }
 
@@ -64,20 +75,31 @@ impl<'x> Tasks<'x> {
             woken: Arc::clone(&self.woken),
         });
         self.slots.push(Slot {
-            task: None,
+            task: Task::default(),
             waker: Waker::from(Arc::clone(&alarm)),
             alarm,
         });
         slot
     }
 
-    /// The next task of which something has happened, and what; `None` where there are no tasks. What wakes itself again and again
-    /// waits for the next turn, so that others on the thread have theirs.
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Happened>> {
+    /// The next task of which something has happened, with its result if it is a call; `None` where there are no tasks. What wakes
+    /// itself again and again waits for the next turn, so that others on the thread have theirs.
+    pub(super) fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+        result: &mut Option<StepResult>,
+    ) -> Poll<Option<Happened>> {
         loop {
             while let Some(slot) = self.queue.pop_front() {
-                if let Poll::Ready(happened) = self.poll_slot(slot) {
-                    return Poll::Ready(Some(happened));
+                if self.poll_slot(slot, result) {
+                    let Task {
+                        step, job, more, ..
+                    } = &mut self.slots[slot].task;
+                    return Poll::Ready(Some(Happened {
+                        step: *step,
+                        job: *job,
+                        more: more.take(),
+                    }));
                 }
             }
             if self.free.len() == self.slots.len() {
@@ -89,26 +111,16 @@ impl<'x> Tasks<'x> {
         }
     }
 
-    #[inline]
-    fn poll_slot(&mut self, slot: usize) -> Poll<Happened> {
+    #[inline(always)]
+    fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
         let Slot { task, alarm, waker } = &mut self.slots[slot];
-        let Some(running) = task else {
-            return Poll::Pending;
-        };
         // Before it is polled: what wakes it from then on is to have it polled again.
         alarm.rung.store(false, Ordering::Release);
-        let Poll::Ready(event) = running.poll(&mut Context::from_waker(waker)) else {
-            return Poll::Pending;
-        };
-        let happened = Happened {
-            step: running.step,
-            job: running.job,
-            span: running.take_span(),
-            event,
-        };
-        *task = None;
-        self.free.push(slot);
-        Poll::Ready(happened)
+        let happened = task.poll(&mut Context::from_waker(waker), result);
+        if happened {
+            self.free.push(slot);
+        }
+        happened
     }
 
     /// Queues what was woken. Without any, and at the end of a turn, the run is to be polled later.
@@ -133,8 +145,8 @@ impl<'x> Tasks<'x> {
 
     /// Drops the tasks that fit.
     pub(super) fn abandon(&mut self, mut which: impl FnMut(&Task<'x>) -> bool) {
-        for (slot, at) in self.slots.iter_mut().enumerate() {
-            if let Some(task) = at.task.take_if(|task| which(task)) {
+        for (slot, Slot { task, .. }) in self.slots.iter_mut().enumerate() {
+            if !task.is_idle() && which(task) {
                 task.abandon();
                 self.free.push(slot);
             }

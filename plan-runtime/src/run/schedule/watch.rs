@@ -113,13 +113,13 @@ impl<'x> Schedule<'x> {
         step: usize,
         job: usize,
         error: Option<&StepError>,
-        span: &Span,
+        span: Option<&Span>,
     ) {
         if !self.watched {
             return;
         }
         #[cfg(feature = "tracing")]
-        span.outcome(error);
+        span.unwrap_or(&Span::none()).outcome(error);
         let _ = span;
         let Some(observer) = self.options.observer else {
             return;

@@ -149,7 +149,7 @@ fn write_attempt(f: &mut Formatter<'_>, page: &Page<'_>, attempt: &Attempt) -> R
     }
     write!(f, "attempt {}", attempt.number)?;
     if let Some(tool) = &attempt.tool {
-        write!(f, " of <code>{}</code>", Text(tool))?;
+        write!(f, " of <code>{}</code>", Text(&**tool))?;
     }
     write!(f, ", after {}", Time(attempt.started))?;
     match attempt.ended {
