@@ -47,6 +47,42 @@ impl Graph {
         self.edges[step].iter().map(|(index, _)| *index).collect()
     }
 
+    /// Whether a value goes from one step to another, not order alone.
+    #[cfg(feature = "docs-svg")]
+    pub(crate) fn reads(&self, step: usize, from: usize) -> bool {
+        let mut references = self.edges[step].iter().take(self.references[step]);
+        references.any(|(index, _)| *index == from)
+    }
+
+    /// How many steps stand before each on the longest way to it; none before what waits for itself.
+    #[cfg(feature = "docs-svg")]
+    pub(crate) fn levels(&self) -> Vec<usize> {
+        let count = self.edges.len();
+        let needs: Vec<BTreeSet<usize>> = (0..count).map(|step| self.needs(step)).collect();
+        let mut next = vec![Vec::new(); count];
+        for (step, needs) in needs.iter().enumerate() {
+            needs.iter().for_each(|&needed| next[needed].push(step));
+        }
+        let mut open: Vec<usize> = needs.iter().map(BTreeSet::len).collect();
+        let mut levels = vec![0; count];
+        let mut ready: Vec<usize> = (0..count).filter(|&step| open[step] == 0).collect();
+        while let Some(step) = ready.pop() {
+            for &next in &next[step] {
+                levels[next] = levels[next].max(levels[step] + 1);
+                open[next] -= 1;
+                if open[next] == 0 {
+                    ready.push(next);
+                }
+            }
+        }
+        for step in 0..count {
+            if open[step] > 0 {
+                levels[step] = 0;
+            }
+        }
+        levels
+    }
+
     /// A shortest cycle for each set of steps that wait for each other.
     pub(crate) fn cycles(&self) -> Vec<Cycle> {
         let mut graph = DiGraph::<(), ()>::new();
@@ -98,7 +134,7 @@ impl Graph {
 }
 
 /// The names that the arguments of a step mention.
-fn mentions(step: &Step) -> Vec<Ident> {
+pub(crate) fn mentions(step: &Step) -> Vec<Ident> {
     let mut names = Vec::new();
     of_step(step, &mut |part| mention(part, &mut names));
     names

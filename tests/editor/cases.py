@@ -157,7 +157,7 @@ HOVERS = [
     ("an attribute", "#[ret▮ry(3", ["how often the step is tried at most"]),
     ("an option of an attribute", "back▮off =", ["The first wait, which doubles."]),
     ("the variable of a `for`", "to: ma▮il.from", ["mail: Email"]),
-    ("the plan", "let plan = ReplyTo▮Latest", ["pub struct ReplyToLatest", "Replies to the most recent e-mail from a sender."]),
+    ("the plan", "let plan = ReplyTo▮Latest", ["pub struct ReplyToLatest", "Replies to the most recent e-mail from a sender.", "**Steps**", "FetchEmails"]),
     ("the run of the plan", "plan.r▮un(mail)", ["pub fn run", "on an application that has its tools"]),
 ]
 

@@ -1,3 +1,4 @@
+use super::documented::{self, Reader};
 use super::value::Builder;
 use super::{Context, cycle, flow, slice, step, text};
 use crate::ast::{Body, Head, Input, Plan, Step};
@@ -26,7 +27,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
     let errors = report.into_compile_errors();
     match &plan.head {
         Some(head) => {
-            let definition = definition(head, &cx, std::convert::identity);
+            let definition = definition(head, &cx, Reader::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
             quote! {
@@ -75,7 +76,7 @@ pub(crate) fn outside(
     let Some(head) = &plan.head else {
         return quote!({ let __plan = #mirror; #errors __plan });
     };
-    let (definition, krate) = (definition(head, &cx, unplaced), cx.krate());
+    let (definition, krate) = (definition(head, &cx, Reader::Editor, unplaced), cx.krate());
     let private = quote!(#krate::__private);
     let (name, vis) = (unplaced(head.name.to_token_stream()), &head.vis);
     let unit: Type = syn::parse_quote!(());
@@ -117,6 +118,7 @@ fn docs_of(head: &Head) -> (String, String) {
 fn definition(
     head: &Head,
     cx: &Context<'_>,
+    reader: Reader,
     around: fn(TokenStream) -> TokenStream,
 ) -> TokenStream {
     let Head {
@@ -139,12 +141,14 @@ fn definition(
         |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
     let first = attrs.iter().take_while(|attr| !belongs(attr)).count();
     let (before, behind) = attrs.split_at(first);
+    let documented = documented::attribute(head, cx, reader);
     quote! {
         #(#before)*
         #[derive(#krate::__private::serde::Serialize, #krate::__private::serde::Deserialize, #krate::Shape)]
         #[serde(crate = #serde)]
         #[shape(crate = #krate)]
         #(#behind)*
+        #documented
         #vis struct #name { #(#fields),* }
     }
 }

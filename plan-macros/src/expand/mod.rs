@@ -2,6 +2,7 @@
 
 mod computed;
 mod cycle;
+mod documented;
 mod flow;
 mod format;
 mod item;

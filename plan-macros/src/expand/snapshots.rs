@@ -61,6 +61,10 @@ fn a_reference() {
             )]
             #[serde(crate = "::plan_runtime::__private::serde")]
             #[shape(crate = ::plan_runtime)]
+            #[cfg_attr(
+                doc,
+                doc = "\n\n**Inputs**\n\n| Input | Type |\n| --- | --- |\n| `sender` | `String` |\n\n**Steps**\n\n| Step | Does | Intent | Needs |\n| --- | --- | --- | --- |\n| `inbox` | `FetchEmails` | Look into the inbox. | `sender` |\n\n| Output | Type |\n| --- | --- |\n| `inbox.data[0].thread_id` | `String` |\n\n"
+            )]
             pub struct LatestThread {
                 #[allow(missing_docs)]
                 pub sender: String,

@@ -2,14 +2,10 @@
 
 use super::Page;
 use super::escape::Text;
-use super::layout::{Boxes, Layout, Point, layout};
 use crate::plan::{Body, Source, path};
+use plan_picture::{Boxes, HEIGHT, Layout, cut, layout, width};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Formatter, Result};
-
-/// How many letters a box has room for.
-const LETTERS: usize = 24;
-const HEIGHT: f64 = 44.0;
 
 pub(super) struct Graph<'p>(pub(super) &'p Page<'p>);
 
@@ -17,7 +13,12 @@ impl Display for Graph<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let page = self.0;
         let count = page.report.steps.len();
-        let sizes: Vec<(f64, f64)> = (0..count).map(|step| (width(page, step), HEIGHT)).collect();
+        let sizes: Vec<(f64, f64)> = (0..count)
+            .map(|step| {
+                let id = &page.report.steps[step].id;
+                (width(id, &what(page, step)), HEIGHT)
+            })
+            .collect();
         let arrows = arrows(page);
         let ends: Vec<(usize, usize)> = arrows.keys().copied().collect();
         let levels = page.plan.level_of_each();
@@ -40,8 +41,7 @@ impl Display for Graph<'_> {
             .windows(2)
             .map(|two| (two[0], two[1]))
             .collect();
-        let ranks = Ranks::new(&layout, &sizes);
-        for ((ends, arrow), points) in arrows.iter().zip(&layout.arrows) {
+        for ((ends, arrow), curve) in arrows.iter().zip(layout.curves(&sizes)) {
             let class = match (arrow.data, critical.contains(ends)) {
                 (true, true) => "edge critical",
                 (true, false) => "edge",
@@ -51,12 +51,7 @@ impl Display for Graph<'_> {
             let (from, to) = ends;
             write!(
                 f,
-                "<path class=\"{class}\" data-from=\"{from}\" data-to=\"{to}\" d=\""
-            )?;
-            write_curve(f, points, layout.down, &ranks)?;
-            write!(
-                f,
-                "\"><title>{}</title></path>",
+                "<path class=\"{class}\" data-from=\"{from}\" data-to=\"{to}\" d=\"{curve}\"><title>{}</title></path>",
                 Text(arrow.title(page, *ends))
             )?;
         }
@@ -119,60 +114,6 @@ fn arrows(page: &Page<'_>) -> BTreeMap<(usize, usize), Arrow> {
     arrows
 }
 
-/// How far the boxes of each rank reach from its middle, by where that is.
-struct Ranks(BTreeMap<i64, f64>);
-
-impl Ranks {
-    fn new(layout: &Layout, sizes: &[(f64, f64)]) -> Self {
-        let mut ranks = BTreeMap::new();
-        for (&(x, y), &(width, height)) in layout.boxes.iter().zip(sizes) {
-            let (at, half) = if layout.down {
-                (y, height / 2.0)
-            } else {
-                (x, width / 2.0)
-            };
-            let rank: &mut f64 = ranks.entry(at.round() as i64).or_default();
-            *rank = rank.max(half);
-        }
-        Self(ranks)
-    }
-
-    fn half(&self, at: f64) -> f64 {
-        self.0.get(&(at.round() as i64)).copied().unwrap_or(0.0)
-    }
-}
-
-/// A smooth line, which leaves, passes ranks and arrives in the direction of the graph.
-fn write_curve(f: &mut Formatter<'_>, points: &[Point], down: bool, ranks: &Ranks) -> Result {
-    let [first, between @ .., last] = points else {
-        return Ok(());
-    };
-    write!(f, "M{:.1} {:.1}", first.0, first.1)?;
-    let mut at = *first;
-    for &(x, y) in between {
-        // Straight on for as long as there are boxes on both sides.
-        let half = ranks.half(if down { y } else { x });
-        let (dx, dy) = if down { (0.0, half) } else { (half, 0.0) };
-        write_bend(f, at, (x - dx, y - dy), down)?;
-        at = (x + dx, y + dy);
-        write!(f, "L{:.1} {:.1}", at.0, at.1)?;
-    }
-    write_bend(f, at, *last, down)
-}
-
-fn write_bend(f: &mut Formatter<'_>, from: Point, to: Point, down: bool) -> Result {
-    let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
-    let (one, two) = match down {
-        true => ((from.0, middle.1), (to.0, middle.1)),
-        false => ((middle.0, from.1), (middle.0, to.1)),
-    };
-    write!(
-        f,
-        "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
-        one.0, one.1, two.0, two.1, to.0, to.1
-    )
-}
-
 fn write_box(
     f: &mut Formatter<'_>,
     page: &Page<'_>,
@@ -219,33 +160,4 @@ fn what(page: &Page<'_>, step: usize) -> String {
             format!("for … {tool} ×{calls}")
         }
     }
-}
-
-/// How wide the letters of a text are, counted in letters.
-fn letters(text: &str) -> usize {
-    let wide =
-        |c: char| matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{ffdc}' | '\u{1f000}'..);
-    text.chars().map(|c| 1 + usize::from(wide(c))).sum()
-}
-
-fn cut(text: &str) -> String {
-    let text = text.trim().replace('\n', " ");
-    if letters(&text) <= LETTERS {
-        return text;
-    }
-    let mut kept = String::new();
-    for c in text.chars() {
-        kept.push(c);
-        if letters(&kept) >= LETTERS - 1 {
-            break;
-        }
-    }
-    kept + "…"
-}
-
-fn width(page: &Page<'_>, step: usize) -> f64 {
-    // The name is bold, and has a sign beside it.
-    let id = letters(&cut(&page.report.steps[step].id)) as f64 * 8.2 + 44.0;
-    let what = letters(&cut(&what(page, step))) as f64 * 6.8 + 26.0;
-    id.max(what).max(96.0).ceil()
 }

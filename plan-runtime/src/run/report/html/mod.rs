@@ -3,7 +3,6 @@
 mod details;
 mod escape;
 mod graph;
-mod layout;
 mod timeline;
 
 use super::{Report, Status};

@@ -15,32 +15,37 @@ const EXACT: usize = 500;
 /// The room between boxes of a rank, between ranks, and around all.
 const GAPS: (f64, f64, f64) = (18.0, 46.0, 12.0);
 
-pub(super) type Point = (f64, f64);
+/// Across and down, in pixels.
+pub type Point = (f64, f64);
 
 /// A graph before it is laid out.
-pub(super) struct Boxes<'b> {
+#[derive(Debug)]
+pub struct Boxes<'b> {
     /// The width and the height of each box.
-    pub(super) sizes: &'b [(f64, f64)],
+    pub sizes: &'b [(f64, f64)],
     /// From which box to which; both are there.
-    pub(super) arrows: &'b [(usize, usize)],
+    pub arrows: &'b [(usize, usize)],
     /// How many boxes stand before each on the longest way to it.
-    pub(super) levels: &'b [usize],
+    pub levels: &'b [usize],
 }
 
 /// A graph as it is to be drawn.
-#[derive(Default)]
-pub(super) struct Layout {
-    pub(super) width: f64,
-    pub(super) height: f64,
+#[derive(Default, Debug)]
+pub struct Layout {
+    /// How wide all of it is.
+    pub width: f64,
+    /// How high all of it is.
+    pub height: f64,
     /// The middle of each box.
-    pub(super) boxes: Vec<Point>,
+    pub boxes: Vec<Point>,
     /// The points of each arrow, from its beginning to its end; those between are in the ranks that it passes.
-    pub(super) arrows: Vec<Vec<Point>>,
+    pub arrows: Vec<Vec<Point>>,
     /// Whether it goes down, not to the right.
-    pub(super) down: bool,
+    pub down: bool,
 }
 
-pub(super) fn layout(graph: &Boxes<'_>) -> Layout {
+/// Lays a graph out: in ranks with few crossings, or in columns if there are too many boxes for that.
+pub fn layout(graph: &Boxes<'_>) -> Layout {
     let down = goes_down(graph);
     // The layout is another's work. A picture that is less beautiful is better than none.
     let arranged = |graph: &Boxes<'_>| {

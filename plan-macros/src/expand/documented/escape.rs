@@ -1,0 +1,54 @@
+//! Text in Markdown and in HTML: nothing in it is ever markup of either, ends a cell or a line.
+
+use std::fmt::{Display, Formatter, Result, Write};
+
+/// A text that stands on one line. What could be markup is written as its number, which Markdown and HTML both read.
+pub(super) struct Text<'t>(pub(super) &'t str);
+
+impl Display for Text<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let mut before = ' ';
+        for c in self.0.trim().chars() {
+            match c {
+                // No more than one space, as Markdown would have it.
+                c if c.is_whitespace() => {
+                    if before != ' ' {
+                        f.write_char(' ')?;
+                    }
+                    before = ' ';
+                    continue;
+                }
+                c if is_unseen(c) => f.write_char('\u{fffd}')?,
+                ' ' | ',' | '.' | ';' | '(' | ')' | '?' | '/' | '%' | '\'' => f.write_char(c)?,
+                // Between words these are nothing, nor is the last but in addresses, of which rustdoc would have links made.
+                '-' | '+' | '=' if before.is_alphanumeric() => f.write_char(c)?,
+                ':' if !self.0.contains("://") => f.write_char(c)?,
+                c if c.is_ascii_punctuation() => write!(f, "&#{};", u32::from(c))?,
+                c => f.write_char(c)?,
+            }
+            before = c;
+        }
+        Ok(())
+    }
+}
+
+/// A name or a piece of Rust in a cell of Markdown: code, where nothing in it could end that.
+pub(super) struct Code<'t>(pub(super) &'t str);
+
+impl Display for Code<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let ends = |c: char| matches!(c, '`' | '\\') || is_unseen(c);
+        match self.0.trim() {
+            "" => Ok(()),
+            text if text.contains(ends) => write!(f, "{}", Text(text)),
+            // The one sign that a table takes out of code.
+            text => write!(f, "`{}`", text.replace('|', "\\|")),
+        }
+    }
+}
+
+/// What cannot be seen, or turns the direction of what follows.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+}

@@ -1,0 +1,178 @@
+//! What a step does, what it needs and what happens when it fails, as Rust that people read.
+
+use super::super::Context;
+use super::super::reference::written;
+use crate::ast::{Body, Branch, Condition, List, Optional, Policy, Step, Value};
+use crate::graph;
+use crate::names::Source;
+use crate::parse::{path_text, pattern_text, tidy};
+use humantime::format_duration;
+use quote::quote;
+use std::fmt::Write;
+use syn::ext::IdentExt;
+
+/// How many characters of an expression are shown.
+const MOST: usize = 60;
+
+/// A word about what is done, and code.
+pub(super) enum Part {
+    Word(&'static str),
+    Code(String),
+}
+
+/// What a step does: `FetchEmails`; if `ready` `Send` else `Keep`.
+pub(super) fn action(step: &Step) -> Vec<Part> {
+    let mut parts = Vec::new();
+    body(&step.body, step, &mut parts);
+    parts
+}
+
+fn body(body_: &Body, step: &Step, parts: &mut Vec<Part>) {
+    match body_ {
+        Body::Call(literal) => parts.push(Part::Code(path_text(&literal.path))),
+        Body::Compute(_) => {
+            parts.push(Part::Word("computed"));
+            let ty = step.ty.as_ref().map(|ty| tidy(&quote!(#ty)));
+            parts.extend(ty.map(Part::Code));
+        }
+        Body::If(branches) => {
+            for (number, branch) in branches.iter().enumerate() {
+                let Branch {
+                    condition,
+                    body: inner,
+                } = branch;
+                match (number, condition) {
+                    (0, Condition::Always) => {}
+                    (0, _) => parts.push(Part::Word("if")),
+                    (_, Condition::Always) => parts.push(Part::Word("else")),
+                    (..) => parts.push(Part::Word("else if")),
+                }
+                match condition {
+                    Condition::Always => {}
+                    Condition::Holds(value) => parts.push(Part::Code(short(&text(value)))),
+                    Condition::Binds(computed, _) => {
+                        parts.push(Part::Code(short(&computed.written.to_string())));
+                    }
+                }
+                if !matches!(condition, Condition::Always) {
+                    parts.push(Part::Word("then"));
+                }
+                body(inner, step, parts);
+            }
+        }
+        Body::For(repeat) => {
+            parts.push(Part::Word("for"));
+            parts.push(Part::Code(pattern_text(&repeat.pat)));
+            parts.push(Part::Word("in"));
+            parts.push(Part::Code(short(&match &repeat.list {
+                List::Reference(reference, _) => written(reference),
+                List::Computed(computed, _) => computed.written.to_string(),
+                List::Broken => "…".to_owned(),
+            })));
+            body(&repeat.body, step, parts);
+        }
+        Body::Broken(path) => {
+            let path = path.as_ref().map_or_else(|| "…".to_owned(), path_text);
+            parts.push(Part::Code(path));
+        }
+    }
+}
+
+/// What a step does, with its tools and without its conditions and lists.
+#[cfg(feature = "docs-svg")]
+pub(super) fn action_in_short(step: &Step) -> String {
+    fn collect(body: &Body, words: &mut Vec<String>) {
+        match body {
+            Body::Call(literal) => words.push(path_text(&literal.path)),
+            Body::Compute(_) => words.push("computed".to_owned()),
+            Body::If(branches) => {
+                for (number, branch) in branches.iter().enumerate() {
+                    words.push(if number == 0 { "if …" } else { "else" }.to_owned());
+                    collect(&branch.body, words);
+                }
+            }
+            Body::For(repeat) => {
+                words.push("for …".to_owned());
+                collect(&repeat.body, words);
+            }
+            Body::Broken(_) => words.push("…".to_owned()),
+        }
+    }
+    let mut words = Vec::new();
+    collect(&step.body, &mut words);
+    words.join(" ")
+}
+
+/// The names of the inputs and the steps that a step waits for, each once, in the order in which it mentions them.
+pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mentioned = graph::mentions(step);
+    for name in mentioned.iter().chain(&step.after) {
+        let text = name.unraw().to_string();
+        let known: Option<Source> = cx.names.get(name);
+        if known.is_some() && !names.contains(&text) {
+            names.push(text);
+        }
+    }
+    names
+}
+
+/// The policies of a step as the attributes that say them: `retry(3)`.
+pub(super) fn policies(policy: &Policy) -> Vec<String> {
+    let mut policies = Vec::new();
+    if let Some(attempts) = policy.attempts {
+        let mut retry = format!("retry({attempts}");
+        for (name, wait) in [("backoff", policy.backoff), ("max", policy.max)] {
+            if let Some(wait) = wait {
+                let _ = write!(retry, ", {name} = \"{}\"", format_duration(wait));
+            }
+        }
+        if policy.jitter == Some(false) {
+            retry.push_str(", jitter = false");
+        }
+        policies.push(retry + ")");
+    }
+    for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
+        policies.extend(limit.map(|limit| format!("{name}(\"{}\")", format_duration(limit))));
+    }
+    let concurrency = policy.concurrency.as_ref();
+    policies.extend(concurrency.map(|(_, limit)| format!("concurrency({limit})")));
+    match policy.optional {
+        Optional::No => {}
+        Optional::Whole => policies.push("optional".to_owned()),
+        Optional::Each(_) => policies.push("optional(each)".to_owned()),
+    }
+    let fallback = policy.fallback.as_ref();
+    policies.extend(fallback.map(|(_, value)| format!("fallback({})", short(&text(value)))));
+    policies
+}
+
+/// A value as it was written, where it is short.
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::Reference(reference) => written(reference),
+        Value::Computed(computed) => computed.written.to_string(),
+        Value::Scalar(scalar) => {
+            let (minus, lit) = (&scalar.minus, &scalar.lit);
+            tidy(&quote!(#minus #lit))
+        }
+        Value::None(_) => "None".to_owned(),
+        Value::Some(_, _, value) => format!("Some({})", text(value)),
+        Value::Literal(literal) => path_text(&literal.path) + " { … }",
+        Value::Json(..) => "json!(…)".to_owned(),
+        Value::Format(_) => "format!(…)".to_owned(),
+        Value::List(_, values) if values.is_empty() => "[]".to_owned(),
+        Value::List(..) => "[…]".to_owned(),
+        Value::Tuple(..) => "(…)".to_owned(),
+        Value::Broken => "…".to_owned(),
+    }
+}
+
+/// On one line, and cut off where it is long.
+pub(super) fn short(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text,
+    }
+}

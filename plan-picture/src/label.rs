@@ -1,0 +1,51 @@
+//! What is written in a box, and how much room it takes.
+
+/// How many letters a box has room for.
+const LETTERS: usize = 24;
+/// How high a box is that has two lines of text.
+pub const HEIGHT: f64 = 44.0;
+
+/// How wide the letters of a text are, counted in letters.
+fn letters(text: &str) -> usize {
+    let wide =
+        |c: char| matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{ffdc}' | '\u{1f000}'..);
+    text.chars().map(|c| 1 + usize::from(wide(c))).sum()
+}
+
+/// A text on one line, its end cut off where a box has no room for it.
+pub fn cut(text: &str) -> String {
+    let text = text.trim().replace('\n', " ");
+    if letters(&text) <= LETTERS {
+        return text;
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        kept.push(c);
+        if letters(&kept) >= LETTERS - 1 {
+            break;
+        }
+    }
+    kept + "…"
+}
+
+/// How wide a box is, for what of two texts is left once they are [`cut`]: a bold one of 13 pixels, which has a sign beside it, and one
+/// of 11.5 pixels below.
+pub fn width(id: &str, what: &str) -> f64 {
+    let id = letters(&cut(id)) as f64 * 8.2 + 44.0;
+    let what = letters(&cut(what)) as f64 * 6.8 + 26.0;
+    id.max(what).max(96.0).ceil()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, letters, width};
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(cut(" two\nlines "), "two lines");
+        let long = cut(&"字".repeat(40));
+        assert!(letters(&long) <= 25 && long.ends_with('…'), "{long}");
+        assert!(width(&"x".repeat(1000), "y") < 300.0);
+        assert_eq!(width("", ""), 96.0);
+    }
+}
