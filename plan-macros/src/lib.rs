@@ -1,9 +1,21 @@
 //! The macros of `plan-runtime`, which re-exports them: depend on that crate, not on this one.
+//!
+//! `plan!` goes through four stages, which `expand::plan` calls one after the other:
+//!
+//! | stage | knows | a check belongs there that is about |
+//! |---|---|---|
+//! | `parse` | tokens; makes the `ast` | the language's own syntax |
+//! | `names` | which names there are, and what each value mentions | names |
+//! | `graph` | what each step waits for | the order of steps |
+//! | `expand` | all of it; writes the Rust | types: it emits an expression that rustc refuses exactly then |
+//!
+//! Each is handed the same `report`, says `report.error(token, …)`, and goes on: what failed becomes `Value::Broken`, of which nothing
+//! more is said. Editors are given another expansion, the `mirror`. The other macros are `tool` and `shape`; `options` reads the
+//! attributes of all.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod ast;
-mod computed;
 mod docs;
 mod expand;
 mod graph;

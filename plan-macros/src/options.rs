@@ -1,3 +1,5 @@
+//! `key = value` pairs in an attribute.
+
 use crate::names::similar;
 use crate::report::Report;
 use proc_macro2::{TokenStream, TokenTree};

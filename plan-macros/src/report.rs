@@ -1,3 +1,5 @@
+//! What every stage is handed: the list of mistakes.
+
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use std::fmt::Display;

@@ -107,7 +107,6 @@ mod error;
 // Only documentation and its tests have it.
 #[cfg(all(any(doc, doctest), feature = "macros"))]
 pub mod guide;
-mod manual_time;
 pub mod plan;
 #[doc(hidden)]
 pub mod private;

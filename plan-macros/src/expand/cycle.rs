@@ -1,3 +1,5 @@
+//! Steps that wait for one another, as a compile-time evaluation that rustc shows the whole way of.
+
 use crate::ast::Plan;
 use crate::graph::Cycle;
 use proc_macro2::{Ident, TokenStream};

@@ -1,3 +1,5 @@
+//! `format!`, placeholder by placeholder.
+
 use super::reference::path;
 use super::value::{Builder, Expanded, it};
 use super::{slice, text};

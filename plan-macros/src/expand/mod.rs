@@ -1,5 +1,6 @@
 //! From a checked plan to Rust: the plan as a `static`, the checks that only rustc can make, and what runs it.
 
+mod binding;
 mod computed;
 mod cycle;
 mod documented;
@@ -14,6 +15,7 @@ mod reference;
 #[cfg(test)]
 mod snapshots;
 mod step;
+mod types;
 mod value;
 
 use crate::ast::Plan;

@@ -1,7 +1,7 @@
 //! What happens when a step fails or takes long.
 
 use super::Context;
-use super::flow::may_be_absent;
+use super::types::may_be_absent;
 use super::value::{Builder, Expanded};
 use crate::ast::{Optional, Policy, Step};
 use proc_macro2::{Ident, Span, TokenStream};

@@ -1,3 +1,5 @@
+//! References: a chain for rustc to check, and the pointer as data.
+
 use super::{Context, text};
 use crate::ast::{Hop, Local, Reference};
 use proc_macro2::{Ident, Span, TokenStream};

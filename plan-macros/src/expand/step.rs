@@ -1,4 +1,7 @@
+//! One step: its types, its `const`, and what starts its actions.
+
 use super::flow::{self, Leaves};
+use super::types;
 use super::value::{Builder, ends};
 use super::{Context, policy, slice, text};
 use crate::ast::{Body, Optional, Step};
@@ -25,7 +28,7 @@ pub(super) fn place(step: &Step) -> Span {
     match (&step.body, &step.ty) {
         (_, Some(ty)) => ty.span(),
         (Body::Broken(None) | Body::Compute(_), None) => step.name.span(),
-        (body, None) => flow::place(body),
+        (body, None) => types::place(body),
     }
 }
 
@@ -33,7 +36,7 @@ pub(super) fn place(step: &Step) -> Span {
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
     let each = matches!(step.policy.optional, Optional::Each(_));
-    let mut types = flow::Types::new(index, each);
+    let mut types = types::Types::new(index, each);
     let ty = match &step.ty {
         Some(ty) => Some(quote!(#ty)),
         // Where nothing is around the call, the path itself is as good.

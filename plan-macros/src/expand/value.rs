@@ -1,4 +1,6 @@
-use super::flow::Frame;
+//! Values: as an expression for rustc to check, and as a template.
+
+use super::binding::Frame;
 use super::reference::{self, path};
 use super::{Context, slice, text};
 use crate::ast::{Json, Reference, Scalar, Value};

@@ -1,6 +1,6 @@
 //! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
 
-use super::step;
+use super::call;
 use super::tokens::Tokens;
 use super::value;
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
@@ -18,7 +18,7 @@ pub(super) fn body(rest: TokenStream, end: Span, name: &Ident, report: &mut Repo
     match tokens.peek_ident(0).map(ToString::to_string).as_deref() {
         Some("if") => conditional(&mut tokens, name, report),
         Some("for") => repeated(&mut tokens, name, report),
-        _ => step::call(rest, end, "`;`", name, report),
+        _ => call::call(rest, end, "`;`", name, report),
     }
 }
 
@@ -26,7 +26,7 @@ pub(super) fn body(rest: TokenStream, end: Span, name: &Ident, report: &mut Repo
 fn body_within(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
     match Tokens::new(rest.clone()).peek_ident(0) {
         Some(keyword) if keyword == "if" || keyword == "for" => body(rest, end, name, report),
-        _ => step::call(rest, end, "`}`", name, report),
+        _ => call::call(rest, end, "`}`", name, report),
     }
 }
 

@@ -1,3 +1,5 @@
+//! `format!("…", …)`.
+
 use super::value;
 use crate::ast::{Format, FormatPart, Reference, Value};
 use crate::report::Report;

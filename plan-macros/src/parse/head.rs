@@ -1,3 +1,5 @@
+//! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
+
 use super::braced;
 use super::tokens::Tokens;
 use crate::ast::{Head, Input};

@@ -1,3 +1,5 @@
+//! `json!(…)`.
+
 use super::value;
 use crate::ast::{Json, Value};
 use crate::report::Report;

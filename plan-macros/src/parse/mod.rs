@@ -1,5 +1,6 @@
 //! From tokens to [`ast`](crate::ast). Every stage of it records what is wrong and goes on with what follows.
 
+mod call;
 mod flow;
 mod format;
 mod head;
@@ -7,14 +8,16 @@ mod json;
 mod literal;
 mod policy;
 mod reference;
+mod statement;
 mod step;
+mod tail;
 pub(crate) mod tokens;
 mod value;
 
+pub(crate) use call::path_text;
 pub(crate) use flow::{bound, pattern_text, tidy};
 pub(crate) use head::krate;
 pub(crate) use reference::is_source_name;
-pub(crate) use step::path_text;
 
 use crate::ast::{Head, Plan, Step, Tail};
 use crate::report::Report;
@@ -61,8 +64,8 @@ fn body_of(
         if tokens.eat_punct(';') {
             continue;
         }
-        let statement = step::statement(&mut tokens);
-        let is_step = step::is_step(&statement.tokens, |name| {
+        let statement = statement::statement(&mut tokens);
+        let is_step = statement::is_step(&statement.tokens, |name| {
             let is_input =
                 head.is_some_and(|head| head.inputs.iter().any(|input| input.name == name));
             is_input || steps.iter().any(|step: &Step| step.name == name)
@@ -87,7 +90,7 @@ fn body_of(
             Some(statement)
         };
         if let Some(statement) = statement {
-            let value = step::tail(statement, report);
+            let value = tail::tail(statement, report);
             if let (Some(_), Some(second)) = (&tail, &value) {
                 report.error(
                     &second.tokens,

@@ -1,6 +1,6 @@
 //! The attributes of a step.
 
-use super::step::path_text;
+use super::call::path_text;
 use super::value;
 use crate::ast::{Body, Optional, Policy};
 use crate::docs;

@@ -1,3 +1,5 @@
+//! `step.field[0]?.other`: which expressions are references.
+
 use crate::ast::{Hop, Reference};
 use crate::report::Report;
 use jsonptr::Pointer;

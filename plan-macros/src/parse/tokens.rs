@@ -1,3 +1,5 @@
+//! Looking ahead in tokens that are no Rust.
+
 use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream, TokenTree};
 use std::collections::VecDeque;
 

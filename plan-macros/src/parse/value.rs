@@ -1,3 +1,5 @@
+//! Any value: of an argument, of a computed step, of the output.
+
 use super::{format, json, literal, reference};
 use crate::ast::{Computed, Scalar, Value};
 use crate::report::Report;

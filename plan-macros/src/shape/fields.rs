@@ -1,3 +1,5 @@
+//! The fields of a struct or of a variant.
+
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use serde_derive_internals::ast::{Container, Field, Style, Variant};

@@ -1,3 +1,5 @@
+//! `#[derive(Shape)]`: what the serde attributes of a type say of its JSON.
+
 mod fields;
 
 use crate::options;

@@ -1,3 +1,5 @@
+//! `#[derive(Tool)]`: the contract of a tool that is a struct.
+
 use crate::report::Report;
 use crate::{docs, options};
 use heck::ToSnakeCase;

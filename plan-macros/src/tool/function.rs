@@ -1,3 +1,5 @@
+//! `#[tool]` on a function: the struct of its arguments, and what calls it.
+
 use super::contract::read_only;
 use super::signature::{self, Application, Argument, Signature};
 use crate::report::Report;

@@ -1,3 +1,5 @@
+//! `#[tool]` where it cannot stand.
+
 use crate::report::Report;
 use proc_macro2::TokenStream;
 use quote::quote;

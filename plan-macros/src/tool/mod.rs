@@ -1,3 +1,5 @@
+//! `#[tool]` and `#[derive(Tool)]`.
+
 mod contract;
 mod function;
 mod misplaced;

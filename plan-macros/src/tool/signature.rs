@@ -1,3 +1,5 @@
+//! What the signature of a function says of a tool, and what a tool cannot have.
+
 use crate::report::Report;
 use quote::ToTokens;
 use syn::spanned::Spanned;

@@ -101,6 +101,7 @@ pub enum Part {
         /// What stands after the colon in `{:>8}`; empty for `{}`.
         spec: Cow<'static, str>,
         /// Writes the value; where it is `None`, JSON's own text is used.
+        #[doc(hidden)]
         show: Option<&'static (dyn Show + Sync)>,
     },
 }
@@ -113,6 +114,7 @@ pub struct Computed {
     /// The expression as its author wrote it.
     pub written: Cow<'static, str>,
     /// The expression; `None` in a plan that was read from JSON.
+    #[doc(hidden)]
     pub compute: Option<&'static (dyn Compute + Sync)>,
 }
 

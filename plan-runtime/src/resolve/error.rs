@@ -136,7 +136,7 @@ pub enum JsonKind {
 
 impl ResolveError {
     /// An error with a message of one's own.
-    pub fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self::of(What::Other(message.into()))
     }
 

@@ -29,6 +29,7 @@ impl Held {
     /// # Errors
     ///
     /// Where JSON cannot hold the value; see [`encode`].
+    #[doc(hidden)]
     pub fn value<T: Serialize + Send + 'static>(
         value: T,
         keep: bool,
@@ -60,6 +61,7 @@ impl Held {
     }
 
     /// The Rust value, where one of this type is kept.
+    #[doc(hidden)]
     pub fn typed<T: 'static>(&self) -> Option<&T> {
         self.typed.get()?.downcast_ref()
     }
@@ -95,6 +97,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The same with these local values, the outermost first.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_locals(self, locals: &'a [&'a Held]) -> Self {
         Self { locals, ..self }
@@ -132,6 +135,7 @@ impl<'a> Scope<'a> {
     /// # Errors
     ///
     /// Where there is no output, where it does not deserialise, and where it is kept as a value of another type.
+    #[doc(hidden)]
     pub fn value_of<T: DeserializeOwned + Send + 'static>(
         &self,
         source: Source,
@@ -162,6 +166,7 @@ impl<'a> Scope<'a> {
     /// # Panics
     ///
     /// Where it found none.
+    #[doc(hidden)]
     #[must_use]
     pub fn known<T: 'static>(&self, source: Source) -> &'a T {
         let known = self.held(source).and_then(Held::typed);

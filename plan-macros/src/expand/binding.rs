@@ -1,0 +1,131 @@
+//! What `for` and `if let` bind: the names for rustc, and the value that holds them all at run time.
+
+use super::local;
+use super::value::Builder;
+use crate::ast::Computed;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+/// What `for` or `if let` binds while what is inside it is expanded.
+pub(super) struct Frame {
+    /// The binding of its place.
+    pub(super) place: Ident,
+    /// The names that are bound.
+    pub(super) names: Vec<Ident>,
+    /// Whether they are bound together, each to a part; if not, the one name is bound to the whole.
+    pub(super) together: bool,
+}
+
+impl Frame {
+    /// An expression for the place of a name, if it is bound here.
+    fn place_of(&self, name: &Ident) -> Option<TokenStream> {
+        let part = self.names.iter().rposition(|bound| bound == name)?;
+        let place = &self.place;
+        Some(if self.together {
+            part_of(place, part, self.names.len())
+        } else {
+            quote!(#place)
+        })
+    }
+}
+
+/// One of `count` names that are bound together.
+fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
+    let holes = (0..count).map(|other| {
+        if other == part {
+            quote!(__x)
+        } else {
+            quote!(_)
+        }
+    });
+    quote!(__plan::part(#place, |(#(#holes,)*)| __x))
+}
+
+impl Builder<'_> {
+    /// Leaves the innermost frame: a name that it bound has the meaning again that it had before.
+    pub(super) fn leave(&mut self) {
+        let Some(frame) = self.frames.pop() else {
+            return;
+        };
+        for name in frame.names {
+            let outer = self
+                .frames
+                .iter()
+                .rev()
+                .find_map(|outer| outer.place_of(&name));
+            let place = match (outer, self.cx.names.get(&name)) {
+                (Some(place), _) => place,
+                (None, Some(source)) => {
+                    self.rebound.insert(source);
+                    let ty = self.cx.type_of(source);
+                    quote!(__plan::root::<#ty>())
+                }
+                (None, None) => continue,
+            };
+            self.bindings
+                .extend(quote!(#[allow(unused_variables)] let #name = #place;));
+        }
+    }
+
+    /// Expands `for … in …` or `if let …`, of which only the header is Rust's, into a value that holds what is bound, and binds
+    /// the names. The header stands twice: where the types of the names are taken from, and where it is evaluated.
+    pub(super) fn bind(
+        &mut self,
+        computed: &Computed,
+        header: &TokenStream,
+        bound: &[Ident],
+        many: bool,
+    ) -> TokenStream {
+        let place = self.fresh("f");
+        let sources = self.sources(computed);
+        let values = sources.iter().map(|(source, name)| {
+            let ty = self.cx.type_of(*source);
+            quote!(let #name: &#ty = __plan::any();)
+        });
+        let outer = computed
+            .locals
+            .iter()
+            .map(|(name, _)| quote!(let #name = __plan::at_place(#name);));
+        self.bindings.extend(quote! {
+            #[allow(clippy::never_loop, unused_variables)]
+            let #place = __plan::bound(&|| {
+                #(#values)*
+                #(#outer)*
+                #header {
+                    return ::core::option::Option::Some((#(__plan::own(&#bound).owned(),)*));
+                }
+                ::core::option::Option::None
+            });
+        });
+        let binding = {
+            let collect = quote!(__plan::encode(&(#(&#bound,)*)));
+            let (scope, all) = (local("scope", 0), local("all", 0));
+            let (look, locals, refs, values) = self.reads(computed, &sources, &scope);
+            let evaluate = if many {
+                quote! {
+                    let mut #all = __plan::Vec::new();
+                    #header { #all.push(#collect?); }
+                    ::core::result::Result::Ok(__plan::serde_json::Value::Array(#all))
+                }
+            } else {
+                quote! {
+                    #header { return #collect; }
+                    ::core::result::Result::Ok(__plan::serde_json::Value::Null)
+                }
+            };
+            quote!(__plan::binding(#locals, #look, |#scope, #refs| { let _ = #scope; #values #evaluate }))
+        };
+        let parts = bound.iter().enumerate().map(|(part, name)| {
+            let place = part_of(&place, part, bound.len());
+            quote!(#[allow(unused_variables)] let #name = #place;)
+        });
+        self.bindings.extend(quote!(#(#parts)*));
+        let data = self.computed_data(computed, &sources, &binding);
+        self.frames.push(Frame {
+            place,
+            names: bound.to_vec(),
+            together: true,
+        });
+        data
+    }
+}

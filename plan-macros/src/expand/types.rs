@@ -1,0 +1,114 @@
+//! The types of what the bodies of a step give.
+
+use super::flow::tool;
+use super::value::ends;
+use crate::ast::{Body, Condition, Literal};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+/// The types of what a step's bodies give. They are said by the aliases of the step's tools: an author's path stands for them once,
+/// so that rustc has one thing to say of it.
+pub(super) struct Types {
+    step: usize,
+    tools: usize,
+    each: bool,
+    /// Checks that all branches give the same.
+    pub(super) checks: TokenStream,
+}
+
+impl Types {
+    /// Those of a step, of which each element may be optional.
+    pub(super) fn new(step: usize, each: bool) -> Self {
+        Self {
+            step,
+            tools: 0,
+            each,
+            checks: TokenStream::new(),
+        }
+    }
+
+    /// The type of what a body gives.
+    pub(super) fn of(&mut self, body: &Body) -> Option<TokenStream> {
+        match body {
+            Body::Call(Literal { path, .. }) => {
+                let tool = tool(self.step, self.tools, path);
+                self.tools += 1;
+                let at = tool.span();
+                Some(quote_spanned!(at=> <#tool as __plan::IsTool>::Output))
+            }
+            Body::Broken(Some(path)) => {
+                let at = ends(path).0;
+                Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
+            }
+            Body::Compute(_) | Body::Broken(None) => None,
+            Body::If(branches) => {
+                let types: Vec<_> = branches
+                    .iter()
+                    .map(|branch| (self.of(&branch.body), place(&branch.body)))
+                    .collect();
+                let mut types = types.into_iter();
+                let first = types.next()?.0?;
+                for (ty, at) in types {
+                    let Some(ty) = ty else { continue };
+                    let (first, ty) = (at_one_place(first.clone(), at), at_one_place(ty, at));
+                    self.checks.extend(
+                        quote_spanned!(at=> let _ = <#ty as __plan::Joins<#first>>::joins;),
+                    );
+                }
+                let exhaustive = branches
+                    .iter()
+                    .any(|branch| matches!(branch.condition, Condition::Always));
+                // An `Option` already: null stands for either reason.
+                let nested = branches
+                    .first()
+                    .is_some_and(|branch| may_be_absent(&branch.body));
+                Some(if exhaustive || nested {
+                    first
+                } else {
+                    quote!(::core::option::Option<#first>)
+                })
+            }
+            Body::For(repeat) => {
+                let innermost = !matches!(repeat.body, Body::For(_));
+                let element = self.of(&repeat.body)?;
+                let element = if self.each && innermost && !may_be_absent(&repeat.body) {
+                    quote!(::core::option::Option<#element>)
+                } else {
+                    element
+                };
+                Some(quote!(__plan::Vec<#element>))
+            }
+        }
+    }
+}
+
+/// The tokens, all at one place.
+fn at_one_place(tokens: TokenStream, at: Span) -> TokenStream {
+    let trees = tokens.into_iter().map(|mut tree| {
+        tree.set_span(at);
+        tree
+    });
+    trees.collect()
+}
+
+/// Whether the type of what a body gives is an `Option` because no branch may be taken. What else would make it one leaves it as
+/// it is: null stands for either.
+pub(super) fn may_be_absent(body: &Body) -> bool {
+    let Body::If(branches) = body else {
+        return false;
+    };
+    !matches!(branches.last(), Some(last) if matches!(last.condition, Condition::Always))
+        || branches.first().is_some_and(|it| may_be_absent(&it.body))
+}
+
+/// Where a body says what it gives.
+pub(super) fn place(body: &Body) -> Span {
+    match body {
+        Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => ends(path).0,
+        Body::If(branches) => branches
+            .first()
+            .map_or_else(Span::call_site, |branch| place(&branch.body)),
+        Body::For(repeat) => place(&repeat.body),
+        Body::Compute(_) | Body::Broken(None) => Span::call_site(),
+    }
+}

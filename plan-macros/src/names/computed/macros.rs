@@ -1,0 +1,162 @@
+//! Names in the tokens of macros inside an expression: `format!("{name}")`, `vec![name]`, and macros that are not known.
+
+use super::Finder;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::visit_mut::VisitMut;
+use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
+
+impl Finder<'_> {
+    /// Names in a macro's tokens: expressions where the macro is known to take them.
+    pub(super) fn visit_tokens(&mut self, call: &mut Macro) {
+        let name = call
+            .path
+            .segments
+            .last()
+            .map(|last| last.ident.to_string())
+            .unwrap_or_default();
+        match name.as_str() {
+            "vec" | "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq"
+            | "debug_assert_ne" | "dbg" => {
+                self.visit_arguments(call);
+            }
+            "format" | "print" | "println" | "eprint" | "eprintln" | "write" | "writeln"
+            | "panic" | "unreachable" | "todo" | "unimplemented" | "format_args" => {
+                self.visit_captures(call.tokens.clone());
+                self.visit_arguments(call);
+            }
+            "matches" => self.visit_matches(call),
+            "stringify" | "concat" => self.visit_foreign(call.tokens.clone()),
+            _ => {
+                self.foreign += 1;
+                self.nested += 1;
+                self.visit_arguments(call);
+                self.nested -= 1;
+                self.foreign -= 1;
+            }
+        }
+    }
+
+    /// Expressions with something between them: `vec![a, b]`, `vec![a; n]`, `format!("…", name = a)`, `map! { "a" => b }`.
+    fn visit_arguments(&mut self, call: &mut Macro) {
+        let parser = |input: ParseStream<'_>| {
+            let mut parts = Vec::new();
+            while !input.is_empty() {
+                let name = if input.peek(Ident::peek_any)
+                    && input.peek2(Token![=])
+                    && !input.peek2(Token![==])
+                {
+                    let name = input.call(Ident::parse_any)?;
+                    let equals: Token![=] = input.parse()?;
+                    quote::quote!(#name #equals)
+                } else {
+                    TokenStream::new()
+                };
+                let expr: Expr = input.parse()?;
+                let separator = if input.is_empty() {
+                    TokenStream::new()
+                } else if let Some(arrow) = input.parse::<Option<Token![=>]>>()? {
+                    arrow.to_token_stream()
+                } else {
+                    input.parse::<TokenTree>()?.into()
+                };
+                parts.push((name, expr, separator));
+            }
+            Ok(parts)
+        };
+        let Ok(parts) = parser.parse2(call.tokens.clone()) else {
+            return self.visit_foreign(call.tokens.clone());
+        };
+        call.tokens = TokenStream::new();
+        for (name, mut expr, separator) in parts {
+            self.visit_expr_mut(&mut expr);
+            call.tokens.extend(name);
+            expr.to_tokens(&mut call.tokens);
+            call.tokens.extend(separator);
+        }
+    }
+
+    /// `matches!(a, pattern if guard)`
+    fn visit_matches(&mut self, call: &mut Macro) {
+        let parser = |input: ParseStream<'_>| {
+            let expr: Expr = input.parse()?;
+            let comma: Token![,] = input.parse()?;
+            let pat = Pat::parse_multi_with_leading_vert(input)?;
+            let guard = if input.peek(Token![if]) {
+                let keyword: Token![if] = input.parse()?;
+                Some((keyword, input.parse::<Expr>()?))
+            } else {
+                None
+            };
+            let trailing: Option<Token![,]> = input.parse()?;
+            Ok((expr, comma, pat, guard, trailing))
+        };
+        let Ok((mut expr, comma, pat, guard, trailing)) = parser.parse2(call.tokens.clone()) else {
+            return self.visit_foreign(call.tokens.clone());
+        };
+        self.visit_expr_mut(&mut expr);
+        self.scoped(|finder| {
+            finder.bind(&pat);
+            let guard = guard.map(|(keyword, mut guard)| {
+                finder.visit_expr_mut(&mut guard);
+                quote::quote!(#keyword #guard)
+            });
+            call.tokens = quote::quote!(#expr #comma #pat #guard #trailing);
+        });
+    }
+
+    /// The names in the text of `format!("{name}")`.
+    fn visit_captures(&mut self, tokens: TokenStream) {
+        let named = named_arguments(tokens.clone());
+        let text = tokens.into_iter().find_map(|tree| match tree {
+            TokenTree::Literal(literal) => {
+                syn::parse2::<LitStr>(TokenTree::Literal(literal).into()).ok()
+            }
+            _ => None,
+        });
+        let Some(text) = text else { return };
+        let value = text.value().replace("{{", "").replace("}}", "");
+        for placeholder in value.split('{').skip(1) {
+            let inside = placeholder.split('}').next().unwrap_or_default();
+            let name = inside.split(':').next().unwrap_or_default().trim();
+            let Ok(mut ident) = syn::parse_str::<Ident>(name) else {
+                continue;
+            };
+            ident.set_span(text.span());
+            if !named.contains(&ident) {
+                self.mention(&ident);
+            }
+        }
+    }
+
+    /// A macro that may mean anything by its tokens: the plan's names in it are mentioned, unknown ones are its own.
+    fn visit_foreign(&mut self, tokens: TokenStream) {
+        let mut after_dot = false;
+        for tree in tokens {
+            match &tree {
+                TokenTree::Ident(ident)
+                    if !after_dot && !self.is_bound(ident) && self.is_known(ident) =>
+                {
+                    self.record(ident);
+                }
+                TokenTree::Group(group) => self.visit_foreign(group.stream()),
+                _ => {}
+            }
+            after_dot = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '.');
+        }
+    }
+}
+
+/// The names before a `=`: arguments of `format!` that its text names.
+fn named_arguments(tokens: TokenStream) -> Vec<Ident> {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let names = trees.windows(2).filter_map(|pair| match pair {
+        [TokenTree::Ident(name), TokenTree::Punct(equals)] if equals.as_char() == '=' => {
+            Some(name.clone())
+        }
+        _ => None,
+    });
+    names.collect()
+}

@@ -1,0 +1,55 @@
+//! Which names `for` and `if let` bind around a value.
+
+use crate::ast::Local;
+use syn::Ident;
+use syn::ext::IdentExt;
+
+/// The names that `for` and `if let` bind, outermost first.
+#[derive(Default)]
+pub(crate) struct Frames(Vec<Frame>);
+
+pub(super) struct Frame {
+    pub(super) names: Vec<(String, Option<usize>)>,
+    /// What the names are bound to could not be read, so nothing is known of them. Such a frame is not expanded.
+    pub(super) broken: bool,
+}
+
+impl Frames {
+    pub(super) fn enter(&mut self, frame: Frame) {
+        self.0.push(frame);
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.0.pop();
+    }
+
+    /// Where a name is bound, if it is.
+    pub(crate) fn get(&self, name: &Ident) -> Option<Local> {
+        let (index, part) = self.find(name)?;
+        let outer = self.0[..index].iter().filter(|frame| !frame.broken);
+        (!self.0[index].broken).then(|| Local {
+            frame: outer.count(),
+            part,
+        })
+    }
+
+    /// Whether the name is bound to what could not be read.
+    pub(crate) fn is_broken(&self, name: &Ident) -> bool {
+        self.find(name)
+            .is_some_and(|(index, _)| self.0[index].broken)
+    }
+
+    fn find(&self, name: &Ident) -> Option<(usize, Option<usize>)> {
+        let name = name.unraw().to_string();
+        self.0.iter().enumerate().rev().find_map(|(index, frame)| {
+            let mut names = frame.names.iter().rev();
+            let (_, part) = names.find(|(known, _)| *known == name)?;
+            Some((index, *part))
+        })
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.0.iter().flat_map(|frame| &frame.names);
+        names.map(|(name, _)| name.as_str())
+    }
+}

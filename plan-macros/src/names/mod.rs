@@ -1,0 +1,235 @@
+//! Which names a plan has, and whether each that it uses is one of them: `resolve` goes through the values, `computed` through the Rust
+//! expressions among them.
+
+mod computed;
+mod frames;
+mod resolve;
+mod similar;
+
+pub(crate) use frames::Frames;
+pub(crate) use resolve::resolve;
+pub(crate) use similar::similar;
+
+use crate::ast::{Body, Branch, Condition, Plan};
+use crate::report::Report;
+use std::collections::{HashMap, HashSet};
+use syn::Ident;
+use syn::ext::IdentExt;
+
+/// What a name in a value stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// The step at this place.
+    Step(usize),
+    /// The input at this place.
+    Input(usize),
+}
+
+/// The names of a plan.
+pub(crate) struct Names {
+    sources: HashMap<String, Source>,
+    /// Names of inputs that could not be read.
+    broken: HashSet<String>,
+    /// Steps of which not even the type is known.
+    untyped: HashSet<String>,
+    /// The names that `for` and `if let` bind, with the step that each is bound in first.
+    bound: HashMap<String, String>,
+    /// How a local value would come in as an input, for the help.
+    inputs_help: String,
+}
+
+impl Names {
+    /// Finds the names of a plan, and reports those that stand twice. An input that cannot be a field of the plan's struct is
+    /// taken out.
+    pub(crate) fn new(plan: &mut Plan, report: &mut Report) -> Self {
+        let mut sources = HashMap::new();
+        if let Some(head) = &mut plan.head {
+            let mut known = HashSet::new();
+            head.inputs.retain(|input| {
+                let text = input.name.unraw().to_string();
+                let valid = check_name(&input.name, "input", report);
+                let first = known.insert(text.clone());
+                if valid && !first {
+                    report.error(
+                        &input.name,
+                        format!("the plan has more than one input named `{text}`"),
+                    );
+                }
+                valid && first
+            });
+            let inputs = head.inputs.iter().enumerate();
+            sources.extend(
+                inputs.map(|(index, input)| (input.name.unraw().to_string(), Source::Input(index))),
+            );
+        }
+        let mut untyped = HashSet::new();
+        for (index, step) in plan.steps.iter().enumerate() {
+            let text = step.name.unraw().to_string();
+            check_name(&step.name, "step", report);
+            match sources.get(&text) {
+                Some(Source::Step(_)) => report.error(
+                    &step.name,
+                    format!("the plan has more than one step named `{text}`\nhelp: give this one a name of its own"),
+                ),
+                Some(Source::Input(_)) => report.error(
+                    &step.name,
+                    format!("`{text}` is an input of the plan already\nhelp: give the step a name of its own"),
+                ),
+                None => {
+                    if step.ty.is_none() && is_untyped(&step.body) {
+                        untyped.insert(text.clone());
+                    }
+                    sources.insert(text, Source::Step(index));
+                }
+            }
+        }
+        let inputs_help = match &plan.head {
+            Some(head) => format!("what comes from outside comes in as an input: `{}(", head.name),
+            None => "what comes from outside comes in as an input, which a named plan has: `plan! { Name(".to_owned(),
+        };
+        let mut bound = HashMap::new();
+        for step in &plan.steps {
+            bound_in(&step.body, &mut |name| {
+                let name = name.unraw().to_string();
+                let step = step.name.unraw().to_string();
+                bound.entry(name).or_insert(step);
+            });
+        }
+        let broken = plan.head.iter().flat_map(|head| &head.broken);
+        let broken = broken.map(|name| name.unraw().to_string()).collect();
+        Self {
+            sources,
+            broken,
+            untyped,
+            bound,
+            inputs_help,
+        }
+    }
+
+    pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
+        self.sources.get(&name.unraw().to_string()).copied()
+    }
+
+    /// Whether the name is that of a step of which not even the type is known: what it does could not be read, and was reported.
+    pub(crate) fn is_untyped(&self, name: &Ident) -> bool {
+        self.untyped.contains(&name.unraw().to_string())
+    }
+
+    /// Whether the name is that of an input that could not be read.
+    pub(crate) fn is_broken(&self, name: &Ident) -> bool {
+        self.broken.contains(&name.unraw().to_string())
+    }
+
+    /// What to say of a name that is none of the plan's, and whether one of the plan's was probably meant.
+    pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> (String, bool) {
+        let text = name.unraw().to_string();
+        let mut known: Vec<&str> = self
+            .sources
+            .keys()
+            .map(String::as_str)
+            .chain(frames.names())
+            .collect();
+        known.sort_unstable();
+        let similar = similar(&text, known);
+        let help = match similar {
+            Some(known) if frames.names().any(|name| name == known) => {
+                format!("help: a name with a similar name is bound here: `{known}`")
+            }
+            Some(known) => {
+                let kind = match self.sources.get(known) {
+                    Some(Source::Input(_)) => "an input",
+                    _ => "a step",
+                };
+                format!("help: {kind} with a similar name exists: `{known}`")
+            }
+            None if let Some(step) = self.bound.get(&text) => format!(
+                "help: `{text}` is bound in the step `{step}`, and is known only in the braces there"
+            ),
+            None => format!(
+                "help: a plan is static, so it sees no local variables; {}{text}: …)`",
+                self.inputs_help
+            ),
+        };
+        let message = format!("no step or input is named `{text}`\n{help}");
+        (message, similar.is_some())
+    }
+
+    /// What to say of a name in `#[after(…)]` that is no step's.
+    pub(crate) fn unknown_after(&self, after: &Ident, step: &Ident) -> String {
+        let text = after.unraw().to_string();
+        let step = step.unraw().to_string();
+        let known = self
+            .sources
+            .iter()
+            .filter(|(name, source)| matches!(source, Source::Step(_)) && **name != step);
+        let mut known: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
+        known.sort_unstable();
+        match similar(&text, known) {
+            Some(known) => {
+                format!(
+                    "no step is named `{text}`\nhelp: a step with a similar name exists: `{known}`"
+                )
+            }
+            None => format!("no step is named `{text}`"),
+        }
+    }
+}
+
+/// Whether nothing says what a body gives.
+fn is_untyped(body: &Body) -> bool {
+    match body {
+        Body::Call(_) | Body::Compute(_) | Body::Broken(Some(_)) => false,
+        Body::Broken(None) => true,
+        Body::If(branches) => branches
+            .first()
+            .is_none_or(|branch| is_untyped(&branch.body)),
+        Body::For(repeat) => is_untyped(&repeat.body),
+    }
+}
+
+/// `false` if the name can be none.
+fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
+    let text = name.unraw().to_string();
+    if text == "_" {
+        report.error(name, format!("this {kind} needs a name"));
+    } else if is_keyword(name) {
+        report.error(
+            name,
+            format!("`{text}` is a keyword of Rust, so no {kind} can have this name"),
+        );
+    } else if text.starts_with(char::is_uppercase) {
+        report.error(
+            name,
+            format!("the name of this {kind} must start with a lower-case letter: names in upper case are Rust's own in a plan"),
+        );
+        return true;
+    } else {
+        return true;
+    }
+    false
+}
+
+/// Whether the name needs an `r#` that it does not have.
+fn is_keyword(name: &Ident) -> bool {
+    syn::parse_str::<Ident>(&name.to_string()).is_err()
+}
+
+/// Goes through the names that a body binds.
+fn bound_in(body: &Body, visit: &mut impl FnMut(&Ident)) {
+    match body {
+        Body::If(branches) => {
+            for Branch { condition, body } in branches {
+                if let Condition::Binds(_, names) = condition {
+                    names.iter().for_each(&mut *visit);
+                }
+                bound_in(body, visit);
+            }
+        }
+        Body::For(repeat) => {
+            let names = crate::parse::bound(&repeat.pat);
+            names.iter().for_each(&mut *visit);
+            bound_in(&repeat.body, visit);
+        }
+        Body::Call(_) | Body::Compute(_) | Body::Broken(_) => {}
+    }
+}

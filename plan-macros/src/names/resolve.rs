@@ -1,0 +1,188 @@
+//! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
+
+use super::computed;
+use super::frames::Frame;
+use super::{Frames, Names, Source};
+use crate::ast::{
+    Body, Branch, Computed, Condition, Fields, Json, List, Plan, Reference, Rest, Value,
+};
+use crate::report::Report;
+use syn::Ident;
+use syn::ext::IdentExt;
+
+/// Replaces all values that refer to unknown names by [`Value::Broken`], and finds the names in computed ones.
+pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
+    let mut resolver = Resolver {
+        names,
+        frames: Frames::default(),
+        report,
+    };
+    for step in &mut plan.steps {
+        resolver.after(&mut step.after, &step.name);
+        resolver.body(&mut step.body);
+        if let Some((_, fallback)) = &mut step.policy.fallback {
+            resolver.value(fallback);
+        }
+    }
+    if let Some(tail) = &mut plan.tail {
+        resolver.value(&mut tail.value);
+    }
+}
+
+struct Resolver<'a> {
+    names: &'a Names,
+    frames: Frames,
+    report: &'a mut Report,
+}
+
+impl Resolver<'_> {
+    fn after(&mut self, after: &mut Vec<Ident>, step: &Ident) {
+        after.retain(|after| match self.names.get(after) {
+            Some(Source::Step(_)) => true,
+            Some(Source::Input(_)) => {
+                self.report.error(after, format!("`{after}` is an input, which is there from the start; `#[after(…)]` names steps"));
+                false
+            }
+            None => {
+                self.report.error(after, self.names.unknown_after(after, step));
+                false
+            }
+        });
+    }
+
+    fn body(&mut self, body: &mut Body) {
+        match body {
+            Body::Call(literal) => self.fields(&mut literal.fields),
+            Body::Compute(value) => self.value(value),
+            Body::If(branches) => {
+                for Branch { condition, body } in branches {
+                    let bound = match condition {
+                        Condition::Always => false,
+                        Condition::Holds(value) => {
+                            self.value(value);
+                            false
+                        }
+                        Condition::Binds(computed, bound) => {
+                            let names = parts(bound);
+                            let broken = !self.computed(computed);
+                            if broken {
+                                *condition = Condition::Holds(Value::Broken);
+                            }
+                            self.frames.enter(Frame { names, broken });
+                            true
+                        }
+                    };
+                    self.body(body);
+                    if bound {
+                        self.frames.leave();
+                    }
+                }
+            }
+            Body::For(repeat) => {
+                let names = match &mut repeat.list {
+                    List::Reference(reference, name) => {
+                        let bound = vec![(name.unraw().to_string(), None)];
+                        if !self.reference(reference) {
+                            repeat.list = List::Broken;
+                        }
+                        bound
+                    }
+                    List::Computed(computed, bound) => {
+                        let bound = parts(bound);
+                        if !self.computed(computed) {
+                            repeat.list = List::Broken;
+                        }
+                        bound
+                    }
+                    List::Broken => parts(&crate::parse::bound(&repeat.pat)),
+                };
+                let broken = matches!(repeat.list, List::Broken);
+                self.frames.enter(Frame { names, broken });
+                self.body(&mut repeat.body);
+                self.frames.leave();
+            }
+            Body::Broken(_) => {}
+        }
+    }
+
+    fn fields(&mut self, fields: &mut Fields) {
+        match fields {
+            Fields::Named(_, fields, rest) => {
+                for field in &mut *fields {
+                    self.value(&mut field.value);
+                }
+                // It is not known whether the field or the value is meant: one message is enough.
+                let before = fields.len();
+                fields.retain(|field| !(field.shorthand && matches!(field.value, Value::Broken)));
+                if fields.len() < before {
+                    *rest = Rest::Broken;
+                }
+            }
+            Fields::Unnamed(_, values) => values.iter_mut().for_each(|value| self.value(value)),
+            Fields::Unit => {}
+        }
+    }
+
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::Scalar(_) | Value::None(_) | Value::Broken => {}
+            Value::Some(_, _, value) => self.value(value),
+            Value::List(_, values) | Value::Tuple(_, values) => {
+                values.iter_mut().for_each(|value| self.value(value))
+            }
+            Value::Literal(literal) => self.fields(&mut literal.fields),
+            Value::Json(_, json) => self.json(json),
+            Value::Format(format) => format.args.iter_mut().for_each(|value| self.value(value)),
+            Value::Reference(reference) => {
+                if !self.reference(reference) {
+                    *value = Value::Broken;
+                }
+            }
+            Value::Computed(computed) => {
+                if !self.computed(computed) {
+                    *value = Value::Broken;
+                }
+            }
+        }
+    }
+
+    fn json(&mut self, json: &mut Json) {
+        match json {
+            Json::Null => {}
+            Json::Value(value) => self.value(value),
+            Json::List(elements) => elements.iter_mut().for_each(|element| self.json(element)),
+            Json::Object(members) => members.iter_mut().for_each(|(_, member)| self.json(member)),
+        }
+    }
+
+    /// `false` if the reference's root is unknown, and reported.
+    fn reference(&mut self, reference: &mut Reference) -> bool {
+        if self.frames.is_broken(&reference.root) {
+            return false;
+        }
+        reference.local = self.frames.get(&reference.root);
+        if reference.local.is_none() && self.names.is_untyped(&reference.root) {
+            return false;
+        }
+        let known = reference.local.is_some() || self.names.get(&reference.root).is_some();
+        if !known && !self.names.is_broken(&reference.root) {
+            let (message, _) = self.names.unknown(&reference.root, &self.frames);
+            self.report.error(&reference.root, message);
+        }
+        known
+    }
+
+    /// `false` if something in the expression was reported.
+    fn computed(&mut self, computed: &mut Computed) -> bool {
+        computed::analyse(computed, self.names, &self.frames, self.report)
+    }
+}
+
+/// Names that are bound together.
+fn parts(names: &[Ident]) -> Vec<(String, Option<usize>)> {
+    names
+        .iter()
+        .enumerate()
+        .map(|(part, name)| (name.unraw().to_string(), Some(part)))
+        .collect()
+}

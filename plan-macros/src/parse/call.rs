@@ -1,0 +1,155 @@
+//! The call of a tool, and what is easily written instead of one.
+
+use super::value;
+use crate::ast::{Body, Fields, Literal, Value};
+use crate::report::Report;
+use heck::ToUpperCamelCase;
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Ident, Path};
+
+/// What a step without a type does: it calls a tool. `until` is what ends the call.
+pub(super) fn call(
+    rest: TokenStream,
+    end: Span,
+    until: &str,
+    name: &Ident,
+    report: &mut Report,
+) -> Body {
+    let (rest, behind) = without_waiting(rest);
+    let tokens = rest.clone();
+    if !behind.is_empty() && function(tokens.clone()).is_none() {
+        let written = behind.to_string().replace(' ', "");
+        report.error(
+            behind,
+            format!("a step calls its tool without `{written}`: the run waits for the tool, and fails if the tool does"),
+        );
+    }
+    match value::all(rest, end, until, report) {
+        Value::Literal(literal) => match literal.fields {
+            Fields::Named(..) | Fields::Unit => Body::Call(literal),
+            Fields::Unnamed(..) => {
+                report.error(
+                    &literal.path,
+                    format!(
+                        "a tool is called with named arguments: `{} {{ … }}`\n\
+                         help: if this is a value and no tool, say its type: `step {name}: Type = …;`",
+                        path_text(&literal.path)
+                    ),
+                );
+                Body::Broken(None)
+            }
+        },
+        Value::Broken => Body::Broken(tool_path(tokens)),
+        Value::Computed(computed) if is_unit(&computed.expr) => {
+            let path = if let syn::Expr::Path(path) = computed.expr {
+                path.path
+            } else {
+                return Body::Broken(None);
+            };
+            Body::Call(Literal {
+                path,
+                fields: Fields::Unit,
+            })
+        }
+        _ if let Some((function, path)) = function(tokens.clone()) => {
+            report.error(
+                path,
+                format!(
+                    "`{function}` is a function, and a step calls a tool by the struct of its arguments\n\
+                     help: `#[tool]` makes `{0}` of `async fn {function}`: `step {name} = {0} {{ … }};`\n\
+                     help: for the value of an expression, say its type: `step {name}: Type = …;`",
+                    function.to_upper_camel_case(),
+                ),
+            );
+            Body::Broken(None)
+        }
+        _ if until == "`}`" => {
+            report.error(
+                tokens,
+                format!("expected the call of a tool: `{{ Tool {{ … }} }}`\nhelp: what calls no tool is a computed step, which says its type: `step {name}: Type = …;`"),
+            );
+            Body::Broken(None)
+        }
+        _ => {
+            report.error(
+                name,
+                format!("a computed step says its type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
+            );
+            Body::Broken(None)
+        }
+    }
+}
+
+/// The call in `Tool { … }.await?` and in `function(…).await?`, and what is behind it.
+fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
+    let waits = match tokens.clone().into_iter().last() {
+        Some(TokenTree::Punct(last)) => last.as_char() == '?',
+        Some(TokenTree::Ident(last)) => last == "await",
+        _ => false,
+    };
+    let call = waits.then(|| syn::parse2::<syn::Expr>(tokens.clone()).ok());
+    let Some(mut call) = call.flatten() else {
+        return (tokens, TokenStream::new());
+    };
+    let mut behind = TokenStream::new();
+    loop {
+        let (inner, postfix) = match call {
+            syn::Expr::Await(waits) => {
+                let (dot, keyword) = (waits.dot_token, waits.await_token);
+                (*waits.base, quote!(#dot #keyword))
+            }
+            syn::Expr::Try(asks) => (*asks.expr, asks.question_token.to_token_stream()),
+            syn::Expr::Struct(_) => return (call.into_token_stream(), behind),
+            syn::Expr::Call(_) if function(call.to_token_stream()).is_some() => {
+                return (call.into_token_stream(), behind);
+            }
+            _ => return (tokens, TokenStream::new()),
+        };
+        behind = quote!(#postfix #behind);
+        call = inner;
+    }
+}
+
+/// Whether the expression is a path that names a type: `Refresh`, `tools::Refresh`.
+fn is_unit(expr: &syn::Expr) -> bool {
+    matches!(expr, syn::Expr::Path(path) if path.qself.is_none() && path.path.segments.last().is_some_and(|last| {
+        let name = last.ident.unraw().to_string();
+        name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+    }))
+}
+
+/// The path at the start of a tool call that could not be read.
+fn tool_path(tokens: TokenStream) -> Option<Path> {
+    let parser = |input: ParseStream<'_>| {
+        let path = input.call(Path::parse_mod_style)?;
+        let braced = input.peek(syn::token::Brace);
+        input.parse::<TokenStream>()?;
+        Ok(braced.then_some(path))
+    };
+    parser.parse2(tokens).ok().flatten()
+}
+
+/// The function that is called by `name(…)`, or as if it were a tool by `name { … }`.
+fn function(tokens: TokenStream) -> Option<(String, Path)> {
+    let parser = |input: ParseStream<'_>| {
+        let path = input.call(Path::parse_mod_style)?;
+        let group = input.parse::<proc_macro2::Group>()?;
+        let called = input.is_empty() && group.delimiter() != Delimiter::Bracket;
+        input.parse::<TokenStream>()?;
+        let name = path
+            .segments
+            .last()
+            .map(|last| last.ident.unraw().to_string());
+        Ok(name.filter(|_| called).map(|name| (name, path)))
+    };
+    let (name, path) = parser.parse2(tokens).ok().flatten()?;
+    name.starts_with(char::is_lowercase).then_some((name, path))
+}
+
+/// A path without spaces.
+pub(crate) fn path_text(path: &Path) -> String {
+    path.to_token_stream().to_string().replace(' ', "")
+}

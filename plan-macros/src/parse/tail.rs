@@ -1,0 +1,49 @@
+//! The last expression of a plan, its output.
+
+use super::statement::Statement;
+use super::value;
+use crate::ast::Tail;
+use crate::report::Report;
+use proc_macro2::TokenTree;
+use quote::{ToTokens, quote};
+
+/// Reads the final expression.
+pub(super) fn tail(statement: Statement, report: &mut Report) -> Option<Tail> {
+    let Statement {
+        attrs,
+        mut tokens,
+        semicolon,
+        end,
+    } = statement;
+    let tokens = tokens.rest();
+    if !attrs.is_empty() {
+        report.error(
+            attrs,
+            "only steps have attributes and doc comments; expected `step name = …;` behind this",
+        );
+    }
+    if tokens.is_empty() {
+        return None;
+    }
+    if semicolon {
+        let returns = matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(word)) if word == "return");
+        let one = tokens.clone().into_iter().count() == 1;
+        let help = if returns {
+            "help: write it without the `return` and without the `;`".to_owned()
+        } else if one {
+            "help: remove the `;` to make this the plan's output".to_owned()
+        } else {
+            format!(
+                "help: a step is `step name = {};`",
+                tokens.to_token_stream()
+            )
+        };
+        report.error(&tokens, format!("a plan consists of steps, and of a last expression without `;` that is its output\n{help}"));
+        return None;
+    }
+    let value = value::all(tokens.clone(), end, "the end of the plan", report);
+    Some(Tail {
+        value,
+        tokens: quote!(#tokens),
+    })
+}

@@ -1,0 +1,241 @@
+//! A timer for tests: time that a test moves.
+
+use super::{Sleep, Timer};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+
+/// Time that stands still until a test moves it. Clones share it.
+///
+/// ```
+/// use plan_runtime::run::{ManualTimer, Timer};
+/// use std::time::Duration;
+///
+/// let timer = ManualTimer::new();
+/// let start = timer.now();
+/// let sleep = timer.sleep(Duration::from_secs(3600));
+/// assert_eq!(timer.next(), Some(Duration::from_secs(3600)));
+/// timer.advance(Duration::from_secs(3600));
+/// assert_eq!(timer.now() - start, Duration::from_secs(3600));
+/// # drop(sleep);
+/// ```
+#[derive(Clone)]
+pub struct ManualTimer(Arc<Mutex<Manual>>);
+
+struct Manual {
+    start: Instant,
+    elapsed: Duration,
+    /// How often anyone slept.
+    slept: u64,
+    /// When who is to be woken. What was dropped is skipped.
+    sleepers: BinaryHeap<Reverse<Sleeper>>,
+}
+
+/// With when it is to wake, and how many slept before it did.
+struct Sleeper(Duration, u64, Arc<Mutex<Alarm>>);
+
+#[derive(Default)]
+struct Alarm {
+    rung: bool,
+    waker: Option<Waker>,
+}
+
+impl ManualTimer {
+    /// A timer at which no time has passed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Arc::new(Mutex::new(Manual {
+            start: Instant::now(),
+            elapsed: Duration::ZERO,
+            slept: 0,
+            sleepers: BinaryHeap::new(),
+        })))
+    }
+
+    /// How much time has passed.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        locked(&self.0).elapsed
+    }
+
+    /// How long it is until the next sleeper is to wake; `None` where nothing sleeps.
+    #[must_use]
+    pub fn next(&self) -> Option<Duration> {
+        let mut manual = locked(&self.0);
+        manual.forget_dropped();
+        let at = manual.sleepers.peek()?.0.0;
+        Some(at.saturating_sub(manual.elapsed))
+    }
+
+    /// Lets time pass, and wakes those whose time has come.
+    pub fn advance(&self, duration: Duration) {
+        let mut manual = locked(&self.0);
+        manual.elapsed += duration;
+        let mut woken = Vec::new();
+        while let Some(Reverse(Sleeper(at, ..))) = manual.sleepers.peek() {
+            if *at > manual.elapsed {
+                break;
+            }
+            woken.extend(manual.sleepers.pop());
+        }
+        drop(manual);
+        for Reverse(Sleeper(.., alarm)) in woken {
+            let mut alarm = locked(&alarm);
+            alarm.rung = true;
+            if let Some(waker) = alarm.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Awaits a future, and moves the time on to the end of the next wait whenever nothing else can happen. So a test takes no
+    /// time, however long its waits are, and [`elapsed`](Self::elapsed) says how long they would have been.
+    ///
+    /// Only waits of this timer are skipped. While the future waits for anything else, a channel or a socket, the time moves on all the
+    /// same, if something sleeps.
+    ///
+    /// ```
+    /// use plan_runtime::run::ManualTimer;
+    /// use plan_runtime::{Result, plan, tool};
+    /// use std::time::Duration;
+    ///
+    /// /// Takes forever.
+    /// #[tool]
+    /// async fn wait() -> Result<()> {
+    ///     std::future::pending().await
+    /// }
+    ///
+    /// let plan = plan! {
+    ///     #[timeout("1h")]
+    ///     step never = Wait {};
+    ///     never
+    /// };
+    /// let timer = ManualTimer::new();
+    /// let result = smol::block_on(timer.skip_waits(plan.run(&()).timer(&timer)));
+    /// assert_eq!(result.unwrap_err().failures()[0].error().to_string(), "took longer than 1h");
+    /// assert_eq!(timer.elapsed(), Duration::from_hours(1));
+    /// ```
+    pub async fn skip_waits<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            let woken = Arc::new(Woken {
+                already: AtomicBool::new(false),
+                waker: cx.waker().clone(),
+            });
+            let waker = Waker::from(woken.clone());
+            let poll = future.as_mut().poll(&mut Context::from_waker(&waker));
+            if poll.is_pending()
+                && !woken.already.load(Ordering::SeqCst)
+                && let Some(wait) = self.next()
+            {
+                self.advance(wait);
+            }
+            poll
+        })
+        .await
+    }
+}
+
+impl Manual {
+    fn forget_dropped(&mut self) {
+        while let Some(Reverse(Sleeper(.., alarm))) = self.sleepers.peek() {
+            if Arc::strong_count(alarm) > 1 {
+                break;
+            }
+            self.sleepers.pop();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for ManualTimer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for ManualTimer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ManualTimer({:?})", self.elapsed())
+    }
+}
+
+impl Timer for ManualTimer {
+    fn now(&self) -> Instant {
+        let manual = locked(&self.0);
+        manual.start + manual.elapsed
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let alarm = Arc::new(Mutex::new(Alarm {
+            rung: duration.is_zero(),
+            waker: None,
+        }));
+        if !duration.is_zero() {
+            let mut manual = locked(&self.0);
+            let at = manual.elapsed.saturating_add(duration);
+            let before = manual.slept;
+            manual.slept += 1;
+            let sleeper = Sleeper(at, before, alarm.clone());
+            manual.sleepers.push(Reverse(sleeper));
+        }
+        Box::pin(Waiting(alarm))
+    }
+}
+
+struct Waiting(Arc<Mutex<Alarm>>);
+
+impl Future for Waiting {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut alarm = locked(&self.0);
+        if alarm.rung {
+            return Poll::Ready(());
+        }
+        alarm.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Ord for Sleeper {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.0, self.1).cmp(&(other.0, other.1))
+    }
+}
+
+impl PartialOrd for Sleeper {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Sleeper {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Sleeper {}
+
+/// Whether something woke a future since it was polled last; it wakes what waits for that.
+struct Woken {
+    already: AtomicBool,
+    waker: Waker,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.already.store(true, Ordering::SeqCst);
+        self.waker.wake_by_ref();
+    }
+}

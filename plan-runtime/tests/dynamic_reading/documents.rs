@@ -1,0 +1,145 @@
+//! Whole documents: what is no JSON, and what is no plan.
+
+use crate::{said, say, whole};
+use plan_runtime::dynamic::Reader;
+
+#[test]
+fn documents() {
+    let reader = Reader::new();
+    say(
+        &reader,
+        whole,
+        &[
+            (
+                "",
+                "error[invalid-json]: this is no JSON: it ends too early
+  --> 1:1
+   = help: was the document cut off?
+",
+            ),
+            (
+                "{",
+                "error[invalid-json]: this is no JSON: it ends too early
+  --> 1:2
+   = help: was the document cut off?
+",
+            ),
+            (
+                "[1, 2",
+                "error[invalid-json]: this is no JSON: it ends too early
+  --> 1:6
+   = help: was the document cut off?
+",
+            ),
+            (
+                r#"{"steps": [],}"#,
+                "error[invalid-json]: this is no JSON: nothing follows the comma
+  --> 1:13
+   = help: take the comma out
+",
+            ),
+            (
+                r#"{"steps": nul}"#,
+                "error[invalid-json]: this is no JSON: its words are `true`, `false` and `null`
+  --> 1:14
+",
+            ),
+            (
+                r#"{"a": 1} x"#,
+                "error[invalid-json]: this is no JSON: nothing can follow behind the value
+  --> 1:10
+",
+            ),
+            (
+                "hello",
+                "error[invalid-json]: this is no JSON: a value has to stand here
+  --> 1:1
+",
+            ),
+            (
+                r#"{"a": 1}"#,
+                "error[unknown-dialect]: this is no plan in any dialect that is known
+  --> 1:1
+   = help: a plan is an object with a list of `steps`, or a list of steps
+",
+            ),
+            (
+                "3",
+                "error[unknown-dialect]: this is no plan in any dialect that is known
+  --> 1:1
+   = help: a plan is an object with a list of `steps`, or a list of steps
+",
+            ),
+            (
+                r#""text""#,
+                "error[unknown-dialect]: this is no plan in any dialect that is known
+  --> 1:1
+   = help: a plan is an object with a list of `steps`, or a list of steps
+",
+            ),
+            (
+                r#"{"steps": []}"#,
+                "error[no-steps]: the plan has no steps
+  --> 1:11
+",
+            ),
+            (
+                "[]",
+                "error[no-steps]: the plan has no steps
+  --> 1:1
+",
+            ),
+            (
+                r#"{"requestId": "r", "steps": []}"#,
+                "error[no-steps]: the plan has no steps
+  --> 1:29
+",
+            ),
+            (
+                r#"{"plan": []}"#,
+                "error[no-steps]: the plan has no steps
+  --> 1:10
+",
+            ),
+            (
+                r#"{"steps": 1, "requestId": "r"}"#,
+                "error[wrong-kind]: `steps` is `1`, and has to be a list
+  --> 1:11
+",
+            ),
+            (
+                r#"{"steps": [{"id": "a", "tool": "t"}], "steps": []}"#,
+                "error[duplicate-member]: the member `steps` is there twice
+  --> 1:39
+   = note: 1:2: the first one is here
+   = help: only one of them could be used: take one out
+",
+            ),
+            (
+                "```json
+[]
+```",
+                "error[no-steps]: the plan has no steps
+  --> 2:1
+",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_other_languages_write_for_json() {
+    let quotes = "names and strings stand in double quotes: `\"id\"`";
+    for (document, help) in [
+        ("[{'id': 1}]", quotes),
+        ("[{\"id\": “a”}]", quotes),
+        ("[{\"id\": True}]", "JSON writes `true` and `false`"),
+        ("[{\"id\": None}]", "JSON writes `null`"),
+        ("[ // steps\n]", "JSON has no comments"),
+    ] {
+        let said = said(&Reader::new(), document);
+        assert!(said.ends_with(&format!("   = help: {help}\n")), "{said}");
+    }
+    let said = said(&Reader::new(), "[;]");
+    assert!(!said.contains("help"), "{said}");
+}
