@@ -414,6 +414,8 @@ fn clean(scratch: &Path, root: &Path) {
         &[],
         &["--no-default-features"],
         &["--features", "diagnostics"],
+        &["--features", "docs-svg"],
+        &["--features", "html"],
         &["--features", "progress"],
         &["--features", "rust"],
         &["--features", "schema"],
