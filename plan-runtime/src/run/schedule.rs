@@ -1,6 +1,7 @@
 mod flow;
 mod jobs;
 mod outcome;
+mod progress;
 mod ready;
 mod task;
 mod tasks;
@@ -12,13 +13,13 @@ use super::error::{Interrupt, StepError};
 use super::graph::{Graph, number, reads};
 use super::observe::StepRef;
 use super::options::{OnFailure, Options};
-use super::report::Attempt;
 use super::start::{Request, Started, StepResult};
 use super::timer::{Sleep, Timer};
 use super::trace::Span;
 use crate::plan::{Action, Body, Optional, Plan, Step};
 use crate::resolve::{Held, Scope, resolve};
-use flow::{Flow, Place};
+use flow::Place;
+use progress::{Progress, State};
 use ready::Ready;
 use serde_json::Value;
 use std::task::{Context, Poll};
@@ -64,69 +65,6 @@ type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
 /// After so many, calls that never wait let others on their thread have a turn.
 const STARTS_PER_POLL: usize = 512;
 
-/// How far the steps have come.
-struct Progress<'x> {
-    states: Vec<State>,
-    /// What hardly any step has; there is no list before one has it.
-    more: Vec<Option<Box<More<'x>>>>,
-}
-
-/// What there is to know of a step that is more than a call with an output.
-#[derive(Default)]
-struct More<'x> {
-    /// While it runs, unless it is a single call.
-    flow: Option<Box<Flow<'x>>>,
-    /// Whether no condition held.
-    skipped: bool,
-    /// What another output stands for.
-    recovered: Option<(Vec<usize>, StepError)>,
-    /// Its attempts, where they are to be in a report and it is not a single call.
-    log: Vec<Attempt>,
-}
-
-impl<'x> Progress<'x> {
-    fn more(&mut self, step: usize) -> &mut More<'x> {
-        if self.more.is_empty() {
-            self.more.resize_with(self.states.len(), || None);
-        }
-        self.more[step].get_or_insert_default()
-    }
-
-    fn more_of(&self, step: usize) -> Option<&More<'x>> {
-        self.more.get(step)?.as_deref()
-    }
-
-    fn more_mut(&mut self, step: usize) -> Option<&mut More<'x>> {
-        self.more.get_mut(step)?.as_deref_mut()
-    }
-
-    fn flow(&self, step: usize) -> Option<&Flow<'x>> {
-        self.more_of(step)?.flow.as_deref()
-    }
-
-    fn flow_mut(&mut self, step: usize) -> Option<&mut Flow<'x>> {
-        self.more_mut(step)?.flow.as_deref_mut()
-    }
-
-    /// Takes the flow out, for good or for a while.
-    fn take_flow(&mut self, step: usize) -> Option<Box<Flow<'x>>> {
-        self.more_mut(step)?.flow.take()
-    }
-}
-
-/// Places have 32 bits, as in the [`Graph`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
-    Waiting,
-    Running,
-    Completed,
-    /// With its place among the failures.
-    Failed(u32),
-    /// By the step at this place, which failed.
-    Blocked(u32),
-    Cancelled,
-}
-
 impl<'x> Schedule<'x> {
     /// Fails, and says why, where the plan's steps can never all run.
     pub(super) fn new(
@@ -153,10 +91,7 @@ impl<'x> Schedule<'x> {
             running: Tasks::default(),
             calls: 0,
             open: 0,
-            steps: Progress {
-                states: vec![State::Waiting; count],
-                more: Vec::new(),
-            },
+            steps: Progress::new(count),
             times: match options.record || options.observer.is_some() {
                 true => vec![(None, None); count],
                 false => Vec::new(),
@@ -301,7 +236,8 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// A single call has ended without a future.
+    /// A single call has ended without a future, as few do: a call of what is else inlined.
+    #[inline(never)]
     fn ended_at_once(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
         self.single_ended(step, result, span);
     }

@@ -43,10 +43,7 @@ impl Display for Dot<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let picture = build::picture(self.plan, &self.nested);
         writeln!(f, "digraph {} {{", Text(&[&self.plan.name]))?;
-        let direction = match self.direction {
-            Direction::Down => "TB",
-            Direction::Right => "LR",
-        };
+        let direction = self.direction.keyword();
         // Edges end at frames only where that is asked for.
         writeln!(
             f,

@@ -53,10 +53,7 @@ impl Display for Mermaid<'_> {
         if !self.plan.name.is_empty() {
             writeln!(f, "---\ntitle: {}\n---", Title(&self.plan.name))?;
         }
-        let direction = match self.direction {
-            Direction::Down => "TB",
-            Direction::Right => "LR",
-        };
+        let direction = self.direction.keyword();
         writeln!(f, "flowchart {direction}")?;
         let (none, each) = picture.inside();
         write_inside(f, &picture, &none, &each, 2)?;

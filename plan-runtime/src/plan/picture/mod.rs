@@ -32,6 +32,16 @@ pub enum Direction {
     Right,
 }
 
+impl Direction {
+    /// Mermaid and DOT have the same words for it.
+    fn keyword(self) -> &'static str {
+        match self {
+            Self::Down => "TB",
+            Self::Right => "LR",
+        }
+    }
+}
+
 impl Plan {
     /// The plan as a [Mermaid](https://mermaid.js.org/syntax/flowchart.html) flowchart, which many viewers of Markdown draw.
     ///

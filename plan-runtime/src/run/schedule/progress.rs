@@ -1,0 +1,78 @@
+//! How far each step of a run has come.
+
+use super::super::error::StepError;
+use super::super::report::Attempt;
+use super::flow::Flow;
+
+/// How far the steps have come.
+pub(super) struct Progress<'x> {
+    pub(super) states: Vec<State>,
+    /// What hardly any step has; there is no list before one has it.
+    more: Vec<Option<Box<More<'x>>>>,
+}
+
+/// What there is to know of a step that is more than a call with an output.
+#[derive(Default)]
+pub(super) struct More<'x> {
+    /// While it runs, unless it is a single call.
+    pub(super) flow: Option<Box<Flow<'x>>>,
+    /// Whether no condition held.
+    pub(super) skipped: bool,
+    /// What another output stands for.
+    pub(super) recovered: Option<(Vec<usize>, StepError)>,
+    /// Its attempts, where they are to be in a report and it is not a single call.
+    pub(super) log: Vec<Attempt>,
+}
+
+impl<'x> Progress<'x> {
+    /// None has started.
+    pub(super) fn new(steps: usize) -> Self {
+        Self {
+            states: vec![State::Waiting; steps],
+            more: Vec::new(),
+        }
+    }
+
+    pub(super) fn more(&mut self, step: usize) -> &mut More<'x> {
+        if self.more.is_empty() {
+            self.more.resize_with(self.states.len(), || None);
+        }
+        self.more[step].get_or_insert_default()
+    }
+
+    #[inline]
+    pub(super) fn more_of(&self, step: usize) -> Option<&More<'x>> {
+        self.more.get(step)?.as_deref()
+    }
+
+    #[inline]
+    pub(super) fn more_mut(&mut self, step: usize) -> Option<&mut More<'x>> {
+        self.more.get_mut(step)?.as_deref_mut()
+    }
+
+    pub(super) fn flow(&self, step: usize) -> Option<&Flow<'x>> {
+        self.more_of(step)?.flow.as_deref()
+    }
+
+    pub(super) fn flow_mut(&mut self, step: usize) -> Option<&mut Flow<'x>> {
+        self.more_mut(step)?.flow.as_deref_mut()
+    }
+
+    /// Takes the flow out, for good or for a while.
+    pub(super) fn take_flow(&mut self, step: usize) -> Option<Box<Flow<'x>>> {
+        self.more_mut(step)?.flow.take()
+    }
+}
+
+/// Places have 32 bits, as in the [`Graph`](super::super::graph::Graph).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum State {
+    Waiting,
+    Running,
+    Completed,
+    /// With its place among the failures.
+    Failed(u32),
+    /// By the step at this place, which failed.
+    Blocked(u32),
+    Cancelled,
+}
