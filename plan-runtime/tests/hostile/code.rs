@@ -1,0 +1,1 @@
+//! No text of a plan becomes code.

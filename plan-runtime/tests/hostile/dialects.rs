@@ -1,0 +1,1 @@
+//! Text that looks like a reference of another dialect, and bytes that are not text.

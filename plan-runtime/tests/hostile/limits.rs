@@ -1,0 +1,1 @@
+//! Documents that would use up the memory or the stack.

@@ -1,0 +1,1 @@
+//! What is printed is what happens.

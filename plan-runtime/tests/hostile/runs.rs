@@ -1,0 +1,1 @@
+//! Runs that never end, grow without a bound, or panic.

@@ -1,0 +1,1 @@
+//! Values that a check must not let pass.
