@@ -63,7 +63,7 @@ impl Resolver<'_> {
                             false
                         }
                         Condition::Binds(computed, bound) => {
-                            let names = parts(bound);
+                            let names = parts(&bound.names);
                             let broken = !self.computed(computed);
                             if broken {
                                 *condition = Condition::Holds(Value::Broken);

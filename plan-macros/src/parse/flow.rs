@@ -3,7 +3,7 @@
 use super::call;
 use super::tokens::Tokens;
 use super::value;
-use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
+use crate::ast::{Body, Bound, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -150,23 +150,24 @@ fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Conditi
     }
     // A condition is what can stand behind `if`, which no parser of an expression alone knows.
     let parsed = syn::parse2::<Expr>(quote!(if #tokens {}));
-    let binds = match &parsed {
-        Ok(Expr::If(branch)) => bound_in(&branch.cond),
-        _ => Vec::new(),
-    };
     let lets = tokens
         .clone()
         .into_iter()
         .any(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "let"));
     match parsed {
         Ok(Expr::If(branch)) if lets => {
+            let parts = match &*branch.cond {
+                Expr::Let(one) => Some((one.pat.clone(), one.expr.to_token_stream())),
+                _ => None,
+            };
+            let names = bound_in(&branch.cond);
             let computed = Computed {
                 written: tokens,
                 expr: borrowed(*branch.cond),
                 names: Vec::new(),
                 locals: Vec::new(),
             };
-            Condition::Binds(computed, binds)
+            Condition::Binds(computed, Bound { names, parts })
         }
         Err(error) if lets => {
             report.push(error);

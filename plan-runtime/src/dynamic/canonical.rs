@@ -12,7 +12,7 @@ use super::node::{Node, Source};
 use super::spans::{Span, StepSpans};
 use super::steps;
 use crate::Plan;
-use crate::plan::{Input, Output, Template};
+use crate::plan::{Bound, Input, Output, Template};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -31,8 +31,8 @@ struct Canonical<'d> {
     names: Names,
     /// How many actions were read so far.
     sites: usize,
-    /// How many local values there are where it is read.
-    locals: usize,
+    /// The local values that there are where it is read.
+    locals: Vec<Bound>,
 }
 
 /// What a step has as its `id`.
@@ -55,7 +55,7 @@ impl<'d> Canonical<'d> {
             source,
             names,
             sites: 0,
-            locals: 0,
+            locals: Vec::new(),
         }
     }
 

@@ -55,6 +55,7 @@ mod shared;
 mod template;
 mod uses;
 mod write;
+mod written;
 
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
@@ -66,10 +67,11 @@ pub use reference::{Absent, Reference, Segment, Source};
 pub use shared::Shared;
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
-pub(crate) use reference::{index, local, written};
+pub(crate) use reference::{index, local};
 pub use uses::Use;
 pub(crate) use uses::{is_word, push_key};
 pub use write::InPlan;
+pub(crate) use written::{Bound, agrees, path_agrees, written};
 
 use std::borrow::Cow;
 

@@ -157,20 +157,3 @@ impl std::fmt::Display for Reference {
 pub(crate) fn local(depth: usize) -> String {
     format!("local{depth}")
 }
-
-/// A reference as its author would write it, for one that was given without.
-pub(crate) fn written(name: &str, path: &[Segment]) -> String {
-    let mut text = name.to_owned();
-    for segment in path {
-        match segment {
-            // In a pointer there is no telling a key of digits from an index.
-            Segment::Key(key, _) if index(key).is_some() => text.push_str(&format!("[{key}]")),
-            Segment::Key(key, _) => super::push_key(&mut text, key),
-            Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
-            Segment::Each => text.push_str("[..]"),
-            Segment::Optional(_) => text.push('?'),
-            Segment::Same | Segment::Or(_) | Segment::Else(_) => {}
-        }
-    }
-    text
-}

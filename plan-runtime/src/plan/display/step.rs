@@ -30,15 +30,7 @@ fn write_body(f: &mut Formatter<'_>, body: &Body, indent: usize, comment: &str) 
                 }
                 match &branch.condition {
                     Condition::Always if place > 0 => {}
-                    Condition::Always => f.write_str("if true ")?,
-                    Condition::Holds(condition) => write!(f, "if {condition} ")?,
-                    // A chain of conditions, with its own `let`.
-                    Condition::Binds { pattern, value } if pattern.contains(" let ") => {
-                        write!(f, "if {pattern} = {value} ")?;
-                    }
-                    Condition::Binds { pattern, value } => {
-                        write!(f, "if let {pattern} = {value} ")?;
-                    }
+                    condition => write!(f, "if {condition} ")?,
                 }
                 f.write_char('{')?;
                 write_beside(f, if place == 0 { comment } else { "" })?;

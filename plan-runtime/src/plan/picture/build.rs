@@ -177,16 +177,8 @@ impl<'p> Builder<'p> {
                 let mut before = None;
                 for branch in branches.iter() {
                     let mut place = place.clone();
-                    let (line, reads) = match &branch.condition {
-                        Condition::Always => ("if true".to_owned(), None),
-                        Condition::Holds(value) => (format!("if {value}"), Some(value)),
-                        Condition::Binds { pattern, value } if pattern.contains(" let ") => {
-                            (format!("if {pattern} = {value}"), Some(value))
-                        }
-                        Condition::Binds { pattern, value } => {
-                            (format!("if let {pattern} = {value}"), Some(value))
-                        }
-                    };
+                    let line = format!("if {}", branch.condition);
+                    let reads = branch.condition.template();
                     // A last `else` is asked nothing.
                     let begins = if let (Condition::Always, Some(_)) = (&branch.condition, before) {
                         self.part(drawing, &branch.body, &place)
@@ -200,7 +192,7 @@ impl<'p> Builder<'p> {
                             to: End::Node(node),
                             locals: place.locals.clone(),
                         }));
-                        if let Condition::Binds { .. } = branch.condition {
+                        if branch.condition.binds() {
                             place.locals.push(node);
                         }
                         let then = self.part(drawing, &branch.body, &place);

@@ -97,7 +97,7 @@ impl<'x> Schedule<'x> {
                             return Ok(Some((branch, None)));
                         }
                     }
-                    Condition::Binds { value, .. } => {
+                    Condition::Binds { value, .. } | Condition::Chain(value) => {
                         if let Some(value) = resolve::<Option<Value>>(value, scope)? {
                             return Ok(Some((branch, Some(value))));
                         }
