@@ -33,8 +33,9 @@ pub(super) fn seen(text: &str) -> String {
 
 /// Whether a character is one that people see. The standard library knows which it escapes.
 fn is_shown(c: char) -> bool {
+    let is_seen = c == ' ' || c.is_ascii_graphic() || matches!(c, '\t' | '\'' | '"' | '\\');
     // After a letter, an accent is shown as it is.
-    c == '\t' || c == '\\' || c == '"' || format!("{:?}", format!("x{c}")).len() == c.len_utf8() + 3
+    is_seen || format!("x{c}").escape_debug().count() == 2
 }
 
 /// One line of Markdown that shows as this text.

@@ -14,7 +14,12 @@ const LONGEST: usize = 16 * 1024;
 /// How many brackets are around a token at most.
 const DEEPEST: usize = 32;
 /// How many tokens a token has before it at most, in its statement and in those around it. A parser calls itself no more often.
-const MOST: usize = 300;
+const MOST: usize = 500;
+
+/// How long a text is that is read on any stack, in bytes.
+const SHORT: usize = 64;
+/// The stack for others. Without optimisation, a call of the parser by itself takes about 8 KiB.
+const STACK: usize = 16 * 1024 * 1024;
 
 /// The types that may have others in `<…>` and are nothing but data.
 const GENERIC: [&str; 12] = [
@@ -31,11 +36,25 @@ pub(super) enum Flaw {
     Other,
 }
 
+/// Reads a text where the stack is large enough for the limits.
+fn on_stack<T: Send>(
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, Flaw> + Send,
+) -> Result<T, Flaw> {
+    match text.len() {
+        length if length > LONGEST => Err(Flaw::Large),
+        length if length <= SHORT => read(text),
+        _ => std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            let thread = thread.spawn_scoped(scope, || read(text));
+            let thread = thread.map_err(|_| Flaw::Large)?;
+            thread.join().unwrap_or(Err(Flaw::Other))
+        }),
+    }
+}
+
 /// The tokens of a text, within the limits. Literals are on one line.
 fn tokens(text: &str) -> Result<TokenStream, Flaw> {
-    if text.len() > LONGEST {
-        return Err(Flaw::Large);
-    }
     let tokens: TokenStream = text.parse().map_err(|_| Flaw::Other)?;
     bounded(tokens, 0, 0)
 }
@@ -90,6 +109,10 @@ fn parse<T: Parse>(tokens: TokenStream) -> Result<T, Flaw> {
 
 /// An expression; in front of a block it cannot end in one of its own.
 pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Flaw> {
+    on_stack(text, |text| read_expression(text, before_block))
+}
+
+fn read_expression(text: &str, before_block: bool) -> Result<String, Flaw> {
     let tokens = tokens(text)?;
     let expr: Expr = parse(tokens.clone())?;
     if !is_known(|known| known.visit_expr(&expr)) || matches!(expr, Expr::Let(_)) {
@@ -105,6 +128,10 @@ pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Flaw>
 
 /// The whole of a condition with `let`s in it, and the names that these bind.
 pub(super) fn chain(text: &str) -> Result<(String, Vec<String>), Flaw> {
+    on_stack(text, read_chain)
+}
+
+fn read_chain(text: &str) -> Result<(String, Vec<String>), Flaw> {
     let tokens = tokens(text)?;
     let parsed: syn::ExprIf = parse(quote!(if #tokens {}))?;
     let empty = parsed.then_branch.stmts.is_empty() && parsed.else_branch.is_none();
@@ -140,6 +167,10 @@ pub(super) struct Pattern {
 }
 
 pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
+    on_stack(text, |text| read_pattern(text, repeats))
+}
+
+fn read_pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
     let tokens = tokens(text)?;
     let pat = match repeats {
         true => Pat::parse_single.parse2(tokens.clone()),
@@ -207,6 +238,10 @@ fn gives_names(pat: &Pat) -> bool {
 
 /// A type, and whether it is nothing but names.
 pub(super) fn type_name(text: &str) -> Result<(String, bool), Flaw> {
+    on_stack(text, read_type)
+}
+
+fn read_type(text: &str) -> Result<(String, bool), Flaw> {
     let tokens = tokens(text)?;
     let ty: Type = parse(tokens.clone())?;
     if !is_known(|known| known.visit_type(&ty)) {
