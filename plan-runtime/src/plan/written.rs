@@ -99,8 +99,8 @@ fn is_spelled(field: &str, key: &str) -> bool {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
-    let field = words(field);
-    !field.is_empty() && field == words(key)
+    let spelled = words(field);
+    field.chars().all(is_part) && !spelled.is_empty() && spelled == words(key)
 }
 
 /// A literal of Rust at the start, and what follows it.

@@ -15,6 +15,9 @@ fn what_is_right() {
                 "tool": {"name": "u"},
                 "arguments": {"merge": [{"object": {"l": {"reference": {"local": 1, "pointer": "/a~1b"}}}}, null, {"merge": [{"object": {"m": {"object": {}}}}]}]}
             }},
+            {"chain": {"computed": {"written": "let Some(z) = q && z.ok", "reads": [{"input": "q"}]}}, "then": {
+                "tool": {"name": "u"}, "arguments": {"object": {"l": {"reference": {"local": 1, "pointer": "/0/k"}}}}
+            }},
             {"condition": true, "then": {"value": {"text": ["a", {"value": 1, "spec": ">8"}]}}},
             {"then": {"value": null}}
         ]}}, "after": ["a"], "policy": {"timeout": "1m 30s", "optional": "no", "fallback": null}},
@@ -38,10 +41,13 @@ fn what_is_right() {
   #[timeout("1m 30s")]
   #[fallback(null)]
   step b = for x in [1] {
-    if let Some(y) = local0 {
+    if let Some(y) = x {
       u
-        l: local1["a/b"]
+        l: y["a/b"]
         m: {}
+    } else if let Some(z) = q && z.ok {
+      u
+        l: z.k
     } else if true {
       format!("a{:>8}", 1)
     } else {

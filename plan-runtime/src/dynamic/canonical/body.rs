@@ -252,8 +252,10 @@ impl Canonical<'_> {
                 Condition::Holds(self.template(value, None, 0))
             }
             (Some(condition), ..) => {
-                let message =
-                    "a branch has a `condition`, or a `chain`, or else a `pattern` and its `value`";
+                let message = match chain {
+                    Some(_) => "a branch with a `chain` has no other condition",
+                    None => "a branch has a `condition`, or else a `pattern` and its `value`",
+                };
                 let place = self.place(condition.key);
                 let note = Note::error(Code::WrongKind, place, message);
                 self.draft
