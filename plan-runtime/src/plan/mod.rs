@@ -90,8 +90,10 @@ use std::borrow::Cow;
 /// | a projection, or a reference through what may be absent | the same with `"path"` in place of `"pointer"` |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
+/// | a chain of conditions with `let`s, of a branch | `{"chain": {"computed": …}, "then": …}` |
 ///
-/// A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is, but for
+/// How a reference is `written` may be left out. It is derived from what the reference reads, and one that says something else is an
+/// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is, but for
 /// how references are written.
 ///
 /// [`Deserialize`](serde::Deserialize) reads it out of any format, without limits on its size, and an error tells of all that is

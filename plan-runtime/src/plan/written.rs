@@ -200,6 +200,10 @@ impl Bound {
 
     fn together(words: &[&str]) -> Self {
         let mut names = Vec::new();
+        // No pattern begins so.
+        if words.first() == Some(&"{") {
+            return Self::default();
+        }
         for (at, word) in words.iter().enumerate() {
             let before = at.checked_sub(1).map_or("", |at| words[at]);
             let after = words.get(at + 1).copied().unwrap_or_default();
@@ -212,6 +216,11 @@ impl Bound {
             );
         }
         Self { names, parts: true }
+    }
+
+    /// Whether a pattern gives this name to anything.
+    pub(crate) fn binds(&self, name: &str) -> bool {
+        self.names.iter().flatten().any(|bound| bound == name)
     }
 
     /// The name from which a path in the local value starts, and the path from there on.

@@ -8,6 +8,7 @@ use crate::plan::{Action, Body, Condition, Entry, Key, Number, Optional, Policy,
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::time::Duration;
 
 impl Source<'_> {
@@ -198,15 +199,15 @@ impl Source<'_> {
             }
         };
         let mut fields = Vec::with_capacity(entries.len());
-        let mut given: Vec<&str> = Vec::with_capacity(entries.len());
-        let mut known: Vec<String> = Vec::new();
+        let mut given: HashSet<&str> = HashSet::with_capacity(entries.len());
+        let mut known: HashSet<String> = HashSet::new();
         for Entry { key, value } in entries.iter() {
             let Key::Name(key) = key else {
                 let value = shown(&value.to_string());
                 self.lack(self.at(""), format!("the members of `{value}` among them"));
                 continue;
             };
-            given.push(key);
+            given.insert(key);
             let Some(field) = names::argument(key).filter(|field| !known.contains(field)) else {
                 self.lack(self.at(key), "a name that is none in Rust");
                 continue;
@@ -216,9 +217,9 @@ impl Source<'_> {
                 Tree::Text(value) if value == field => Tree::Text(value),
                 value => Tree::Row(vec![Tree::Text(format!("{field}: ")), value]),
             });
-            known.push(field);
+            known.insert(field);
         }
-        let is_left_out = |name: &String| !given.contains(&name.as_str());
+        let is_left_out = |name: &String| !given.contains(name.as_str());
         let leaves_out = match properties(schema) {
             Some(properties) => properties.keys().any(is_left_out),
             None => true,

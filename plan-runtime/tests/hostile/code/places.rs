@@ -2,7 +2,7 @@
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource};
-use plan_runtime::plan::{Body, Template};
+use plan_runtime::plan::{Body, Source, Template};
 use plan_runtime::{Result, plan, tool};
 use serde_json::{Value, json};
 
@@ -300,42 +300,62 @@ fn names_stay_apart() {
 
 #[test]
 fn a_name_that_a_pattern_binds_again_is_not_the_step() {
-    let plan = |pattern: &str, inner: &str, read: Value| {
+    let plan = |pattern: &str, inner: &str, source: Source| {
         let list = json!({"reference": {"input": "list", "pointer": ""}});
-        let call =
-            json!({"tool": {"name": "t"}, "arguments": {"object": {"a": {"reference": read}}}});
-        let inner = json!({"for": {"pattern": inner, "list": list, "body": call}});
-        canonical(
+        let secrets = json!({"reference": {"step": "secrets", "pointer": "/0"}});
+        let call = json!({"tool": {"name": "t"}, "arguments": {"object": {"a": secrets}}});
+        let inner_for = json!({"for": {"pattern": "n", "list": list, "body": call}});
+        let mut plan = canonical(
             json!([{"name": "list", "type": "Vec<u8>"}]),
             json!([
                 {"id": "secrets", "tool": {"name": "t"}, "arguments": {"object": {}}},
-                {"id": "s", "for": {"pattern": pattern, "list": list, "body": inner}}
+                {"id": "s", "for": {"pattern": "m", "list": list, "body": inner_for}}
             ]),
-        )
+        );
+        // No reader makes this.
+        let Body::For(outer) = &mut plan.steps.to_mut()[1].body else {
+            panic!()
+        };
+        let outer = &mut outer.to_mut()[0];
+        outer.pattern = pattern.to_owned().into();
+        let Body::For(within) = &mut outer.body else {
+            panic!()
+        };
+        let within = &mut within.to_mut()[0];
+        within.pattern = inner.to_owned().into();
+        let Body::Action(action) = &mut within.body else {
+            panic!()
+        };
+        let Template::Object(entries) = &mut action.args else {
+            panic!()
+        };
+        let Template::Reference(reference) = &mut entries.to_mut()[0].value else {
+            panic!()
+        };
+        reference.source = source;
+        plan
     };
-    let secrets = json!({"step": "secrets", "pointer": "/0"});
+    let secrets = Source::Step(0);
     lacks(
-        &plan("secrets", "m", secrets.clone()),
+        &plan("secrets", "m", secrets),
         "whose name a pattern around it binds",
     );
     lacks(
-        &plan("m", "(a, secrets)", secrets.clone()),
+        &plan("m", "(a, secrets)", secrets),
         "whose name a pattern around it binds",
     );
     lacks(
-        &plan("m", "m", json!({"local": 0, "pointer": ""})),
+        &plan("m", "m", Source::Local(0)),
         "whose name another pattern binds again",
     );
     lacks(
-        &plan("list", "m", secrets.clone()),
+        &plan("list", "m", secrets),
         "whose name a pattern around it binds",
     );
     let source = plan("m", "n", secrets).to_rust().unwrap();
     assert!(source.contains("T { a: secrets[0], .. }"), "{source}");
-    let source = plan("m", "m", json!({"local": 1, "pointer": "/id"}))
-        .to_rust()
-        .unwrap();
-    assert!(source.contains("T { a: m.id, .. }"), "{source}");
+    let source = plan("m", "m", Source::Local(1)).to_rust().unwrap();
+    assert!(source.contains("T { a: m[0], .. }"), "{source}");
 }
 
 #[test]

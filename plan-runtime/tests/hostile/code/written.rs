@@ -111,3 +111,43 @@ fn a_local_value_goes_by_the_name_that_its_pattern_gives() {
     assert_eq!(read(plan("(open, secret)", "/1", json!("open"))), None);
     assert_eq!(read(plan("mail", "", json!("list"))), None);
 }
+
+#[test]
+fn a_name_that_a_pattern_binds_again_is_an_error() {
+    let read = |pattern: &str, inner: &str, reference: Value| {
+        let list = json!({"reference": {"input": "list", "pointer": ""}});
+        let arguments = json!({"object": {"a": {"reference": reference}}});
+        let call = json!({"tool": {"name": "t"}, "arguments": arguments});
+        let inner = json!({"for": {"pattern": inner, "list": list, "body": call}});
+        let document = json!({
+            "name": "p", "inputs": [{"name": "list"}],
+            "steps": [
+                {"id": "secrets", "tool": {"name": "t"}, "arguments": {"object": {}}},
+                {"id": "s", "for": {"pattern": pattern, "list": list, "body": inner}}
+            ]
+        });
+        let text = document.to_string();
+        let found = Reader::new()
+            .read(&text)
+            .map(|read| read.into_plan().to_string());
+        found.map_err(|found| found[0].message.clone())
+    };
+    let secrets = || json!({"step": "secrets", "pointer": "/0"});
+    for (pattern, inner) in [
+        ("secrets", "m"),
+        ("m", "(a, secrets)"),
+        ("secrets", "secrets"),
+    ] {
+        assert_eq!(
+            read(pattern, inner, secrets()).unwrap_err(),
+            "this reads `secrets`, and a pattern around it binds `secrets`"
+        );
+    }
+    let outer = read("m", "m", json!({"local": 0, "pointer": ""})).unwrap();
+    assert!(outer.contains("a: local0\n"), "{outer}");
+    let inner = read("m", "m", json!({"local": 1, "pointer": ""})).unwrap();
+    assert!(inner.contains("a: m\n"), "{inner}");
+    assert!(read("m", "local0", json!({"local": 0, "pointer": ""})).is_ok());
+    assert!(read("[]", "local0", json!({"local": 0, "pointer": ""})).is_err());
+    assert!(read("m", "n", secrets()).unwrap().contains("a: secrets[0]"));
+}
