@@ -70,7 +70,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
 
 fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) -> Step {
     let (id, members) = head.open(source);
-    draft.current = Some((index, id.clone()));
+    draft.current = Some((index, id.as_str().into()));
     let Some(members) = members else {
         return steps::step(
             index,

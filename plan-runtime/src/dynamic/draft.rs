@@ -13,6 +13,7 @@ use crate::plan::{Input, Shared, ToolInfo};
 use crate::resolve::describe::{short, similar};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How many names are listed where none is similar to the one that was meant.
 pub(super) const MOST_NAMES: usize = 8;
@@ -34,7 +35,7 @@ pub(super) struct Draft {
     /// The tools that were called last under each name.
     tools: HashMap<String, Shared<ToolInfo>>,
     /// The step that is being read, with its id.
-    pub(super) current: Option<(usize, String)>,
+    pub(super) current: Option<(usize, Arc<str>)>,
     /// How many names were looked for among all others.
     searches: usize,
     /// Where it shows which dialect the document is in.
@@ -138,11 +139,12 @@ impl Draft {
         if let Some(index) = self.step_of(id) {
             return Some(index);
         }
-        let note = self.unknown_step(id, place);
+        let (note, _) = self.unknown_step(id, place);
         self.error(note)
     }
 
-    fn unknown_step(&mut self, id: &str, place: Range<usize>) -> Note {
+    /// Says that there is no such step, and whether one has a similar id.
+    fn unknown_step(&mut self, id: &str, place: Range<usize>) -> (Note, bool) {
         let message = format!("there is no step `{}`", short(id));
         let few = self.ids.len() <= MOST_NAMES;
         let mut names: Vec<(usize, String)> = Vec::new();
@@ -153,11 +155,13 @@ impl Draft {
                 .collect();
             names.sort_unstable();
         }
-        let help = match similar(id, names.iter().map(|(_, name)| name.as_str())) {
+        let meant = similar(id, names.iter().map(|(_, name)| name.as_str()));
+        let help = match meant {
             Some(meant) => Some(format!("a step with a similar name exists: `{meant}`")),
             None => self::names("step", names.iter().map(|(_, name)| name.as_str())),
         };
-        Note::error(Code::UnknownStep, place, message).help(help)
+        let note = Note::error(Code::UnknownStep, place, message).help(help);
+        (note, meant.is_some())
     }
 
     /// Whether it is still worth while to look through all names for a similar one: a document may be nothing but mistakes.

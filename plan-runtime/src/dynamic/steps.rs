@@ -89,7 +89,7 @@ pub(super) fn plain(
     arguments: fn(&mut Draft, &Source<'_>, usize, &Members<'_>) -> Template,
 ) -> Step {
     let (id, members) = head.open(source);
-    draft.current = Some((index, id.clone()));
+    draft.current = Some((index, id.as_str().into()));
     let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
     if let Some(members) = &members {
         draft.only(source, members, "a step", known);
@@ -130,7 +130,7 @@ fn head<'a>(
         tool: Span::from(whole.clone()),
         ..StepSpans::default()
     };
-    draft.current = Some((index, String::new()));
+    draft.current = Some((index, "".into()));
     let members = draft.members(source, node, "a step");
     let given = members.as_ref().and_then(|members| members.get("id"));
     let arguments = ["params", "arguments"]

@@ -32,7 +32,7 @@ const DEEPEST: usize = 64;
 impl Canonical<'_> {
     pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
         let id = self.declared(index, node);
-        self.draft.current = Some((index, id.clone()));
+        self.draft.current = Some((index, id.as_str().into()));
         self.draft.spans.begin_templates(index);
         let mut step = Step {
             id: id.into(),

@@ -44,8 +44,8 @@ impl Draft {
                     return Err(Unread::Stays);
                 }
                 None => {
-                    let mut note = self.unknown_step(id, named);
-                    if self.dialect == Dialect::ActionPlan && !note.names_similar() {
+                    let (mut note, has_similar) = self.unknown_step(id, named);
+                    if self.dialect == Dialect::ActionPlan && !has_similar {
                         let literal = syntax::quote(written.text);
                         note = note.help(format!(
                             "if this is no reference, write `{{{{{literal}}}}}`"

@@ -184,7 +184,7 @@ impl<'a> Checker<'a, '_> {
         };
         let note = note.help(problem.help);
         self.notes.push(match step {
-            Some(step) => note.step(&step.id),
+            Some(step) => note.step(&step.id.as_ref().into()),
             None => note,
         });
     }
