@@ -48,7 +48,10 @@ pub(super) fn check(draft: &mut Draft, plan: &Plan) {
 /// `a` → `b` → `a`, without the middle of a way that is long.
 fn round(way: &[usize], name: impl Fn(usize) -> String) -> String {
     let named = |steps: &[usize]| {
-        let names: Vec<String> = steps.iter().map(|&step| format!("`{}`", name(step))).collect();
+        let names: Vec<String> = steps
+            .iter()
+            .map(|&step| format!("`{}`", name(step)))
+            .collect();
         names.join(" → ")
     };
     let first = named(&way[..1]);

@@ -54,7 +54,10 @@ fn outputs(plan: &Plan, spans: &Spans, contracts: &Contracts, notes: &mut Notes)
             || "its tools only read".to_owned(),
             |tool| format!("`{}` only reads", short(&tool.name)),
         );
-        let message = format!("nothing uses the output of step `{}`, and {tool}", short(&step.id));
+        let message = format!(
+            "nothing uses the output of step `{}`, and {tool}",
+            short(&step.id)
+        );
         notes.push(
             Note::warning(Code::UnusedOutput, place, message)
                 .step(&step.id.as_ref().into())
@@ -178,7 +181,12 @@ impl<'p> Ways<'p> {
         Self {
             plan,
             seen: vec![0; levels.len()],
-            fuel: LOOKS * plan.steps.iter().map(|step| 1 + step.needs.len()).sum::<usize>(),
+            fuel: LOOKS
+                * plan
+                    .steps
+                    .iter()
+                    .map(|step| 1 + step.needs.len())
+                    .sum::<usize>(),
             levels,
             questions: 0,
             open: Vec::new(),
