@@ -108,6 +108,10 @@ fn depends_on(
     };
     let (mut after, mut places) = (Vec::new(), Vec::new());
     for item in draft.items(source, node, "`dependsOn`").unwrap_or_default() {
+        draft.count(1, source.place(item.slice()));
+        if draft.is_over() {
+            break;
+        }
         let Some(step) =
             draft.value::<usize>(source, item, "a step to wait for", "the index of a step")
         else {

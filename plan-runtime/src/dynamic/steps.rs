@@ -51,11 +51,13 @@ pub(super) fn heads<'a>(
     if !counted(draft, source, &nodes) {
         return Heads(Vec::new());
     }
-    draft.spans.steps.reserve_exact(nodes.len());
     let mut index = 0;
     let mut piece = |nodes: &[Node<'a>]| {
-        let mut piece = Vec::with_capacity(nodes.len());
+        let mut piece = Vec::new();
         for node in nodes {
+            if draft.is_over() {
+                break;
+            }
             piece.push(head(draft, source, *node, index, id));
             index += 1;
         }
@@ -71,8 +73,14 @@ pub(super) fn read<'a>(
     Heads(heads): Heads<'a>,
     step: fn(&mut Draft, &Source<'_>, usize, Head<'a>) -> Step,
 ) -> Vec<Step> {
-    let mut steps = Vec::with_capacity(heads.iter().map(Vec::len).sum());
+    let mut steps = Vec::new();
+    if !draft.is_over() {
+        steps.reserve_exact(heads.iter().map(Vec::len).sum());
+    }
     for (index, head) in heads.into_iter().flatten().enumerate() {
+        if draft.is_over() {
+            break;
+        }
         steps.push(step(draft, source, index, head));
     }
     draft.current = None;
@@ -144,8 +152,11 @@ fn head<'a>(
         (Some(given), _) => {
             spans.id = source.place(given.slice()).into();
             if let Some(text) = draft.text(source, given, "the id of a step") {
-                id = text.value.into_owned();
-                draft.declare(index, &id, source.place(given.slice()));
+                let place = source.place(given.slice());
+                if draft.name_fits(&text.value, "the id of a step", place.clone()) {
+                    id = text.value.into_owned();
+                    draft.declare(index, &id, place);
+                }
             }
         }
         (None, Some(default)) => {
@@ -187,6 +198,10 @@ pub(super) fn tool(
         draft.spans.steps[index].broken = true;
         return None;
     };
+    if !draft.name_fits(&name.value, "the name of a tool", place.clone()) {
+        draft.spans.steps[index].broken = true;
+        return None;
+    }
     if name.value.trim().is_empty() {
         draft.spans.steps[index].broken = true;
         return draft.error(Note::error(

@@ -84,9 +84,11 @@ impl Draft {
     }
 
     pub(super) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
-        if let Some(index) = self.inputs.iter().position(|input| input.name == name) {
-            return index;
+        if let Some(index) = self.input_names.get(name) {
+            return *index;
         }
+        self.name_fits(name, "the name of an input", place.clone());
+        self.input_names.insert(name.into(), self.inputs.len());
         self.no_step(name, place);
         let optional = self.profile == Profile::Compat;
         self.spans.untyped.push(self.inputs.len());
@@ -101,7 +103,7 @@ impl Draft {
     /// An input cannot have the name of a step.
     pub(in crate::dynamic) fn no_step(&mut self, input: &str, place: Range<usize>) {
         if let Some(step) = self.step_of(input) {
-            let message = format!("the input `{input}` has the name of a step");
+            let message = format!("the input `{}` has the name of a step", short(input));
             let note = Note::error(Code::DuplicateId, place, message);
             let note = match self.spans.steps.get(step) {
                 Some(spans) => note.related(spans.id.range(), "the step is here"),

@@ -139,6 +139,11 @@ impl Notes {
         self.more_warnings += warnings;
     }
 
+    /// Whether there are more errors than are told, so that nobody needs to look for further ones.
+    pub(in crate::dynamic) fn is_full(&self) -> bool {
+        self.errors == MOST && self.more_errors > 0
+    }
+
     pub(in crate::dynamic) fn has_errors(&self) -> bool {
         self.errors + self.more_errors > 0
     }
