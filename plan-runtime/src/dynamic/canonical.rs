@@ -6,7 +6,7 @@ mod policy;
 mod reference;
 mod template;
 
-use super::draft::{Draft, Members, wrong_kind};
+use super::draft::{Draft, Members, VALUES_OF_STEP, wrong_kind};
 use super::finding::{Code, Note};
 use super::node::{Node, Source};
 use super::spans::{Span, StepSpans};
@@ -76,6 +76,8 @@ impl<'d> Canonical<'d> {
         }
         // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
         for (index, node) in nodes.iter().enumerate() {
+            self.draft
+                .count(VALUES_OF_STEP, self.source.place(node.slice()));
             if self.draft.is_over() {
                 break;
             }

@@ -24,8 +24,11 @@ const MOST_SEARCHES: usize = 32;
 /// How many parts the path of a reference has at most. No JSON is nested so deep.
 pub(super) const MOST_PARTS: usize = 256;
 
+/// How many values a step counts for, besides those in it.
+pub(super) const VALUES_OF_STEP: usize = 4;
+
 /// How many bytes a document has for each value, if it has many.
-const BYTES_PER_VALUE: usize = 5;
+const BYTES_PER_VALUE: usize = 7;
 
 /// A plan that is being read.
 pub(super) struct Draft {

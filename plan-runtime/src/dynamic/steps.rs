@@ -1,7 +1,7 @@
 //! What the three dialects of strings have in common: a list of steps, each with one tool.
 
 use super::Dialect;
-use super::draft::{Draft, Members, wrong_kind};
+use super::draft::{Draft, Members, VALUES_OF_STEP, wrong_kind};
 use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::spans::{Span, StepSpans};
@@ -55,6 +55,7 @@ pub(super) fn heads<'a>(
     let mut piece = |nodes: &[Node<'a>]| {
         let mut piece = Vec::new();
         for node in nodes {
+            draft.count(VALUES_OF_STEP, source.place(node.slice()));
             if draft.is_over() {
                 break;
             }

@@ -173,9 +173,9 @@ impl Canonical<'_> {
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
-                let mut read = Vec::new();
+                let mut read = Vec::with_capacity(self.draft.room(branches.len()));
                 for node in branches {
-                    self.draft.count(1, self.source.place(node.slice()));
+                    self.draft.count(2, self.source.place(node.slice()));
                     if self.draft.is_over() {
                         break;
                     }

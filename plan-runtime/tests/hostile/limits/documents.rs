@@ -4,24 +4,19 @@ use plan_runtime::dynamic::Dialect;
 use std::cell::RefCell;
 
 /// A kind of documents, in a dialect.
-pub struct Shape {
-    pub name: String,
-    pub dialect: Dialect,
+pub(super) struct Shape {
+    pub(super) name: String,
+    pub(super) dialect: Dialect,
     make: Box<dyn Fn(usize) -> String>,
 }
 
 impl Shape {
     /// A document of about so many bytes.
-    pub fn of(&self, bytes: usize) -> String {
+    pub(super) fn of(&self, bytes: usize) -> String {
         let some = (self.make)(64).len();
         let more = (self.make)(128).len();
         let each = ((more - some) / 64).max(1);
         (self.make)((bytes / each).max(8))
-    }
-
-    /// A document with so many of the thing.
-    pub fn with(&self, count: usize) -> String {
-        (self.make)(count)
     }
 }
 
@@ -103,7 +98,7 @@ fn steps(dialect: Dialect, count: usize, make: impl Fn(usize) -> String) -> Stri
 
 /// All kinds in all dialects.
 #[expect(clippy::too_many_lines, reason = "a table")]
-pub fn shapes() -> Vec<Shape> {
+pub(super) fn shapes() -> Vec<Shape> {
     let shapes = RefCell::new(Vec::new());
     for dialect in [
         Dialect::ActionPlan,
