@@ -48,7 +48,7 @@ fn measure() {
             let peak = peak(shape, &text, tools);
             let time = start.elapsed();
             let of = peak.saturating_sub(CONSTANT) as f64 / text.len() as f64;
-            if of > 20.0 || time.as_millis() > 1000 {
+            if of > 20.0 || time.as_millis() > 2500 {
                 println!(
                     "{of:5.1} {time:9.2?} {:9} {} {name}",
                     text.len(),
