@@ -359,7 +359,10 @@ impl<'t> Fit<'t> {
         self.spend(1 + takes.cost())?;
         match item.kind() {
             Kind::Reference(found) => {
-                if let Some(input) = found.input {
+                // What may be anything says nothing of the input.
+                if let Some(input) = found.input
+                    && takes.types() != Types::ALL
+                {
                     inputs.expect(input, takes, item.at, &self.place.borrow());
                 }
                 Ok(())
