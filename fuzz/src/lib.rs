@@ -9,6 +9,8 @@ const LIMITS: Limits = Limits {
     steps: 64,
     depth: 16,
     string: 1 << 12,
+    name: 1 << 8,
+    values: 1 << 10,
 };
 
 const DIALECTS: [Dialect; 4] = [

@@ -194,6 +194,7 @@ impl<'c> Reader<'c> {
             },
         };
         let mut draft = Draft::new(dialect, self.profile, self.limits);
+        draft.allow_values(text.len());
         let plan = match dialect {
             Dialect::ToolPlan => tool_plan::read(&mut draft, &source, node),
             Dialect::Blueprint => blueprint::read(&mut draft, &source, node),
@@ -203,6 +204,9 @@ impl<'c> Reader<'c> {
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);
+            }
+            if draft.is_over() {
+                return plan;
             }
             cycle::check(&mut draft, &plan);
             if let Some(tools) = self.tools {

@@ -5,6 +5,7 @@ use crate::dynamic::draft::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Shared, Step, Template, ToolInfo};
+use crate::resolve::describe::short;
 use std::borrow::Cow;
 
 const STEP: &[&str] = &[
@@ -32,7 +33,7 @@ const DEEPEST: usize = 64;
 impl Canonical<'_> {
     pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
         let id = self.declared(index, node);
-        self.draft.current = Some((index, id.clone()));
+        self.draft.current = Some((index, id.as_str().into()));
         self.draft.spans.begin_templates(index);
         let mut step = Step {
             id: id.into(),
@@ -68,6 +69,10 @@ impl Canonical<'_> {
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
         for node in self.list(members, "after", "`after`") {
+            self.draft.count(1, self.source.place(node.slice()));
+            if self.draft.is_over() {
+                break;
+            }
             let Some(name) = self.draft.text(&self.source, node, "a step to wait for") else {
                 continue;
             };
@@ -168,10 +173,16 @@ impl Canonical<'_> {
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
-                let branches = branches.into_iter().map(|node| self.branch(node, depth));
-                let branches: Vec<Option<Branch>> = branches.collect();
-                let branches: Vec<Branch> = branches.into_iter().flatten().collect();
-                Body::If(branches.into())
+                let mut read = Vec::with_capacity(self.draft.room(branches.len(), 3));
+                for node in branches {
+                    self.draft.count(3, self.source.place(node.slice()));
+                    if self.draft.is_over() {
+                        break;
+                    }
+                    read.extend(self.branch(node, depth));
+                }
+                read.shrink_to_fit();
+                Body::If(read.into())
             }
             _ => match self.each(kind.value, depth) {
                 Some(each) => Body::For(vec![each].into()),
@@ -188,7 +199,10 @@ impl Canonical<'_> {
     fn tool(&mut self, node: Node<'_>) -> Option<Shared<ToolInfo>> {
         let members = match node.kind() {
             Kind::String => {
-                let help = format!(r#"a tool is an object: `{{"name": {}}}`"#, node.slice());
+                let help = format!(
+                    r#"a tool is an object: `{{"name": {}}}`"#,
+                    short(node.slice())
+                );
                 let note = wrong_kind(&self.source, node, "`tool`", "an object");
                 self.draft.error(note.help(help))
             }
@@ -197,6 +211,12 @@ impl Canonical<'_> {
         let tool = members.and_then(|members| {
             let name = self.required(&members, node, "name", "the tool", "the name of a tool")?;
             let place = self.place(members.get("name")?);
+            if !self
+                .draft
+                .name_fits(&name, "the name of a tool", place.clone())
+            {
+                return None;
+            }
             let description = self.text(&members, "description", "the description of a tool");
             Some((self.draft.tool(&name, description), place))
         });

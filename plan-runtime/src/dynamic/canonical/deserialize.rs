@@ -22,6 +22,8 @@ const LIMITS: Limits = Limits {
     steps: usize::MAX,
     depth: 127,
     string: usize::MAX,
+    name: usize::MAX,
+    values: usize::MAX,
 };
 
 impl<'de> Deserialize<'de> for Plan {

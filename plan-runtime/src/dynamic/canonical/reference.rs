@@ -184,6 +184,8 @@ impl Canonical<'_> {
                 let items = self
                     .draft
                     .items(&self.source, path, "the path of a reference")?;
+                self.draft
+                    .path_fits(items.len(), self.source.place(path.slice()))?;
                 let mut segments = Vec::new();
                 let mut sound = true;
                 for item in items {
@@ -211,6 +213,8 @@ impl Canonical<'_> {
             .text(&self.source, node, "the pointer of a reference")?;
         match Pointer::parse(text.value.as_ref()) {
             Ok(pointer) => {
+                let place = self.source.place(node.slice());
+                self.draft.path_fits(pointer.count(), place)?;
                 let tokens = pointer.tokens();
                 let mut segments = Vec::with_capacity(pointer.count());
                 segments.extend(

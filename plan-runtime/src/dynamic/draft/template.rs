@@ -51,6 +51,7 @@ impl Draft {
         depth: usize,
     ) -> Template {
         let place = source.place(node.slice());
+        self.count(1, place.clone());
         let at = self.place(place.clone(), key.map(|key| source.place(key.slice())));
         if matches!(node.kind(), Kind::List | Kind::Object) && !self.fits(depth, place) {
             return self.broken(at);
@@ -64,15 +65,23 @@ impl Draft {
                 None => self.broken(at),
             },
             Kind::List => {
-                let items = node.items();
-                let items: Vec<Template> = items
-                    .into_iter()
-                    .map(|item| self.template(source, item, None, depth + 1))
-                    .collect();
+                let mut items = Vec::with_capacity(self.room(node.each_item().count(), 1));
+                for item in node.each_item() {
+                    if self.is_over() {
+                        return self.broken(at);
+                    }
+                    items.push(self.template(source, item, None, depth + 1));
+                }
                 Template::List(items.into())
             }
             Kind::Object => Template::Object(self.entries(source, node, depth).into()),
         }
+    }
+
+    /// For how many of so many parts there is to be room, each of which counts for so many values. The others are not read.
+    pub(in crate::dynamic) fn room(&self, parts: usize, values: usize) -> usize {
+        let rest = self.most_values.saturating_sub(self.values);
+        parts.min(rest / values + 1)
     }
 
     fn entries(&mut self, source: &Source<'_>, node: Node<'_>, depth: usize) -> Vec<Entry> {
@@ -80,8 +89,11 @@ impl Draft {
             return Vec::new();
         };
         // A plan is kept for long, so it has no room for more than there is.
-        let mut entries = Vec::with_capacity(members.0.len());
+        let mut entries = Vec::with_capacity(self.room(members.0.len(), 1));
         for member in members.0 {
+            if self.is_over() {
+                break;
+            }
             self.no_reference(source, member.key, &member.name);
             let value = self.template(source, member.value, Some(member.key), depth + 1);
             entries.push(Entry {
@@ -177,9 +189,8 @@ impl Draft {
         let place = source.place_in(text, &flaw.range);
         let stays = self.profile == Profile::Compat && !flaw.in_reference;
         let note = match stays {
-            true => Note::warning(Code::MalformedReference, place, flaw.message)
-                .label("it stays as it is"),
-            false => Note::error(Code::MalformedReference, place, flaw.message),
+            true => Note::warning(flaw.code, place, flaw.message).label("it stays as it is"),
+            false => Note::error(flaw.code, place, flaw.message),
         };
         self.note(note.help(flaw.help));
         stays

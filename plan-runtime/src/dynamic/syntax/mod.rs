@@ -10,6 +10,7 @@ mod tool_plan;
 pub(super) use path::Names;
 
 use super::Dialect;
+use super::finding::Code;
 use crate::plan::Segment;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -60,7 +61,11 @@ pub(super) struct Flaw {
     pub(super) help: Option<String>,
     /// The systems that the dialect comes from do not take it for text either.
     pub(super) in_reference: bool,
+    pub(super) code: Code,
 }
+
+/// How many references, and what is nearly one, a string has at most.
+const MOST_PIECES: usize = 512;
 
 impl Flaw {
     fn new(range: Range<usize>, message: impl Into<String>) -> Self {
@@ -69,12 +74,22 @@ impl Flaw {
             message: message.into(),
             help: None,
             in_reference: false,
+            code: Code::MalformedReference,
+        }
+    }
+
+    /// One that goes beyond what is read. It is never taken for text.
+    fn beyond(range: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            in_reference: true,
+            code: Code::LimitPassed,
+            ..Self::new(range, message)
         }
     }
 
     /// Marks it as one in what is surely meant as a reference.
     fn in_reference(mut self, yes: bool) -> Self {
-        self.in_reference = yes;
+        self.in_reference = yes || self.code == Code::LimitPassed;
         self
     }
 
@@ -142,6 +157,13 @@ impl<'t> Scan<'t> {
         let mut at = 0;
         while let Some(found) = text[at..].find(open) {
             let start = at + found;
+            if scan.pieces.len() + scan.flaws.len() + scan.escapes.len() >= MOST_PIECES {
+                let message =
+                    format!("the string has more than {MOST_PIECES} references and escapes");
+                let flaw = Flaw::beyond(start..start + open.len(), message);
+                scan.flaws.push(flaw.help("make several strings of it"));
+                return scan;
+            }
             plain(&mut scan, text, at..start);
             match piece(text, start) {
                 Ok((piece, end)) => {

@@ -1,6 +1,7 @@
 //! The way behind a reference's first name: `.data[0]["odd key"].*.id`.
 
 use super::{Flaw, quote, quoted};
+use crate::dynamic::draft::MOST_PARTS;
 use crate::plan::{Absent, Segment};
 
 /// Which signs a name may have that is not in quotes.
@@ -40,6 +41,10 @@ pub(super) fn read(
 ) -> Result<(Vec<Segment>, usize), Box<Flaw>> {
     let mut path = Vec::new();
     loop {
+        if path.len() > MOST_PARTS {
+            let message = format!("the reference has more than {MOST_PARTS} parts");
+            return Err(Flaw::beyond(at..at, message).into());
+        }
         match text.as_bytes().get(at) {
             Some(b'.') if text[at + 1..].starts_with('*') => {
                 path.push(Segment::Each);
