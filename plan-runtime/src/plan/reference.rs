@@ -1,3 +1,4 @@
+use crate::print::{Line, Name};
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -149,7 +150,7 @@ pub(crate) fn index(token: &str) -> Option<usize> {
 
 impl std::fmt::Display for Reference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.written)
+        Line(&self.written).fmt(f)
     }
 }
 
@@ -160,7 +161,10 @@ pub(crate) fn local(depth: usize) -> String {
 
 /// A reference as its author would write it, for one that was given without.
 pub(crate) fn written(name: &str, path: &[Segment]) -> String {
-    let mut text = name.to_owned();
+    let mut text = match name {
+        "" => String::new(),
+        name => Name(name).to_string(),
+    };
     for segment in path {
         match segment {
             // In a pointer there is no telling a key of digits from an index.

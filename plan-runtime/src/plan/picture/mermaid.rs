@@ -1,7 +1,7 @@
 use super::model::{Edge, End, Inside, Kind, Node, Picture, Way};
-use super::text::visible;
 use super::{Direction, build};
 use crate::Plan;
+use crate::print::visible;
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// A plan as a Mermaid flowchart. [`Plan::mermaid`] makes it, and it is printed.
