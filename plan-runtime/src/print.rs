@@ -16,7 +16,7 @@
 
 mod code;
 
-pub(crate) use code::{Code, is_expression};
+pub(crate) use code::{Code, is_expression, is_whole};
 
 use std::fmt::{Display, Formatter, Result, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -245,3 +245,6 @@ impl<W: Write> Write for Room<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,9 +21,14 @@ fn is_code(text: &str) -> bool {
     is_one(text, true)
 }
 
+/// Whether a text is one value, as a reference is written.
+pub(crate) fn is_whole(text: &str) -> bool {
+    is_one(text, false)
+}
+
 /// Whether a text can only be a computed value: one expression, and not a reference, a literal, a list or an object.
 pub(crate) fn is_expression(text: &str) -> bool {
-    is_one(text, false) && !is_value(text)
+    is_whole(text) && !is_value(text)
 }
 
 fn is_one(text: &str, may_list: bool) -> bool {
@@ -69,13 +74,13 @@ fn is_value(text: &str) -> bool {
     };
     let part_of_path = |c: char| c.is_alphanumeric() || "_-$@.?[]".contains(c);
     text.parse::<f64>().is_ok()
-        || text.starts_with("format!(")
-        || text.starts_with("computed(")
-        || text.starts_with("tool \"")
+        || ["format!(", "computed(", "reference(", "tool \""]
+            .iter()
+            .any(|start| text.starts_with(start))
         || inside('"', '"').is_some()
         || inside('[', ']').is_some()
         || inside('{', '}').is_some_and(entries)
-        || text.chars().all(part_of_path)
+        || (!text.starts_with('-') && text.chars().all(part_of_path))
         || text.ends_with("\"]")
 }
 

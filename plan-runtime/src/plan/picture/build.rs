@@ -5,7 +5,7 @@ use super::path;
 use super::text::{EXPRESSION, id, short, typed, wrapped};
 use crate::plan::display::{ToolName, attributes};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
-use crate::print::{Code, Name};
+use crate::print::{Code, Line, Name};
 use std::collections::HashMap;
 
 /// How many characters of an intent are shown.
@@ -322,7 +322,11 @@ impl<'p> Builder<'p> {
             let Some(from) = from else { continue };
             let line = match path.is_empty() {
                 true => reader.prefix.trim_end().to_owned(),
-                false => format!("{}{}", reader.prefix, short(&path, EXPRESSION)),
+                false => format!(
+                    "{}{}",
+                    reader.prefix,
+                    short(&Line(&path).to_string(), EXPRESSION)
+                ),
             };
             // What a loop binds goes the way that leads into its round anyway.
             let flow = self.known.contains_key(&(from, reader.to, Way::Flow));
