@@ -45,6 +45,7 @@ impl Findings {
 
     fn rendered(&self, origin: &str, renderer: &Renderer) -> String {
         let mut out = String::new();
+        let origin = &Line(origin).to_string();
         for finding in self {
             if !out.is_empty() {
                 out.push('\n');
@@ -111,6 +112,9 @@ impl Window {
         let mut moved = false;
         let mut start = text[..first].rfind('\n').map_or(0, |at| at + 1);
         let mut end = text[last..].find('\n').map_or(text.len(), |at| last + at);
+        if text[last..end].ends_with('\r') && end < text.len() {
+            end -= 1;
+        }
         if end - start > LONG && !text[first..last].contains('\n') {
             moved = true;
             start = boundary(text, start.max(first.saturating_sub(MARGIN)));

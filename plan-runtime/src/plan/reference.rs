@@ -167,7 +167,11 @@ pub(crate) fn local(depth: usize) -> String {
 pub(crate) fn written(name: &str, path: &[Segment]) -> String {
     let mut text = match name {
         "" => String::new(),
-        name => Name(name).to_string(),
+        name => match Name(name).to_string() {
+            // Not to be taken for a text.
+            quoted if quoted.starts_with('"') => format!("&{quoted}"),
+            word => word,
+        },
     };
     for segment in path {
         match segment {

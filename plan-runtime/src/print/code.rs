@@ -74,7 +74,7 @@ fn is_value(text: &str) -> bool {
     };
     let part_of_path = |c: char| c.is_alphanumeric() || "_-$@.?[]".contains(c);
     text.parse::<f64>().is_ok()
-        || ["format!(", "computed(", "reference(", "tool \""]
+        || ["format!(", "computed(", "reference(", "tool \"", "&\""]
             .iter()
             .any(|start| text.starts_with(start))
         || inside('"', '"').is_some()
