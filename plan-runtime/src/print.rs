@@ -9,7 +9,7 @@
 //! | [`Lines`] | texts that may have several lines | line breaks are kept |
 //! | [`Name`] | names among Rust or other text | in quotes, unless it is a word |
 //! | [`Told`] | names between backquotes, or on their own | in quotes, if backquotes could not delimit it |
-//! | [`Code`] | types, patterns: Rust that was never parsed | in quotes, if it could be taken for more than that |
+//! | [`Code`] | types, patterns: Rust that was never parsed | as `code("…")`, if it could be taken for more than that |
 //! | [`Quoted`] | strings | in quotes |
 //!
 //! Outside of quotes a backslash stays a backslash, so making a text safe twice changes nothing.

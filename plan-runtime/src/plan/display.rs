@@ -8,8 +8,9 @@ use super::{Key, Number, Part, Plan, Tag, Template, is_word};
 use crate::print::{Code, Line, Name, Quoted, is_expression, width};
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// Names that are not words, and types and patterns that could be taken for more than that, are in quotes. A line break or another
-/// character that is not seen is an escape (`\u{202e}`), so a line of this text is what it seems to be.
+/// Names that are not words are in quotes, and so is Rust that could be taken for more than a type, a pattern or a value
+/// (`code("…")`, `computed("…")`). A line break or another character that is not seen is an escape (`\u{202e}`). So each line is what
+/// it seems to be, and plans that differ in what they do print differently.
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "plan {}", Name(&self.name))?;

@@ -4,21 +4,22 @@ use super::{Quoted, is_seen};
 use std::fmt::{Display, Formatter, Result};
 use std::str::Chars;
 
-/// A type, a pattern or an expression: as it is, or in quotes where it could be taken for more than one.
+/// A type or a pattern: as it is, or as `code("…")` where it could be taken for more than that.
 pub(crate) struct Code<'t>(pub(crate) &'t str);
 
 impl Display for Code<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match is_code(self.0) {
             true => f.write_str(self.0),
-            false => Quoted(self.0).fmt(f),
+            false => write!(f, "code({})", Quoted(self.0)),
         }
     }
 }
 
 /// Whether a text ends where it seems to: on one line, without comments, with each bracket and each string closed.
 fn is_code(text: &str) -> bool {
-    is_one(text, true)
+    // Nor has a pattern the word after which the list comes.
+    is_one(text, true) && !text.starts_with("code(") && !text.contains(" in ")
 }
 
 /// Whether a text is one value, as a reference is written.
@@ -32,8 +33,7 @@ pub(crate) fn is_expression(text: &str) -> bool {
 }
 
 fn is_one(text: &str, may_list: bool) -> bool {
-    let spaced = text.trim() != text || text.contains("  ");
-    if text.is_empty() || spaced || !is_seen(text) {
+    if text.is_empty() || text.trim() != text || !is_seen(text) {
         return false;
     }
     let mut open: Vec<char> = Vec::new();
@@ -49,6 +49,8 @@ fn is_one(text: &str, may_list: bool) -> bool {
             ')' | ']' | '}' if open.pop() != Some(c) => return false,
             ',' | ';' if open.is_empty() && !may_list => return false,
             '/' if rest.as_str().starts_with(['/', '*']) => return false,
+            // A comment comes after two.
+            ' ' if rest.as_str().starts_with(' ') => return false,
             '"' if !ends(&mut rest) => return false,
             '\'' => skip_character(&mut rest),
             _ => {}
@@ -125,6 +127,7 @@ mod tests {
             "(a, b)",
             "Some(x)",
             "Mail { id, .. }",
+            "\"a  b\"",
             "'\"'..='\\''",
             "String /",
         ] {
@@ -136,6 +139,7 @@ mod tests {
             "u8 // safe",
             "u8 /* */",
             "u8  needs x",
+            "code(x)", "x in y",
             "u8\nstep x",
             "x {",
             "x }",

@@ -107,12 +107,12 @@ fn names_are_not_notes() {
         ]}),
         r#"
 plan "p\nplan q"
-  input "i: String": "u8  // trusted"
+  input "i: String": code("u8  // trusted")
   input n:           u8
 
   step "a  // needs b" = t
-    "x: 1, y": 2
     "":        3
+    "x: 1, y": 2
 
   step b = t
     // needs "a  // needs b"
@@ -169,10 +169,10 @@ fn rust_that_was_never_parsed_stays_in_its_place() {
             {"id": "g", "value": {"reference": {"input": "i", "pointer": ""}}}
         ], "output": {"type": "u8\n\n  step h = t", "value": null}}),
         r#"
-plan p -> "u8\n\n  step h = t"
+plan p -> code("u8\n\n  step h = t")
   input i: Vec<u8>
 
-  step a = for "x in [] {  // nothing" in [1] {
+  step a = for code("x in [] {  // nothing") in [1] {
     if computed("false {  //") {
       t
     }

@@ -83,11 +83,35 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![2 => super::hostile(), 1 => prop::sample::select(TRICKS).prop_map(str::to_owned).boxed()]
 }
 
+/// How one text may be made to look like another.
+fn like(text: &str, trick: usize) -> String {
+    match trick {
+        0 => format!("{text:?}"),
+        1 => format!("&{text:?}"),
+        2 => text.escape_debug().to_string(),
+        3 => text.trim().to_owned(),
+        4 => format!("computed({text:?})"),
+        5 => format!("tool {text:?}"),
+        6 => text.replace("\\", "\\\\"),
+        7 => format!("[\"{text}\"]"),
+        8 => format!("{text}\u{200b}"),
+        9 => format!("reference({text:?})"),
+        10 => format!("code({text:?})"),
+        _ => text.to_owned(),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
     #[test]
-    fn other_plans_print_otherwise(a in (0..19_usize, text()), b in (0..19_usize, text())) {
+    fn other_plans_print_otherwise(mut a in (0..19_usize, text()), mut b in (0..19_usize, text()), trick in 0..30_usize, same in any::<bool>()) {
+        if trick < 20 {
+            b.1 = like(&a.1, trick);
+        }
+        if same {
+            a.0 = b.0;
+        }
         // No step may have the name that another one has here.
         prop_assume!(a.1 != "\u{1}" && b.1 != "\u{1}");
         let (first, second) = (with(a.0, &a.1), with(b.0, &b.1));
