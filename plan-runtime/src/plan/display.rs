@@ -137,9 +137,9 @@ impl Display for Template {
             Self::Reference(reference) => match reference.written.as_ref() {
                 "" => write!(
                     f,
-                    "{:?} {:?}",
+                    "{:?} {}",
                     reference.source,
-                    reference.pointer().as_str()
+                    Quoted(reference.pointer().as_str())
                 ),
                 _ => reference.fmt(f),
             },

@@ -1,7 +1,7 @@
 use super::{assert_line, assert_safe, hostile};
-use plan_runtime::Error;
 use plan_runtime::dynamic::Dialect;
 use plan_runtime::run::StepError;
+use plan_runtime::{Error, Plan};
 use proptest::prelude::*;
 use serde_json::json;
 use std::fmt;
@@ -45,6 +45,20 @@ proptest! {
         assert_safe(&debug);
         prop_assert_eq!(debug.lines().count(), 4, "{}", debug);
         for error in [StepError::Tool(Arc::new(error)), StepError::Panic(message.as_str().into())] {
+            assert_line(&error.to_string());
+        }
+    }
+
+    /// What serde is told of a plan that cannot be read.
+    #[test]
+    fn plans_that_serde_refuses(name in hostile()) {
+        for plan in [
+            json!({"name": "p", "steps": [{"id": format!("s{name}"), "tool": {"name": "t"}, name.as_str(): 1, "after": [name]}]}),
+            json!({"name": "p", "steps": [{"id": "a", "tool": {"name": "t"}}, {"id": "b", "tool": 1, "after": [format!("gone{name}")]}]}),
+        ] {
+            let Err(error) = serde_json::from_str::<Plan>(&plan.to_string()) else {
+                return Err(TestCaseError::fail("it is read"));
+            };
             assert_line(&error.to_string());
         }
     }
