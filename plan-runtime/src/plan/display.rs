@@ -145,6 +145,8 @@ impl Display for Template {
             },
             Self::Text(parts) => write_text(f, parts),
             Self::Computed(computed) => match computed.written.as_ref() {
+                // What is computed is this code: the compiler has seen it.
+                written if computed.compute.is_some() => Line(written).fmt(f),
                 written if is_expression(written) => f.write_str(written),
                 written => write!(f, "computed({})", Quoted(written)),
             },
