@@ -2,7 +2,7 @@
 
 mod step;
 
-pub(super) use step::{ToolName, attributes};
+pub(super) use step::{Bound, ToolName, attributes};
 
 use super::{Key, Number, Part, Plan, Tag, Template, is_word};
 use crate::print::{Code, Line, Name, Quoted, is_expression, width};
@@ -145,8 +145,6 @@ impl Display for Template {
             },
             Self::Text(parts) => write_text(f, parts),
             Self::Computed(computed) => match computed.written.as_ref() {
-                // What is computed is this code: the compiler has seen it.
-                written if computed.compute.is_some() => Line(written).fmt(f),
                 written if is_expression(written) => f.write_str(written),
                 written => write!(f, "computed({})", Quoted(written)),
             },

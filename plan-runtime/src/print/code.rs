@@ -63,6 +63,13 @@ fn is_after_path(text: &str, rest: &Chars<'_>) -> bool {
     text[..text.len() - rest.as_str().len()].ends_with("::<")
 }
 
+/// The name that a path begins with: `mail` in `mail.subject`.
+pub(crate) fn root(text: &str) -> Option<&str> {
+    let part_of_path = |c: char| c.is_alphanumeric() || "_.?[]".contains(c);
+    let root = text.split(['.', '?', '[']).next()?;
+    (is_whole(text) && crate::plan::is_word(root) && text.chars().all(part_of_path)).then_some(root)
+}
+
 /// Whether a template of another kind may be written like this.
 fn is_value(text: &str) -> bool {
     let inside = |open, close| {

@@ -1,6 +1,6 @@
 use super::{name_of, widest, write_beside};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Policy, Step, Template};
-use crate::print::{Code, Name, Quoted, is_seen, width};
+use crate::print::{Code, Name, Quoted, is_seen, root, width};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
 
@@ -41,9 +41,11 @@ fn write_body(
                     Condition::Holds(condition) => write!(f, "if {condition} ")?,
                     // A chain of conditions, with its own `let`.
                     Condition::Binds { pattern, value } if pattern.contains(" let ") => {
+                        let value = Bound(value, plan);
                         write!(f, "if {} = {value} ", Code(pattern))?;
                     }
                     Condition::Binds { pattern, value } => {
+                        let value = Bound(value, plan);
                         write!(f, "if let {} = {value} ", Code(pattern))?;
                     }
                 }
@@ -59,7 +61,12 @@ fn write_body(
         }
         Body::For(rounds) => match rounds.first() {
             Some(each) => {
-                write!(f, "for {} in {} {{", Code(&each.pattern), each.list)?;
+                write!(
+                    f,
+                    "for {} in {} {{",
+                    Code(&each.pattern),
+                    Bound(&each.list, plan)
+                )?;
                 write_beside(f, comment)?;
                 write!(f, "{:inside$}", "")?;
                 write_body(f, &each.body, plan, inside, "")?;
@@ -103,6 +110,27 @@ fn write_action(
             Ok(())
         }
         args => writeln!(f, "{:indent$}{args}", ""),
+    }
+}
+
+/// What a pattern is bound to. Where the pattern takes it apart, it is computed, but written as the reference that it is.
+pub(in crate::plan) struct Bound<'t>(
+    pub(in crate::plan) &'t Template,
+    pub(in crate::plan) Option<&'t Plan>,
+);
+
+impl Display for Bound<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if let Template::Computed(computed) = self.0
+            && let ([source], Some(root)) = (&computed.reads[..], root(&computed.written))
+            && self
+                .1
+                .and_then(|plan| plan.name_of(*source))
+                .is_none_or(|name| name == root)
+        {
+            return f.write_str(&computed.written);
+        }
+        self.0.fmt(f)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::model::{Edge, End, Group, Kind, Node, Picture, Way};
 use super::path;
 use super::text::{EXPRESSION, id, short, typed, wrapped};
-use crate::plan::display::{ToolName, attributes};
+use crate::plan::display::{Bound, ToolName, attributes};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
 use crate::print::{Code, Line, Name};
 use std::collections::HashMap;
@@ -182,10 +182,12 @@ impl<'p> Builder<'p> {
                         Condition::Always => ("if true".to_owned(), None),
                         Condition::Holds(value) => (format!("if {value}"), Some(value)),
                         Condition::Binds { pattern, value } if pattern.contains(" let ") => {
-                            (format!("if {} = {value}", Code(pattern)), Some(value))
+                            let bound = Bound(value, Some(drawing.plan));
+                            (format!("if {} = {bound}", Code(pattern)), Some(value))
                         }
                         Condition::Binds { pattern, value } => {
-                            (format!("if let {} = {value}", Code(pattern)), Some(value))
+                            let bound = Bound(value, Some(drawing.plan));
+                            (format!("if let {} = {bound}", Code(pattern)), Some(value))
                         }
                     };
                     // A last `else` is asked nothing.
@@ -218,7 +220,11 @@ impl<'p> Builder<'p> {
             }
             Body::For(rounds) if !rounds.is_empty() => {
                 let each = &rounds[0];
-                let line = format!("for {} in {}", Code(&each.pattern), each.list);
+                let line = format!(
+                    "for {} in {}",
+                    Code(&each.pattern),
+                    Bound(&each.list, Some(drawing.plan))
+                );
                 let line = wrapped(&short(&line, EXPRESSION));
                 let node = self.node(inner("for"), Kind::Loop, line, place.group, false);
                 drawing.readers.push(Reader {

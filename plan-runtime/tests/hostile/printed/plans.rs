@@ -166,6 +166,8 @@ fn rust_that_was_never_parsed_stays_in_its_place() {
             {"id": "d", "value": {"computed": {"written": "a, y: 2", "reads": []}}},
             {"id": "e", "value": {"computed": {"written": "i.len() + 1", "reads": [{"input": "i"}]}}},
             {"id": "f", "tool": {"name": "i"}},
+            {"id": "h", "for": {"pattern": "(a, b)", "list": {"computed": {"written": "i", "reads": [{"input": "i"}]}}, "body": {"tool": {"name": "t"}}}},
+            {"id": "j", "for": {"pattern": "(a, b)", "list": {"computed": {"written": "h", "reads": [{"input": "i"}]}}, "body": {"tool": {"name": "t"}}}},
             {"id": "g", "value": {"reference": {"input": "i", "pointer": ""}}}
         ], "output": {"type": "u8\n\n  step h = t", "value": null}}),
         r#"
@@ -187,6 +189,14 @@ plan p -> code("u8\n\n  step h = t")
   step e = i.len() + 1
 
   step f = tool "i"
+
+  step h = for (a, b) in i {
+    t
+  }
+
+  step j = for (a, b) in computed("h") {
+    t
+  }
 
   step g = i
 "#,
