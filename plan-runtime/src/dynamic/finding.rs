@@ -1,6 +1,7 @@
 mod note;
 
 pub(super) use note::{Note, Notes};
+use crate::print::{Line, Told};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -246,20 +247,20 @@ impl fmt::Display for Finding {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        writeln!(f, "{severity}[{}]: {}", self.code, self.message)?;
+        writeln!(f, "{severity}[{}]: {}", self.code, Line(&self.message))?;
         write!(f, "  --> {}:{}", self.label.line, self.label.column)?;
         if let Some(step) = &self.step {
-            write!(f, " in step `{step}`")?;
+            write!(f, " in step `{}`", Told(step))?;
         }
         match self.label.text.as_str() {
             "" => writeln!(f)?,
-            text => writeln!(f, ": {text}")?,
+            text => writeln!(f, ": {}", Line(text))?,
         }
         for label in &self.related {
             writeln!(f, "   = note: {label}")?;
         }
         if let Some(help) = &self.help {
-            writeln!(f, "   = help: {help}")?;
+            writeln!(f, "   = help: {}", Line(help))?;
         }
         Ok(())
     }
@@ -270,7 +271,7 @@ impl fmt::Display for Label {
         write!(f, "{}:{}", self.line, self.column)?;
         match self.text.as_str() {
             "" => Ok(()),
-            text => write!(f, ": {text}"),
+            text => write!(f, ": {}", Line(text)),
         }
     }
 }

@@ -93,17 +93,6 @@ impl Condition {
     }
 }
 
-impl std::fmt::Display for Condition {
-    /// What stands between `if` and the braces.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Always => f.write_str("true"),
-            Self::Holds(value) | Self::Chain(value) => write!(f, "{value}"),
-            Self::Binds { pattern, value } => write!(f, "let {pattern} = {value}"),
-        }
-    }
-}
-
 /// A body for each element of a list.
 #[derive(Clone, Debug)]
 pub struct For {

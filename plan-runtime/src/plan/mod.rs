@@ -59,9 +59,9 @@ mod written;
 
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
-pub use picture::{Direction, Dot, Mermaid};
 #[cfg(feature = "html")]
-pub(crate) use picture::{path, visible};
+pub(crate) use picture::path;
+pub use picture::{Direction, Dot, Mermaid};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};
 pub use shared::Shared;

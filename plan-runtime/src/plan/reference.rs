@@ -1,3 +1,4 @@
+use crate::print::{Name, Quoted, is_whole};
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -148,9 +149,13 @@ pub(crate) fn index(token: &str) -> Option<usize> {
     }
 }
 
+/// As it is [written](Reference::written), in quotes where that could be taken for more than a reference.
 impl std::fmt::Display for Reference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.written)
+        match self.written.as_ref() {
+            written if is_whole(written) => f.write_str(written),
+            written => write!(f, "reference({})", Quoted(written)),
+        }
     }
 }
 

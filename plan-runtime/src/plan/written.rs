@@ -1,10 +1,18 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
 use super::{Segment, Template, push_key, reference::index};
+use crate::print::Name;
 
 /// A reference as its author would write it, derived from the name of its source and its path.
 pub(crate) fn written(name: &str, path: &[Segment]) -> String {
-    let mut text = name.to_owned();
+    let mut text = match name {
+        "" => String::new(),
+        name => match Name(name).to_string() {
+            // Not to be taken for a text.
+            quoted if quoted.starts_with('"') => format!("&{quoted}"),
+            word => word,
+        },
+    };
     for segment in path {
         match segment {
             // In a pointer there is no telling a key of digits from an index.

@@ -1,6 +1,7 @@
 use crate::Error;
-use crate::error::write_chain;
+use crate::error::{Chain, MOST};
 use crate::plan::Plan;
+use crate::print::{Cut, Line, Told};
 use crate::resolve::ResolveError;
 use humantime::format_duration;
 use std::borrow::Cow;
@@ -84,12 +85,13 @@ impl StepError {
     }
 }
 
-/// A tool's error is written with its causes, on one line.
+/// A tool's error is written with its causes, on one line: a line break is written `\n`, and what a terminal would not show as
+/// Rust escapes it. Of a text of thousands of characters, it is the beginning.
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tool(error) => write_chain(error.as_std(), f),
-            Self::Panic(message) => write!(f, "panicked: {message}"),
+            Self::Tool(error) => write!(f, "{}", Chain(error.as_std())),
+            Self::Panic(message) => write!(f, "panicked: {}", Cut(Line(message), MOST)),
             Self::Arguments(error) => write!(f, "{error}"),
             Self::Output(error) => write!(f, "its output cannot be encoded: {error}"),
             Self::Timeout(limit) => write!(f, "took longer than {}", format_duration(*limit)),
@@ -156,24 +158,27 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "step `{}", self.step)?;
+        write!(f, "step `{}", Told(&self.step))?;
         write_elements(f, &self.element)?;
         f.write_str("`")?;
         if let Some(tool) = &self.tool {
-            write!(f, " ({tool})")?;
+            write!(f, " ({})", Told(tool))?;
         }
         write!(f, ": {}", self.error)?;
         // Naming thousands helps nobody; the report has them all.
         const NAMED: usize = 3;
+        let told = |ids: &[Cow<'_, str>]| -> Vec<String> {
+            ids.iter().map(|id| format!("`{}`", Told(id))).collect()
+        };
         match &self.blocked[..] {
             [] => Ok(()),
-            [only] => write!(f, " (this blocked `{only}`)"),
+            [only] => write!(f, " (this blocked `{}`)", Told(only)),
             [others @ .., last] if others.len() < NAMED => {
-                let others: Vec<_> = others.iter().map(|id| format!("`{id}`")).collect();
-                write!(f, " (this blocked {} and `{last}`)", others.join(", "))
+                let (others, last) = (told(others).join(", "), Told(last));
+                write!(f, " (this blocked {others} and `{last}`)")
             }
             all => {
-                let first: Vec<_> = all[..NAMED].iter().map(|id| format!("`{id}`")).collect();
+                let first = told(&all[..NAMED]);
                 let more = all.len() - NAMED;
                 write!(f, " (this blocked {} and {more} more)", first.join(", "))
             }
@@ -285,15 +290,19 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self.plan();
+        let plan = Told(self.plan());
         match &self.0.cause {
             Cause::Inputs(error) => {
                 write!(f, "plan `{plan}` cannot start: {error}")
             }
             Cause::Unfit(mistakes) => {
-                write!(f, "plan `{plan}` cannot start: {}", mistakes.join("; "))
+                write!(
+                    f,
+                    "plan `{plan}` cannot start: {}",
+                    Line(mistakes.join("; "))
+                )
             }
-            Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {message}"),
+            Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {}", Line(message)),
             Cause::Output(error) => write!(f, "plan `{plan}` failed: its output: {error}"),
             Cause::Steps(failures) => {
                 write!(f, "plan `{plan}` failed: ")?;
@@ -330,12 +339,14 @@ impl fmt::Debug for RunError {
         match (&self.0.cause, self.failures()) {
             _ if f.alternate() => fmt::Debug::fmt(&self.0, f),
             (_, failures @ [_, _, ..]) => {
-                write!(f, "plan `{}` failed:", self.plan())?;
+                write!(f, "plan `{}` failed:", Told(self.plan()))?;
                 failures.iter().try_for_each(|it| write!(f, "\n    {it}"))
             }
             (Cause::Unfit(mistakes), _) if mistakes.len() > 1 => {
-                write!(f, "plan `{}` cannot start:", self.plan())?;
-                mistakes.iter().try_for_each(|it| write!(f, "\n    {it}"))
+                write!(f, "plan `{}` cannot start:", Told(self.plan()))?;
+                mistakes
+                    .iter()
+                    .try_for_each(|it| write!(f, "\n    {}", Line(it)))
             }
             _ => fmt::Display::fmt(self, f),
         }

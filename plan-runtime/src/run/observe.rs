@@ -2,6 +2,7 @@ use super::error::write_elements;
 use super::{Status, StepError, Totals};
 use crate::Plan;
 use crate::plan::{Step, ToolInfo};
+use crate::print::Told;
 use std::fmt;
 use std::time::Duration;
 
@@ -136,7 +137,7 @@ impl<'e> StepRef<'e> {
 
 impl fmt::Display for StepRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.step().id)?;
+        write!(f, "{}", Told(&self.step().id))?;
         write_elements(f, self.element)
     }
 }

@@ -6,6 +6,7 @@ use crate::dynamic::finding::Finding;
 use crate::dynamic::node::{Kind, Node, Source};
 use crate::dynamic::{Dialect, Limits, Profile, cycle};
 use crate::plan::{Plan, Template};
+use crate::print::{Line, Told};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
 };
@@ -34,7 +35,7 @@ impl<'de> Deserialize<'de> for Plan {
             cycle::check(draft, &plan);
             Some(plan)
         })
-        .map_err(D::Error::custom)
+        .map_err(|message| D::Error::custom(Line(message)))
     }
 }
 
@@ -45,7 +46,7 @@ impl<'de> Deserialize<'de> for Template {
         json.read(|draft, source, node| {
             Some(Canonical::new(draft, *source, Names::Places).template(node, None, 0))
         })
-        .map_err(D::Error::custom)
+        .map_err(|message| D::Error::custom(Line(message)))
     }
 }
 
@@ -83,7 +84,7 @@ impl Json<'_> {
                 message.push_str("; ");
             }
             if let Some(step) = &finding.step {
-                let _ = write!(message, "step `{step}`: ");
+                let _ = write!(message, "step `{}`: ", Told(step));
             }
             message.push_str(&finding.message);
             let at = &finding.label;

@@ -2,12 +2,29 @@
 
 use super::super::describe;
 use super::{JsonKind, ResolveError, What};
+use crate::error::MOST;
+use crate::print::{Cut, Line, Told};
 use std::fmt;
 
+/// On one line, with escapes for what a terminal would not show.
 impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Cut(Line(Message(self)), MOST))
+    }
+}
+
+struct Message<'e>(&'e ResolveError);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f)
+    }
+}
+
+impl ResolveError {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(input) = &self.0.input {
-            write!(f, "input `{input}`: ")?;
+            write!(f, "input `{}`: ", Told(input))?;
         }
         let argument = self.argument().map(|argument| describe::short(&argument));
         let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
@@ -57,11 +74,9 @@ impl fmt::Display for ResolveError {
             _ => Ok(()),
         }
     }
-}
 
-impl ResolveError {
     fn write_what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = self.0.source.as_deref().unwrap_or("the value");
+        let source = Told(self.0.source.as_deref().unwrap_or("the value"));
         let found = self.found_text().unwrap_or("something else");
         let reached = self.prefix(0);
         // `inbox` is … at `/data`: the root needs no "at".
