@@ -187,7 +187,7 @@ pub(super) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> 
 }
 
 /// Why a run was over before its time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,

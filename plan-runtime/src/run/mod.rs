@@ -13,11 +13,13 @@
 //! | [`RunError`], [`Failure`], [`StepError`] | why a run failed |
 //! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
 //! | [`ExecutionResults`] | the same in the form of the step blueprint |
+//! | [`Limits`] | how much a run makes and holds |
 //! | [`Observer`] | is told what happens as it happens |
 //! | [`Timer`] | where waits and time limits take the time from |
 
 mod error;
 mod graph;
+mod limits;
 mod observe;
 mod options;
 #[cfg(feature = "progress")]
@@ -29,6 +31,7 @@ mod timer;
 mod trace;
 
 pub use error::{Failure, RunError, StepError};
+pub use limits::Limits;
 pub use observe::{Observer, StepRef};
 pub use options::{DEFAULT_CONCURRENCY, OnFailure};
 #[cfg(feature = "progress")]
@@ -194,6 +197,11 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// ```
     pub fn capture_outputs(self, capture: bool) -> Self {
         self.configure(|options| options.capture_outputs = capture)
+    }
+
+    /// Limits how much the run makes and holds. Without it, the [defaults](Limits::default) do.
+    pub fn limits(self, limits: Limits) -> Self {
+        self.configure(|options| options.limits = limits)
     }
 
     /// Has the run watched. There is one observer; one that hands everything on to several is easily written.

@@ -1,5 +1,7 @@
 mod flow;
+mod interrupts;
 mod jobs;
+mod memory;
 mod outcome;
 mod progress;
 mod ready;
@@ -9,7 +11,7 @@ mod watch;
 
 pub(super) use outcome::unstarted;
 
-use super::error::{Interrupt, StepError};
+use super::error::StepError;
 use super::graph::{Graph, number, reads};
 use super::observe::StepRef;
 use super::options::{OnFailure, Options};
@@ -17,8 +19,9 @@ use super::start::{Request, Started, StepResult};
 use super::timer::{Sleep, Timer};
 use super::trace::Span;
 use crate::plan::{Action, Body, Optional, Plan, Step};
-use crate::resolve::{Held, Scope, resolve};
+use crate::resolve::{Held, Meter, Scope, resolve};
 use flow::Place;
+use interrupts::Interrupts;
 use progress::{Progress, State};
 use ready::Ready;
 use serde_json::Value;
@@ -48,8 +51,9 @@ pub(super) struct Schedule<'x> {
     failed: Vec<(usize, Vec<usize>, StepError)>,
     /// Copies of the outputs for the report; empty unless it is to have them.
     captured: Vec<Option<Value>>,
-    deadline: Option<Sleep>,
-    interrupted: Option<Interrupt>,
+    interrupts: Interrupts<'x>,
+    /// The bytes that are held, as [`Limits`](super::Limits) count them.
+    held: usize,
     random: fastrand::Rng,
     clock: Clock<'x>,
     ended: Option<Duration>,
@@ -98,8 +102,11 @@ impl<'x> Schedule<'x> {
             },
             failed: Vec::new(),
             captured: Vec::new(),
-            deadline: options.deadline.map(|deadline| clock.sleep(deadline)),
-            interrupted: None,
+            interrupts: Interrupts::new(
+                options.deadline.map(|limit| (limit, clock.sleep(limit))),
+                options.cancel.take(),
+            ),
+            held: 0,
             random: options
                 .seed
                 .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
@@ -135,6 +142,9 @@ impl<'x> Schedule<'x> {
                     _ => self.advance(step, start),
                 }
             }
+            if self.interrupts.happened().is_some() {
+                continue;
+            }
             if self.open == 0 {
                 break;
             }
@@ -154,26 +164,15 @@ impl<'x> Schedule<'x> {
 
     /// Whether the run is over before its time.
     fn interrupt(&mut self, cx: &mut Context<'_>) -> bool {
-        if let Some(cancel) = &mut self.options.cancel
-            && cancel.as_mut().poll(cx).is_ready()
-        {
-            self.options.cancel = None;
-            self.interrupted = Some(Interrupt::Cancelled);
-        } else if let Some(deadline) = &mut self.deadline
-            && deadline.as_mut().poll(cx).is_ready()
-        {
-            self.deadline = None;
-            let limit = self.options.deadline.unwrap_or_default();
-            self.interrupted = Some(Interrupt::Deadline(limit));
-        } else {
-            return false;
+        let is_over = self.interrupts.poll(cx);
+        if is_over {
+            self.cancel();
         }
-        self.cancel();
-        true
+        is_over
     }
 
     fn next_ready(&mut self) -> Option<usize> {
-        if self.is_stopping() {
+        if self.is_stopping() || self.interrupts.happened().is_some() {
             return None;
         }
         self.ready.pop()
@@ -208,13 +207,20 @@ impl<'x> Schedule<'x> {
         if self.watched {
             return self.start_watched(step, action, start);
         }
-        let scope = self.scope();
+        let stop = || self.interrupts.look(&self.clock);
+        let meter = Meter::new(self.room(), Some(&stop));
+        let scope = self.scope().metered(&meter);
         let request = Request::new(&scope, action);
-        match catch(|| start(action.site, request)) {
+        let started = catch(|| start(action.site, request));
+        let bytes = meter.spent();
+        match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
-                self.running.push((step, 0), Some(future), None);
+                self.held += bytes;
+                self.running.push((step, 0), Some(future), None, bytes);
             }
+            // It stays a step that runs, which the run drops when it ends.
+            Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
             Ok(Started::Ended(result)) => self.ended_at_once(step, result, None),
             Err(panic) => self.ended_at_once(step, Err(panic), None),
         }
@@ -223,14 +229,20 @@ impl<'x> Schedule<'x> {
     /// Starts a single call while somebody watches: in a span.
     fn start_watched(&mut self, step: usize, action: &'x Action, start: Start<'_, 'x>) {
         let span = self.watch_attempt(step, 0);
-        let scope = self.scope();
+        let stop = || self.interrupts.look(&self.clock);
+        let meter = Meter::new(self.room(), Some(&stop));
+        let scope = self.scope().metered(&meter);
         let request = Request::new(&scope, action);
-        match catch(|| span.in_scope(|| start(action.site, request))) {
+        let started = catch(|| span.in_scope(|| start(action.site, request)));
+        let bytes = meter.spent();
+        match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
+                self.held += bytes;
                 let more = TaskMore::of(span, None);
-                self.running.push((step, 0), Some(future), more);
+                self.running.push((step, 0), Some(future), more, bytes);
             }
+            Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
             Ok(Started::Ended(result)) => self.ended_at_once(step, result, Some(&span)),
             Err(panic) => self.ended_at_once(step, Err(panic), Some(&span)),
         }
@@ -250,14 +262,23 @@ impl<'x> Schedule<'x> {
             self.watch_tried(step, 0, result.as_ref().err(), span);
         }
         match result {
-            Ok(output) => self.end(step, output),
+            Ok(output) => match self.has_room(output.bytes()) {
+                true => self.end(step, output),
+                false => self.end_failed(step, Vec::new(), self.no_room()),
+            },
             Err(error) => self.end_failed(step, Vec::new(), error),
         }
     }
 
     #[inline(always)]
     fn happened(&mut self, happened: Happened, result: Option<StepResult>) {
-        let Happened { step, job, more } = happened;
+        let Happened {
+            step,
+            job,
+            more,
+            bytes,
+        } = happened;
+        self.held -= bytes;
         let span = more.as_deref().map(|more| &more.span);
         match result {
             Some(result) => {
@@ -311,13 +332,15 @@ impl<'x> Schedule<'x> {
     fn complete(&mut self, step: usize, mut output: Held) {
         // With null in its place, the output is of another type than the tool's.
         if self.plan.steps[step].policy.optional == Optional::Whole {
-            output = Held::json(output.into_json());
+            let bytes = output.bytes();
+            output = Held::weighed(output.into_json(), bytes);
         }
         self.steps.states[step] = State::Completed;
         if self.options.capture_outputs {
-            self.capture_output(step, output.as_json());
+            self.capture_output(step, &output);
         }
         if self.graph.readers[step] > 0 {
+            self.held += output.bytes();
             self.outputs[step] = Some(output);
         }
         if self.watched {
@@ -347,16 +370,19 @@ impl<'x> Schedule<'x> {
     ) -> Result<Held, (Vec<usize>, StepError)> {
         let policy = &self.plan.steps[step].policy;
         let output = match &policy.fallback {
-            Some(fallback) => match catch(|| resolve::<Value>(fallback, &self.scope())) {
-                Ok(Ok(output)) => output,
-                Ok(Err(error)) => return Err((element, StepError::fallback(error))),
+            Some(fallback) => match self.metered(|scope| resolve::<Value>(fallback, scope)) {
+                Ok((Ok(output), bytes)) => Held::weighed(output, bytes),
+                Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
+                    return Err((element, error));
+                }
+                Ok((Err(error), _)) => return Err((element, StepError::fallback(error))),
                 Err(panic) => return Err((element, panic)),
             },
-            None if policy.optional == Optional::Whole => Value::Null,
+            None if policy.optional == Optional::Whole => Held::json(Value::Null),
             None => return Err((element, error)),
         };
         self.steps.more(step).recovered = Some((element, error));
-        Ok(Held::json(output))
+        Ok(output)
     }
 
     /// Marks all that needs a failed step. What another failure has blocked before stays with that one.
@@ -381,7 +407,7 @@ impl<'x> Schedule<'x> {
         self.abandon(|_| true);
         for step in 0..self.plan.steps.len() {
             if self.steps.states[step] == State::Running {
-                self.steps.take_flow(step);
+                self.drop_flow(step);
                 self.drop_step(step);
             }
         }
@@ -409,13 +435,17 @@ impl<'x> Schedule<'x> {
 
     /// Drops calls and waits.
     fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
-        let mut calls = 0;
+        let (mut calls, mut bytes) = (0, 0);
         self.running.abandon(|task| {
             let fits = which(task);
-            calls += usize::from(fits && task.is_call());
+            if fits && task.is_call() {
+                calls += 1;
+                bytes += task.bytes;
+            }
             fits
         });
         self.calls -= calls;
+        self.held -= bytes;
     }
 
     /// The step will read nothing any more.
@@ -425,8 +455,10 @@ impl<'x> Schedule<'x> {
         let mut release = |read: usize| {
             if let Some(readers) = self.graph.readers.get_mut(read) {
                 *readers -= 1;
-                if *readers == 0 {
-                    self.outputs[read] = None;
+                if *readers == 0
+                    && let Some(output) = self.outputs[read].take()
+                {
+                    self.held -= output.bytes();
                 }
             }
         };

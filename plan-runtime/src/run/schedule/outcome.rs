@@ -2,12 +2,10 @@
 
 use super::super::error::{Cause, Failure, RunError, StepError};
 use super::super::report::{Report, Status, StepReport};
-use super::task::catch;
 use super::{Schedule, State};
 use crate::plan::Plan;
-use crate::resolve::resolve;
+use crate::resolve::{Held, resolve};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
 impl<'x> Schedule<'x> {
@@ -17,12 +15,15 @@ impl<'x> Schedule<'x> {
 
     /// What the run gives back.
     pub(in crate::run) fn output<O: DeserializeOwned>(&self) -> Result<O, RunError> {
-        let cause = match &self.interrupted {
-            Some(interrupt) => Cause::Interrupted(interrupt.clone(), self.failures()),
+        let cause = match self.interrupts.happened() {
+            Some(interrupt) => Cause::Interrupted(interrupt, self.failures()),
             None if self.failed.is_empty() => {
-                match catch(|| resolve(&self.plan.output.value, &self.scope())) {
-                    Ok(Ok(output)) => return Ok(output),
-                    Ok(Err(error)) => Cause::Output(StepError::arguments(error)),
+                match self.metered(|scope| resolve(&self.plan.output.value, scope)) {
+                    Ok((Ok(output), _)) => return Ok(output),
+                    Ok((Err(error), _)) => match self.interrupts.happened() {
+                        Some(interrupt) => Cause::Interrupted(interrupt, Vec::new()),
+                        None => Cause::Output(StepError::arguments(error)),
+                    },
                     Err(panic) => Cause::Output(panic),
                 }
             }
@@ -59,10 +60,11 @@ impl<'x> Schedule<'x> {
 
     /// Keeps an output for the report, if there is to be one.
     #[cold]
-    pub(super) fn capture_output(&mut self, step: usize, output: &Value) {
+    pub(super) fn capture_output(&mut self, step: usize, output: &Held) {
         if self.options.record {
             self.captured.resize(self.plan.steps.len(), None);
-            self.captured[step] = Some(output.clone());
+            self.captured[step] = Some(output.as_json().clone());
+            self.held += output.bytes();
         }
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Task<'x> {
     /// The tool's; `None` for a wait, and for a call that has ended.
     pub(super) future: Option<StepFuture<'x>>,
     pub(super) more: Option<Box<More>>,
+    /// What the call was given counts so many bytes towards the limits of the run.
+    pub(super) bytes: usize,
 }
 
 /// What hardly any call has.
