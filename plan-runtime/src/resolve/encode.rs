@@ -2,7 +2,7 @@
 
 use super::error::{Place, ResolveError, What};
 use super::member_name::MemberName;
-use super::meter::{Meter, PART, Writing, charge, charge_value};
+use super::meter::{MEMBER, Meter, OBJECT, PART, Writing, charge, charge_value};
 use serde::ser::{self, Serialize, Serializer};
 use serde_json::value::Serializer as Json;
 use serde_json::{Map, Value};
@@ -201,7 +201,7 @@ impl<'m> Serializer for Encoder<'m> {
         variant: &'static str,
         value: &T,
     ) -> Result<Value, ResolveError> {
-        charge(self.meter, PART + variant.len())?;
+        charge(self.meter, OBJECT + MEMBER + variant.len())?;
         let value = value
             .serialize(self.deeper()?)
             .map_err(|e| e.inside_value(Place::Key(variant.to_owned())))?;
@@ -231,7 +231,7 @@ impl<'m> Serializer for Encoder<'m> {
         variant: &'static str,
         length: usize,
     ) -> Result<List<'m>, ResolveError> {
-        charge(self.meter, PART + variant.len())?;
+        charge(self.meter, OBJECT + MEMBER + variant.len())?;
         let list = self.deeper()?.list(length)?;
         Ok(List {
             variant: Some(variant),
@@ -265,7 +265,7 @@ impl<'m> Serializer for Encoder<'m> {
         variant: &'static str,
         _: usize,
     ) -> Result<Object<'m>, ResolveError> {
-        charge(self.meter, PART + variant.len())?;
+        charge(self.meter, OBJECT + MEMBER + variant.len())?;
         let object = self.deeper()?.object()?;
         Ok(Object {
             variant: Some(variant),
@@ -360,7 +360,8 @@ impl Object<'_> {
         key: String,
         value: &T,
     ) -> Result<(), ResolveError> {
-        charge(self.inside.meter, PART + key.len())?;
+        let first = if self.members.is_empty() { OBJECT } else { 0 };
+        charge(self.inside.meter, first + MEMBER + key.len())?;
         let error = match value.serialize(self.inside) {
             Ok(value) => {
                 // Both are looked at before either is lost.

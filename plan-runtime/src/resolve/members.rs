@@ -2,7 +2,7 @@
 
 use super::access::KeyOrText;
 use super::error::{Place, ResolveError, What};
-use super::meter::{PART, charge};
+use super::meter::{MEMBER, charge};
 use super::node::{At, Node};
 use crate::plan::{Entry, Key, Tag, Template};
 use crate::shape::Tagging;
@@ -195,7 +195,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
         let Some((key, at, origin)) = self.advance()? else {
             return Ok(None);
         };
-        charge(self.at.scope.meter(), PART + key.as_str().len())?;
+        charge(self.at.scope.meter(), MEMBER + key.as_str().len())?;
         match (key, origin) {
             (KeyOrText::Borrowed(key), None) => {
                 self.pending_plain = Some((key, at));

@@ -9,6 +9,12 @@ use std::fmt;
 /// What each part of a value counts, besides its text: about what it takes in memory.
 pub(super) const PART: usize = 32;
 
+/// What a member counts, besides its name and its text.
+pub(super) const MEMBER: usize = 64;
+
+/// What an object counts that has members, besides those: there is room for some more in it.
+pub(super) const OBJECT: usize = 600;
+
 /// After so many bytes, somebody looks whether there is time left. Making as many takes well below a millisecond.
 const SLICE: usize = 64 << 10;
 
@@ -150,9 +156,9 @@ impl<'a> Meter<'a> {
                     .try_for_each(|item| self.charge_part(item, depth + 1))
             }
             Value::Object(members) => {
-                self.charge(PART)?;
+                self.charge(PART + if members.is_empty() { 0 } else { OBJECT })?;
                 members.iter().try_for_each(|(name, member)| {
-                    self.charge(name.len())?;
+                    self.charge(MEMBER - PART + name.len())?;
                     self.charge_part(member, depth + 1)
                 })
             }

@@ -3,7 +3,7 @@
 use super::Scope;
 use super::access::KeyOrText;
 use super::error::{Place, ResolveError, What};
-use super::meter::{PART, charge};
+use super::meter::{MEMBER, PART, charge};
 use super::node::{At, DEEPEST, Node};
 use super::value::{InValue, all_read};
 use super::walk::straight;
@@ -245,7 +245,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
             return Ok(None);
         };
         self.value = Some((key, value));
-        charge(self.scope.meter(), PART + key.len())?;
+        charge(self.scope.meter(), MEMBER + key.len())?;
         seed.deserialize(KeyOrText::Borrowed(key)).map(Some)
     }
 

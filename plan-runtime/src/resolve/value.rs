@@ -2,7 +2,7 @@
 
 use super::access::{KeyOrText, Variant};
 use super::error::{Place, ResolveError, What};
-use super::meter::{Meter, PART, charge, charge_value};
+use super::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
 use super::node::DEEPEST;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Unexpected, Visitor,
@@ -161,7 +161,10 @@ impl<'a> Deserializer<'a> for InValue<'a> {
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         match self.value {
             Value::Array(items) => self.list(items, visitor),
-            Value::Object(members) => self.object(members, visitor),
+            Value::Object(members) => {
+                charge(self.meter, if members.is_empty() { 0 } else { OBJECT })
+                    .and_then(|()| self.object(members, visitor))
+            }
             Value::String(text) => charge(self.meter, text.len()).and_then(|()| {
                 let text = self.value.deserialize_any(visitor);
                 text.map_err(|e| ResolveError::from_json(&e))
@@ -197,6 +200,21 @@ impl<'a> Deserializer<'a> for InValue<'a> {
         visitor.visit_newtype_struct(self)
     }
 
+    /// As any other, but what is made has no room for more members.
+    fn deserialize_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        match self.value {
+            Value::Object(members) => self
+                .object(members, visitor)
+                .map_err(|e| e.found(self.value)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_enum<V: Visitor<'a>>(
         self,
         _: &'static str,
@@ -212,7 +230,7 @@ impl<'a> Deserializer<'a> for InValue<'a> {
 
     serde::forward_to_deserialize_any! {
         <W: Visitor<'a>>
-        unit unit_struct seq tuple tuple_struct map struct
+        unit unit_struct seq tuple tuple_struct map
     }
 }
 
@@ -272,7 +290,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
             return Ok(None);
         };
         self.value = Some((key, value));
-        charge(self.meter, PART + key.len())?;
+        charge(self.meter, MEMBER + key.len())?;
         match seed.deserialize(KeyOrText::Borrowed(key)) {
             Ok(key) => Ok(Some(key)),
             Err(error) => Err(in_member(error, key)),

@@ -1,8 +1,8 @@
 /// How much a run makes and holds before something in it fails, so that no plan uses up the memory.
 ///
-/// The limits are about the values that steps read and give. The bytes are about what a value takes in memory: each of its parts (an
-/// element, a member, the value itself) counts 32, and each text and each name its length. What tools do with their own memory
-/// is not counted.
+/// The limits are about the values that steps read and give. The bytes are about what a value takes in memory: an element counts 32, a
+/// member 64 and its name, an object that has members 600 more, and a text its length. What tools do with their own memory is not
+/// counted.
 ///
 /// What would exceed a limit is not made: its step fails, with an error that names the argument and the limit. While a value is made, the
 /// run also looks whether its deadline, or that of the attempt, is over, and whether it was cancelled.
@@ -29,18 +29,18 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one value: the arguments of a call, a computed value, the list of a `for`, a condition, a fallback, an output of a
-    /// tool, the output of the plan. By default 64 MiB.
+    /// tool, the output of the plan. By default 128 MiB.
     pub value: usize,
     /// Bytes of all that the run holds at one time: the outputs that are still to be read, the lists of each `for` with what their elements
-    /// gave, the arguments of the calls that run, and what is kept for the report. The inputs are not counted. By default 256 MiB.
+    /// gave, the arguments of the calls that run, and what is kept for the report. The inputs are not counted. By default 512 MiB.
     pub total: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            value: 64 << 20,
-            total: 256 << 20,
+            value: 128 << 20,
+            total: 512 << 20,
         }
     }
 }
