@@ -117,7 +117,7 @@ impl StdError for StepError {
 }
 
 /// A step that failed: which, of what tool, in which element of a `for`, why, and what could not run because of it.
-/// [`RunError::failures`] has them, in the order in which they failed.
+/// [`RunError::failures`] has them, in the plan's order.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub(super) step: Cow<'static, str>,
@@ -133,7 +133,8 @@ impl Failure {
         &self.step
     }
 
-    /// The element of the step's `for` that failed first, from the outermost list on; empty where the step has none.
+    /// The first element of the step's `for` that failed, from the outermost list on; empty where the step has none. It is the first
+    /// in the list: which one failed first in time may differ from run to run.
     pub fn element(&self) -> &[usize] {
         &self.element
     }
@@ -246,7 +247,7 @@ impl RunError {
         &self.0.plan
     }
 
-    /// The steps that failed, in the order in which they did. There are none if the plan could not start, or if every
+    /// The steps that failed, in the plan's order. There are none if the plan could not start, or if every
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
         match &self.0.cause {

@@ -385,18 +385,24 @@ impl<'x> Schedule<'x> {
         Ok(output)
     }
 
-    /// Marks all that needs a failed step. What another failure has blocked before stays with that one.
+    /// Marks all that needs a failed step. Of several failures, the step that comes first in the plan is named, whenever it failed.
     fn block(&mut self, by: usize) {
         let mut from = vec![by];
         while let Some(step) = from.pop() {
             for place in 0..self.graph.dependents.of(step).len() {
                 let dependent = self.graph.dependents.of(step)[place] as usize;
-                if self.steps.states[dependent] == State::Waiting {
-                    self.steps.states[dependent] = State::Blocked(number(by));
-                    self.watch_end(dependent);
-                    self.release(dependent);
-                    from.push(dependent);
+                match self.steps.states[dependent] {
+                    State::Waiting => {
+                        self.steps.states[dependent] = State::Blocked(number(by));
+                        self.watch_end(dependent);
+                        self.release(dependent);
+                    }
+                    State::Blocked(other) if number(by) < other => {
+                        self.steps.states[dependent] = State::Blocked(number(by));
+                    }
+                    _ => continue,
                 }
+                from.push(dependent);
             }
         }
     }

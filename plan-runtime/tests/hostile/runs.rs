@@ -1,6 +1,7 @@
 //! Runs that never end, grow without a bound, or panic.
 
 mod limits;
+mod order;
 mod time;
 
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};

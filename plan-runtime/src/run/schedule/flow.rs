@@ -25,8 +25,9 @@ pub(super) struct Flow<'x> {
     pub(super) queued: bool,
     /// Whether something of it will never start.
     pub(super) cut: bool,
+    /// The failure of the first element that failed, in the order of the list: which one did so first is a matter of time.
     pub(super) failed: Option<(Vec<usize>, StepError)>,
-    /// The first failure that null stands for.
+    /// The same of those that null stands for.
     pub(super) missed: Option<(Vec<usize>, StepError)>,
     pub(super) output: Option<Value>,
     /// The bytes that all of this counts.
@@ -73,6 +74,17 @@ pub(super) struct Job<'x> {
     pub(super) log: Option<usize>,
     /// While it waits for its next attempt, the error of the last one.
     pub(super) waits: Option<StepError>,
+}
+
+/// Notes a failure, if it is that of an earlier element than the one that is noted.
+pub(super) fn note(
+    first: &mut Option<(Vec<usize>, StepError)>,
+    element: Vec<usize>,
+    error: StepError,
+) {
+    if first.as_ref().is_none_or(|(noted, _)| element < *noted) {
+        *first = Some((element, error));
+    }
 }
 
 impl Place {

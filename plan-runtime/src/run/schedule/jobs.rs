@@ -5,7 +5,7 @@ use super::super::options::OnFailure;
 use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::trace::Span;
-use super::flow::{CALL, Flow, LIST, Place};
+use super::flow::{CALL, Flow, LIST, Place, note};
 use super::task::{More, catch};
 use super::{Schedule, Start};
 use crate::plan::{Body, Branch, Condition, Optional};
@@ -324,7 +324,7 @@ impl<'x> Schedule<'x> {
         if self.plan.steps[step].policy.optional == Optional::Each && place.is_element() {
             let flow = self.flow(step);
             let element = flow.elements(place);
-            flow.missed.get_or_insert((element, error));
+            note(&mut flow.missed, element, error);
             return self.deliver(step, place, frame, Value::Null);
         }
         self.fail_whole(step, place, error);
@@ -334,9 +334,14 @@ impl<'x> Schedule<'x> {
     fn fail_whole(&mut self, step: usize, place: Place, error: StepError) {
         let flow = self.flow(step);
         let element = flow.elements(place);
-        flow.failed.get_or_insert((element, error));
+        note(&mut flow.failed, element, error);
+        // What waits for another attempt has failed, too, and may be the first.
         for job in flow.cut() {
-            flow.jobs[job].waits = None;
+            let place = flow.jobs[job].place;
+            if let Some(error) = flow.jobs[job].waits.take() {
+                let element = flow.elements(place);
+                note(&mut flow.failed, element, error);
+            }
         }
         if self.options.on_failure == OnFailure::Cancel {
             self.abandon(|task| task.step == step);

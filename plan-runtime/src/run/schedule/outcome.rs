@@ -32,12 +32,18 @@ impl<'x> Schedule<'x> {
         Err(RunError::new(self.plan, cause))
     }
 
-    /// The failures, in the order in which they came about, with what each blocked.
+    /// The failures, in the plan's order, with what each blocked. Which came about first is a matter of time.
     fn failures(&self) -> Vec<Failure> {
-        let mut failures: Vec<_> = self
-            .failed
-            .iter()
-            .map(|(step, element, error)| {
+        let mut order: Vec<usize> = (0..self.failed.len()).collect();
+        order.sort_unstable_by_key(|failure| self.failed[*failure].0);
+        let mut places = vec![0; order.len()];
+        for (place, failure) in order.iter().enumerate() {
+            places[*failure] = place;
+        }
+        let mut failures: Vec<_> = order
+            .into_iter()
+            .map(|failure| {
+                let (step, element, error) = &self.failed[failure];
                 let step = &self.plan.steps[*step];
                 Failure {
                     step: step.id.clone(),
@@ -52,7 +58,9 @@ impl<'x> Schedule<'x> {
             if let State::Blocked(by) = *state
                 && let State::Failed(place) = self.steps.states[by as usize]
             {
-                failures[place as usize].blocked.push(step.id.clone());
+                failures[places[place as usize]]
+                    .blocked
+                    .push(step.id.clone());
             }
         }
         failures
