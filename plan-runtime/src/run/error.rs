@@ -1,3 +1,4 @@
+use super::nesting::DEEPEST;
 use crate::Error;
 use crate::error::write_chain;
 use crate::plan::Plan;
@@ -6,7 +7,7 @@ use humantime::format_duration;
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Why a step failed.
@@ -192,6 +193,8 @@ pub(super) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> 
 pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,
+    /// It is inside of too many other runs.
+    Nested,
 }
 
 /// Why a run gave no output.
@@ -222,6 +225,7 @@ pub struct RunError(Box<Inner>);
 struct Inner {
     plan: Cow<'static, str>,
     cause: Cause,
+    text: OnceLock<String>,
 }
 
 #[derive(Debug)]
@@ -239,7 +243,8 @@ pub(crate) enum Cause {
 impl RunError {
     pub(super) fn new(plan: &Plan, cause: Cause) -> Self {
         let plan = plan.name.clone();
-        Self(Box::new(Inner { plan, cause }))
+        let text = OnceLock::new();
+        Self(Box::new(Inner { plan, cause, text }))
     }
 
     /// The plan's name.
@@ -272,7 +277,7 @@ impl RunError {
             Cause::Steps(failures) | Cause::Interrupted(Interrupt::Deadline(_), failures) => {
                 failures.iter().all(|failure| failure.error.is_transient())
             }
-            Cause::Interrupted(Interrupt::Cancelled, _) => false,
+            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested, _) => false,
             Cause::Output(error) => error.is_transient(),
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
@@ -286,16 +291,29 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self.plan();
-        match &self.0.cause {
-            Cause::Inputs(error) => {
-                write!(f, "plan `{plan}` cannot start: {error}")
+        // Each error around this one asks for its text, and so does each error around that.
+        f.write_str(self.0.text.get_or_init(|| Text(self).to_string()))
+    }
+}
+
+/// The text of an error, which is written once.
+struct Text<'e>(&'e RunError);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(error) = self;
+        let plan = error.plan();
+        match &error.0.cause {
+            Cause::Inputs(inputs) => {
+                write!(f, "plan `{plan}` cannot start: {inputs}")
             }
             Cause::Unfit(mistakes) => {
                 write!(f, "plan `{plan}` cannot start: {}", mistakes.join("; "))
             }
             Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {message}"),
-            Cause::Output(error) => write!(f, "plan `{plan}` failed: its output: {error}"),
+            Cause::Output(output) => {
+                write!(f, "plan `{plan}` failed: its output: {output}")
+            }
             Cause::Steps(failures) => {
                 write!(f, "plan `{plan}` failed: ")?;
                 write_failures(f, failures)
@@ -307,6 +325,10 @@ impl fmt::Display for RunError {
                     Interrupt::Deadline(limit) => {
                         write!(f, "took longer than {}", format_duration(*limit))?;
                     }
+                    Interrupt::Nested => write!(
+                        f,
+                        "is nested too deep: it would run inside of {DEEPEST} other runs; end the recursion before that, or make a loop of it in a tool"
+                    )?,
                 }
                 if failures.is_empty() {
                     return Ok(());

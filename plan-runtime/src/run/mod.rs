@@ -20,6 +20,7 @@
 mod error;
 mod graph;
 mod limits;
+mod nesting;
 mod observe;
 mod options;
 #[cfg(feature = "progress")]
@@ -45,6 +46,8 @@ pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 use crate::Plan;
 use crate::resolve::{Held, ResolveError};
 pub(crate) use error::Cause;
+use error::Interrupt;
+use nesting::Nested;
 use options::Options;
 use schedule::{Schedule, unstarted};
 use serde::de::DeserializeOwned;
@@ -264,13 +267,20 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
         cx: &mut Context<'_>,
         report: Option<&mut Option<Report>>,
     ) -> Poll<Result<O, RunError>> {
+        let nested = Nested::enter();
+        if let (None, Stage::Running(schedule)) = (&nested, &self.stage) {
+            schedule.interrupt(Interrupt::Nested);
+        }
         if let Stage::New(plan, ..) = self.stage {
             let Stage::New(_, inputs, options) = std::mem::replace(&mut self.stage, Stage::Ended)
             else {
                 unreachable!("it was matched above")
             };
-            let schedule =
-                inputs.and_then(|inputs| Schedule::new(plan, inputs, options).map_err(Cause::Plan));
+            let schedule = match nested {
+                Some(_) => inputs
+                    .and_then(|inputs| Schedule::new(plan, inputs, options).map_err(Cause::Plan)),
+                None => Err(Cause::Interrupted(Interrupt::Nested, Vec::new())),
+            };
             match schedule {
                 Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
                 Err(cause) => {

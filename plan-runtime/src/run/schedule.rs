@@ -11,7 +11,7 @@ mod watch;
 
 pub(super) use outcome::unstarted;
 
-use super::error::StepError;
+use super::error::{Interrupt, StepError};
 use super::graph::{Graph, number, reads};
 use super::observe::StepRef;
 use super::options::{OnFailure, Options};
@@ -126,7 +126,7 @@ impl<'x> Schedule<'x> {
         self.look_who_watches();
         let mut started = 0;
         loop {
-            if self.interrupt(cx) {
+            if self.is_interrupted(cx) {
                 break;
             }
             while self.calls < self.options.concurrency {
@@ -162,8 +162,13 @@ impl<'x> Schedule<'x> {
         Poll::Ready(())
     }
 
+    /// Ends the run before its time, when it is polled next.
+    pub(super) fn interrupt(&self, interrupt: Interrupt) {
+        self.interrupts.happen(interrupt);
+    }
+
     /// Whether the run is over before its time.
-    fn interrupt(&mut self, cx: &mut Context<'_>) -> bool {
+    fn is_interrupted(&mut self, cx: &mut Context<'_>) -> bool {
         let is_over = self.interrupts.poll(cx);
         if is_over {
             self.cancel();
