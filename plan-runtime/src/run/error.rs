@@ -233,6 +233,8 @@ pub(crate) enum Cause {
     Steps(Vec<Failure>),
     /// With the steps that had failed before.
     Interrupted(Interrupt, Vec<Failure>),
+    /// Something panicked that is no step's. With the steps that had failed before.
+    Panicked(StepError, Vec<Failure>),
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
     Unfit(Vec<String>),
@@ -256,7 +258,9 @@ impl RunError {
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
         match &self.0.cause {
-            Cause::Steps(failures) | Cause::Interrupted(_, failures) => failures,
+            Cause::Steps(failures)
+            | Cause::Interrupted(_, failures)
+            | Cause::Panicked(_, failures) => failures,
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Output(_) | Cause::Plan(_) => &[],
         }
     }
@@ -278,7 +282,7 @@ impl RunError {
                 failures.iter().all(|failure| failure.error.is_transient())
             }
             Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested, _) => false,
-            Cause::Output(error) => error.is_transient(),
+            Cause::Output(error) | Cause::Panicked(error, _) => error.is_transient(),
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
     }
@@ -313,6 +317,14 @@ impl fmt::Display for Text<'_> {
             Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {message}"),
             Cause::Output(output) => {
                 write!(f, "plan `{plan}` failed: its output: {output}")
+            }
+            Cause::Panicked(panic, failures) => {
+                write!(f, "plan `{plan}` {panic}")?;
+                if failures.is_empty() {
+                    return Ok(());
+                }
+                f.write_str("; ")?;
+                write_failures(f, failures)
             }
             Cause::Steps(failures) => {
                 write!(f, "plan `{plan}` failed: ")?;
@@ -369,6 +381,7 @@ impl StdError for RunError {
     /// The first failure: what its tool returned, where that was it.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
+            Cause::Panicked(error, _) => Some(error),
             Cause::Steps(failures) | Cause::Interrupted(_, failures) => {
                 failures.first().map(|failure| match &failure.error {
                     StepError::Tool(error) => error.as_std(),

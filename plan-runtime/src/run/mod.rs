@@ -49,7 +49,7 @@ pub(crate) use error::Cause;
 use error::Interrupt;
 use nesting::Nested;
 use options::Options;
-use schedule::{Schedule, unstarted};
+use schedule::{Schedule, catch, unstarted};
 use serde::de::DeserializeOwned;
 use start::{StartFn, Starter};
 use std::fmt;
@@ -277,8 +277,13 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
                 unreachable!("it was matched above")
             };
             let schedule = match nested {
-                Some(_) => inputs
-                    .and_then(|inputs| Schedule::new(plan, inputs, options).map_err(Cause::Plan)),
+                Some(_) => inputs.and_then(|inputs| {
+                    let schedule = catch(|| Schedule::new(plan, inputs, options));
+                    match schedule {
+                        Ok(schedule) => schedule.map_err(Cause::Plan),
+                        Err(panic) => Err(Cause::Panicked(panic, Vec::new())),
+                    }
+                }),
                 None => Err(Cause::Interrupted(Interrupt::Nested, Vec::new())),
             };
             match schedule {
@@ -295,8 +300,15 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
             panic!("a run was polled after it had ended")
         };
         let (starter, app) = (&self.starter, self.app);
-        ready!(schedule.poll(cx, &mut |site, request| starter.start(site, request, app)));
-        let output = schedule.output();
+        let polled =
+            catch(|| schedule.poll(cx, &mut |site, request| starter.start(site, request, app)));
+        let output = match polled {
+            Ok(polled) => {
+                ready!(polled);
+                schedule.output()
+            }
+            Err(panic) => Err(schedule.panicked(panic)),
+        };
         if let Some(report) = report {
             *report = Some(schedule.report());
         }

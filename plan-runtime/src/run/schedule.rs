@@ -10,6 +10,7 @@ mod tasks;
 mod watch;
 
 pub(super) use outcome::unstarted;
+pub(super) use task::catch;
 
 use super::error::{Interrupt, StepError};
 use super::graph::{Graph, number, reads};
@@ -19,7 +20,7 @@ use super::start::{Request, Started, StepResult};
 use super::timer::{Sleep, Timer};
 use super::trace::Span;
 use crate::plan::{Action, Body, Optional, Plan, Step};
-use crate::resolve::{Held, Meter, Scope, resolve};
+use crate::resolve::{Held, Meter, Scope, drop_quietly, resolve};
 use flow::Place;
 use interrupts::Interrupts;
 use progress::{Progress, State};
@@ -27,8 +28,9 @@ use ready::Ready;
 use serde_json::Value;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
-use task::{More as TaskMore, Task, catch};
+use task::{More as TaskMore, Task};
 use tasks::{Happened, Tasks};
+use watch::Watcher;
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
@@ -61,6 +63,7 @@ pub(super) struct Schedule<'x> {
     watched: bool,
     #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
     span: Span,
+    observer: Watcher<'x>,
 }
 
 /// Starts the action of a site.
@@ -86,6 +89,7 @@ impl<'x> Schedule<'x> {
                 ready.insert(step);
             }
         }
+        let observer = Watcher::new(options.observer);
         let mut schedule = Self {
             plan,
             inputs,
@@ -115,6 +119,7 @@ impl<'x> Schedule<'x> {
             ended: None,
             watched: false,
             span: Span::none(),
+            observer,
         };
         schedule.look_who_watches();
         schedule.watch_plan_start();
@@ -156,7 +161,7 @@ impl<'x> Schedule<'x> {
             }
         }
         // Waits may be left, for a step that has failed by now.
-        self.running.abandon(|_| true);
+        self.abandon_all();
         self.ended = Some(self.clock.now());
         self.watch_plan_end();
         Poll::Ready(())
@@ -359,9 +364,9 @@ impl<'x> Schedule<'x> {
             waits[dependent] -= 1;
             if waits[dependent] == 0 {
                 self.ready.insert(dependent);
-                if let Some(observer) = self.options.observer {
-                    observer.step_ready(&StepRef::whole(self.plan, dependent));
-                }
+                let plan = self.plan;
+                self.observer
+                    .tell(|observer| observer.step_ready(&StepRef::whole(plan, dependent)));
             }
         }
     }
@@ -444,6 +449,11 @@ impl<'x> Schedule<'x> {
         self.times.get(step).copied().unwrap_or_default()
     }
 
+    /// Drops calls and waits, and counts nothing.
+    fn abandon_all(&mut self) {
+        self.running.abandon(|_| true);
+    }
+
     /// Drops calls and waits.
     fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
         let (mut calls, mut bytes) = (0, 0);
@@ -482,6 +492,19 @@ impl<'x> Schedule<'x> {
 
     fn scope(&self) -> Scope<'_> {
         Scope::new(self.plan, &self.inputs, &self.outputs)
+    }
+}
+
+impl Drop for Schedule<'_> {
+    /// Drops all that is not this crate's by itself: one destructor that panics keeps no other from running, and two do not abort.
+    fn drop(&mut self) {
+        self.abandon_all();
+        for failed in self.failed.drain(..) {
+            drop_quietly(failed);
+        }
+        self.interrupts.close();
+        let timer = std::mem::replace(&mut self.clock.timer, Box::new(super::ThreadTimer));
+        drop_quietly(timer);
     }
 }
 

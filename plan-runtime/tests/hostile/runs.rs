@@ -3,6 +3,7 @@
 mod depth;
 mod limits;
 mod order;
+mod panics;
 mod time;
 
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};

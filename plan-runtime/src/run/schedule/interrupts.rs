@@ -3,6 +3,7 @@
 use super::super::error::Interrupt;
 use super::super::timer::Sleep;
 use super::Clock;
+use crate::resolve::drop_quietly;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -94,7 +95,8 @@ impl<'x> Interrupts<'x> {
     }
 
     /// Drops what cancels, and what waits for the deadline: neither is asked any more.
-    pub(super) fn close(&mut self) -> impl Sized + 'x {
-        (self.deadline.take(), self.cancel.get_mut().take())
+    pub(super) fn close(&mut self) {
+        drop_quietly(self.deadline.take());
+        drop_quietly(self.cancel.get_mut().take());
     }
 }

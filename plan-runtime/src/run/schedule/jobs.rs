@@ -153,7 +153,7 @@ impl<'x> Schedule<'x> {
         let Some(mut flow) = self.steps.take_flow(step) else {
             return;
         };
-        let watched = self.options.observer.is_some();
+        let watched = self.observer.listens();
         let held = flow.held;
         flow.deliver(place, frame, value, &mut |flow, place| {
             if watched {

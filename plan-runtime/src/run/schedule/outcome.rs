@@ -2,6 +2,7 @@
 
 use super::super::error::{Cause, Failure, RunError, StepError};
 use super::super::report::{Report, Status, StepReport};
+use super::task::catch;
 use super::{Schedule, State};
 use crate::plan::Plan;
 use crate::resolve::{Held, resolve};
@@ -30,6 +31,19 @@ impl<'x> Schedule<'x> {
             None => Cause::Steps(self.failures()),
         };
         Err(RunError::new(self.plan, cause))
+    }
+
+    /// The run ends, since something that it calls has panicked that is no step's: its timer, or what cancels it.
+    pub(in crate::run) fn panicked(&mut self, panic: StepError) -> RunError {
+        // What was being done is half done, so nothing that counts is called any more.
+        self.abandon_all();
+        for state in &mut self.steps.states {
+            if *state == State::Running {
+                *state = State::Cancelled;
+            }
+        }
+        let _ = catch(|| self.watch_plan_end());
+        RunError::new(self.plan, Cause::Panicked(panic, self.failures()))
     }
 
     /// The failures, in the plan's order, with what each blocked. Which came about first is a matter of time.
@@ -119,7 +133,8 @@ impl<'x> Schedule<'x> {
             report
         });
         let steps = steps.collect();
-        let took = self.ended.unwrap_or_else(|| self.clock.now());
+        let took = self.ended.or_else(|| catch(|| self.clock.now()).ok());
+        let took = took.unwrap_or_default();
         let report = Report::new(self.plan, self.clock.started_at, took, steps);
         #[cfg(feature = "html")]
         let report = report.recorded(self.options.capture, self.options.capture_outputs);

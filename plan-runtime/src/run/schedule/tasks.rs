@@ -137,15 +137,19 @@ impl<'x> Tasks<'x> {
         let mut woken = self.woken.lock();
         let (slots, run) = &mut *woken;
         if slots.is_empty() {
-            match run {
-                Some(run) => run.clone_from(cx.waker()),
-                None => *run = Some(cx.waker().clone()),
-            }
+            let before = match run {
+                Some(run) if run.will_wake(cx.waker()) => None,
+                run => run.replace(cx.waker().clone()),
+            };
+            // What it drops with itself may wake what waits here.
+            drop(woken);
+            drop(before);
         } else if !self.refilled {
             self.queue.extend(slots.drain(..));
             self.refilled = true;
             return true;
         } else {
+            drop(woken);
             cx.waker().wake_by_ref();
         }
         self.refilled = false;
