@@ -50,7 +50,7 @@ pub(super) fn bytes(bytes: usize) -> String {
     const UNITS: [(usize, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = UNITS
         .iter()
-        .find(|(size, _)| bytes > 0 && bytes % size == 0);
+        .find(|(size, _)| bytes > 0 && bytes.is_multiple_of(*size));
     match unit {
         Some((size, unit)) => format!("{} {unit}", bytes / size),
         None => counted(bytes, "byte"),

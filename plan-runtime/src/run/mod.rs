@@ -5,7 +5,8 @@
 //! needs has completed; of several that could start, the one that the plan names first does.
 //!
 //! A panic in a tool, or in Rust code among a step's arguments, is that step's failure (where panics unwind, as they do
-//! by default). An output is dropped once the last step that reads it has ended.
+//! by default). What else a run calls may panic too, and nothing unwinds out of it: an observer that does is told nothing more, and a
+//! timer that does ends the run with an error. An output is dropped once the last step that reads it has ended.
 //!
 //! | | |
 //! |---|---|
