@@ -4,6 +4,7 @@ mod depth;
 mod limits;
 mod order;
 mod panics;
+mod reentrant;
 mod time;
 
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
