@@ -3,6 +3,7 @@
 
 mod computed;
 mod frames;
+mod own;
 mod resolve;
 mod similar;
 

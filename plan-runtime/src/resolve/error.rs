@@ -1,6 +1,7 @@
 mod message;
 
 use super::describe;
+use super::meter::Limit;
 use crate::plan::{Reference, push_key};
 use jsonptr::PointerBuf;
 use serde_json::Value;
@@ -86,6 +87,10 @@ pub(super) enum What {
     /// The value at the pointer cannot be held as JSON.
     Encode(String),
     TooDeep,
+    /// More bytes would be made than a limit allows.
+    TooLarge(Limit),
+    /// There was no time left.
+    Interrupted,
     Other(String),
 }
 
@@ -111,6 +116,10 @@ pub enum ErrorKind {
     NotJson,
     /// A value or a template is nested too deep.
     TooDeep,
+    /// A value would be larger than a [limit](crate::run::Limits) of the run allows.
+    TooLarge,
+    /// The time of the run or of the attempt was over, or the run was cancelled.
+    Interrupted,
     /// Something else, such as an error of a `Deserialize` implementation.
     Other,
 }
@@ -181,6 +190,15 @@ impl ResolveError {
                 kind: describe::kind(value),
             });
         }
+        self
+    }
+
+    /// A list of this length was there.
+    pub(super) fn found_list(mut self, length: usize) -> Self {
+        self.0.found.get_or_insert_with(|| Found {
+            text: describe::list(length),
+            kind: JsonKind::List,
+        });
         self
     }
 
@@ -275,6 +293,8 @@ impl ResolveError {
             What::NotExecutable => ErrorKind::NotExecutable,
             What::Encode(_) => ErrorKind::NotJson,
             What::TooDeep => ErrorKind::TooDeep,
+            What::TooLarge(_) => ErrorKind::TooLarge,
+            What::Interrupted => ErrorKind::Interrupted,
             What::Other(_) => ErrorKind::Other,
         }
     }

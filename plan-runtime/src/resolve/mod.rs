@@ -16,6 +16,7 @@ mod encode;
 mod error;
 mod member_name;
 mod members;
+mod meter;
 mod node;
 mod scope;
 mod template;
@@ -24,7 +25,10 @@ mod value;
 mod walk;
 
 pub use encode::encode;
+pub(crate) use encode::encode_within;
 pub use error::{ErrorKind, JsonKind, ResolveError};
+pub(crate) use meter::{Meter, Room};
+pub(crate) use scope::drop_quietly;
 pub use scope::{Held, Scope};
 
 use crate::plan::Template;

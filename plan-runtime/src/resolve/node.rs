@@ -3,6 +3,7 @@
 use super::access::{EachItems, KeyOrText, Variant};
 use super::error::{ResolveError, What};
 use super::members::Members;
+use super::meter::{Meter, charge};
 use super::template::InTemplate;
 use super::value::InValue;
 use super::walk::{Led, tokens, walk};
@@ -165,8 +166,11 @@ impl<'a> At<'a> {
     }
 
     fn value(&self, value: &'a Value) -> InValue<'a> {
-        let depth = self.depth;
-        InValue { value, depth }
+        InValue {
+            value,
+            depth: self.depth,
+            meter: self.scope.meter(),
+        }
     }
 
     fn template<V: Visitor<'a>>(
@@ -180,7 +184,10 @@ impl<'a> At<'a> {
             Template::Number(Number::Unsigned(value)) => visitor.visit_u64(*value),
             Template::Number(Number::Signed(value)) => visitor.visit_i64(*value),
             Template::Number(Number::Float(value)) => visitor.visit_f64(*value),
-            Template::String(value) => visitor.visit_borrowed_str(value),
+            Template::String(value) => {
+                charge(self.scope.meter(), value.len())?;
+                visitor.visit_borrowed_str(value)
+            }
             Template::List(items) => self.plain(template).list(items, visitor),
             // A variant without content is a string, as serde_json writes it.
             Template::Tagged(Tag::Variant(Tagging::External, name), content)
@@ -255,13 +262,17 @@ fn follow_reference<'a>(
     let Some(value) = scope.json_of(reference.source) else {
         return Err(ResolveError::of(What::NoOutput));
     };
-    along(value, &reference.path)
+    along(value, &reference.path, scope.meter())
 }
 
 /// What a path leads to from a value.
 #[inline]
-pub(super) fn along<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Node<'a>, ResolveError> {
-    Ok(match walk(value, path)? {
+pub(super) fn along<'a>(
+    value: &'a Value,
+    path: &'a [Segment],
+    meter: Option<&Meter<'_>>,
+) -> Result<Node<'a>, ResolveError> {
+    Ok(match walk(value, path, meter)? {
         Led::To(value) => Node::Value(value),
         Led::ToDefault(value) => Node::Made(value),
         Led::ToEach(items, rest) => Node::Each { items, path, rest },

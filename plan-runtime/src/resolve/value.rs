@@ -2,6 +2,7 @@
 
 use super::access::{KeyOrText, Variant};
 use super::error::{Place, ResolveError, What};
+use super::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
 use super::node::DEEPEST;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Unexpected, Visitor,
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 pub(super) struct InValue<'a> {
     pub(super) value: &'a Value,
     pub(super) depth: u16,
+    pub(super) meter: Option<&'a Meter<'a>>,
 }
 
 impl<'a> InValue<'a> {
@@ -33,6 +35,7 @@ impl<'a> InValue<'a> {
             items: items.iter(),
             index: 0,
             depth: self.deeper()?,
+            meter: self.meter,
         };
         let value = visitor.visit_seq(&mut access)?;
         all_read(value, access.index, access.items.len(), "list")
@@ -47,6 +50,7 @@ impl<'a> InValue<'a> {
             members: members.iter(),
             value: None,
             depth: self.deeper()?,
+            meter: self.meter,
         };
         let value = visitor.visit_map(&mut access)?;
         let left = access.members.len();
@@ -64,7 +68,14 @@ impl<'a> InValue<'a> {
                     let depth = self.deeper()?;
                     Variant {
                         name: KeyOrText::Borrowed(name),
-                        content: Some((Self { value, depth }, Some(name))),
+                        content: Some((
+                            Self {
+                                value,
+                                depth,
+                                ..self
+                            },
+                            Some(name),
+                        )),
                     }
                 }
                 _ => {
@@ -125,6 +136,10 @@ macro_rules! hinted {
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
             match self.value {
                 Value::Array(_) | Value::Object(_) => self.deserialize_any(visitor),
+                Value::String(text) => {
+                    charge(self.meter, text.len())?;
+                    self.value.$method(visitor).map_err(|e| not_this(&e, self.value))
+                }
                 scalar => scalar.$method(visitor).map_err(|e| not_this(&e, scalar)),
             }
         }
@@ -146,7 +161,14 @@ impl<'a> Deserializer<'a> for InValue<'a> {
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         match self.value {
             Value::Array(items) => self.list(items, visitor),
-            Value::Object(members) => self.object(members, visitor),
+            Value::Object(members) => {
+                charge(self.meter, if members.is_empty() { 0 } else { OBJECT })
+                    .and_then(|()| self.object(members, visitor))
+            }
+            Value::String(text) => charge(self.meter, text.len()).and_then(|()| {
+                let text = self.value.deserialize_any(visitor);
+                text.map_err(|e| ResolveError::from_json(&e))
+            }),
             scalar => scalar
                 .deserialize_any(visitor)
                 .map_err(|e| ResolveError::from_json(&e)),
@@ -169,12 +191,28 @@ impl<'a> Deserializer<'a> for InValue<'a> {
     ) -> Result<V::Value, ResolveError> {
         // serde_json's `RawValue` wants its own deserialiser.
         if name.starts_with("$serde_json::private::") {
+            charge_value(self.meter, self.value)?;
             let value = self.value.clone();
             return value
                 .deserialize_newtype_struct(name, visitor)
                 .map_err(|e| ResolveError::from_json(&e));
         }
         visitor.visit_newtype_struct(self)
+    }
+
+    /// As any other, but what is made has no room for more members.
+    fn deserialize_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        match self.value {
+            Value::Object(members) => self
+                .object(members, visitor)
+                .map_err(|e| e.found(self.value)),
+            _ => self.deserialize_any(visitor),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'a>>(
@@ -192,7 +230,7 @@ impl<'a> Deserializer<'a> for InValue<'a> {
 
     serde::forward_to_deserialize_any! {
         <W: Visitor<'a>>
-        unit unit_struct seq tuple tuple_struct map struct
+        unit unit_struct seq tuple tuple_struct map
     }
 }
 
@@ -200,6 +238,7 @@ struct Items<'a> {
     items: std::slice::Iter<'a, Value>,
     index: usize,
     depth: u16,
+    meter: Option<&'a Meter<'a>>,
 }
 
 impl<'a> SeqAccess<'a> for Items<'a> {
@@ -215,8 +254,13 @@ impl<'a> SeqAccess<'a> for Items<'a> {
         };
         let index = self.index;
         self.index += 1;
-        let depth = self.depth;
-        match seed.deserialize(InValue { value, depth }) {
+        let (depth, meter) = (self.depth, self.meter);
+        charge(meter, PART)?;
+        match seed.deserialize(InValue {
+            value,
+            depth,
+            meter,
+        }) {
             Ok(item) => Ok(Some(item)),
             Err(error) => Err(error.inside_value(Place::Index(index))),
         }
@@ -231,6 +275,7 @@ struct Members<'a> {
     members: serde_json::map::Iter<'a>,
     value: Option<(&'a str, &'a Value)>,
     depth: u16,
+    meter: Option<&'a Meter<'a>>,
 }
 
 impl<'a> MapAccess<'a> for Members<'a> {
@@ -245,6 +290,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
             return Ok(None);
         };
         self.value = Some((key, value));
+        charge(self.meter, MEMBER + key.len())?;
         match seed.deserialize(KeyOrText::Borrowed(key)) {
             Ok(key) => Ok(Some(key)),
             Err(error) => Err(in_member(error, key)),
@@ -259,8 +305,13 @@ impl<'a> MapAccess<'a> for Members<'a> {
         let Some((key, value)) = self.value.take() else {
             return Err(ResolveError::custom("a value was asked for before its key"));
         };
-        let depth = self.depth;
-        seed.deserialize(InValue { value, depth })
+        let (depth, meter) = (self.depth, self.meter);
+        let value = InValue {
+            value,
+            depth,
+            meter,
+        };
+        seed.deserialize(value)
             .map_err(|error| in_member(error, key))
     }
 

@@ -1,3 +1,4 @@
+use super::nesting::DEEPEST;
 use crate::Error;
 use crate::error::{Chain, MOST};
 use crate::plan::Plan;
@@ -7,7 +8,7 @@ use humantime::format_duration;
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Why a step failed.
@@ -119,7 +120,7 @@ impl StdError for StepError {
 }
 
 /// A step that failed: which, of what tool, in which element of a `for`, why, and what could not run because of it.
-/// [`RunError::failures`] has them, in the order in which they failed.
+/// [`RunError::failures`] has them, in the plan's order.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub(super) step: Cow<'static, str>,
@@ -135,7 +136,8 @@ impl Failure {
         &self.step
     }
 
-    /// The element of the step's `for` that failed first, from the outermost list on; empty where the step has none.
+    /// The first element of the step's `for` that failed, from the outermost list on; empty where the step has none. It is the first
+    /// in the list: which one failed first in time may differ from run to run.
     pub fn element(&self) -> &[usize] {
         &self.element
     }
@@ -192,10 +194,12 @@ pub(super) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> 
 }
 
 /// Why a run was over before its time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,
+    /// It is inside of too many other runs.
+    Nested,
 }
 
 /// Why a run gave no output.
@@ -226,6 +230,7 @@ pub struct RunError(Box<Inner>);
 struct Inner {
     plan: Cow<'static, str>,
     cause: Cause,
+    text: OnceLock<String>,
 }
 
 #[derive(Debug)]
@@ -233,6 +238,8 @@ pub(crate) enum Cause {
     Steps(Vec<Failure>),
     /// With the steps that had failed before.
     Interrupted(Interrupt, Vec<Failure>),
+    /// Something panicked that is no step's. With the steps that had failed before.
+    Panicked(StepError, Vec<Failure>),
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
     Unfit(Vec<String>),
@@ -243,7 +250,8 @@ pub(crate) enum Cause {
 impl RunError {
     pub(super) fn new(plan: &Plan, cause: Cause) -> Self {
         let plan = plan.name.clone();
-        Self(Box::new(Inner { plan, cause }))
+        let text = OnceLock::new();
+        Self(Box::new(Inner { plan, cause, text }))
     }
 
     /// The plan's name.
@@ -251,11 +259,13 @@ impl RunError {
         &self.0.plan
     }
 
-    /// The steps that failed, in the order in which they did. There are none if the plan could not start, or if every
+    /// The steps that failed, in the plan's order. There are none if the plan could not start, or if every
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
         match &self.0.cause {
-            Cause::Steps(failures) | Cause::Interrupted(_, failures) => failures,
+            Cause::Steps(failures)
+            | Cause::Interrupted(_, failures)
+            | Cause::Panicked(_, failures) => failures,
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Output(_) | Cause::Plan(_) => &[],
         }
     }
@@ -276,8 +286,8 @@ impl RunError {
             Cause::Steps(failures) | Cause::Interrupted(Interrupt::Deadline(_), failures) => {
                 failures.iter().all(|failure| failure.error.is_transient())
             }
-            Cause::Interrupted(Interrupt::Cancelled, _) => false,
-            Cause::Output(error) => error.is_transient(),
+            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested, _) => false,
+            Cause::Output(error) | Cause::Panicked(error, _) => error.is_transient(),
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
     }
@@ -290,10 +300,21 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = Told(self.plan());
-        match &self.0.cause {
-            Cause::Inputs(error) => {
-                write!(f, "plan `{plan}` cannot start: {error}")
+        // Each error around this one asks for its text, and so does each error around that.
+        f.write_str(self.0.text.get_or_init(|| Text(self).to_string()))
+    }
+}
+
+/// The text of an error, which is written once.
+struct Text<'e>(&'e RunError);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(error) = self;
+        let plan = Told(error.plan());
+        match &error.0.cause {
+            Cause::Inputs(inputs) => {
+                write!(f, "plan `{plan}` cannot start: {inputs}")
             }
             Cause::Unfit(mistakes) => {
                 write!(
@@ -303,7 +324,17 @@ impl fmt::Display for RunError {
                 )
             }
             Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {}", Line(message)),
-            Cause::Output(error) => write!(f, "plan `{plan}` failed: its output: {error}"),
+            Cause::Output(output) => {
+                write!(f, "plan `{plan}` failed: its output: {output}")
+            }
+            Cause::Panicked(panic, failures) => {
+                write!(f, "plan `{plan}` {}", Line(panic))?;
+                if failures.is_empty() {
+                    return Ok(());
+                }
+                f.write_str("; ")?;
+                write_failures(f, failures)
+            }
             Cause::Steps(failures) => {
                 write!(f, "plan `{plan}` failed: ")?;
                 write_failures(f, failures)
@@ -315,6 +346,10 @@ impl fmt::Display for RunError {
                     Interrupt::Deadline(limit) => {
                         write!(f, "took longer than {}", format_duration(*limit))?;
                     }
+                    Interrupt::Nested => write!(
+                        f,
+                        "is nested too deep: it would run inside of {DEEPEST} other runs; end the recursion before that, or make a loop of it in a tool"
+                    )?,
                 }
                 if failures.is_empty() {
                     return Ok(());
@@ -357,6 +392,7 @@ impl StdError for RunError {
     /// The first failure: what its tool returned, where that was it.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
+            Cause::Panicked(error, _) => Some(error),
             Cause::Steps(failures) | Cause::Interrupted(_, failures) => {
                 failures.first().map(|failure| match &failure.error {
                     StepError::Tool(error) => error.as_std(),

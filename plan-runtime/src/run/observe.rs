@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Watches a run. Its methods are called in between the steps' work, so they should not take long.
 ///
-/// Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
+/// One that panics is told nothing more; that changes nothing of the run. Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
 ///
 /// ```
 /// use plan_runtime::run::{Observer, Status, StepError, StepRef};

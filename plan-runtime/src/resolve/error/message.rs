@@ -1,6 +1,7 @@
 //! What an error says.
 
 use super::super::describe;
+use super::super::meter::Limit;
 use super::{JsonKind, ResolveError, What};
 use crate::error::MOST;
 use crate::print::{Cut, Line, Told};
@@ -126,6 +127,17 @@ impl ResolveError {
                 pointer => write!(f, "`{}` {message}", describe::pointer(pointer)),
             },
             What::TooDeep => f.write_str("the value is nested too deep"),
+            What::TooLarge(Limit::Value(limit)) => write!(
+                f,
+                "the value would take more than {}, the run's limit for one value; read less of it, or raise `Limits::value`",
+                describe::bytes(*limit)
+            ),
+            What::TooLarge(Limit::Total(limit)) => write!(
+                f,
+                "with this value, the run would hold more than {}, its limit; let fewer calls run at once, read less, or raise `Limits::total`",
+                describe::bytes(*limit)
+            ),
+            What::Interrupted => f.write_str("there was no time left to make the value"),
             What::Type { message, .. } | What::Other(message) => f.write_str(message),
             What::Needed(field) => write!(f, "missing field `{field}`"),
         }
