@@ -85,7 +85,7 @@ fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
             draft.note(Note::error(Code::EmptyName, place, "the input has no name"));
             continue;
         }
-        if draft.inputs.iter().any(|input| input.name == name) {
+        if draft.input_names.contains_key(name.as_str()) {
             draft.note(Note::error(
                 Code::DuplicateId,
                 place,
@@ -94,6 +94,8 @@ fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
             continue;
         }
         draft.no_step(&name, place);
+        let input = draft.inputs.len();
+        draft.input_names.insert(name.as_str().into(), input);
         let type_name =
             steps::optional_string(draft, source, &members, "type", "the type of an input");
         let description = steps::optional_string(

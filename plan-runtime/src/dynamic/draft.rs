@@ -1,5 +1,6 @@
 //! What readers share: names, templates, and what is found on the way.
 
+mod foreign;
 mod members;
 mod reference;
 mod template;
@@ -28,6 +29,8 @@ pub(super) struct Draft {
     pub(super) notes: Notes,
     pub(super) spans: Spans,
     pub(super) inputs: Vec<Input>,
+    /// The inputs by their names.
+    pub(super) input_names: HashMap<Box<str>, usize>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
     pub(super) steps: usize,
@@ -53,6 +56,7 @@ impl Draft {
             notes: Notes::default(),
             spans: Spans::default(),
             inputs: Vec::new(),
+            input_names: HashMap::new(),
             ids: HashMap::new(),
             steps: 0,
             tools: HashMap::new(),

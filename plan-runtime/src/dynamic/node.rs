@@ -241,6 +241,14 @@ impl<'a> Source<'a> {
         self.text
     }
 
+    /// The document.
+    pub(super) fn whole(&self) -> &'a str {
+        match self.outer {
+            None => self.text,
+            Some((_, source)) => source.whole(),
+        }
+    }
+
     /// Where a slice of this text stands in the document.
     pub(super) fn place(&self, slice: &str) -> Range<usize> {
         let start = (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);

@@ -133,17 +133,19 @@ fn references_of_action_plans() {
         ),
         (
             "$ref:a",
-            "error[mixed-dialects]: this reference is one of a tool plan (`$ref:`), but the document is an action plan (`{{…}}`)
+            r#"error[mixed-dialects]: this reference is one of a tool plan (`$ref:`), but the document is an action plan (`{{…}}`)
   --> 3:48 in step `b`
    = note: 2:28: this is an action plan (`{{…}}`)
-",
+   = help: the reference is `{{a.result}}`; this text as it is would be `{{"$ref:a"}}`
+"#,
         ),
         (
             "${step[0].data}",
-            "error[mixed-dialects]: this reference is one of a step blueprint (`${step[0]…}`), but the document is an action plan (`{{…}}`)
+            r#"error[mixed-dialects]: this reference is one of a step blueprint (`${step[0]…}`), but the document is an action plan (`{{…}}`)
   --> 3:48 in step `b`
    = note: 2:28: this is an action plan (`{{…}}`)
-",
+   = help: the reference is `{{a.result}}`; this text as it is would be `{{"${step[0].data}"}}`
+"#,
         ),
     ]);
     say(

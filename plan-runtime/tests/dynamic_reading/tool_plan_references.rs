@@ -162,17 +162,19 @@ fn references_of_tool_plans() {
         ),
         (
             "${step[0].data}",
-            "error[mixed-dialects]: this reference is one of a step blueprint (`${step[0]…}`), but the document is a tool plan (`$ref:`)
+            r#"error[mixed-dialects]: this reference is one of a step blueprint (`${step[0]…}`), but the document is a tool plan (`$ref:`)
   --> 3:48 in step `b`
    = note: 3:28: this is a tool plan (`$ref:`)
-",
+   = help: the reference is `$ref:a`; this text as it is would be `$ref:"${step[0].data}"`
+"#,
         ),
         (
             "{{a.result}}",
-            "error[mixed-dialects]: this reference is one of an action plan (`{{…}}`), but the document is a tool plan (`$ref:`)
+            r#"error[mixed-dialects]: this reference is one of an action plan (`{{…}}`), but the document is a tool plan (`$ref:`)
   --> 3:48 in step `b`
    = note: 3:28: this is a tool plan (`$ref:`)
-",
+   = help: the reference is `$ref:a`; this text as it is would be `$ref:"{{a.result}}"`
+"#,
         ),
     ]);
     say(

@@ -1,1 +1,3 @@
 //! Text that looks like a reference of another dialect, and bytes that are not text.
+
+mod foreign;

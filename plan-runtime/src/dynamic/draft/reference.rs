@@ -45,7 +45,11 @@ impl Draft {
                 }
                 None => {
                     let mut note = self.unknown_step(id, named);
-                    if self.dialect == Dialect::ActionPlan && !note.names_similar() {
+                    // `$ref:step[0].data` has the index of a step, and no id.
+                    let meant = self.meant(source, &text.value, written.range.start);
+                    if let Some(form) = meant {
+                        note = note.help(format!("did you mean `{form}`?"));
+                    } else if self.dialect == Dialect::ActionPlan && !note.names_similar() {
                         let literal = syntax::quote(written.text);
                         note = note.help(format!(
                             "if this is no reference, write `{{{{{literal}}}}}`"
@@ -84,10 +88,11 @@ impl Draft {
     }
 
     pub(super) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
-        if let Some(index) = self.inputs.iter().position(|input| input.name == name) {
-            return index;
+        if let Some(index) = self.input_names.get(name) {
+            return *index;
         }
         self.no_step(name, place);
+        self.input_names.insert(name.into(), self.inputs.len());
         let optional = self.profile == Profile::Compat;
         self.spans.untyped.push(self.inputs.len());
         self.inputs.push(Input {
