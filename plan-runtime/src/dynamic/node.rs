@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// A JSON value that is known to be well-formed, but for the surrogates in its strings.
@@ -24,6 +25,9 @@ pub(super) enum Kind {
 pub(super) struct Text<'a> {
     pub(super) value: Cow<'a, str>,
     pub(super) raw: &'a str,
+    /// A place in `raw`, and which byte of the value it is: where the last part began that was looked for. Parts are mostly
+    /// looked for in their order, and a long text has many.
+    last: Cell<(usize, usize)>,
 }
 
 impl<'a> Node<'a> {
@@ -75,7 +79,11 @@ impl<'a> Node<'a> {
             }
             _ => Cow::Owned(serde_json::from_str(self.0)?),
         };
-        Ok(Text { value, raw: self.0 })
+        Ok(Text {
+            value,
+            raw: self.0,
+            last: Cell::new((1, 0)),
+        })
     }
 
     /// The value as serde reads it.
@@ -168,12 +176,14 @@ impl Text<'_> {
         if matches!(self.value, Cow::Borrowed(_)) {
             return part.start + 1..part.end + 1;
         }
-        let (mut at, mut decoded) = (1, 0);
+        let last = self.last.get();
+        let (mut at, mut decoded) = if last.1 <= part.start { last } else { (1, 0) };
         let (mut start, mut end) = (None, None);
         let bytes = self.raw.as_bytes();
         while at < self.raw.len() {
             if decoded >= part.start && start.is_none() {
                 start = Some(at);
+                self.last.set((at, decoded));
             }
             if decoded >= part.end {
                 end = Some(at);

@@ -143,7 +143,8 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
             }
             false => format!("this text as it is would be `{literal}`"),
         };
-        return Flaw::new(whole, "a reference has no spaces in it").help(help);
+        let flaw = Flaw::new(whole, "a reference has no spaces in it");
+        return flaw.general().help(help);
     }
     let message = match text[at..].chars().next() {
         Some(sign) if !plain.is_empty() && !text[at..].starts_with(CLOSE) => no_part(sign),

@@ -128,6 +128,9 @@ fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
 }
 
 fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
+    if form.needs == Needs::PathAlone && start > 0 {
+        return None;
+    }
     let skip = |at: usize| match form.close {
         "" => at,
         _ => text.len() - text[at..].trim_start().len(),

@@ -1,6 +1,6 @@
 //! Text that names a step or an input as another dialect does.
 
-use plan_runtime::dynamic::{Code, Dialect, Findings, Limits, Profile, Reader, Severity};
+use plan_runtime::dynamic::{Code, Dialect, Findings, Profile, Reader, Severity};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -162,7 +162,7 @@ fn text_is_text() {
         "{{name}} ${name} $ref {name.x} $name.x",
         "costs $5, or ${5}, or $now",
         "{now} {\"now\": 1} { now: 1 } {now",
-        "{{now.datetime} ${now.datetime",
+        "{{now.datetime ${now.datetime",
         "{{ if now }} {{now | upper}} {{now.}} {{now.x y}}",
         "step[0] step[9] {{step[9].data}} {step}",
         "<now.datetime> now.datetime @now #now",
@@ -219,10 +219,6 @@ fn of_many_in_one_text_a_few_are_told_and_the_rest_counted() {
 /// What reads a long text takes time in proportion to it: in the square of it, these would take minutes.
 #[test]
 fn long_texts_of_nearly_references_are_read_in_time() {
-    let limits = Limits {
-        string: 2 << 20,
-        ..Limits::default()
-    };
     for part in [
         "{{now.x",
         "{{now.x}}",
@@ -247,15 +243,15 @@ fn long_texts_of_nearly_references_are_read_in_time() {
         "${\"",
         "${step[0].data}",
         "{{now.result}}{{now.x}}",
+        "{{now.result}}\n",
+        "${step[0].data}\n",
     ] {
-        let text = part.repeat((1 << 20) / part.len());
+        let text = part.repeat((1 << 17) / part.len());
         for dialect in ALL {
             let start = Instant::now();
-            let reader = Reader::new().dialect(dialect).limits(limits);
-            let findings = found_in(&reader, dialect, &text);
+            drop(found(dialect, &text));
             let time = start.elapsed();
-            assert!(time < Duration::from_secs(20), "{dialect}, {part}: {time:?}");
-            drop(findings);
+            assert!(time < Duration::from_secs(10), "{dialect}, {part}: {time:?}");
         }
     }
 }
