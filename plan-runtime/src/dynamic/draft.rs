@@ -170,24 +170,3 @@ impl Draft {
         self.searches <= MOST_SEARCHES
     }
 }
-
-pub(super) fn not_json(place: Range<usize>, error: &serde_json::Error) -> Note {
-    let message = error.to_string();
-    // The place is said in its own way.
-    let message = match message.rfind(" at line ") {
-        Some(end) => &message[..end],
-        None => &message,
-    };
-    let message = match message {
-        "expected value" => "a value has to stand here",
-        "expected ident" => "its words are `true`, `false` and `null`",
-        "trailing characters" => "nothing can follow behind the value",
-        _ if error.is_eof() => "it ends too early",
-        other => other,
-    };
-    Note::error(
-        Code::InvalidJson,
-        place,
-        format!("this is no JSON: {message}"),
-    )
-}

@@ -1,3 +1,4 @@
+use super::bytes;
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -381,7 +382,7 @@ struct Lines<'a> {
 impl<'a> Lines<'a> {
     fn of(text: &'a str) -> Self {
         let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(after.map(|(at, _)| at + 1));
+        let starts = std::iter::once(bytes::start(text)).chain(after.map(|(at, _)| at + 1));
         Self {
             text,
             starts: starts.collect(),
@@ -390,6 +391,7 @@ impl<'a> Lines<'a> {
 
     fn label(&self, span: Range<usize>, text: String) -> Label {
         let line = self.starts.partition_point(|start| *start <= span.start);
+        let line = line.max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();
         let before = self.text.get(start..span.start).unwrap_or_default();
         Label {

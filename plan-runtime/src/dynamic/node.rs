@@ -1,5 +1,6 @@
 //! JSON text, opened one level at a time. A node is the slice of the text that it stands for, so it knows its place.
 
+use super::invalid::Invalid;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -32,8 +33,10 @@ pub(super) struct Text<'a> {
 
 impl<'a> Node<'a> {
     /// The value that a text is.
-    pub(super) fn of(text: &'a str) -> serde_json::Result<Self> {
-        serde_json::from_str(text).map(Self::raw)
+    pub(super) fn of(text: &'a str) -> Result<Self, Invalid> {
+        serde_json::from_str(text)
+            .map(Self::raw)
+            .map_err(|_| Invalid::of(text))
     }
 
     fn raw(raw: &'a RawValue) -> Self {

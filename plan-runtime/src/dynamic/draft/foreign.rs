@@ -148,7 +148,9 @@ impl Draft {
 
     /// What a step is called, as the document says.
     fn id_of(&self, source: &Source<'_>, index: usize) -> Option<String> {
-        let raw = source.whole().get(self.spans.steps.get(index)?.id.range())?;
+        let raw = source
+            .whole()
+            .get(self.spans.steps.get(index)?.id.range())?;
         // The place of an id that is not given is the whole step.
         if !raw.starts_with('"') {
             return Some(format!("step{index}"));

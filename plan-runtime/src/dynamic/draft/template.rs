@@ -172,7 +172,9 @@ impl Draft {
     pub(super) fn flawed(&mut self, source: &Source<'_>, text: &Text<'_>, flaw: Flaw) -> bool {
         let place = source.place_in(text, &flaw.range);
         let start = flaw.range.start;
-        let meant = flaw.is_general.then(|| self.meant(source, &text.value, start));
+        let meant = flaw
+            .is_general
+            .then(|| self.meant(source, &text.value, start));
         let help = match meant.flatten() {
             Some(form) => {
                 let literal = syntax::literal(self.dialect, &text.value[flaw.range.clone()]);

@@ -1,7 +1,7 @@
 //! References in forms that the document's dialect does not have: those of other dialects, and what is nearly one.
 
 use super::path::{self, Names};
-use super::{Scan, Target, Written, scan};
+use super::{Piece, Scan, Target, Written, scan};
 use crate::dynamic::Dialect;
 use crate::plan::Segment;
 use std::ops::Range;
@@ -85,7 +85,10 @@ pub(in crate::dynamic) fn foreign<'t>(
     };
     let own = own.taken();
     loop {
-        let written = match FORMS.iter().find(|form| text[start..].starts_with(form.open)) {
+        let written = match FORMS
+            .iter()
+            .find(|form| text[start..].starts_with(form.open))
+        {
             // The dialect has said all of its own form.
             Some(form) if form.dialect == Some(dialect) => None,
             Some(form) => read(form, text, start).map(|written| (form, written)),
@@ -111,7 +114,9 @@ pub(in crate::dynamic) fn foreign<'t>(
 pub(in crate::dynamic) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<Written<'_>> {
     let mut forms = FORMS.iter();
     let form = forms.find(|form| form.dialect == Some(dialect))?;
-    text[at..].starts_with(form.open).then(|| read(form, text, at))?
+    text[at..]
+        .starts_with(form.open)
+        .then(|| read(form, text, at))?
 }
 
 /// The first place from `at` on where a form can begin.
@@ -209,9 +214,7 @@ fn is_of(dialect: Dialect, text: &str, written: &Written<'_>) -> bool {
     }
     let alone = written.range == (0..text.len());
     let scan = scan(dialect, written.text, &|_| false);
-    let sound = scan.flaws.is_empty()
-        && scan.pieces.iter().all(|piece| {
-            matches!(piece, super::Piece::Reference(written) if written.lacks.is_none())
-        });
+    let is_same = |piece: &Piece<'_>| matches!(piece, Piece::Reference(it) if it.lacks.is_none() && it.target == written.target);
+    let sound = scan.flaws.is_empty() && scan.pieces.iter().all(is_same);
     sound && scan.is_whole() && (alone || dialect != Dialect::ToolPlan)
 }

@@ -78,7 +78,11 @@ fn what_names_a_step_is_told_with_the_form_of_the_document() {
             Some(Dialect::ActionPlan),
         ),
         ("${now.datetime}", &datetime, Some(Dialect::Blueprint)),
-        ("${now.result.datetime}", &datetime, Some(Dialect::Blueprint)),
+        (
+            "${now.result.datetime}",
+            &datetime,
+            Some(Dialect::Blueprint),
+        ),
         ("${step[0].datetime}", &datetime, Some(Dialect::Blueprint)),
         ("$ref:step[0].datetime", &datetime, Some(Dialect::ToolPlan)),
         ("$now.datetime", &datetime, Some(Dialect::ToolPlan)),
@@ -92,7 +96,11 @@ fn what_names_a_step_is_told_with_the_form_of_the_document() {
             assert_eq!(findings.len(), 1, "{dialect}, {text}: {findings}");
             let help = findings[0].help.as_deref().unwrap_or(NONE);
             assert!(help.contains(form.as_str()), "{dialect}, {text}: {help}");
-            if own != Some(dialect) && text != "{{step[0].data.datetime}}" {
+            // Each dialect is strict about what is nearly its own form.
+            let is_own = own == Some(dialect)
+                || (dialect == Dialect::ActionPlan && text.contains("{now.result"))
+                || (dialect == Dialect::Blueprint && text.contains("{step[0]"));
+            if !is_own {
                 assert_eq!(findings[0].severity, Severity::Warning, "{dialect}, {text}");
                 assert_eq!(findings[0].code, Code::MalformedReference);
             }
@@ -251,7 +259,10 @@ fn long_texts_of_nearly_references_are_read_in_time() {
             let start = Instant::now();
             drop(found(dialect, &text));
             let time = start.elapsed();
-            assert!(time < Duration::from_secs(10), "{dialect}, {part}: {time:?}");
+            assert!(
+                time < Duration::from_secs(10),
+                "{dialect}, {part}: {time:?}"
+            );
         }
     }
 }
