@@ -217,7 +217,7 @@ impl Serializer for Encoder {
 
     fn serialize_struct(self, name: &'static str, length: usize) -> Result<Struct, ResolveError> {
         // Numbers of any precision and raw JSON are structs with names that serde_json alone knows.
-        if name.starts_with("$serde_json::private::") {
+        if super::is_of_serde_json(name) {
             let inner = Json.serialize_struct(name, length);
             return inner
                 .map(Struct::Json)
