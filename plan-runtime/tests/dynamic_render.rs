@@ -111,7 +111,7 @@ error[no-steps]: the plan has no steps
     rendered(
         "",
         r#"
-error[invalid-json]: this is no JSON: it ends too early
+error[invalid-json]: this is not JSON: it ends too early
  --> plan.json:1:1
   |
 1 |

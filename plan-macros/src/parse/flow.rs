@@ -1,13 +1,14 @@
 //! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
 
 use super::call;
+use super::print::tidy;
 use super::tokens::Tokens;
 use super::value;
 use crate::ast::{Body, Bound, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::parse::Parser;
+use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Expr, Pat, PatIdent};
@@ -239,10 +240,16 @@ fn repeated(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
         report.error_at(within, format!("expected a name before `in`: {USAGE}"));
         return Body::Broken(None);
     }
-    let pat = match Pat::parse_single.parse2(pat) {
-        Ok(pat) => pat,
-        Err(error) if error.to_string() == "unexpected token" => {
-            report.error_at(error.span(), format!("expected `in` before this: {USAGE}"));
+    let parser = |input: ParseStream<'_>| {
+        let pat = Pat::parse_single(input)?;
+        let more = (!input.is_empty()).then(|| input.span());
+        value::drain(input);
+        Ok((pat, more))
+    };
+    let pat = match parser.parse2(pat) {
+        Ok((pat, None)) => pat,
+        Ok((_, Some(more))) => {
+            report.error_at(more, format!("expected `in` before this: {USAGE}"));
             return Body::Broken(None);
         }
         Err(error) => {
@@ -345,29 +352,7 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// A pattern as it is written, but for spaces.
+/// A pattern as its author wrote it, but for spaces.
 pub(crate) fn pattern_text(pat: &Pat) -> String {
     tidy(&pat.to_token_stream())
-}
-
-/// A pattern or a type as people write it: rustc puts spaces around every token of what a macro made.
-pub(crate) fn tidy(tokens: &TokenStream) -> String {
-    let mut text = tokens.to_string();
-    for (spaced, tight) in [
-        (" ::", "::"),
-        (":: ", "::"),
-        ("( ", "("),
-        (" )", ")"),
-        ("[ ", "["),
-        (" ]", "]"),
-        (" ,", ","),
-        (" ;", ";"),
-        (" < ", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        ("& ", "&"),
-    ] {
-        text = text.replace(spaced, tight);
-    }
-    text
 }

@@ -101,6 +101,8 @@ fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
             continue;
         }
         draft.no_step(&name, place);
+        let input = draft.inputs.len();
+        draft.input_names.insert(name.as_str().into(), input);
         let type_name =
             steps::optional_string(draft, source, &members, "type", "the type of an input");
         let description = steps::optional_string(

@@ -11,6 +11,7 @@ use super::finding::{Code, Note};
 use super::node::{Node, Source};
 use super::spans::{Span, StepSpans};
 use super::steps;
+use super::syntax::Scan;
 use crate::Plan;
 use crate::plan::{Bound, Input, Output, Template};
 use crate::resolve::describe::short;
@@ -152,6 +153,7 @@ impl<'d> Canonical<'d> {
             return;
         }
         inputs.insert(name.to_owned(), (index, place));
+        self.draft.input_names.insert(name.into(), index);
     }
 
     /// Makes a step known by its id.
@@ -217,6 +219,13 @@ impl<'d> Canonical<'d> {
             None => Template::Null,
         };
         Output { type_name, value }
+    }
+
+    /// A string, which is text whatever it looks like.
+    fn literal(&mut self, node: Node<'_>, what: &str) -> Option<String> {
+        let text = self.draft.text(&self.source, node, what)?;
+        self.draft.foreign(&self.source, &text, &Scan::default());
+        Some(text.value.into_owned())
     }
 
     fn place(&self, node: Node<'_>) -> Range<usize> {

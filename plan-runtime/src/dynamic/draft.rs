@@ -1,5 +1,6 @@
 //! What readers share: names, templates, and what is found on the way.
 
+mod foreign;
 mod members;
 mod reference;
 mod template;
@@ -38,6 +39,8 @@ pub(super) struct Draft {
     pub(super) notes: Notes,
     pub(super) spans: Spans,
     pub(super) inputs: Vec<Input>,
+    /// The inputs by their names.
+    pub(super) input_names: HashMap<Box<str>, usize>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
     pub(super) steps: usize,
@@ -68,6 +71,7 @@ impl Draft {
             notes: Notes::default(),
             spans: Spans::default(),
             inputs: Vec::new(),
+            input_names: HashMap::new(),
             ids: HashMap::new(),
             steps: 0,
             tools: HashMap::new(),
@@ -239,25 +243,4 @@ impl Draft {
         self.searches += 1;
         self.searches <= MOST_SEARCHES
     }
-}
-
-pub(super) fn not_json(place: Range<usize>, error: &serde_json::Error) -> Note {
-    let message = error.to_string();
-    // The place is said in its own way.
-    let message = match message.rfind(" at line ") {
-        Some(end) => &message[..end],
-        None => &message,
-    };
-    let message = match message {
-        "expected value" => "a value has to stand here",
-        "expected ident" => "its words are `true`, `false` and `null`",
-        "trailing characters" => "nothing can follow behind the value",
-        _ if error.is_eof() => "it ends too early",
-        other => other,
-    };
-    Note::error(
-        Code::InvalidJson,
-        place,
-        format!("this is no JSON: {message}"),
-    )
 }

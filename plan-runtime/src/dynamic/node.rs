@@ -1,5 +1,6 @@
 //! JSON text, opened one level at a time. A node is the slice of the text that it stands for, so it knows its place.
 
+use super::invalid::Invalid;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -34,8 +35,10 @@ const MARK: usize = 256;
 
 impl<'a> Node<'a> {
     /// The value that a text is.
-    pub(super) fn of(text: &'a str) -> serde_json::Result<Self> {
-        serde_json::from_str(text).map(Self::raw)
+    pub(super) fn of(text: &'a str) -> Result<Self, Invalid> {
+        serde_json::from_str(text)
+            .map(Self::raw)
+            .map_err(|_| Invalid::of(text))
     }
 
     fn raw(raw: &'a RawValue) -> Self {
@@ -282,6 +285,14 @@ impl<'a> Source<'a> {
 
     pub(super) fn text(&self) -> &'a str {
         self.text
+    }
+
+    /// The document.
+    pub(super) fn whole(&self) -> &'a str {
+        match self.outer {
+            None => self.text,
+            Some((_, source)) => source.whole(),
+        }
     }
 
     /// Where a slice of this text stands in the document.

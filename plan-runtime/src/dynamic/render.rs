@@ -1,5 +1,6 @@
 //! Findings with the places in the document underlined.
 
+use super::bytes;
 use super::finding::{Finding, Findings, Label, Severity};
 use crate::print::{Line, Safe, Told};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
@@ -110,7 +111,10 @@ impl Window {
         let last = labels.map(|label| end(label, text)).max();
         let last = last.unwrap_or_default().max(first);
         let mut moved = false;
-        let mut start = text[..first].rfind('\n').map_or(0, |at| at + 1);
+        let mut start = match text[..first].rfind('\n') {
+            Some(end) => end + 1,
+            None => bytes::start(text).min(first),
+        };
         let mut end = text[last..].find('\n').map_or(text.len(), |at| last + at);
         if text[last..end].ends_with('\r') && end < text.len() {
             end -= 1;

@@ -1,6 +1,6 @@
 //! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
 
-use super::draft::{Draft, Members, not_json};
+use super::draft::{Draft, Members, repeated};
 use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};
@@ -77,12 +77,11 @@ fn arguments(
     match Node::of(inner.text()) {
         Ok(node) if node.kind() == Kind::Object => draft.template(&inner, node, None, 0),
         Ok(node) => steps::whole(draft, &inner, node),
-        Err(error) => {
-            let place = source.place(node.slice());
+        Err(invalid) => {
             let help =
                 "the arguments are an object, or a string with the JSON text of one".to_owned();
-            draft.note(not_json(place.clone(), &error).help(help));
-            let at = draft.place(place, None);
+            draft.note(invalid.note(&inner, inner.text()).help(help));
+            let at = draft.place(source.place(node.slice()), None);
             draft.broken(at)
         }
     }

@@ -97,6 +97,14 @@ impl KeyOrText<'_> {
     }
 }
 
+impl<'a> IntoDeserializer<'a, ResolveError> for KeyOrText<'a> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
 macro_rules! parsed {
     ($($method:ident $visit:ident $type:ty)*) => {$(
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {

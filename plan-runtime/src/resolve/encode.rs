@@ -249,7 +249,7 @@ impl<'m> Serializer for Encoder<'m> {
         length: usize,
     ) -> Result<Struct<'m>, ResolveError> {
         // Numbers of any precision and raw JSON are structs with names that serde_json alone knows.
-        if name.starts_with("$serde_json::private::") {
+        if super::is_of_serde_json(name) {
             let inner = Json.serialize_struct(name, length);
             return inner
                 .map(|inner| Struct::Json(inner, self.meter))

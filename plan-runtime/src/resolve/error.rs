@@ -265,6 +265,11 @@ impl ResolveError {
         self
     }
 
+    /// What is wrong alone, where nobody knows the parts of the value.
+    pub(super) fn bare(self) -> Self {
+        Self::of(self.0.what)
+    }
+
     /// Whether it is known where in a value the error was.
     pub(super) fn is_placed(&self) -> bool {
         !self.0.argument.is_empty() || !self.0.pointer.is_empty()
@@ -402,20 +407,5 @@ impl serde::de::Error for ResolveError {
 impl serde::ser::Error for ResolveError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self::new(message.to_string())
-    }
-}
-
-impl ResolveError {
-    /// What serde_json's own deserialiser of a value says, which is text alone.
-    pub(super) fn from_json(error: &serde_json::Error) -> Self {
-        let message = error.to_string();
-        let typed = message.starts_with("invalid type: ") || message.starts_with("invalid value: ");
-        match message.rsplit_once(", expected ") {
-            Some((_, expected)) if typed => {
-                let expected = Some(expected.to_owned());
-                Self::of(What::Type { message, expected })
-            }
-            _ => Self::new(message),
-        }
     }
 }

@@ -14,6 +14,7 @@ mod access;
 pub(crate) mod describe;
 mod encode;
 mod error;
+mod kept;
 mod member_name;
 mod members;
 mod meter;
@@ -77,5 +78,10 @@ pub fn resolve<T: DeserializeOwned>(
 
 /// Reads a whole value.
 pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ResolveError> {
-    T::deserialize(value).map_err(|error| ResolveError::from_json(&error))
+    T::deserialize(value::InValue { value, depth: 0 }).map_err(ResolveError::bare)
+}
+
+/// Whether a type is one that serde_json alone knows: a number of any precision, or raw JSON. It says so by the name.
+fn is_of_serde_json(name: &str) -> bool {
+    name.starts_with("$serde_json::private::")
 }

@@ -2,6 +2,7 @@
 
 use super::access::{EachItems, KeyOrText, Variant};
 use super::error::{ResolveError, What};
+use super::kept::{Owned, kept};
 use super::members::Members;
 use super::meter::{Meter, charge};
 use super::template::InTemplate;
@@ -150,9 +151,9 @@ impl<'a> At<'a> {
                 let Node::Made(value) = self.node else {
                     unreachable!("matched above")
                 };
-                value
+                Owned(value)
                     .deserialize_any(visitor)
-                    .map_err(|e| found.blame(ResolveError::from_json(&e)))
+                    .map_err(|e| found.blame(e.bare()))
             }
             Node::Text(_) => {
                 let Node::Text(text) = self.node else {
@@ -388,12 +389,13 @@ impl<'a> Deserializer<'a> for At<'a> {
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
         // serde_json's `RawValue` wants its own deserialiser.
-        if name.starts_with("$serde_json::private::") {
+        if super::is_of_serde_json(name) {
             let (origin, scope) = (self.origin, self.scope);
             let value = <Value as serde::Deserialize>::deserialize(self)?;
-            return value
-                .deserialize_newtype_struct(name, visitor)
-                .map_err(|e| Self::complete(ResolveError::from_json(&e), origin, scope, false));
+            return kept(visitor, |visitor| {
+                value.deserialize_newtype_struct(name, visitor)
+            })
+            .map_err(|e| Self::complete(e, origin, scope, false));
         }
         visitor.visit_newtype_struct(self)
     }
@@ -452,9 +454,9 @@ fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, R
             }
         }
         Node::Made(_) => match at.node {
-            Node::Made(value) => value
+            Node::Made(value) => Owned(value)
                 .deserialize_enum("", &[], visitor)
-                .map_err(|e| ResolveError::from_json(&e)),
+                .map_err(ResolveError::bare),
             _ => unreachable!("matched above"),
         },
         Node::Absent => {

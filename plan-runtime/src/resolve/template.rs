@@ -164,7 +164,7 @@ impl<'a> Deserializer<'a> for InTemplate<'a> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        match name.starts_with("$serde_json::private::") {
+        match super::is_of_serde_json(name) {
             true => At::from(self).deserialize_newtype_struct(name, visitor),
             false => visitor.visit_newtype_struct(self),
         }

@@ -2,10 +2,11 @@
 
 use super::access::{KeyOrText, Variant};
 use super::error::{Place, ResolveError, What};
+use super::kept::{kept, unexpected};
 use super::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
 use super::node::DEEPEST;
 use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Unexpected, Visitor,
+    DeserializeSeed, Deserializer, Error as _, Expected, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 use serde_json::{Map, Value};
 
@@ -112,7 +113,7 @@ fn too_long(read: usize, left: usize, parts: &str) -> ResolveError {
 }
 
 #[cold]
-fn unsuitable(value: &Value) -> ResolveError {
+pub(super) fn unsuitable(value: &Value) -> ResolveError {
     let unexpected = match value {
         Value::Null => Unexpected::Unit,
         Value::Bool(value) => Unexpected::Bool(*value),
@@ -125,37 +126,36 @@ fn unsuitable(value: &Value) -> ResolveError {
 }
 
 #[cold]
-fn not_this(error: &serde_json::Error, found: &Value) -> ResolveError {
-    ResolveError::from_json(error).found(found)
+fn not_this(found: &Value, expected: &dyn Expected) -> ResolveError {
+    ResolveError::invalid_type(unexpected(found), expected).found(found)
 }
 
-/// Values are read with the hint, which serde_json knows best what to do with.
+/// Values are read with the hint, as serde_json does: of scalars, nothing but this kind is read.
 macro_rules! hinted {
-    ($($method:ident)*) => {$(
+    ($($kind:ident: $($method:ident)*;)*) => {$($(
         #[inline]
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
             match self.value {
-                Value::Array(_) | Value::Object(_) => self.deserialize_any(visitor),
-                Value::String(text) => {
-                    charge(self.meter, text.len())?;
-                    self.value.$method(visitor).map_err(|e| not_this(&e, self.value))
+                Value::Number(number) if matches!(self.value, Value::$kind(_)) => {
+                    kept(visitor, |visitor| number.$method(visitor)).map_err(|e| e.found(self.value))
                 }
-                scalar => scalar.$method(visitor).map_err(|e| not_this(&e, scalar)),
+                Value::Array(_) | Value::Object(_) | Value::$kind(_) => self.deserialize_any(visitor),
+                scalar => Err(not_this(scalar, &visitor)),
             }
         }
-    )*};
+    )*)*};
 }
 
 impl<'a> Deserializer<'a> for InValue<'a> {
     type Error = ResolveError;
 
     hinted! {
-        deserialize_bool
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64
-        deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
-        deserialize_identifier
+        Bool: deserialize_bool;
+        Number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+            deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+            deserialize_f32 deserialize_f64;
+        String: deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
+            deserialize_identifier;
     }
 
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
@@ -165,13 +165,11 @@ impl<'a> Deserializer<'a> for InValue<'a> {
                 charge(self.meter, if members.is_empty() { 0 } else { OBJECT })
                     .and_then(|()| self.object(members, visitor))
             }
-            Value::String(text) => charge(self.meter, text.len()).and_then(|()| {
-                let text = self.value.deserialize_any(visitor);
-                text.map_err(|e| ResolveError::from_json(&e))
-            }),
-            scalar => scalar
-                .deserialize_any(visitor)
-                .map_err(|e| ResolveError::from_json(&e)),
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Number(number) => kept(visitor, |visitor| number.deserialize_any(visitor)),
+            Value::String(text) => charge(self.meter, text.len())
+                .and_then(|()| visitor.visit_borrowed_str(text)),
         }
         .map_err(|e| e.found(self.value))
     }
@@ -190,12 +188,12 @@ impl<'a> Deserializer<'a> for InValue<'a> {
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
         // serde_json's `RawValue` wants its own deserialiser.
-        if name.starts_with("$serde_json::private::") {
+        if super::is_of_serde_json(name) {
             charge_value(self.meter, self.value)?;
             let value = self.value.clone();
-            return value
-                .deserialize_newtype_struct(name, visitor)
-                .map_err(|e| ResolveError::from_json(&e));
+            return kept(visitor, |visitor| {
+                value.deserialize_newtype_struct(name, visitor)
+            });
         }
         visitor.visit_newtype_struct(self)
     }

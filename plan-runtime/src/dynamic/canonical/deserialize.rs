@@ -1,7 +1,7 @@
 //! Plans out of anything that serde reads: it is made JSON text, and that is read as any other.
 
 use super::{Canonical, Names};
-use crate::dynamic::draft::{Draft, not_json};
+use crate::dynamic::draft::Draft;
 use crate::dynamic::finding::Finding;
 use crate::dynamic::node::{Kind, Node, Source};
 use crate::dynamic::{Dialect, Limits, Profile, cycle};
@@ -66,7 +66,7 @@ impl Json<'_> {
         let mut draft = Draft::new(Dialect::Canonical, Profile::Strict, LIMITS);
         let read = match Node::of(&self.text) {
             Ok(node) => read(&mut draft, &source, node),
-            Err(error) => draft.error(not_json(0..0, &error)),
+            Err(invalid) => draft.error(invalid.note(&source, &self.text)),
         };
         match read {
             Some(read) if !draft.notes.has_errors() => Ok(read),

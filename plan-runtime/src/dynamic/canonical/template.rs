@@ -31,8 +31,8 @@ impl Canonical<'_> {
             Kind::Null => Template::Null,
             Kind::Bool => Template::Bool(node.slice() == "true"),
             Kind::Number => self.draft.number(&self.source, node, at),
-            Kind::String => match self.draft.text(&self.source, node, "a value") {
-                Some(text) => Template::String(text.value.into_owned().into()),
+            Kind::String => match self.literal(node, "a value") {
+                Some(text) => Template::String(text.into()),
                 None => self.draft.broken(at),
             },
             Kind::List | Kind::Object if !self.draft.fits(depth, place.clone()) => {
@@ -200,8 +200,8 @@ impl Canonical<'_> {
 
     fn part(&mut self, node: Node<'_>, depth: usize) -> Option<Part> {
         if node.kind() == Kind::String {
-            let text = self.draft.text(&self.source, node, "a part of a text")?;
-            return Some(Part::Literal(text.value.into_owned().into()));
+            let text = self.literal(node, "a part of a text")?;
+            return Some(Part::Literal(text.into()));
         }
         if node.kind() != Kind::Object {
             let expected = "a string, or an object with a `value`";

@@ -45,7 +45,11 @@ impl Draft {
                 }
                 None => {
                     let (mut note, has_similar) = self.unknown_step(id, named);
-                    if self.dialect == Dialect::ActionPlan && !has_similar {
+                    // `$ref:step[0].data` has the index of a step, and no id.
+                    let meant = self.meant(source, &text.value, written.range.start);
+                    if let Some(form) = meant {
+                        note = note.help(format!("did you mean `{form}`?"));
+                    } else if self.dialect == Dialect::ActionPlan && !has_similar {
                         let literal = syntax::quote(written.text);
                         note = note.help(format!(
                             "if this is no reference, write `{{{{{literal}}}}}`"
