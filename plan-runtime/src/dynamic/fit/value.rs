@@ -204,8 +204,9 @@ impl<'t> Fit<'t> {
                     let closed = matches!(form.property(name), Property::Closed);
                     let free = names.iter().copied().filter(|name| !given(name));
                     let similar = similar(name, free);
-                    meant.extend(similar);
                     if closed || self.guesses {
+                        // One mistake is said once: here, and not as a name that is missing.
+                        meant.extend(similar);
                         let warning = !closed && similar.is_none();
                         let problem = self.unknown(value, name, place, &names, similar);
                         let problem = match warning {
