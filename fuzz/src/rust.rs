@@ -6,7 +6,9 @@ use plan_runtime::plan::{Body, Condition, Entry, Key, Part, Template};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::borrow::Cow;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Block, Expr, Ident, Stmt, Token, Type, Visibility, braced, parenthesized};
+use syn::{
+    Attribute, Block, Expr, Ident, Lit, Stmt, Token, Type, Visibility, braced, parenthesized,
+};
 
 /// The macros that a plan's source may call.
 const MACROS: [&str; 5] = ["plan", "json", "format", "vec", "matches"];
@@ -31,6 +33,13 @@ pub fn to_rust(text: &str) {
     assert_eq!(parsed.inputs, plan.inputs.len(), "{source}");
     assert_eq!(parsed.steps, plan.steps.len(), "{source}");
     only_known(&tokens, &source);
+    let (mut literals, mut texts) = (Vec::new(), Vec::new());
+    collect_literals(&tokens, &mut literals);
+    each_action(plan, &mut |args| collect_texts(args, &mut texts));
+    for text in texts {
+        let is_there = literals.iter().any(|literal| text.is_in(literal));
+        assert!(is_there, "{text:?} is not in {source}");
+    }
     let mut plain = plan.clone();
     without_texts(&mut plain);
     let other = plain
@@ -154,6 +163,64 @@ fn replace(template: &mut Template, keys: bool) {
             }
         }
         _ => {}
+    }
+}
+
+/// A text of a plan as it is in the source.
+#[derive(Debug)]
+enum Text<'p> {
+    Whole(&'p str),
+    /// In a `format!`.
+    Part(String),
+}
+
+impl Text<'_> {
+    fn is_in(&self, literal: &str) -> bool {
+        match self {
+            Self::Whole(text) => literal == *text,
+            Self::Part(text) => literal.contains(text),
+        }
+    }
+}
+
+fn each_action<'p>(plan: &'p Plan, f: &mut impl FnMut(&'p Template)) {
+    for action in plan.steps.iter().flat_map(|step| step.actions()) {
+        f(&action.args);
+    }
+}
+
+fn collect_texts<'p>(template: &'p Template, texts: &mut Vec<Text<'p>>) {
+    match template {
+        Template::String(text) => texts.push(Text::Whole(text)),
+        Template::List(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Template::Object(entries) => {
+            for entry in entries.iter() {
+                collect_texts(&entry.value, texts);
+            }
+        }
+        Template::Text(parts) => {
+            for part in parts.iter() {
+                if let Part::Literal(text) = part {
+                    let text = text.replace('{', "{{").replace('}', "}}");
+                    texts.push(Text::Part(text));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn collect_literals(tokens: &TokenStream, literals: &mut Vec<String>) {
+    for token in tokens.clone() {
+        match token {
+            TokenTree::Group(group) => collect_literals(&group.stream(), literals),
+            TokenTree::Literal(literal) => {
+                if let Lit::Str(text) = Lit::new(literal) {
+                    literals.push(text.value());
+                }
+            }
+            _ => {}
+        }
     }
 }
 
