@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|text: &str| plan_fuzz::render::render(text));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| plan_fuzz::render::render(data));

@@ -1,7 +1,7 @@
 //! Checks against schemas: a plan that they accept is not refused by them at the call, and plain values are judged as JSON Schema does.
 
 use super::oracle::{Oracle, Reading, is_exact};
-use super::reader;
+use super::{generate, reader};
 use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Toolbox};
 use plan_runtime::plan::{Body, Key, Number, Plan, Step, Template};
 use plan_runtime::run::{OnFailure, Report, Status, StepError};
@@ -14,7 +14,10 @@ use std::task::{Context, Poll, Waker};
 const TOOLS: [&str; 2] = ["t", "u"];
 
 /// What holds of a text of several lines: the schema of the arguments, the schema of the output, and the plan.
-pub fn check(text: &str) {
+pub fn check(data: &[u8]) {
+    let Some(text) = generate::text(data, generate::checked) else {
+        return;
+    };
     let mut parts = text.splitn(3, '\n');
     let (Some(arguments), Some(output), Some(text)) = (parts.next(), parts.next(), parts.next())
     else {

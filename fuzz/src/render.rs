@@ -1,6 +1,6 @@
 //! What is printed and drawn has nothing in it that a terminal or a browser would obey, and is not much longer than what it is of.
 
-use super::{limits, reader, run};
+use super::{generate, limits, reader, run};
 use plan_runtime::dynamic::{Dialect, Findings};
 use plan_runtime::plan::Plan;
 use std::fmt::Display;
@@ -19,7 +19,11 @@ const ELEMENTS: [&str; 43] = [
 ];
 
 /// What holds of all that is printed of a text, of the plan in it and of a run of that.
-pub fn render(text: &str) {
+pub fn render(data: &[u8]) {
+    let Some(text) = generate::text(data, generate::plan) else {
+        return;
+    };
+    let text = &*text;
     let document = match reader().read(text) {
         Ok(document) => document,
         Err(findings) => return found(&findings, text),

@@ -1,6 +1,6 @@
 //! Whole runs: they end, whatever a plan says and its tools do, and give the same in whichever order the steps run.
 
-use super::reader;
+use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{Body, Condition, Plan, Segment, Step, Template};
 use plan_runtime::run::{ManualTimer, OnFailure, Report, Run, Status, Timer};
@@ -22,7 +22,10 @@ const MOST_POLLS: usize = 100_000;
 const UNKNOWN_LIST: u64 = 40;
 
 /// What holds of the runs of the plan that a text says. The first byte of the text says how they are run.
-pub fn runs(text: &str) {
+pub fn runs(data: &[u8]) {
+    let Some(text) = generate::text(data, generate::run) else {
+        return;
+    };
     let (options, text) = match text.chars().next() {
         Some(first) => (first as u32, &text[first.len_utf8()..]),
         None => return,

@@ -1,6 +1,6 @@
 //! The source of a `plan!` is Rust, and no text of the plan is code in it.
 
-use super::reader;
+use super::{generate, reader};
 use plan_runtime::Plan;
 use plan_runtime::plan::{Body, Condition, Entry, Key, Part, Template};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
@@ -14,8 +14,11 @@ use syn::{
 const MACROS: [&str; 5] = ["plan", "json", "format", "vec", "matches"];
 
 /// What holds of the source of the plan that a text says.
-pub fn to_rust(text: &str) {
-    let Ok(document) = reader().read(text) else {
+pub fn to_rust(data: &[u8]) {
+    let Some(text) = generate::text(data, generate::plan) else {
+        return;
+    };
+    let Ok(document) = reader().read(&text) else {
         return;
     };
     let plan = document.plan();
