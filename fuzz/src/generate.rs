@@ -15,7 +15,7 @@ pub(crate) fn text<'d>(
 }
 
 /// Texts that mean something where they may not.
-const TEXTS: [&str; 24] = [
+pub(crate) const TEXTS: [&str; 24] = [
     "x",
     "",
     "a b",

@@ -2,7 +2,7 @@
 
 use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::plan::{Body, Condition, Plan, Segment, Step, Template};
+use plan_runtime::plan::{Body, Plan, Segment, Step, Template};
 use plan_runtime::run::{ManualTimer, OnFailure, Report, Run, Status, Timer};
 use plan_runtime::{Error, RunError};
 use serde_json::{Map, Value, json};
@@ -15,11 +15,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 /// How many calls a plan may make, as far as it shows. What it makes beyond that takes time, and nothing else.
-const MOST_CALLS: u64 = 400;
+const MOST_CALLS: u64 = 1_000;
 /// How often a run of such a plan is polled at most.
 const MOST_POLLS: usize = 100_000;
-/// How many elements a list has that does not show.
-const UNKNOWN_LIST: u64 = 40;
+/// How many elements a list has that a tool here makes.
+const LIST: u64 = 5;
 
 /// What holds of the runs of the plan that a text says. The first byte of the text says how they are run.
 pub fn runs(data: &[u8]) {
@@ -111,8 +111,9 @@ fn told(plan: &Plan, result: &Result<Value, RunError>, report: &Report) {
 /// Tools that do whatever tools can do.
 fn toolbox(timer: &ManualTimer) -> Toolbox<()> {
     let mut toolbox = Toolbox::new();
-    for name in ["t", "u", "send", "find"] {
-        toolbox = toolbox.with_fn(Contract::new(name), |given| async move { Ok(given) });
+    let strange = generate::TEXTS.iter().filter(|name| !name.is_empty());
+    for name in strange.chain(&["t", "u"]) {
+        toolbox = toolbox.with_fn(Contract::new(*name), |given| async move { Ok(given) });
     }
     let timer = timer.clone();
     toolbox
@@ -185,35 +186,79 @@ fn drive<F: Future>(timer: &ManualTimer, future: F) -> Option<F::Output> {
 
 /// How many calls a plan makes at most, as far as it shows.
 fn calls(plan: &Plan) -> u64 {
+    let mut lists = Lists {
+        longest: LIST,
+        projections: 0,
+    };
+    let fallbacks = plan
+        .steps
+        .iter()
+        .filter_map(|step| step.policy.fallback.as_ref());
+    fallbacks
+        .chain([&plan.output.value])
+        .for_each(|it| lists.see(it));
+    plan.steps.iter().for_each(|step| lists.see_all(&step.body));
+    // A list of lists is one list after a projection, whose elements may be projected again.
+    let unknown = lists.longest.saturating_pow(1 + lists.projections);
+    let of_step = |step: &Step| {
+        of_body(&step.body, unknown).saturating_mul(u64::from(step.policy.attempts.max(1)))
+    };
     plan.steps.iter().map(of_step).fold(0, u64::saturating_add)
 }
 
-fn of_step(step: &Step) -> u64 {
-    of_body(&step.body).saturating_mul(u64::from(step.policy.attempts.max(1)))
+/// The lists of a plan.
+struct Lists {
+    longest: u64,
+    projections: u32,
 }
 
-fn of_body(body: &Body) -> u64 {
+impl Lists {
+    fn see_all(&mut self, body: &Body) {
+        match body {
+            Body::Action(action) => self.see(&action.args),
+            Body::If(branches) => branches.iter().for_each(|it| self.see_all(&it.body)),
+            Body::For(rounds) => {
+                for each in rounds.iter() {
+                    self.see(&each.list);
+                    self.see_all(&each.body);
+                }
+            }
+        }
+    }
+
+    fn see(&mut self, template: &Template) {
+        match template {
+            Template::List(items) | Template::Tagged(_, items) => {
+                self.longest = self.longest.max(items.len() as u64);
+                items.iter().for_each(|item| self.see(item));
+            }
+            Template::Object(entries) => entries.iter().for_each(|it| self.see(&it.value)),
+            Template::Reference(reference) => {
+                let segments = reference.path.iter();
+                let each = segments.filter(|segment| matches!(segment, Segment::Each));
+                self.projections += each.count() as u32;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn of_body(body: &Body, unknown: u64) -> u64 {
     match body {
         Body::Action(_) => 1,
         Body::If(branches) => {
-            let branches = branches.iter().map(|branch| {
-                let literal = matches!(&branch.condition, Condition::Always);
-                u64::from(!literal) + of_body(&branch.body)
-            });
-            branches.fold(1, u64::saturating_add)
+            let branches = branches
+                .iter()
+                .map(|branch| 1 + of_body(&branch.body, unknown));
+            branches.fold(0, u64::saturating_add)
         }
         Body::For(rounds) => {
             let rounds = rounds.iter().map(|each| {
                 let elements = match &each.list {
                     Template::List(items) => items.len() as u64,
-                    Template::Reference(reference) => {
-                        let projections = reference.path.iter();
-                        let projected = projections.filter(|it| matches!(it, Segment::Each));
-                        UNKNOWN_LIST.saturating_pow(1 + projected.count() as u32)
-                    }
-                    _ => UNKNOWN_LIST,
+                    _ => unknown,
                 };
-                elements.max(1).saturating_mul(of_body(&each.body))
+                elements.max(1).saturating_mul(of_body(&each.body, unknown))
             });
             rounds.fold(1, u64::saturating_add)
         }
