@@ -68,7 +68,15 @@ fn shown_again(plan: &Plan) {
     let Ok(again) = again.dialect(Dialect::Canonical).read(&json) else {
         return;
     };
-    assert_eq!(again.plan().to_string(), plan.to_string());
+    // A step that is read need not be waited for: it is written without that.
+    let lines = |plan: &Plan| {
+        let printed = plan.to_string();
+        let lines = printed
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("// after "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(again.plan()), lines(plan));
 }
 
 fn printed(what: impl Display, text: &str) {
