@@ -1,8 +1,7 @@
 //! What is printed and drawn has nothing in it that a terminal or a browser would obey, and is not much longer than what it is of.
 
-use super::{generate, limits, reader, run};
+use super::{generate, reader, run};
 use plan_runtime::dynamic::{Dialect, Findings};
-use plan_runtime::plan::Plan;
 use std::fmt::Display;
 
 /// How long each form of printing is at most, for each byte of the document; names are printed wherever they are read.
@@ -38,7 +37,6 @@ pub fn render(data: &[u8]) {
             printed(lacking, text);
         }
     }
-    shown_again(plan);
     let Some((result, report)) = run::report(plan) else {
         return;
     };
@@ -55,28 +53,6 @@ fn found(findings: &Findings, text: &str) {
     short(&rendered, text);
     harmless(&rendered, Hidden::InExcerpts);
     short(&findings.render_colored("plan.json"), text);
-}
-
-/// Equal plans are printed equally, however they were written: what is printed is what happens.
-fn shown_again(plan: &Plan) {
-    let json = serde_json::to_string(plan).expect("a plan can be written");
-    let again = reader().limits(plan_runtime::dynamic::Limits {
-        bytes: usize::MAX,
-        string: usize::MAX,
-        ..limits()
-    });
-    let Ok(again) = again.dialect(Dialect::Canonical).read(&json) else {
-        return;
-    };
-    // A step that is read need not be waited for: it is written without that.
-    let lines = |plan: &Plan| {
-        let printed = plan.to_string();
-        let lines = printed
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("// after "));
-        lines.map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(lines(again.plan()), lines(plan));
 }
 
 fn printed(what: impl Display, text: &str) {

@@ -76,7 +76,7 @@ fn is_foreign_body(body: &Body) -> bool {
             let condition = match &branch.condition {
                 Condition::Always => false,
                 Condition::Holds(value) => has_code(value),
-                Condition::Binds { .. } => true,
+                _ => true,
             };
             condition || is_foreign_body(&branch.body)
         }),
@@ -119,11 +119,8 @@ fn without_texts_in(body: &mut Body) {
         Body::Action(action) => replace(&mut action.args, false),
         Body::If(branches) => {
             for branch in branches.to_mut() {
-                match &mut branch.condition {
-                    Condition::Always => {}
-                    Condition::Holds(value) | Condition::Binds { value, .. } => {
-                        replace(value, true);
-                    }
+                if let Condition::Holds(value) = &mut branch.condition {
+                    replace(value, true);
                 }
                 without_texts_in(&mut branch.body);
             }
