@@ -170,15 +170,18 @@ fn replace(template: &mut Template, keys: bool) {
 #[derive(Debug)]
 enum Text<'p> {
     Whole(&'p str),
-    /// In a `format!`.
-    Part(String),
+    /// In a `format!`, or in a string where there are no values.
+    Part(&'p str),
 }
 
 impl Text<'_> {
     fn is_in(&self, literal: &str) -> bool {
         match self {
             Self::Whole(text) => literal == *text,
-            Self::Part(text) => literal.contains(text),
+            Self::Part(text) => {
+                let escaped = text.replace('{', "{{").replace('}', "}}");
+                literal.contains(&escaped) || literal.contains(*text)
+            }
         }
     }
 }
@@ -201,7 +204,6 @@ fn collect_texts<'p>(template: &'p Template, texts: &mut Vec<Text<'p>>) {
         Template::Text(parts) => {
             for part in parts.iter() {
                 if let Part::Literal(text) = part {
-                    let text = text.replace('{', "{{").replace('}', "}}");
                     texts.push(Text::Part(text));
                 }
             }

@@ -28,9 +28,9 @@ fn replay_seeds(property: impl Fn(&[u8]), targets: &[&str]) {
 }
 
 /// Texts that random bytes choose; the same each time.
-fn generated(property: impl Fn(&[u8])) {
+fn generated(cases: usize, property: impl Fn(&[u8])) {
     let mut random = fastrand::Rng::with_seed(1);
-    for _ in 0..CASES {
+    for _ in 0..cases {
         let mut bytes = vec![0; 1 + random.usize(..400)];
         random.fill(&mut bytes[1..]);
         property(&bytes);
@@ -85,13 +85,13 @@ fn whatever_it_is() {
 fn source() {
     replay_seeds(fuzz::rust::to_rust, &["to_rust"]);
     replay_seeds(fuzz::rust::to_rust, &DIALECTS);
-    generated(fuzz::rust::to_rust);
+    generated(1_000, fuzz::rust::to_rust);
 }
 
 #[test]
 fn checks() {
     replay_seeds(fuzz::check::check, &["check"]);
-    generated(fuzz::check::check);
+    generated(2_000, fuzz::check::check);
 }
 
 #[cfg(all(feature = "html", feature = "diagnostics"))]
@@ -99,11 +99,11 @@ fn checks() {
 fn printing() {
     replay_seeds(fuzz::render::render, &["render"]);
     replay_seeds(fuzz::render::render, &DIALECTS);
-    generated(fuzz::render::render);
+    generated(150, fuzz::render::render);
 }
 
 #[test]
 fn whole_runs() {
     replay_seeds(fuzz::run::runs, &["run"]);
-    generated(fuzz::run::runs);
+    generated(1_000, fuzz::run::runs);
 }
