@@ -37,7 +37,6 @@ fn generated(cases: usize, property: impl Fn(&[u8])) {
     }
 }
 
-const CASES: usize = 1_000;
 const DIALECTS: [&str; 4] = ["tool_plan", "blueprint", "action_plan", "canonical"];
 
 #[test]
