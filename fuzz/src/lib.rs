@@ -1,84 +1,33 @@
-//! What holds of every text that a reader is given. The fuzzer and the replay of what it found both ask for it.
+//! What holds of plans that strangers write. The fuzzer and the replay of what it found both ask for it.
 
-use plan_runtime::Plan;
-use plan_runtime::dynamic::{Dialect, Findings, Limits, Profile, Reader};
+use plan_runtime::dynamic::{Limits, Reader};
+
+pub mod check;
+mod generate;
+mod oracle;
+mod read;
+#[cfg(all(feature = "html", feature = "diagnostics"))]
+pub mod render;
+pub mod run;
+#[cfg(feature = "rust")]
+pub mod rust;
+
+pub use read::read;
 
 /// Small enough for a fuzzer to reach them.
-const LIMITS: Limits = Limits {
-    bytes: 1 << 16,
-    steps: 64,
-    depth: 16,
-    string: 1 << 12,
-    name: 1 << 8,
-    values: 1 << 10,
-};
-
-const DIALECTS: [Dialect; 4] = [
-    Dialect::Canonical,
-    Dialect::ToolPlan,
-    Dialect::Blueprint,
-    Dialect::ActionPlan,
-];
-
-/// Reads a text in both profiles.
-pub fn read(dialect: Option<Dialect>, text: &str) {
-    for profile in [Profile::Strict, Profile::Compat] {
-        let reader = Reader::new().profile(profile).limits(LIMITS);
-        let reader = match dialect {
-            Some(dialect) => reader.dialect(dialect),
-            None => reader,
-        };
-        match reader.read(text) {
-            Ok(document) => {
-                assert!(!document.warnings().has_errors());
-                placed(document.warnings(), text);
-                plan(document.plan());
-            }
-            Err(findings) => {
-                assert!(findings.has_errors());
-                placed(&findings, text);
-            }
-        }
+fn limits() -> Limits {
+    Limits {
+        bytes: 1 << 16,
+        steps: 64,
+        depth: 16,
+        string: 1 << 12,
+        name: 1 << 8,
+        values: 1 << 10,
+        ..Limits::default()
     }
 }
 
-/// Each finding stands in the text, at the line and the column that it says.
-fn placed(findings: &Findings, text: &str) {
-    let _ = findings.to_string();
-    for finding in findings {
-        for label in std::iter::once(&finding.label).chain(&finding.related) {
-            let before = text
-                .get(..label.span.start)
-                .expect("it starts at a character");
-            assert!(text.get(label.span.clone()).is_some());
-            assert_eq!(label.line, before.matches('\n').count() + 1);
-            let line = before.rsplit('\n').next().unwrap_or_default();
-            assert_eq!(label.column, line.chars().count() + 1);
-        }
-    }
-}
-
-/// A plan that was read has no cycle, and is what it says when it is written, in whichever dialect.
-fn plan(plan: &Plan) {
-    let levels: usize = plan.levels().iter().map(Vec::len).sum();
-    assert_eq!(levels, plan.steps.len());
-    let _ = plan.to_string();
-    let json = serde_json::to_string(plan).expect("a plan can be written");
-    let again: Plan = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
-    assert_eq!(again, *plan, "{json}");
-    for dialect in DIALECTS {
-        // A dialect that lacks something says so.
-        let Ok(text) = dialect.write(plan) else {
-            continue;
-        };
-        let reader = Reader::new().dialect(dialect).limits(Limits {
-            bytes: usize::MAX,
-            string: usize::MAX,
-            ..LIMITS
-        });
-        let read = reader
-            .read(&text)
-            .unwrap_or_else(|findings| panic!("{findings}\n{text}"));
-        assert_eq!(read.plan(), plan, "{text}");
-    }
+/// A strict reader of any dialect.
+fn reader<'c>() -> Reader<'c> {
+    Reader::new().limits(limits())
 }

@@ -52,8 +52,6 @@ pub(super) struct Draft {
     searches: usize,
     /// Where it shows which dialect the document is in.
     shows: Option<Range<usize>>,
-    /// The inputs by their names.
-    pub(super) input_names: HashMap<Box<str>, usize>,
     /// How many values are read at most, and how many were.
     most_values: usize,
     values: usize,
@@ -78,7 +76,6 @@ impl Draft {
             current: None,
             searches: 0,
             shows: None,
-            input_names: HashMap::new(),
             most_values: limits.values,
             values: 0,
         }

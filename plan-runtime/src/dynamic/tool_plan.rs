@@ -1,6 +1,6 @@
 //! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
 
-use super::draft::{Draft, Members, repeated};
+use super::draft::{Draft, Members};
 use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};

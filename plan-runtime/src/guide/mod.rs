@@ -10,6 +10,7 @@
 //! | [Running](running) | options, failures, cancelling, reports, observers, time |
 //! | [Testing](testing) | mocks, time that stands still, jitter that repeats |
 //! | [Dynamic plans](dynamic_plans) | plans that come as JSON: reading, checking, running, writing |
+//! | [Plans that you do not trust](untrusted) | what is promised of a stranger's plan, and what is not |
 //! | [Pictures](pictures) | a plan and a run, shown to people |
 //! | [Checks](checks) | every check: what is wrong, what the compiler says, what to write |
 //! | [Compared](compared) | the same workflow in plain Rust, in string templates, in an engine; when not to use `plan!` |
@@ -64,8 +65,13 @@ pub mod testing {}
 
 #[doc = include_str!("dynamic_plans.md")]
 ///
-/// Next: [Pictures](pictures).
+/// Next: [Plans that you do not trust](untrusted).
 pub mod dynamic_plans {}
+
+#[doc = include_str!("untrusted.md")]
+///
+/// Next: [Pictures](pictures).
+pub mod untrusted {}
 
 #[doc = include_str!("pictures.md")]
 ///

@@ -1,4 +1,4 @@
-use crate::print::{Name, Quoted, is_whole};
+use crate::print::{Quoted, is_whole};
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::borrow::Cow;

@@ -78,7 +78,12 @@ pub fn resolve<T: DeserializeOwned>(
 
 /// Reads a whole value.
 pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ResolveError> {
-    T::deserialize(value::InValue { value, depth: 0 }).map_err(ResolveError::bare)
+    let whole = value::InValue {
+        value,
+        depth: 0,
+        meter: None,
+    };
+    T::deserialize(whole).map_err(ResolveError::bare)
 }
 
 /// Whether a type is one that serde_json alone knows: a number of any precision, or raw JSON. It says so by the name.

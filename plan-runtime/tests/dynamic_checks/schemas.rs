@@ -102,4 +102,11 @@ fn what_a_tool_of_json_is_given_is_checked_before_it_is_called() {
         run(json!({"to": 3, "count": 4})).unwrap_err(),
         "plan `plan` failed: step `b` (send): argument `count` is the number 4, and has to be at most 3; argument `to` is the number 3, and has to be a string"
     );
+    // A name that is nearly one of the schema's is another name, and may be there; what it was meant for is missing.
+    for given in [json!({"t": "x"}), json!({"too": "x", "count": 1})] {
+        assert_eq!(
+            run(given).unwrap_err(),
+            "plan `plan` failed: step `b` (send): `send` needs the argument `to`"
+        );
+    }
 }

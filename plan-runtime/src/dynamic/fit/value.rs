@@ -323,8 +323,9 @@ impl<'t> Fit<'t> {
                     self.spend(8 * names.len().min(1000))?;
                     let free = names.iter().copied().filter(|name| !given.contains(name));
                     let similar = similar(name, free);
-                    meant.extend(similar);
                     if closed || self.guesses {
+                        // One mistake is said once: here, and not as a name that is missing.
+                        meant.extend(similar);
                         let warning = !closed && similar.is_none();
                         let problem = self.unknown(value, name, &names, similar);
                         let problem = match warning {

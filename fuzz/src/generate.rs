@@ -1,0 +1,321 @@
+//! Texts that bytes choose: plans and schemas that a change of a byte leaves whole, where texts that bytes are changed in seldom are.
+
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// What a target is given: a text, or, after a zero, the choices from which `make` makes one.
+pub(crate) fn text<'d>(
+    data: &'d [u8],
+    make: fn(&mut Choices<'_>) -> String,
+) -> Option<Cow<'d, str>> {
+    match data {
+        [0, choices @ ..] => Some(make(&mut Choices(choices)).into()),
+        text => std::str::from_utf8(text).ok().map(Cow::Borrowed),
+    }
+}
+
+/// Texts that mean something where they may not.
+pub(crate) const TEXTS: [&str; 24] = [
+    "x",
+    "",
+    "a b",
+    "漢字",
+    "\n  step b = t",
+    "\u{1b}[8m",
+    "\u{202e}",
+    "\u{200b}",
+    "\r\0",
+    "\"#",
+    "*/ //",
+    "```\nx\n```",
+    "</script><b onclick=\"x\">",
+    "{{a.result}}",
+    "$ref:a",
+    "${step[0].data}",
+    "{x}",
+    "..__rest",
+    "__json0__",
+    "x , y",
+    "#[doc]",
+    "let x",
+    "\u{2028}",
+    "self",
+];
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+const TOOLS: [&str; 10] = [
+    "t", "u", "fail", "panic", "hang", "list", "huge", "deep", "nothing", "typed",
+];
+
+/// What is left of the bytes; after the last, each choice is the first.
+pub(crate) struct Choices<'d>(&'d [u8]);
+
+impl Choices<'_> {
+    fn below(&mut self, most: usize) -> usize {
+        let Some((first, rest)) = self.0.split_first() else {
+            return 0;
+        };
+        self.0 = rest;
+        usize::from(*first) % most
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    fn is(&mut self) -> bool {
+        self.below(2) == 1
+    }
+
+    /// More of them seldom than often.
+    fn seldom(&mut self) -> bool {
+        self.below(6) == 5
+    }
+
+    fn text(&mut self) -> String {
+        let mut text = self.of(&TEXTS).to_owned();
+        while self.seldom() {
+            text += self.of(&TEXTS);
+        }
+        text
+    }
+
+    fn object(&mut self, member: &mut dyn FnMut(&mut Self) -> Value) -> Value {
+        let mut members = Map::new();
+        for _ in 0..self.below(4) {
+            let name = match self.seldom() {
+                true => self.text(),
+                false => self.of(&NAMES).to_owned(),
+            };
+            members.insert(name, member(self));
+        }
+        Value::Object(members)
+    }
+
+    fn list(&mut self, item: &mut dyn FnMut(&mut Self) -> Value) -> Value {
+        (0..self.below(4)).map(|_| item(self)).collect()
+    }
+
+    fn value(&mut self, depth: usize) -> Value {
+        match self.below(if depth == 0 { 5 } else { 7 }) {
+            0 => self.below(4).into(),
+            1 => Value::Null,
+            2 => self.is().into(),
+            3 => self.of(&["", "x", "xyz", "1"]).into(),
+            4 => 0.5.into(),
+            5 => self.list(&mut |choices| choices.value(depth - 1)),
+            _ => self.object(&mut |choices| choices.value(depth - 1)),
+        }
+    }
+
+    fn schema(&mut self, depth: usize) -> Value {
+        let mut keywords = Map::new();
+        for _ in 0..1 + self.below(3) {
+            let (name, keyword) = self.keyword(depth);
+            keywords.insert(name.to_owned(), keyword);
+        }
+        Value::Object(keywords)
+    }
+
+    fn keyword(&mut self, depth: usize) -> (&'static str, Value) {
+        let types = [
+            "object", "integer", "string", "array", "null", "number", "boolean",
+        ];
+        match self.below(if depth == 0 { 7 } else { 16 }) {
+            0 | 1 => ("type", self.of(&types).into()),
+            2 => ("type", json!([self.of(&types), self.of(&types)])),
+            3 => ("enum", json!([self.value(0), self.value(1)])),
+            4 => ("const", self.value(0)),
+            5 => {
+                let bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
+                (self.of(&bounds), self.below(4).into())
+            }
+            6 => {
+                let sizes = ["minLength", "maxLength", "minItems", "maxItems"];
+                (self.of(&sizes), self.below(4).into())
+            }
+            7 | 8 => (
+                "properties",
+                self.object(&mut |choices| choices.schema(depth - 1)),
+            ),
+            9 => ("required", json!([self.of(&NAMES)])),
+            10 => match self.is() {
+                true => ("additionalProperties", self.schema(depth - 1)),
+                false => ("additionalProperties", false.into()),
+            },
+            11 => ("items", self.schema(depth - 1)),
+            12 => (
+                "prefixItems",
+                json!([self.schema(depth - 1), self.schema(depth - 1)]),
+            ),
+            13 => ("$ref", self.of(&["#", "#/$defs/a", "#/$defs/b"]).into()),
+            _ => {
+                let choices = ["anyOf", "oneOf", "allOf"];
+                let mut all = vec![self.schema(depth - 1)];
+                while self.is() && all.len() < 10 {
+                    all.push(self.schema(depth - 1));
+                }
+                (self.of(&choices), all.into())
+            }
+        }
+    }
+}
+
+/// A schema of arguments, one of an output, and a plan of one or two calls.
+pub(crate) fn checked(choices: &mut Choices<'_>) -> String {
+    let mut arguments = choices.schema(3);
+    arguments["$defs"] = json!({ "a": choices.schema(2), "b": choices.schema(2) });
+    let output = choices.schema(2);
+    let mut given = choices.object(&mut |choices| choices.value(3));
+    let mut steps = vec![json!({"id": "a", "tool": "t", "arguments": given})];
+    if choices.is() {
+        given[choices.of(&NAMES)] = choices.of(&["$ref:a", "$ref:a.a", "$ref:a.0"]).into();
+        steps.push(json!({"id": "b", "tool": "u", "arguments": given}));
+    }
+    format!("{arguments}\n{output}\n{}", json!({ "steps": steps }))
+}
+
+/// How a plan is run, and the plan in canonical JSON.
+pub(crate) fn run(choices: &mut Choices<'_>) -> String {
+    let first = char::from(b'0' + choices.below(75) as u8);
+    format!("{first}{}", plan(choices))
+}
+
+/// A plan in canonical JSON.
+pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
+    let mut known = Known::default();
+    let mut inputs = Vec::new();
+    for _ in 0..choices.below(3) {
+        let name = format!("{}{}", choices.of(&["i", "input ", "fn"]), inputs.len());
+        let ty = choices.of(&["String", "Vec<u8>", "Option<Value>", "&str", "u8"]);
+        inputs.push(json!({"name": name, "type": ty, "description": choices.text()}));
+        known.sources.push(json!({ "input": name }));
+    }
+    let mut steps = Vec::new();
+    for index in 0..1 + choices.below(5) {
+        let id = match choices.seldom() {
+            true => format!("{}{index}", choices.text()),
+            false => format!("s{index}"),
+        };
+        let mut step = known.body(choices, 3);
+        step["id"] = id.clone().into();
+        step["intent"] = choices.text().into();
+        if choices.is() {
+            step["policy"] = known.policy(choices);
+        }
+        if let (true, Some(before)) = (choices.seldom(), known.steps.last()) {
+            step["after"] = json!([before]);
+        }
+        steps.push(step);
+        known.sources.push(json!({ "step": id }));
+        known.steps.push(id);
+    }
+    let output = json!({ "value": known.template(choices, 2) });
+    let (name, description) = (choices.text(), choices.text());
+    let name = format!("p{name}");
+    json!({"name": name, "description": description, "inputs": inputs, "steps": steps, "output": output})
+        .to_string()
+}
+
+/// What a part of a plan may refer to.
+#[derive(Default)]
+struct Known {
+    sources: Vec<Value>,
+    steps: Vec<String>,
+    locals: usize,
+}
+
+impl Known {
+    fn reference(&self, choices: &mut Choices<'_>) -> Value {
+        let count = self.sources.len() + self.locals;
+        if count == 0 {
+            return Value::Null;
+        }
+        let place = choices.below(count);
+        let local = || json!({ "local": place - self.sources.len() });
+        let mut reference = self.sources.get(place).cloned().unwrap_or_else(local);
+        let pointers = ["", "/a", "/0", "/0/0", "/a/b", "/4/x/0"];
+        match choices.below(4) {
+            0 => reference["path"] = json!(["a", { "each": "element" }, "b"]),
+            _ => reference["pointer"] = choices.of(&pointers).into(),
+        }
+        json!({ "reference": reference })
+    }
+
+    fn template(&self, choices: &mut Choices<'_>, depth: usize) -> Value {
+        match choices.below(if depth == 0 { 5 } else { 9 }) {
+            0 => choices.below(300).into(),
+            1 => choices.text().into(),
+            2 => choices
+                .of(&[Value::Null, true.into(), 0.5.into()].each_ref())
+                .clone(),
+            3 | 4 => self.reference(choices),
+            5 => choices.list(&mut |choices| self.template(choices, depth - 1)),
+            6 => {
+                let part = |choices: &mut Choices<'_>| match choices.is() {
+                    true => choices.text().into(),
+                    false => json!({ "value": self.reference(choices) }),
+                };
+                json!({ "text": [part(choices), part(choices)] })
+            }
+            _ => self.object(choices, depth),
+        }
+    }
+
+    fn object(&self, choices: &mut Choices<'_>, depth: usize) -> Value {
+        json!({ "object": choices.object(&mut |choices| self.template(choices, depth - 1)) })
+    }
+
+    fn body(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
+        match choices.below(if depth == 0 { 6 } else { 10 }) {
+            0..6 => {
+                let tool = match choices.seldom() {
+                    true => choices.text(),
+                    false => choices.of(&TOOLS).to_owned(),
+                };
+                let tool = json!({"name": tool, "description": choices.text()});
+                json!({"tool": tool, "arguments": self.object(choices, 3)})
+            }
+            6 => json!({ "value": self.template(choices, 2) }),
+            7 => {
+                let condition = self.template(choices, 0);
+                let then = self.body(choices, depth - 1);
+                let other = self.body(choices, depth - 1);
+                json!({ "if": [{ "condition": condition, "then": then }, { "then": other }] })
+            }
+            8 => {
+                let value = self.template(choices, 0);
+                self.locals += 1;
+                let then = self.body(choices, depth - 1);
+                self.locals -= 1;
+                json!({ "if": [{ "pattern": choices.of(&["x", "Some(x)", "x , _"]), "value": value, "then": then }] })
+            }
+            _ => {
+                let list = match choices.is() {
+                    true => self.reference(choices),
+                    false => choices.list(&mut |choices| self.template(choices, 1)),
+                };
+                self.locals += 1;
+                let body = self.body(choices, depth - 1);
+                self.locals -= 1;
+                json!({ "for": { "pattern": choices.of(&["x", "y", "(x, y)"]), "list": list, "body": body } })
+            }
+        }
+    }
+
+    fn policy(&self, choices: &mut Choices<'_>) -> Value {
+        let mut policy = json!({});
+        let durations = ["1s", "0s", "2h", "30m"];
+        for _ in 0..choices.below(4) {
+            match choices.below(7) {
+                0 => policy["attempts"] = choices.below(5).into(),
+                1 => policy["backoff"] = choices.of(&durations).into(),
+                2 => policy["timeout"] = choices.of(&durations).into(),
+                3 => policy["deadline"] = choices.of(&durations).into(),
+                4 => policy["optional"] = choices.of(&["whole", "each"]).into(),
+                5 => policy["concurrency"] = choices.below(3).into(),
+                _ => policy["fallback"] = self.template(choices, 1),
+            }
+        }
+        policy
+    }
+}

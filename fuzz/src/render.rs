@@ -1,0 +1,156 @@
+//! What is printed and drawn has nothing in it that a terminal or a browser would obey, and is not much longer than what it is of.
+
+use super::{generate, reader, run};
+use plan_runtime::dynamic::{Dialect, Findings};
+use std::fmt::Display;
+
+/// How long each form of printing is at most, for each byte of the document; names are printed wherever they are read.
+const TIMES: usize = 256;
+/// What is printed of an empty document: a page has its style and its script.
+const BASE: usize = 1 << 16;
+
+/// The elements of the page of a report.
+const ELEMENTS: [&str; 43] = [
+    "a", "aside", "body", "button", "circle", "code", "dd", "defs", "desc", "details", "div", "dl",
+    "dt", "em", "g", "h1", "h2", "h3", "head", "header", "html", "i", "input", "label", "li",
+    "main", "marker", "meta", "ol", "p", "path", "pre", "rect", "section", "span", "strong",
+    "summary", "svg", "text", "time", "title", "tspan", "ul",
+];
+
+/// What holds of all that is printed of a text, of the plan in it and of a run of that.
+pub fn render(data: &[u8]) {
+    let Some(text) = generate::text(data, generate::plan) else {
+        return;
+    };
+    let text = &*text;
+    let document = match reader().read(text) {
+        Ok(document) => document,
+        Err(findings) => return found(&findings, text),
+    };
+    found(document.warnings(), text);
+    let plan = document.plan();
+    printed(plan, text);
+    printed(plan.mermaid(), text);
+    printed(plan.dot(), text);
+    for dialect in [Dialect::ToolPlan, Dialect::Blueprint, Dialect::ActionPlan] {
+        if let Err(lacking) = dialect.write(plan) {
+            printed(lacking, text);
+        }
+    }
+    let Some((result, report)) = run::report(plan) else {
+        return;
+    };
+    if let Err(error) = result {
+        printed(error, text);
+    }
+    printed(&report, text);
+    page(&report.to_html(), text);
+}
+
+fn found(findings: &Findings, text: &str) {
+    printed(findings, text);
+    let rendered = findings.render("plan.json");
+    short(&rendered, text);
+    harmless(&rendered, Hidden::InExcerpts);
+    short(&findings.render_colored("plan.json"), text);
+}
+
+fn printed(what: impl Display, text: &str) {
+    let printed = what.to_string();
+    short(&printed, text);
+    harmless(&printed, Hidden::Nowhere);
+}
+
+fn short(printed: &str, text: &str) {
+    let most = TIMES * text.len() + BASE;
+    assert!(
+        printed.len() <= most,
+        "{} bytes for {}",
+        printed.len(),
+        text.len()
+    );
+}
+
+/// Where characters without a width may be.
+#[derive(PartialEq)]
+enum Hidden {
+    Nowhere,
+    /// Lines of the document are shown as they are.
+    InExcerpts,
+}
+
+/// Nothing moves the cursor, hides text or turns it round.
+fn harmless(printed: &str, hidden: Hidden) {
+    let harms = |c: &char| match *c {
+        '\n' => false,
+        '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            true
+        }
+        '\u{200b}'..='\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}' => {
+            hidden == Hidden::Nowhere
+        }
+        c => c.is_control(),
+    };
+    if let Some(c) = printed.chars().find(harms) {
+        panic!("{c:?} in {printed:?}");
+    }
+}
+
+/// A page has no elements and no attributes but its own.
+fn page(page: &str, text: &str) {
+    short(page, text);
+    let mut rest = page;
+    while let Some((_, tag)) = rest.split_once('<') {
+        let end = tag_end(tag).unwrap_or_else(|| panic!("a tag without an end: {page}"));
+        let (tag, after) = tag.split_at(end);
+        rest = after;
+        let name = tag.trim_start_matches('/');
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next();
+        let name = name.unwrap_or_default();
+        match name {
+            "" => assert_eq!(tag.to_ascii_lowercase(), "!doctype html", "in {page}"),
+            // Their contents are the library's own, up to the first end of it.
+            "style" | "script" => {
+                let close = format!("</{name}>");
+                rest = rest.split_once(&close).expect("its end").1;
+            }
+            name => assert!(ELEMENTS.contains(&name), "<{tag}> in {page}"),
+        }
+        no_handlers(tag, page);
+    }
+    let parts = ["<style>\n", "</style>", "<script nonce=\"", "</script>"];
+    for part in parts {
+        assert_eq!(page.matches(part).count(), 1, "{part} in {page}");
+    }
+}
+
+/// Where a tag ends; what is in quotes does not end it.
+fn tag_end(tag: &str) -> Option<usize> {
+    let mut quote = None;
+    tag.char_indices().find_map(|(at, c)| {
+        match (quote, c) {
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            (None, '>') => return Some(at),
+            _ => {}
+        }
+        None
+    })
+}
+
+fn no_handlers(tag: &str, page: &str) {
+    // Every other part is inside of quotes.
+    for names in tag.split('"').step_by(2) {
+        for name in names.split_whitespace() {
+            let name = name.trim_end_matches('=');
+            assert!(
+                !name.starts_with("on") && !name.contains('\''),
+                "<{tag}> in {page}"
+            );
+        }
+    }
+    assert!(
+        !tag.contains("javascript:") || tag.contains("#"),
+        "<{tag}> in {page}"
+    );
+}

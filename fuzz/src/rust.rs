@@ -1,0 +1,372 @@
+//! The source of a `plan!` is Rust, and no text of the plan is code in it.
+
+use super::{generate, reader};
+use plan_runtime::Plan;
+use plan_runtime::plan::{Body, Condition, Entry, Key, Part, Template};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use std::borrow::Cow;
+use syn::parse::{Parse, ParseStream};
+use syn::{
+    Attribute, Block, Expr, Ident, Lit, Stmt, Token, Type, Visibility, braced, parenthesized,
+};
+
+/// The macros that a plan's source may call.
+const MACROS: [&str; 5] = ["plan", "json", "format", "vec", "matches"];
+
+/// What holds of the source of the plan that a text says.
+pub fn to_rust(data: &[u8]) {
+    let Some(text) = generate::text(data, generate::plan) else {
+        return;
+    };
+    let Ok(document) = reader().read(&text) else {
+        return;
+    };
+    let plan = document.plan();
+    let Ok(source) = plan.to_rust() else {
+        return;
+    };
+    let tokens: TokenStream = source
+        .parse()
+        .unwrap_or_else(|error| panic!("{error}: {source}"));
+    let parsed: Source =
+        syn::parse2(tokens.clone()).unwrap_or_else(|error| panic!("{error}: {source}"));
+    if is_foreign(plan) {
+        return;
+    }
+    assert_eq!(parsed.inputs, plan.inputs.len(), "{source}");
+    assert_eq!(parsed.steps, plan.steps.len(), "{source}");
+    only_known(&tokens, &source);
+    let (mut literals, mut texts) = (Vec::new(), Vec::new());
+    collect_literals(&tokens, &mut literals);
+    each_action(plan, &mut |args| collect_texts(args, &mut texts));
+    for text in texts {
+        let is_there = literals.iter().any(|literal| text.is_in(literal));
+        assert!(is_there, "{text:?} is not in {source}");
+    }
+    let mut plain = plan.clone();
+    without_texts(&mut plain);
+    let other = plain
+        .to_rust()
+        .unwrap_or_else(|lacking| panic!("only with its texts: {lacking}\n{source}"));
+    let other = other
+        .parse()
+        .unwrap_or_else(|error| panic!("{error}: {other}"));
+    assert_eq!(skeleton(tokens), skeleton(other), "{source}");
+}
+
+/// Whether the plan has parts that only Rust can say: they are code by what they are.
+fn is_foreign(plan: &Plan) -> bool {
+    let is_plain = |name: &str| name.is_empty() || syn::parse_str::<Ident>(name).is_ok();
+    let types = plan.inputs.iter().map(|input| &input.type_name);
+    let foreign_type = types
+        .chain([&plan.output.type_name])
+        .any(|ty| !is_plain(ty));
+    let fallbacks = plan.steps.iter().flat_map(|step| &step.policy.fallback);
+    foreign_type
+        || has_code(&plan.output.value)
+        || fallbacks.into_iter().any(has_code)
+        || plan.steps.iter().any(|step| is_foreign_body(&step.body))
+}
+
+fn is_foreign_body(body: &Body) -> bool {
+    let is_name = |pattern: &str| syn::parse_str::<Ident>(pattern).is_ok();
+    match body {
+        Body::Action(action) => has_code(&action.args),
+        Body::If(branches) => branches.iter().any(|branch| {
+            let condition = match &branch.condition {
+                Condition::Always => false,
+                Condition::Holds(value) => has_code(value),
+                _ => true,
+            };
+            condition || is_foreign_body(&branch.body)
+        }),
+        Body::For(rounds) => rounds.iter().any(|each| {
+            !is_name(&each.pattern) || has_code(&each.list) || is_foreign_body(&each.body)
+        }),
+    }
+}
+
+fn has_code(template: &Template) -> bool {
+    match template {
+        Template::Computed(_) => true,
+        Template::List(items) | Template::Tagged(_, items) => items.iter().any(has_code),
+        Template::Object(entries) => entries.iter().any(|entry| has_code(&entry.value)),
+        Template::Text(parts) => parts
+            .iter()
+            .any(|part| matches!(part, Part::Value { value, .. } if has_code(value))),
+        _ => false,
+    }
+}
+
+/// Makes all texts of a plan others, so that only what is not text is the same in its source.
+fn without_texts(plan: &mut Plan) {
+    plan.description = Cow::Borrowed("");
+    for input in plan.inputs.to_mut() {
+        input.description = Cow::Borrowed("");
+    }
+    for step in plan.steps.to_mut() {
+        step.intent = Cow::Borrowed("");
+        without_texts_in(&mut step.body);
+        if let Some(fallback) = &mut step.policy.to_mut().fallback {
+            replace(fallback, true);
+        }
+    }
+    replace(&mut plan.output.value, true);
+}
+
+fn without_texts_in(body: &mut Body) {
+    match body {
+        Body::Action(action) => replace(&mut action.args, false),
+        Body::If(branches) => {
+            for branch in branches.to_mut() {
+                if let Condition::Holds(value) = &mut branch.condition {
+                    replace(value, true);
+                }
+                without_texts_in(&mut branch.body);
+            }
+        }
+        Body::For(rounds) => {
+            for each in rounds.to_mut() {
+                replace(&mut each.list, true);
+                without_texts_in(&mut each.body);
+            }
+        }
+    }
+}
+
+/// `keys`: the names of the members are texts, and not those of arguments.
+fn replace(template: &mut Template, keys: bool) {
+    match template {
+        Template::String(text) => *text = Cow::Borrowed("text"),
+        Template::List(items) | Template::Tagged(_, items) => {
+            items
+                .to_mut()
+                .iter_mut()
+                .for_each(|item| replace(item, true));
+        }
+        Template::Object(entries) => {
+            for (index, Entry { key, value }) in entries.to_mut().iter_mut().enumerate() {
+                replace(value, true);
+                if let Key::Name(name) = key
+                    && keys
+                {
+                    *name = Cow::Owned(format!("key {index}"));
+                }
+            }
+        }
+        Template::Text(parts) => {
+            for part in parts.to_mut() {
+                match part {
+                    Part::Literal(text) => *text = Cow::Borrowed("text"),
+                    Part::Value { value, .. } => replace(value, true),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A text of a plan as it is in the source.
+#[derive(Debug)]
+enum Text<'p> {
+    Whole(&'p str),
+    /// In a `format!`, or in a string where there are no values.
+    Part(&'p str),
+}
+
+impl Text<'_> {
+    fn is_in(&self, literal: &str) -> bool {
+        match self {
+            Self::Whole(text) => literal == *text,
+            Self::Part(text) => {
+                let escaped = text.replace('{', "{{").replace('}', "}}");
+                literal.contains(&escaped) || literal.contains(*text)
+            }
+        }
+    }
+}
+
+fn each_action<'p>(plan: &'p Plan, f: &mut impl FnMut(&'p Template)) {
+    for action in plan.steps.iter().flat_map(|step| step.actions()) {
+        f(&action.args);
+    }
+}
+
+fn collect_texts<'p>(template: &'p Template, texts: &mut Vec<Text<'p>>) {
+    match template {
+        Template::String(text) => texts.push(Text::Whole(text)),
+        Template::List(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Template::Object(entries) => {
+            for entry in entries.iter() {
+                collect_texts(&entry.value, texts);
+            }
+        }
+        Template::Text(parts) => {
+            for part in parts.iter() {
+                if let Part::Literal(text) = part {
+                    texts.push(Text::Part(text));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn collect_literals(tokens: &TokenStream, literals: &mut Vec<String>) {
+    for token in tokens.clone() {
+        match token {
+            TokenTree::Group(group) => collect_literals(&group.stream(), literals),
+            TokenTree::Literal(literal) => {
+                if let Lit::Str(text) = Lit::new(literal) {
+                    literals.push(text.value());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// All tokens but strings, doc comments and commas at an end, which depend on the length of a line.
+fn skeleton(tokens: TokenStream) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == '#' => {
+                let is_doc =
+                    matches!(tokens.peek(), Some(TokenTree::Group(group)) if is_doc(group));
+                match is_doc {
+                    true => drop(tokens.next()),
+                    false => all.push("#".to_owned()),
+                }
+            }
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::None => ("", ""),
+                };
+                all.push(open.to_owned());
+                let mut inner = skeleton(group.stream());
+                if inner.last().is_some_and(|last| last == ",") {
+                    inner.pop();
+                }
+                all.append(&mut inner);
+                all.push(close.to_owned());
+            }
+            TokenTree::Literal(literal) => {
+                let written = literal.to_string();
+                let is_text = written.ends_with(['"', '#']);
+                all.push(if is_text { "\"\"".to_owned() } else { written });
+            }
+            other => all.push(other.to_string()),
+        }
+    }
+    all
+}
+
+fn is_doc(group: &proc_macro2::Group) -> bool {
+    let first = group.stream().into_iter().next();
+    matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
+}
+
+/// No macro is called but those that the source of a plan needs, and nothing is `unsafe`.
+fn only_known(tokens: &TokenStream, source: &str) {
+    let mut before: Option<String> = None;
+    let mut tokens = tokens.clone().into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match &token {
+            TokenTree::Group(group) => only_known(&group.stream(), source),
+            TokenTree::Ident(name) => assert_ne!(name.to_string(), "unsafe", "{source}"),
+            TokenTree::Punct(punct) if punct.as_char() == '!' => {
+                let calls = punct.spacing() == Spacing::Alone
+                    && matches!(tokens.peek(), Some(TokenTree::Group(_)));
+                if let Some(name) = before.filter(|_| calls) {
+                    assert!(MACROS.contains(&name.as_str()), "`{name}!` in {source}");
+                }
+            }
+            _ => {}
+        }
+        before = match token {
+            TokenTree::Ident(name) => Some(name.to_string()),
+            _ => None,
+        };
+    }
+}
+
+/// How many parts a plan's source has.
+struct Source {
+    inputs: usize,
+    steps: usize,
+}
+
+impl Parse for Source {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name: Ident = input.parse()?;
+        if name != "plan" {
+            return Err(syn::Error::new(name.span(), "expected `plan!`"));
+        }
+        input.parse::<Token![!]>()?;
+        let plan;
+        braced!(plan in input);
+        plan.call(Attribute::parse_outer)?;
+        plan.parse::<Visibility>()?;
+        plan.parse::<Ident>()?;
+        let list;
+        parenthesized!(list in plan);
+        let inputs = list.parse_terminated(Input::parse, Token![,])?.len();
+        if plan.peek(Token![->]) {
+            plan.parse::<Token![->]>()?;
+            plan.parse::<Type>()?;
+        }
+        let steps;
+        braced!(steps in plan);
+        if !plan.is_empty() {
+            return Err(plan.error("expected the end of the plan"));
+        }
+        let mut count = 0;
+        loop {
+            let attributes = steps.call(Attribute::parse_outer)?;
+            if attributes.is_empty() && !is_step(&steps) {
+                break;
+            }
+            count += 1;
+            steps.parse::<Ident>()?;
+            steps.parse::<Ident>()?;
+            if steps.peek(Token![:]) {
+                steps.parse::<Token![:]>()?;
+                steps.parse::<Type>()?;
+            }
+            steps.parse::<Token![=]>()?;
+            steps.parse::<Expr>()?;
+            steps.parse::<Token![;]>()?;
+        }
+        let rest: Vec<Stmt> = steps.call(Block::parse_within)?;
+        match rest.as_slice() {
+            [] | [Stmt::Expr(_, None) | Stmt::Macro(_)] => Ok(Self {
+                inputs,
+                steps: count,
+            }),
+            _ => Err(steps.error("expected the output")),
+        }
+    }
+}
+
+/// `step name`, and not the value of a step that is called so.
+fn is_step(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Ident>().is_ok_and(|word| word == "step") && ahead.parse::<Ident>().is_ok()
+}
+
+struct Input;
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Ident>()?;
+        input.parse::<Token![:]>()?;
+        input.parse::<Type>()?;
+        Ok(Self)
+    }
+}
