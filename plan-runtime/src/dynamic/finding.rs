@@ -1,7 +1,7 @@
 mod note;
 
-pub(super) use note::{Note, Notes};
 use crate::print::{Line, Told};
+pub(super) use note::{Note, Notes};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;

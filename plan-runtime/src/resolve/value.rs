@@ -168,8 +168,9 @@ impl<'a> Deserializer<'a> for InValue<'a> {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(*value),
             Value::Number(number) => kept(visitor, |visitor| number.deserialize_any(visitor)),
-            Value::String(text) => charge(self.meter, text.len())
-                .and_then(|()| visitor.visit_borrowed_str(text)),
+            Value::String(text) => {
+                charge(self.meter, text.len()).and_then(|()| visitor.visit_borrowed_str(text))
+            }
         }
         .map_err(|e| e.found(self.value))
     }
