@@ -65,6 +65,10 @@ impl Source<'_> {
             Body::Action(action) => self.action(action),
             Body::If(branches) => {
                 let mut parts = Vec::new();
+                let style = match branches.len() {
+                    1 => Style::Lines,
+                    _ => Style::Block,
+                };
                 for (place, branch) in branches.iter().enumerate() {
                     if place > 0 {
                         parts.push(Tree::text(" else "));
@@ -76,7 +80,7 @@ impl Source<'_> {
                         parts.push(Tree::text(" "));
                     }
                     let body = self.body(&branch.body);
-                    parts.push(Tree::list("", Delimiter::Brace, Style::Block, vec![body]));
+                    parts.push(Tree::list("", Delimiter::Brace, style, vec![body]));
                     self.locals.truncate(around);
                 }
                 if branches.is_empty() {

@@ -203,7 +203,7 @@ impl Source<'_> {
         }
         arguments.insert(0, Tree::Text(quoted(&text)));
         let delimiter = Delimiter::Parenthesis;
-        Ok(Tree::list("format!", delimiter, Style::Between, arguments))
+        Ok(Tree::list("format!", delimiter, Style::Commas, arguments))
     }
 
     /// A reference, from what it reads.
