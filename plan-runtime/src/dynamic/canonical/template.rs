@@ -280,7 +280,7 @@ impl Canonical<'_> {
                         None => sound = false,
                     }
                 }
-                sound.then(|| Value::Array(items))
+                sound.then_some(Value::Array(items))
             }
             Kind::Object => {
                 let (mut members, mut sound) = (serde_json::Map::new(), true);
@@ -293,7 +293,7 @@ impl Canonical<'_> {
                         None => sound = false,
                     }
                 }
-                sound.then(|| Value::Object(members))
+                sound.then_some(Value::Object(members))
             }
             Kind::String => {
                 let text = self.draft.text(&self.source, node, "a value")?;

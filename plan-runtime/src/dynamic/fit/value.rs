@@ -189,7 +189,6 @@ impl<'t> Fit<'t> {
     }
 
     /// The forms that an object can be meant to have, where a member with a value of its own tells them apart, as the tag of an enum does.
-    #[expect(clippy::type_complexity, reason = "it is nowhere else")]
     fn told_apart<'s, 'a>(
         &self,
         item: Item<'_>,

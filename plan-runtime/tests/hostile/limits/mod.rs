@@ -66,7 +66,7 @@ fn memory_grows_with_the_document() {
 fn work_grows_with_the_document() {
     let tools = tools();
     for shape in shapes() {
-        let [some, more] = [10_000, 20_000].map(|bytes| {
+        let [some, more] = [8_000, 16_000].map(|bytes| {
             let text = shape.of(bytes);
             let measured = allocation_counter::measure(|| drop(read(&shape, &text, &tools)));
             measured.count_total as f64 / text.len() as f64
