@@ -119,6 +119,10 @@ fn what_a_check_can_know_is_found_before_a_plan_runs() {
         "{} plans, {steps} steps, {clean} plans without a failure and without an error; {errors} errors; found of those that failed: {found:?}; warnings: {warnings:?}",
         plans.len()
     ));
+    // No text of a real plan is taken for a reference that somebody meant to write.
+    for code in [Code::MalformedReference, Code::MixedDialects] {
+        assert!(!warnings.contains_key(&code), "{warnings:?}");
+    }
     assert_eq!(found[&Failure::Enum], (5, 5));
     assert_eq!(found[&Failure::Missing], (2, 2));
     assert_eq!(found[&Failure::UnknownTool], (2, 2));

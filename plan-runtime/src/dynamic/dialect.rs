@@ -19,6 +19,24 @@ use std::fmt;
 ///
 /// Text that looks like a reference and is none is a string of JSON in place of the reference: `$ref:"$ref:x"`, `${"${x}"}`,
 /// `{{"{{ name }}"}}`. An empty one beside a reference makes a text of its value: `${step[0].data.count}${""}`.
+///
+/// A whole reference of another dialect is an error. Text that names a step or an input nearly as some dialect does (`{{now.date}}` in a
+/// blueprint, `${now.date}` in an action plan) is text, and a warning shows how this dialect refers to the same. In canonical JSON a
+/// string is always text, so there it is never more than a warning.
+///
+/// ```
+/// use plan_runtime::dynamic::Reader;
+///
+/// let document = Reader::new().read(r#"{"requestId": "r", "steps": [
+///     {"id": "now", "tool": "clock", "params": {}},
+///     {"tool": "write", "params": {"text": "It is {{now.date}}."}}
+/// ]}"#)?;
+/// assert_eq!(
+///     document.warnings()[0].help.as_deref(),
+///     Some(r#"the reference is `${step[0].data.date}`; this text as it is would be `${"{{now.date}}"}`"#)
+/// );
+/// # Ok::<(), plan_runtime::dynamic::Findings>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// What [`Plan`](crate::Plan) serialises to.

@@ -2,3 +2,4 @@
 
 mod bytes;
 mod foreign;
+mod words;

@@ -117,10 +117,7 @@ impl Finder<'_> {
             _ => None,
         });
         let Some(text) = text else { return };
-        let value = text.value().replace("{{", "").replace("}}", "");
-        for placeholder in value.split('{').skip(1) {
-            let inside = placeholder.split('}').next().unwrap_or_default();
-            let name = inside.split(':').next().unwrap_or_default().trim();
+        for name in captured(&text.value()) {
             let Ok(mut ident) = syn::parse_str::<Ident>(name) else {
                 continue;
             };
@@ -159,4 +156,55 @@ fn named_arguments(tokens: TokenStream) -> Vec<Ident> {
         _ => None,
     });
     names.collect()
+}
+
+/// What the placeholders of a format string name: values, and with a `$` behind them widths and precisions.
+fn captured(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        rest = &rest[open + 1..];
+        if let Some(behind) = rest.strip_prefix('{') {
+            rest = behind;
+            continue;
+        }
+        let Some((inside, behind)) = rest.split_once('}') else {
+            break;
+        };
+        rest = behind;
+        let (name, spec) = inside.split_once(':').unwrap_or((inside, ""));
+        names.push(name.trim());
+        let mut counts: Vec<&str> = spec.split('$').collect();
+        counts.pop();
+        for count in counts {
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            let start = count.trim_end_matches(is_part).len();
+            // A `0` before a width asks for zeros.
+            let name = count[start..].trim_start_matches('0');
+            names.push(name);
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::captured;
+
+    #[test]
+    fn what_a_format_string_names() {
+        for (text, names) in [
+            ("", &[][..]),
+            ("{a} and {b:?}", &["a", "b"]),
+            ("{{a}} {{{b}}} {c}}}", &["b", "c"]),
+            ("{} {0} {a:>5}", &["", "0", "a"]),
+            (
+                "{a:width$} {b:>08.digits$} {c:#0w$.p$x}",
+                &["a", "width", "b", "digits", "c", "w", "p"],
+            ),
+            ("{a", &[]),
+        ] {
+            assert_eq!(captured(text), names, "{text}");
+        }
+    }
 }
