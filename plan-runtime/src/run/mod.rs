@@ -203,7 +203,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.capture_outputs = capture)
     }
 
-    /// Limits how much the run makes and holds. Without it, the [defaults](Limits::default) do.
+    /// Limits how much the run makes and holds, in bytes of memory. Without it, the [defaults](Limits::default) do.
     pub fn limits(self, limits: Limits) -> Self {
         self.configure(|options| options.limits = limits)
     }

@@ -86,7 +86,8 @@ pub trait Observer: Sync {
     /// No condition of the step holds.
     fn step_skipped(&self, step: &StepRef<'_>) {}
 
-    /// The step cannot run any more, because of another that has failed.
+    /// The step cannot run any more, because of another that has failed. If more of those that it needs fail later, a report names the
+    /// first of the plan.
     fn step_blocked(&self, step: &StepRef<'_>, by: &Step) {}
 }
 

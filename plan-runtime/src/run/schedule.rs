@@ -1,3 +1,4 @@
+mod clock;
 mod flow;
 mod interrupts;
 mod jobs;
@@ -17,17 +18,17 @@ use super::graph::{Graph, number, reads};
 use super::observe::StepRef;
 use super::options::{OnFailure, Options};
 use super::start::{Request, Started, StepResult};
-use super::timer::{Sleep, Timer};
 use super::trace::Span;
 use crate::plan::{Action, Body, Optional, Plan, Step};
 use crate::resolve::{Held, Meter, Scope, drop_quietly, resolve};
+use clock::Clock;
 use flow::Place;
 use interrupts::Interrupts;
 use progress::{Progress, State};
 use ready::Ready;
 use serde_json::Value;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 use task::{More as TaskMore, Task};
 use tasks::{Happened, Tasks};
 use watch::Watcher;
@@ -505,30 +506,5 @@ impl Drop for Schedule<'_> {
         self.interrupts.close();
         let timer = std::mem::replace(&mut self.clock.timer, Box::new(super::ThreadTimer));
         drop_quietly(timer);
-    }
-}
-
-struct Clock<'x> {
-    timer: Box<dyn Timer + 'x>,
-    started_at: SystemTime,
-    start: Instant,
-}
-
-impl<'x> Clock<'x> {
-    fn start(timer: Box<dyn Timer + 'x>) -> Self {
-        Self {
-            started_at: SystemTime::now(),
-            start: timer.now(),
-            timer,
-        }
-    }
-
-    /// The time since the run's start.
-    fn now(&self) -> Duration {
-        self.timer.now().saturating_duration_since(self.start)
-    }
-
-    fn sleep(&self, duration: Duration) -> Sleep {
-        self.timer.sleep(duration)
     }
 }

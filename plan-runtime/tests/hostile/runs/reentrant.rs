@@ -71,10 +71,12 @@ impl Drop for Dropped<'_> {
     }
 }
 
+type Held = Pin<Box<Run<'static, AtomicUsize, (u64, u64)>>>;
+
 /// A run that waits, and whose calls are counted when they are dropped.
 #[derive(Default)]
 struct Shelf {
-    run: Mutex<Option<Pin<Box<Run<'static, AtomicUsize, (u64, u64)>>>>>,
+    run: Mutex<Option<Held>>,
 }
 
 #[tool]
