@@ -111,7 +111,10 @@ fn skip_character(rest: &mut Chars<'_>) {
     let escaped = after.next() == Some('\\');
     if escaped {
         after.next();
-        if let Some((_, behind)) = after.as_str().split_once('\'') {
+        // At most `u{10ffff}`: nothing that could be taken for more may be in it.
+        let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '{' | '}');
+        let behind = after.as_str().trim_start_matches(inside);
+        if let Some(behind) = behind.strip_prefix('\'') {
             *rest = behind.chars();
         }
     } else if after.next() == Some('\'') {
@@ -154,6 +157,7 @@ mod tests {
             "(]",
             "\"",
             "'\"' \"",
+            "'\\n {  // x '",
             "x\u{202e}",
             "\u{3164}",
         ] {
