@@ -104,6 +104,8 @@ impl<'d> Canonical<'d> {
     fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
         for node in self.list(top, "inputs", "`inputs`") {
+            self.draft
+                .count(VALUES_OF_STEP, self.source.place(node.slice()));
             if self.draft.is_over() {
                 break;
             }

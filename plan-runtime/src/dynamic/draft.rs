@@ -28,7 +28,7 @@ pub(super) const MOST_PARTS: usize = 256;
 pub(super) const VALUES_OF_STEP: usize = 4;
 
 /// How many bytes a document has for each value, if it has many.
-const BYTES_PER_VALUE: usize = 7;
+const BYTES_PER_VALUE: usize = 8;
 
 /// A plan that is being read.
 pub(super) struct Draft {

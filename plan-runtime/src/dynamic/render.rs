@@ -67,7 +67,10 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
     };
     let primary = &finding.label;
     // What is too far to the side to be shown beside it has lines of its own.
-    let beside = |label: &&Label| label.column.abs_diff(primary.column) < WIDTH / 2;
+    let beside = |label: &&Label| {
+        label.column.abs_diff(primary.column) < WIDTH / 2
+            && label.span.start.abs_diff(primary.span.start) < LONG
+    };
     let (near, far): (Vec<&Label>, Vec<&Label>) = finding.related.iter().partition(beside);
     let window = Window::of(near.iter().copied().chain([primary]), text);
     let annotation = AnnotationKind::Primary.span(window.inside(primary, text));
@@ -110,7 +113,7 @@ impl Window {
         let mut cut = false;
         let mut start = text[..first].rfind('\n').map_or(0, |at| at + 1);
         let mut end = text[last..].find('\n').map_or(text.len(), |at| last + at);
-        if end - start > LONG && !text[first..last].contains('\n') {
+        if first - start > LONG || end - last > LONG {
             cut = true;
             start = boundary(text, start.max(first.saturating_sub(MARGIN)));
             end = boundary(text, end.min(last + MARGIN));

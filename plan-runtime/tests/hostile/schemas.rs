@@ -73,7 +73,7 @@ fn payment() -> Value {
 #[test]
 fn nothing_hides_after_many_elements() {
     for count in [10, 20_100] {
-        let list = vec![1; count];
+        let list = vec![1_234_567; count];
         let wrong = json!({"a_list": list, "amount": 1_000_000, "to": {"iban": "EVIL", "more": 1}});
         let findings = read(Contract::new("t").arguments(payment()), &plan(&wrong)).unwrap_err();
         let messages: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
@@ -96,7 +96,7 @@ fn nothing_hides_after_many_elements() {
 /// Each step has what the steps before it have left, and the values of all of them count.
 #[test]
 fn nothing_hides_after_many_steps() {
-    let list = vec![1; 5_000];
+    let list = vec![1_234_567; 5_000];
     let step = |id: usize, amount: usize| {
         let arguments = json!({"a_list": list, "amount": amount});
         json!({"id": format!("s{id}"), "tool": "t", "arguments": arguments})

@@ -173,9 +173,9 @@ impl Canonical<'_> {
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
-                let mut read = Vec::with_capacity(self.draft.room(branches.len()));
+                let mut read = Vec::with_capacity(self.draft.room(branches.len(), 3));
                 for node in branches {
-                    self.draft.count(2, self.source.place(node.slice()));
+                    self.draft.count(3, self.source.place(node.slice()));
                     if self.draft.is_over() {
                         break;
                     }

@@ -39,7 +39,7 @@ impl Canonical<'_> {
                 self.draft.broken(at)
             }
             Kind::List => {
-                let mut items = Vec::with_capacity(self.draft.room(node.each_item().count()));
+                let mut items = Vec::with_capacity(self.draft.room(node.each_item().count(), 1));
                 for item in node.each_item() {
                     if self.draft.is_over() {
                         return self.draft.broken(at);
@@ -66,7 +66,7 @@ impl Canonical<'_> {
         match name {
             "object" => {
                 let members = self.draft.members(&self.source, value, "`object`")?.0;
-                let mut entries = Vec::with_capacity(self.draft.room(members.len()));
+                let mut entries = Vec::with_capacity(self.draft.room(members.len(), 1));
                 for member in members {
                     if self.draft.is_over() {
                         return None;
@@ -84,7 +84,7 @@ impl Canonical<'_> {
             "reference" => self.reference(value).map(Template::Reference),
             "text" => {
                 let parts = self.draft.items(&self.source, value, "`text`")?;
-                let mut read = Vec::with_capacity(self.draft.room(parts.len()));
+                let mut read = Vec::with_capacity(self.draft.room(parts.len(), 2));
                 let count = parts.len();
                 for part in parts {
                     // It takes the room of two.
@@ -238,7 +238,7 @@ impl Canonical<'_> {
             return self.draft.error(note.help(help));
         };
         let items = self.draft.items(&self.source, list, "`reads`")?;
-        let mut reads = Vec::with_capacity(self.draft.room(items.len()));
+        let mut reads = Vec::with_capacity(self.draft.room(items.len(), 1));
         let count = items.len();
         for item in items {
             self.draft.count(1, self.source.place(item.slice()));
@@ -271,7 +271,7 @@ impl Canonical<'_> {
         match node.kind() {
             Kind::List | Kind::Object if !self.draft.fits(depth, place.clone()) => None,
             Kind::List => {
-                let mut items = Vec::with_capacity(self.draft.room(node.each_item().count()));
+                let mut items = Vec::with_capacity(self.draft.room(node.each_item().count(), 1));
                 let mut sound = true;
                 for item in node.each_item() {
                     match self.plain(item, depth + 1) {
@@ -280,7 +280,7 @@ impl Canonical<'_> {
                         None => sound = false,
                     }
                 }
-                sound.then(|| Value::Array(items))
+                sound.then_some(Value::Array(items))
             }
             Kind::Object => {
                 let (mut members, mut sound) = (serde_json::Map::new(), true);
@@ -293,7 +293,7 @@ impl Canonical<'_> {
                         None => sound = false,
                     }
                 }
-                sound.then(|| Value::Object(members))
+                sound.then_some(Value::Object(members))
             }
             Kind::String => {
                 let text = self.draft.text(&self.source, node, "a value")?;

@@ -87,6 +87,7 @@ impl Draft {
         if let Some(index) = self.input_names.get(name) {
             return *index;
         }
+        self.count(VALUES_OF_INPUT, place.clone());
         self.name_fits(name, "the name of an input", place.clone());
         self.input_names.insert(name.into(), self.inputs.len());
         self.no_step(name, place);
@@ -142,6 +143,9 @@ impl Draft {
         self.error(Note::error(Code::LaterStep, place, message).help(help))
     }
 }
+
+/// How many values an input counts for that a reference makes known.
+const VALUES_OF_INPUT: usize = 3;
 
 /// Why there is no reference where one is written.
 pub(super) enum Unread {

@@ -65,7 +65,7 @@ impl Draft {
                 None => self.broken(at),
             },
             Kind::List => {
-                let mut items = Vec::with_capacity(self.room(node.each_item().count()));
+                let mut items = Vec::with_capacity(self.room(node.each_item().count(), 1));
                 for item in node.each_item() {
                     if self.is_over() {
                         return self.broken(at);
@@ -78,13 +78,10 @@ impl Draft {
         }
     }
 
-    /// For how many of so many values there is to be room. The others are not read.
-    pub(in crate::dynamic) fn room(&self, values: usize) -> usize {
-        values.min(
-            self.most_values
-                .saturating_sub(self.values)
-                .saturating_add(1),
-        )
+    /// For how many of so many parts there is to be room, each of which counts for so many values. The others are not read.
+    pub(in crate::dynamic) fn room(&self, parts: usize, values: usize) -> usize {
+        let rest = self.most_values.saturating_sub(self.values);
+        parts.min(rest / values + 1)
     }
 
     fn entries(&mut self, source: &Source<'_>, node: Node<'_>, depth: usize) -> Vec<Entry> {
@@ -92,7 +89,7 @@ impl Draft {
             return Vec::new();
         };
         // A plan is kept for long, so it has no room for more than there is.
-        let mut entries = Vec::with_capacity(self.room(members.0.len()));
+        let mut entries = Vec::with_capacity(self.room(members.0.len(), 1));
         for member in members.0 {
             if self.is_over() {
                 break;

@@ -20,11 +20,15 @@ struct Expected<'a> {
 impl<'a> Inputs<'a> {
     /// Remembers what an argument has to be that is an input.
     pub(super) fn expect(&mut self, input: usize, ty: &Type<'a>, at: Option<usize>, place: &str) {
-        self.0.entry(input).or_default().push(Expected {
-            ty: ty.clone(),
-            at,
-            argument: short(place),
-        });
+        let places = self.0.entry(input);
+        // Most inputs are used once.
+        places
+            .or_insert_with(|| Vec::with_capacity(1))
+            .push(Expected {
+                ty: ty.clone(),
+                at,
+                argument: short(place),
+            });
     }
 
     /// The types of the inputs, as Rust writes them. An input that has to be two things at once is a mistake.

@@ -189,7 +189,6 @@ impl<'t> Fit<'t> {
     }
 
     /// The forms that an object can be meant to have, where a member with a value of its own tells them apart, as the tag of an enum does.
-    #[expect(clippy::type_complexity, reason = "it is nowhere else")]
     fn told_apart<'s, 'a>(
         &self,
         item: Item<'_>,
@@ -359,7 +358,10 @@ impl<'t> Fit<'t> {
         self.spend(1 + takes.cost())?;
         match item.kind() {
             Kind::Reference(found) => {
-                if let Some(input) = found.input {
+                // What may be anything says nothing of the input.
+                if let Some(input) = found.input
+                    && takes.types() != Types::ALL
+                {
                     inputs.expect(input, takes, item.at, &self.place.borrow());
                 }
                 Ok(())

@@ -97,7 +97,6 @@ fn steps(dialect: Dialect, count: usize, make: impl Fn(usize) -> String) -> Stri
 }
 
 /// All kinds in all dialects.
-#[expect(clippy::too_many_lines, reason = "a table")]
 pub(super) fn shapes() -> Vec<Shape> {
     let shapes = RefCell::new(Vec::new());
     for dialect in [
