@@ -70,7 +70,10 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
     };
     let primary = &finding.label;
     // What is too far to the side to be shown beside it has lines of its own.
-    let beside = |label: &&Label| label.column.abs_diff(primary.column) < WIDTH / 2;
+    let beside = |label: &&Label| {
+        label.column.abs_diff(primary.column) < WIDTH / 2
+            && label.span.start.abs_diff(primary.span.start) < LONG
+    };
     let (near, far): (Vec<&Label>, Vec<&Label>) = finding.related.iter().partition(beside);
     let window = Window::of(near.iter().copied().chain([primary]), text);
     let annotation = AnnotationKind::Primary.span(window.inside(primary, text));
@@ -119,7 +122,7 @@ impl Window {
         if text[last..end].ends_with('\r') && end < text.len() {
             end -= 1;
         }
-        if end - start > LONG && !text[first..last].contains('\n') {
+        if first - start > LONG || end - last > LONG {
             moved = true;
             start = boundary(text, start.max(first.saturating_sub(MARGIN)));
             end = boundary(text, end.min(last + MARGIN));

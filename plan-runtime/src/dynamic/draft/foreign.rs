@@ -8,9 +8,6 @@ use crate::dynamic::syntax::{self, Foreign, Scan, Target, To};
 use crate::plan::Segment;
 use crate::resolve::describe::short;
 
-/// How many of them are told of one string.
-const MOST: usize = 8;
-
 impl Draft {
     /// Says which parts of a string are references elsewhere; `false` if one of them is an error.
     pub(in crate::dynamic) fn foreign(
@@ -20,11 +17,10 @@ impl Draft {
         own: &Scan<'_>,
     ) -> bool {
         let known = |target: &Target| self.has(target);
-        let found = syntax::foreign(self.dialect, &text.value, own, &known);
-        let more = found.len().saturating_sub(MOST);
+        let (found, more) = syntax::foreign(self.dialect, &text.value, own, &known);
         let mut sound = true;
-        for (index, foreign) in found.iter().take(MOST).enumerate() {
-            let is_last = index + 1 == MOST;
+        for (index, foreign) in found.iter().enumerate() {
+            let is_last = index + 1 == found.len();
             let more = if is_last { more } else { 0 };
             sound &= self.foreign_one(source, text, foreign, more);
         }

@@ -25,6 +25,9 @@ enum Needs {
     PathAlone,
 }
 
+/// How many of them are given of one string. A long string may have many.
+const MOST: usize = 8;
+
 /// The forms, where one that starts like another comes before it.
 const FORMS: [Form; 5] = [
     Form {
@@ -72,16 +75,19 @@ pub(in crate::dynamic) struct Foreign<'t> {
 /// The references in forms of others, outside of this dialect's own references and flaws and of what it escapes. `known` says whether the plan has
 /// what one names.
 ///
+/// Of those, the first [`MOST`] are given, and how many there are besides.
+///
 /// It takes time in proportion to the text: no two references share a part of it, and what is none is left after its first part.
 pub(in crate::dynamic) fn foreign<'t>(
     dialect: Dialect,
     text: &'t str,
     own: &Scan<'_>,
     known: &dyn Fn(&Target) -> bool,
-) -> Vec<Foreign<'t>> {
+) -> (Vec<Foreign<'t>>, usize) {
     let mut found = Vec::new();
+    let mut more = 0;
     let Some(mut start) = mark(text, 0) else {
-        return found;
+        return (found, more);
     };
     let own = own.taken();
     loop {
@@ -101,11 +107,14 @@ pub(in crate::dynamic) fn foreign<'t>(
         {
             next = written.range.end;
             let of = form.dialect.filter(|other| is_of(*other, text, &written));
-            found.push(Foreign { written, of });
+            match found.len() < MOST {
+                true => found.push(Foreign { written, of }),
+                false => more += 1,
+            }
         }
         match mark(text, next) {
             Some(mark) => start = mark,
-            None => return found,
+            None => return (found, more),
         }
     }
 }

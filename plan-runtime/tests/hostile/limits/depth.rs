@@ -57,7 +57,7 @@ fn as_deep_as_json_may_be() {
             Ok(()),
             "{open}"
         );
-        for levels in [127, 1_000, 100_000] {
+        for levels in [127, 1_000, 10_000] {
             let codes = all(&plan(&nested(open, inner, close, levels))).unwrap_err();
             assert!(
                 codes

@@ -40,7 +40,7 @@ fn read<'t>(shape: &Shape, text: &'t str, tools: &Contracts) -> Result<Document<
 fn memory_grows_with_the_document() {
     let tools = tools();
     for shape in shapes() {
-        let text = shape.of(60_000);
+        let text = shape.of(40_000);
         let mut printed = 0;
         let measured = allocation_counter::measure(|| {
             let read = read(&shape, &text, &tools);
@@ -66,7 +66,7 @@ fn memory_grows_with_the_document() {
 fn work_grows_with_the_document() {
     let tools = tools();
     for shape in shapes() {
-        let [some, more] = [8_000, 16_000].map(|bytes| {
+        let [some, more] = [4_000, 8_000].map(|bytes| {
             let text = shape.of(bytes);
             let measured = allocation_counter::measure(|| drop(read(&shape, &text, &tools)));
             measured.count_total as f64 / text.len() as f64
@@ -169,4 +169,25 @@ fn errors_are_found_after_many_warnings() {
     );
     let rest = &findings[findings.len() - 1].message;
     assert_eq!(rest, "the document has at least 745 more warnings");
+}
+
+/// A line is cut around the place, wherever the other place is that belongs to it.
+#[cfg(feature = "diagnostics")]
+#[test]
+fn long_lines_are_cut() {
+    let step = r#"{"id": "a", "tool": "t", "arguments": {}}"#;
+    let other = r#"{"id": "b", "tool": "t", "arguments": {"x": ""}}"#;
+    let long = other.replace("\"\"", &format!("\"{}\"", "y".repeat(1 << 20)));
+    for text in [
+        format!("[{step}, {long},\n{step}]"),
+        format!(
+            "[{long}, {step},\n{step}, {}]",
+            long.replace("\"b\"", "\"c\"")
+        ),
+    ] {
+        let findings = Reader::new().read(&text).unwrap_err();
+        assert_eq!(findings[0].code, Code::DuplicateId);
+        let rendered = findings.render("plan.json");
+        assert!(rendered.len() < 10_000, "{} bytes", rendered.len());
+    }
 }
