@@ -21,7 +21,6 @@ fn limits() -> Limits {
         steps: 64,
         depth: 16,
         string: 1 << 12,
-        ..Limits::default()
     }
 }
 
