@@ -1,8 +1,10 @@
 //! A plan in JSON, written as Rust: a model drafts, the compiler checks, the author keeps.
 //!
 //! `cargo run --example promote -- examples/plans/refund.json` prints the `plan!`, ready to be pasted.
+//!
+//! Where the plan has code in it, all of that is listed, and nothing is printed without `--allow-code` as the last argument.
 
-use plan_runtime::dynamic::Reader;
+use plan_runtime::dynamic::{Reader, RustSource};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -11,7 +13,10 @@ fn main() -> ExitCode {
     let file = std::env::args()
         .nth(1)
         .unwrap_or_else(|| default.to_owned());
-    match promote(Path::new(&file)) {
+    let allows_code = std::env::args()
+        .nth(2)
+        .is_some_and(|flag| flag == "--allow-code");
+    match promote(Path::new(&file), allows_code) {
         Ok(source) => {
             print!("{source}");
             ExitCode::SUCCESS
@@ -23,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn promote(file: &Path) -> Result<String, Box<dyn std::error::Error>> {
+fn promote(file: &Path, allows_code: bool) -> Result<String, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(file)?;
     // A list of steps has no name of its own: the plan is called as the file is.
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -31,5 +36,12 @@ fn promote(file: &Path) -> Result<String, Box<dyn std::error::Error>> {
     for warning in document.warnings().iter() {
         eprintln!("{}", warning.message);
     }
-    Ok(document.plan().to_rust()?)
+    let mut source = RustSource::new(document.plan());
+    for code in source.foreign_code() {
+        eprintln!("look at the code in {code}");
+    }
+    if allows_code {
+        source = source.allow_code();
+    }
+    Ok(source.write()?)
 }

@@ -21,6 +21,8 @@ fn limits() -> Limits {
         steps: 64,
         depth: 16,
         string: 1 << 12,
+        name: 1 << 8,
+        values: 1 << 10,
     }
 }
 

@@ -70,8 +70,15 @@ pub(crate) enum Condition {
     Always,
     /// `if ready`
     Holds(Value),
-    /// `if let Some(x) = …`, with what the pattern binds
-    Binds(Computed, Vec<Ident>),
+    /// `if let Some(x) = …`, or a chain with `let`s in it
+    Binds(Computed, Bound),
+}
+
+/// What the `let`s of a condition bind.
+pub(crate) struct Bound {
+    pub(crate) names: Vec<Ident>,
+    /// The pattern and the value, where the condition is one `let` and no chain.
+    pub(crate) parts: Option<(Box<Pat>, TokenStream)>,
 }
 
 /// `for x in list { … }`

@@ -1,5 +1,7 @@
 //! What is written in a box, and how much room it takes.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// How many letters a box has room for.
 const LETTERS: usize = 24;
 /// How high a box is that has two lines of text.
@@ -7,9 +9,7 @@ pub const HEIGHT: f64 = 44.0;
 
 /// How wide the letters of a text are, counted in letters.
 fn letters(text: &str) -> usize {
-    let wide =
-        |c: char| matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{ffdc}' | '\u{1f000}'..);
-    text.chars().map(|c| 1 + usize::from(wide(c))).sum()
+    text.width()
 }
 
 /// A text on one line, its end cut off where a box has no room for it.
@@ -18,14 +18,12 @@ pub fn cut(text: &str) -> String {
     if letters(&text) <= LETTERS {
         return text;
     }
-    let mut kept = String::new();
-    for c in text.chars() {
-        kept.push(c);
-        if letters(&kept) >= LETTERS - 1 {
-            break;
-        }
-    }
-    kept + "…"
+    let mut room = LETTERS;
+    let fits = |c: &char| {
+        room = room.saturating_sub(c.width().unwrap_or(1));
+        room > 0
+    };
+    text.chars().take_while(fits).collect::<String>() + "…"
 }
 
 /// How wide a box is, for what of two texts is left once they are [`cut`]: a bold one of 13 pixels, which has a sign beside it, and one

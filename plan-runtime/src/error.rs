@@ -1,3 +1,4 @@
+use crate::print::{Cut, Line, Lines};
 use crate::run::RunError;
 use std::error::Error as StdError;
 use std::fmt;
@@ -12,7 +13,8 @@ type Boxed = Box<dyn StdError + Send + Sync>;
 /// Any [`std::error::Error`] converts into it with `?`. An error is *transient* (another try may succeed) unless it is
 /// marked as *permanent*. The error of a plan that ran as a step of another is transient if every failure in it is.
 ///
-/// `{}` writes the error alone, `{:#}` writes it with the errors that caused it on one line.
+/// `{}` writes the error alone, `{:#}` writes it with the errors that caused it on one line. What a terminal would not show, such as
+/// escape sequences and characters without a width, is written as Rust escapes it; of [`chain`](Self::chain), each error writes itself.
 ///
 /// As `anyhow::Error`, it does not implement [`std::error::Error`] itself, but converts into a box of it.
 ///
@@ -152,10 +154,9 @@ impl From<Error> for Box<dyn StdError> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if f.alternate() {
-            write_chain(self.as_std(), f)
-        } else {
-            fmt::Display::fmt(&self.error, f)
+        match f.alternate() {
+            true => write!(f, "{}", Chain(self.as_std())),
+            false => write!(f, "{}", Lines(&self.error)),
         }
     }
 }
@@ -169,14 +170,14 @@ impl fmt::Debug for Error {
                 .field("permanent", &self.permanent)
                 .finish();
         }
-        write!(f, "{}", self.error)?;
+        write!(f, "{}", Line(&self.error))?;
         if self.permanent {
             f.write_str(" (permanent)")?;
         }
         if self.source().is_some() {
             f.write_str("\n\nCaused by:")?;
             for cause in self.chain().skip(1) {
-                write!(f, "\n    {cause}")?;
+                write!(f, "\n    {}", Line(cause))?;
             }
         }
         Ok(())
@@ -227,22 +228,37 @@ fn chain<'e>(
     std::iter::successors(Some(error), |error| (**error).source())
 }
 
-/// Writes an error and its causes on one line. A cause whose text its effect already holds is not said again.
-pub(crate) fn write_chain(
-    error: &(dyn StdError + 'static),
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    let mut said = String::new();
-    for error in chain(error) {
-        let text = error.to_string();
-        if said.is_empty() {
-            f.write_str(&text)?;
-        } else if said.contains(&text) {
-            continue;
-        } else {
-            write!(f, ": {text}")?;
-        }
-        said = text;
+/// How many characters of what a tool says went wrong are written.
+pub(crate) const MOST: usize = 4000;
+/// How many causes are looked at. An error may name itself as its cause.
+const CAUSES: usize = 50;
+
+/// An error and its causes on one line, and not more of them than people read. A cause whose text its effect already holds is not
+/// said again.
+pub(crate) struct Chain<'e>(pub(crate) &'e (dyn StdError + 'static));
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Cut(Line(Causes(self.0)), MOST))
     }
-    Ok(())
+}
+
+struct Causes<'e>(&'e (dyn StdError + 'static));
+
+impl fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = String::new();
+        for error in chain(self.0).take(CAUSES) {
+            let text = Cut(error, MOST).to_string();
+            if said.is_empty() {
+                f.write_str(&text)?;
+            } else if said.contains(&text) {
+                continue;
+            } else {
+                write!(f, ": {text}")?;
+            }
+            said = text;
+        }
+        Ok(())
+    }
 }

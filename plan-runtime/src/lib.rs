@@ -108,6 +108,7 @@ mod error;
 #[cfg(all(any(doc, doctest), feature = "macros"))]
 pub mod guide;
 pub mod plan;
+mod print;
 #[doc(hidden)]
 pub mod private;
 pub mod resolve;

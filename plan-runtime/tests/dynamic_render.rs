@@ -111,7 +111,7 @@ error[no-steps]: the plan has no steps
     rendered(
         "",
         r#"
-error[invalid-json]: this is no JSON: it ends too early
+error[invalid-json]: this is not JSON: it ends too early
  --> plan.json:1:1
   |
 1 |
@@ -232,7 +232,7 @@ error[unknown-tool]: there is no tool `\u{1b}[1mfind\u{7}`
  --> plan.json:1:41
   |
 1 | {"steps": [{"id": "a\u001b[1m", "tool": "\u001b[1mfind\u0007", "arguments": {}}]}
-  |                                         ^^^^^^^^^^^^^^^^^^^^^ in step `a\u{1b}[1m`
+  |                                         ^^^^^^^^^^^^^^^^^^^^^ in step `"a\u{1b}[1m"`
   |
   = help: the tools are `find`, `send`
 "#,

@@ -2,8 +2,8 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Action, Body, Branch, Condition, For, Input, Number, Optional, Output, Policy, Reference,
-    Segment, Shared, Source, Step, Template, ToolInfo,
+    Absent, Action, Body, Branch, Condition, For, Input, Number, Optional, Output, Policy,
+    Reference, Segment, Shared, Source, Step, Template, ToolInfo,
 };
 use serde_json::json;
 use std::borrow::Cow::Borrowed;
@@ -23,6 +23,8 @@ const fn tool(name: &'static str) -> ToolInfo {
         description: Borrowed(""),
     }
 }
+
+const TO: [Segment; 1] = [Segment::Key(Borrowed("to"), Absent::Error)];
 
 static FETCH: ToolInfo = tool("fetch");
 static PHONE: ToolInfo = tool("phone");
@@ -77,7 +79,7 @@ static PLAN: Plan = Plan {
                     Branch {
                         condition: Condition::Binds {
                             pattern: Borrowed("Some(to)"),
-                            value: reference(Source::Local(0), &[], "mail.to"),
+                            value: reference(Source::Local(0), &TO, "mail.to"),
                         },
                         body: call(2, &REPLY, reference(Source::Local(1), &[], "to")),
                     },
@@ -155,7 +157,8 @@ fn prints_as_it_would_be_written() {
 #[test]
 fn canonical_json() {
     let step = |id: &str| json!({"reference": {"step": id, "pointer": ""}});
-    let local = |depth: usize, written: &str| json!({"reference": {"local": depth, "pointer": "", "written": written}});
+    let local =
+        |depth: usize, pointer: &str| json!({"reference": {"local": depth, "pointer": pointer}});
     let json = serde_json::to_value(&PLAN).unwrap();
     assert_eq!(
         json["steps"],
@@ -169,11 +172,11 @@ fn canonical_json() {
                 "for": {"pattern": "mail", "list": step("inbox"), "body": {"if": [
                     {
                         "condition": {"reference": {"input": "urgent", "pointer": ""}},
-                        "then": {"tool": {"name": "phone"}, "arguments": local(0, "mail")},
+                        "then": {"tool": {"name": "phone"}, "arguments": local(0, "")},
                     },
                     {
-                        "pattern": "Some(to)", "value": local(0, "mail.to"),
-                        "then": {"tool": {"name": "reply"}, "arguments": local(1, "to")},
+                        "pattern": "Some(to)", "value": local(0, "/to"),
+                        "then": {"tool": {"name": "reply"}, "arguments": local(1, "")},
                     },
                     {"then": {"value": null}},
                 ]}},

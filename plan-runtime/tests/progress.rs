@@ -82,3 +82,29 @@ fn a_line_for_each_step_that_runs() {
     assert_eq!(end.lines().count(), 1, "{end}");
     assert!(end.contains("(1 completed, 1 failed, 1 blocked)"), "{end}");
 }
+
+/// Names, intents and errors neither draw lines nor do anything else to a terminal.
+#[test]
+fn lines_are_no_more_than_steps() {
+    let plan: Plan = serde_json::from_str(
+        r#"{"name": "p\n100%", "steps": [
+            {"id": "a\u001b[8m\nb", "intent": "Fetch\u202e\nthem.\u001b[2J", "tool": {"name": "fetch"}, "arguments": {"object": {"seconds": 9}}},
+            {"id": "{msg}", "tool": {"name": "fetch"}, "arguments": {"object": {"seconds": 9}}}
+        ]}"#,
+    )
+    .unwrap();
+    let terminal = InMemoryTerm::new(10, 100);
+    let progress = Progress::on(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+    let timer = ManualTimer::new();
+    let run = Run::<_, ()>::new(&plan, Ok(vec![]), &timer, start);
+    let mut run = pin!(run.timer(&timer).observe(&progress));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(run.as_mut().poll(&mut cx).is_pending());
+    std::thread::sleep(Duration::from_millis(250));
+    let shown = terminal.contents();
+    assert_eq!(shown.lines().count(), 3, "{shown}");
+    assert!(shown.starts_with(r#""p\n100%" ["#), "{shown}");
+    assert!(shown.contains(r#""a\u{1b}[8m\nb""#), "{shown}");
+    assert!(shown.contains(r"Fetch\u{202e}\nthem.\u{1b}[2J"), "{shown}");
+    assert!(shown.contains("{msg}"), "{shown}");
+}

@@ -140,3 +140,23 @@ fn attempts_are_spans_and_ends_are_events() {
         ]
     );
 }
+
+#[test]
+fn names_are_safe_to_print() {
+    let plan: Plan = serde_json::from_str(
+        r#"{"name": "p\u3164\u001b", "steps": [
+            {"id": "a\u001b[8m\n", "tool": {"name": "fetch\u3164\u202e"}, "arguments": {"object": {"ok": true}}}
+        ]}"#,
+    )
+    .unwrap();
+    let seen = Seen::default();
+    tracing::subscriber::with_default(seen.clone(), || {
+        smol::block_on(Run::<(), ()>::new(&plan, Ok(vec![]), &(), start)).unwrap();
+    });
+    let lines = seen.lines.lock().unwrap().clone();
+    assert!(lines.len() > 4);
+    for line in lines {
+        let unseen = |c: char| c.is_control() || matches!(c, '\u{3164}' | '\u{202e}');
+        assert!(!line.contains(unseen), "{line}");
+    }
+}

@@ -5,9 +5,9 @@ use super::literal::Fielded;
 use super::reference::path;
 use super::value::{Builder, Expanded, ends, it};
 use super::{slice, step, text};
-use crate::ast::{Body, Branch, Computed, Condition, For, List, Literal, Step};
-use crate::parse::{pattern_text, tidy};
-use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
+use crate::ast::{Body, Bound, Branch, Computed, Condition, For, List, Literal, Step};
+use crate::parse::pattern_text;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 impl Builder<'_> {
@@ -68,19 +68,25 @@ impl Builder<'_> {
                     .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
                 (quote!(__plan::Condition::Holds(#data)), false)
             }
-            Condition::Binds(computed, bound) => {
+            Condition::Binds(computed, Bound { names, parts }) => {
                 let expr = &computed.expr;
-                let (pattern, value) = pattern_and_value(&computed.written);
-                let written = Computed {
-                    written: value,
-                    ..computed.clone()
+                let header = quote!(if #expr);
+                let data = match parts {
+                    Some((pattern, value)) => {
+                        let written = Computed {
+                            written: value.clone(),
+                            ..computed.clone()
+                        };
+                        let data = self.bind(&written, &header, names, false);
+                        let pattern = text(&pattern_text(pattern));
+                        quote!(__plan::Condition::Binds { pattern: #pattern, value: #data })
+                    }
+                    None => {
+                        let data = self.bind(computed, &header, names, false);
+                        quote!(__plan::Condition::Chain(#data))
+                    }
                 };
-                let data = self.bind(&written, &quote!(if #expr), bound, false);
-                let pattern = text(&pattern);
-                (
-                    quote!(__plan::Condition::Binds { pattern: #pattern, value: #data }),
-                    true,
-                )
+                (data, true)
             }
         };
         let body = self.body(&branch.body, step, leaves);
@@ -127,36 +133,6 @@ impl Builder<'_> {
             __plan::Body::For(__plan::Cow::Borrowed(&[__plan::For { pattern: #pattern, list: #list, body: #body }]))
         }
     }
-}
-
-/// What stands between `let` and `=` in a condition, and what stands behind. Of a chain that does not begin with `let`, what
-/// stands before the first `=` is the pattern.
-fn pattern_and_value(condition: &TokenStream) -> (String, TokenStream) {
-    let is_let = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "let");
-    let mut rest = condition.clone().into_iter().peekable();
-    let mut pattern = TokenStream::new();
-    let starts = rest.next_if(is_let).is_some();
-    let mut bound = starts;
-    let mut joint = false;
-    while let Some(tree) = rest.next() {
-        bound |= is_let(&tree);
-        if let TokenTree::Punct(punct) = &tree {
-            let follows = matches!(rest.peek(), Some(TokenTree::Punct(next)) if punct.spacing() == Spacing::Joint && matches!(next.as_char(), '=' | '>'));
-            if bound && punct.as_char() == '=' && !joint && !follows {
-                break;
-            }
-            joint = punct.spacing() == Spacing::Joint;
-        } else {
-            joint = false;
-        }
-        pattern.extend([tree]);
-    }
-    let pattern = if starts {
-        tidy(&pattern)
-    } else {
-        pattern.to_string()
-    };
-    (pattern, rest.collect())
 }
 
 /// The actions of a plan, numbered as they are met.

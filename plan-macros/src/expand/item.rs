@@ -129,7 +129,7 @@ fn definition(
         ..
     } = head;
     let krate = cx.krate();
-    let serde = format!("{}::__private::serde", path_text_of(&krate));
+    let serde = format!("{}::__private::serde", tidy(&krate));
     let fields = inputs.iter().map(|Input { attrs, name, ty }| {
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
@@ -151,10 +151,6 @@ fn definition(
         #documented
         #vis struct #name { #(#fields),* }
     }
-}
-
-fn path_text_of(path: &TokenStream) -> String {
-    path.to_string().replace(' ', "")
 }
 
 /// What both forms have: types, steps, the plan, cycles, and what rustc should warn of.

@@ -159,9 +159,7 @@ fn elements(tokens: TokenStream) -> TokenStream {
     let is_dot = |tree: Option<&TokenTree>| matches!(tree, Some(TokenTree::Punct(dot)) if dot.as_char() == '.');
     let is_call = |at: usize| matches!(trees.get(at), Some(TokenTree::Group(group)) if is(group, Delimiter::Parenthesis));
     let trees = trees.iter().enumerate().map(|(at, tree)| match tree {
-        TokenTree::Group(group)
-            if is(group, Delimiter::Bracket) && at > 0 && group.stream().to_string() == ".." =>
-        {
+        TokenTree::Group(group) if is(group, Delimiter::Bracket) && at > 0 && is_every(group) => {
             let leads_on =
                 is_dot(trees.get(at + 1)) && !is_dot(trees.get(at + 2)) && !is_call(at + 3);
             let leads_on = leads_on || is_reference && at + 1 == trees.len();
@@ -194,6 +192,13 @@ fn is(group: &Group, delimiter: Delimiter) -> bool {
 fn holds(group: &Group, char: char) -> bool {
     let mut trees = group.stream().into_iter();
     trees.any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char))
+}
+
+/// Whether the brackets are those of `[..]`.
+fn is_every(group: &Group) -> bool {
+    let trees: Vec<TokenTree> = group.stream().into_iter().collect();
+    let is_dot = |tree: &TokenTree| matches!(tree, TokenTree::Punct(dot) if dot.as_char() == '.');
+    trees.len() == 2 && trees.iter().all(is_dot)
 }
 
 /// Whether the last token is a name for which the condition holds.

@@ -3,6 +3,7 @@
 
 mod computed;
 mod frames;
+mod own;
 mod resolve;
 mod similar;
 
@@ -10,7 +11,7 @@ pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 pub(crate) use similar::similar;
 
-use crate::ast::{Body, Branch, Condition, Plan};
+use crate::ast::{Body, Bound, Branch, Condition, Plan};
 use crate::report::Report;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
@@ -219,7 +220,7 @@ fn bound_in(body: &Body, visit: &mut impl FnMut(&Ident)) {
     match body {
         Body::If(branches) => {
             for Branch { condition, body } in branches {
-                if let Condition::Binds(_, names) = condition {
+                if let Condition::Binds(_, Bound { names, .. }) = condition {
                     names.iter().for_each(&mut *visit);
                 }
                 bound_in(body, visit);

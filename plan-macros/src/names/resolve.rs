@@ -1,8 +1,8 @@
 //! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
 
-use super::computed;
 use super::frames::Frame;
 use super::{Frames, Names, Source};
+use super::{computed, own};
 use crate::ast::{
     Body, Branch, Computed, Condition, Fields, Json, List, Plan, Reference, Rest, Value,
 };
@@ -10,7 +10,7 @@ use crate::report::Report;
 use syn::Ident;
 use syn::ext::IdentExt;
 
-/// Replaces all values that refer to unknown names by [`Value::Broken`], and finds the names in computed ones.
+/// Replaces all values that refer to unknown names by [`Value::Broken`], and calls of the plan itself; finds the names in computed values.
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
@@ -27,6 +27,8 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     if let Some(tail) = &mut plan.tail {
         resolver.value(&mut tail.value);
     }
+    // What is given to the plan there is looked at first.
+    own::refuse(plan, report);
 }
 
 struct Resolver<'a> {
@@ -63,7 +65,7 @@ impl Resolver<'_> {
                             false
                         }
                         Condition::Binds(computed, bound) => {
-                            let names = parts(bound);
+                            let names = parts(&bound.names);
                             let broken = !self.computed(computed);
                             if broken {
                                 *condition = Condition::Holds(Value::Broken);

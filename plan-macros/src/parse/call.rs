@@ -1,5 +1,6 @@
 //! The call of a tool, and what is easily written instead of one.
 
+use super::print::{path_text, tidy};
 use super::value;
 use crate::ast::{Body, Fields, Literal, Value};
 use crate::report::Report;
@@ -21,7 +22,7 @@ pub(super) fn call(
     let (rest, behind) = without_waiting(rest);
     let tokens = rest.clone();
     if !behind.is_empty() && function(tokens.clone()).is_none() {
-        let written = behind.to_string().replace(' ', "");
+        let written = tidy(&behind);
         report.error(
             behind,
             format!("a step calls its tool without `{written}`: the run waits for the tool, and fails if the tool does"),
@@ -147,9 +148,4 @@ fn function(tokens: TokenStream) -> Option<(String, Path)> {
     };
     let (name, path) = parser.parse2(tokens).ok().flatten()?;
     name.starts_with(char::is_lowercase).then_some((name, path))
-}
-
-/// A path without spaces.
-pub(crate) fn path_text(path: &Path) -> String {
-    path.to_token_stream().to_string().replace(' ', "")
 }

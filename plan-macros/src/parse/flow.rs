@@ -1,13 +1,14 @@
 //! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
 
 use super::call;
+use super::print::tidy;
 use super::tokens::Tokens;
 use super::value;
-use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
+use crate::ast::{Body, Bound, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::parse::Parser;
+use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Expr, Pat, PatIdent};
@@ -150,23 +151,24 @@ fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Conditi
     }
     // A condition is what can stand behind `if`, which no parser of an expression alone knows.
     let parsed = syn::parse2::<Expr>(quote!(if #tokens {}));
-    let binds = match &parsed {
-        Ok(Expr::If(branch)) => bound_in(&branch.cond),
-        _ => Vec::new(),
-    };
     let lets = tokens
         .clone()
         .into_iter()
         .any(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "let"));
     match parsed {
         Ok(Expr::If(branch)) if lets => {
+            let parts = match &*branch.cond {
+                Expr::Let(one) => Some((one.pat.clone(), one.expr.to_token_stream())),
+                _ => None,
+            };
+            let names = bound_in(&branch.cond);
             let computed = Computed {
                 written: tokens,
                 expr: borrowed(*branch.cond),
                 names: Vec::new(),
                 locals: Vec::new(),
             };
-            Condition::Binds(computed, binds)
+            Condition::Binds(computed, Bound { names, parts })
         }
         Err(error) if lets => {
             report.push(error);
@@ -238,10 +240,16 @@ fn repeated(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
         report.error_at(within, format!("expected a name before `in`: {USAGE}"));
         return Body::Broken(None);
     }
-    let pat = match Pat::parse_single.parse2(pat) {
-        Ok(pat) => pat,
-        Err(error) if error.to_string() == "unexpected token" => {
-            report.error_at(error.span(), format!("expected `in` before this: {USAGE}"));
+    let parser = |input: ParseStream<'_>| {
+        let pat = Pat::parse_single(input)?;
+        let more = (!input.is_empty()).then(|| input.span());
+        value::drain(input);
+        Ok((pat, more))
+    };
+    let pat = match parser.parse2(pat) {
+        Ok((pat, None)) => pat,
+        Ok((_, Some(more))) => {
+            report.error_at(more, format!("expected `in` before this: {USAGE}"));
             return Body::Broken(None);
         }
         Err(error) => {
@@ -344,29 +352,7 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// A pattern as it is written, but for spaces.
+/// A pattern as its author wrote it, but for spaces.
 pub(crate) fn pattern_text(pat: &Pat) -> String {
     tidy(&pat.to_token_stream())
-}
-
-/// A pattern or a type as people write it: rustc puts spaces around every token of what a macro made.
-pub(crate) fn tidy(tokens: &TokenStream) -> String {
-    let mut text = tokens.to_string();
-    for (spaced, tight) in [
-        (" ::", "::"),
-        (":: ", "::"),
-        ("( ", "("),
-        (" )", ")"),
-        ("[ ", "["),
-        (" ]", "]"),
-        (" ,", ","),
-        (" ;", ";"),
-        (" < ", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        ("& ", "&"),
-    ] {
-        text = text.replace(spaced, tight);
-    }
-    text
 }

@@ -7,6 +7,7 @@ mod head;
 mod json;
 mod literal;
 mod policy;
+mod print;
 mod reference;
 mod statement;
 mod step;
@@ -14,9 +15,9 @@ mod tail;
 pub(crate) mod tokens;
 mod value;
 
-pub(crate) use call::path_text;
-pub(crate) use flow::{bound, pattern_text, tidy};
+pub(crate) use flow::{bound, pattern_text};
 pub(crate) use head::krate;
+pub(crate) use print::{path_text, tidy};
 pub(crate) use reference::is_source_name;
 
 use crate::ast::{Head, Plan, Step, Tail};

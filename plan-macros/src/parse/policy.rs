@@ -1,6 +1,6 @@
 //! The attributes of a step.
 
-use super::call::path_text;
+use super::print::path_text;
 use super::value;
 use crate::ast::{Body, Optional, Policy};
 use crate::docs;
@@ -262,7 +262,11 @@ fn attempts(input: ParseStream<'_>) -> syn::Result<u32> {
 fn optional(attr: &Attribute) -> syn::Result<Optional> {
     match &attr.meta {
         Meta::Path(_) => Ok(Optional::Whole),
-        Meta::List(list) if list.tokens.to_string() == "each" => {
+        Meta::List(list)
+            if list
+                .parse_args::<Ident>()
+                .is_ok_and(|ident| ident == "each") =>
+        {
             Ok(Optional::Each(list.path.span()))
         }
         meta => Err(syn::Error::new_spanned(
@@ -290,13 +294,9 @@ fn concurrency(attr: &Attribute) -> syn::Result<(Span, usize)> {
 fn duration_of(attr: &Attribute, name: &str, example: &str) -> syn::Result<Duration> {
     let usage = format!("`#[{name}(…)]` takes a duration: `#[{name}(\"{example}\")]`");
     let tokens = arguments(attr, &usage)?;
-    duration.parse2(tokens).map_err(|error| {
-        if !error.to_string().contains("is no duration") {
-            syn::Error::new_spanned(&attr.meta, usage)
-        } else {
-            error
-        }
-    })
+    let text: LitStr =
+        syn::parse2(tokens).map_err(|_| syn::Error::new_spanned(&attr.meta, usage))?;
+    duration_in(&text)
 }
 
 /// A duration in a string: `"200ms"`, `"1m 30s"`.
@@ -304,7 +304,10 @@ fn duration(input: ParseStream<'_>) -> syn::Result<Duration> {
     if !input.peek(LitStr) {
         return Err(input.error("a duration is a string, of a number with a unit: `\"200ms\"`"));
     }
-    let text: LitStr = input.parse()?;
+    duration_in(&input.parse()?)
+}
+
+fn duration_in(text: &LitStr) -> syn::Result<Duration> {
     humantime::parse_duration(&text.value()).map_err(|error| {
         syn::Error::new(
             text.span(),

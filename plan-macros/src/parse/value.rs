@@ -3,7 +3,7 @@
 use super::{format, json, literal, reference};
 use crate::ast::{Computed, Scalar, Value};
 use crate::report::Report;
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -140,7 +140,7 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         Some(TokenTree::Punct(last)) => {
             report.error_at(last.span(), "expected a value behind this");
         }
-        Some(last) if is_unexpected_end(&error) => {
+        Some(last) if ends_early(&trees) => {
             report.error_at(
                 last.span(),
                 "the value ends too early: expected more behind this",
@@ -150,8 +150,28 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
     }
 }
 
-fn is_unexpected_end(error: &syn::Error) -> bool {
-    error.to_string().starts_with("unexpected end of input")
+/// Whether nothing is wrong with these tokens but that more has to follow.
+fn ends_early(trees: &[TokenTree]) -> bool {
+    let stops_at_end = |tokens: TokenStream| {
+        let parser = |input: ParseStream<'_>| {
+            let stops = input.parse::<Expr>().is_err() && input.is_empty();
+            drain(input);
+            Ok(stops)
+        };
+        parser.parse2(tokens).unwrap_or_default()
+    };
+    if !stops_at_end(trees.iter().cloned().collect()) {
+        return false;
+    }
+    // What is wrong inside the last brackets is found behind them.
+    match trees.split_last() {
+        Some((TokenTree::Group(group), before)) => {
+            let empty = Group::new(group.delimiter(), TokenStream::new());
+            let trees = before.iter().cloned().chain([empty.into()]);
+            stops_at_end(trees.collect())
+        }
+        _ => true,
+    }
 }
 
 /// Takes all up to the next comma that is not inside brackets.
@@ -295,14 +315,17 @@ fn call_of_macro(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     if !at_end(&fork) {
         return None;
     }
-    let path = super::path_text(&call.path);
-    let path = path.trim_start_matches("::");
-    let value = if matches!(path, "json" | "serde_json::json") {
-        json::parse(&call, report)?
-    } else if matches!(path, "format" | "std::format" | "alloc::format") {
-        format::parse(&call, report)?
-    } else {
-        return None;
+    let names: Vec<String> = call
+        .path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string())
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let value = match names[..] {
+        ["json"] | ["serde_json", "json"] => json::parse(&call, report)?,
+        ["format"] | ["std" | "alloc", "format"] => format::parse(&call, report)?,
+        _ => return None,
     };
     input.advance_to(&fork);
     Some(value)

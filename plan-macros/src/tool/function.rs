@@ -79,7 +79,7 @@ impl Expansion<'_> {
         } = self;
         let vis = &function.vis;
         let serde = quote!(#krate::__private::serde);
-        let serde_path = serde.to_string().replace(' ', "");
+        let serde_path = crate::parse::tidy(&serde);
         let copied = function.attrs.iter().filter(|attr| {
             attr.path().is_ident("doc")
                 || attr.path().is_ident("deprecated")

@@ -76,6 +76,8 @@ pub const UNLIMITED: Limits = Limits {
     steps: usize::MAX,
     depth: 64,
     string: usize::MAX,
+    name: usize::MAX,
+    values: usize::MAX,
 };
 
 /// The graph as a plan that is read at run time.

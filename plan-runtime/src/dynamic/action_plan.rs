@@ -6,6 +6,7 @@ use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};
 use crate::Plan;
 use crate::plan::Step;
+use crate::resolve::describe::short;
 
 const TOP: &[&str] = &[
     "plan",
@@ -75,6 +76,9 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
 /// What is said of inputs; references make them known as well.
 fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
     for node in draft.items(source, list, "`inputs`").unwrap_or_default() {
+        if draft.is_over() {
+            break;
+        }
         let Some(members) = draft.members(source, node, "an input") else {
             continue;
         };
@@ -85,15 +89,20 @@ fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
             draft.note(Note::error(Code::EmptyName, place, "the input has no name"));
             continue;
         }
-        if draft.inputs.iter().any(|input| input.name == name) {
+        if !draft.name_fits(&name, "the name of an input", place.clone()) {
+            continue;
+        }
+        if draft.input_names.contains_key(name.as_str()) {
             draft.note(Note::error(
                 Code::DuplicateId,
                 place,
-                format!("two inputs have the name `{name}`"),
+                format!("two inputs have the name `{}`", short(&name)),
             ));
             continue;
         }
         draft.no_step(&name, place);
+        let input = draft.inputs.len();
+        draft.input_names.insert(name.as_str().into(), input);
         let type_name =
             steps::optional_string(draft, source, &members, "type", "the type of an input");
         let description = steps::optional_string(
@@ -106,6 +115,14 @@ fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
         if type_name.is_empty() {
             draft.spans.untyped.push(draft.inputs.len());
         }
+        draft.name_fits(
+            &type_name,
+            "the type of an input",
+            source.place(node.slice()),
+        );
+        draft
+            .input_names
+            .insert(name.as_str().into(), draft.inputs.len());
         draft.inputs.push(crate::plan::Input {
             name: name.into(),
             type_name: type_name.into(),

@@ -70,7 +70,7 @@ pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Op
 
 fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) -> Step {
     let (id, members) = head.open(source);
-    draft.current = Some((index, id.clone()));
+    draft.current = Some((index, id.as_str().into()));
     let Some(members) = members else {
         return steps::step(
             index,
@@ -108,6 +108,10 @@ fn depends_on(
     };
     let (mut after, mut places) = (Vec::new(), Vec::new());
     for item in draft.items(source, node, "`dependsOn`").unwrap_or_default() {
+        draft.count(1, source.place(item.slice()));
+        if draft.is_over() {
+            break;
+        }
         let Some(step) =
             draft.value::<usize>(source, item, "a step to wait for", "the index of a step")
         else {

@@ -6,13 +6,15 @@ mod policy;
 mod reference;
 mod template;
 
-use super::draft::{Draft, Members, wrong_kind};
+use super::draft::{Draft, Members, VALUES_OF_STEP, wrong_kind};
 use super::finding::{Code, Note};
 use super::node::{Node, Source};
 use super::spans::{Span, StepSpans};
 use super::steps;
+use super::syntax::Scan;
 use crate::Plan;
-use crate::plan::{Input, Output, Template};
+use crate::plan::{Bound, Input, Output, Template};
+use crate::resolve::describe::short;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -31,8 +33,8 @@ struct Canonical<'d> {
     names: Names,
     /// How many actions were read so far.
     sites: usize,
-    /// How many local values there are where it is read.
-    locals: usize,
+    /// The local values that there are where it is read.
+    locals: Vec<Bound>,
 }
 
 /// What a step has as its `id`.
@@ -55,7 +57,7 @@ impl<'d> Canonical<'d> {
             source,
             names,
             sites: 0,
-            locals: 0,
+            locals: Vec::new(),
         }
     }
 
@@ -74,12 +76,19 @@ impl<'d> Canonical<'d> {
             return None;
         }
         // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
-        self.draft.spans.steps.reserve_exact(nodes.len());
         for (index, node) in nodes.iter().enumerate() {
+            self.draft
+                .count(VALUES_OF_STEP, self.source.place(node.slice()));
+            if self.draft.is_over() {
+                break;
+            }
             self.declare_step(index, *node);
         }
-        let mut steps = Vec::with_capacity(nodes.len());
+        let mut steps = Vec::new();
         for (index, node) in nodes.into_iter().enumerate() {
+            if self.draft.is_over() {
+                break;
+            }
             steps.push(self.step(index, node));
         }
         self.draft.current = None;
@@ -96,13 +105,25 @@ impl<'d> Canonical<'d> {
     fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
         for node in self.list(top, "inputs", "`inputs`") {
+            self.draft
+                .count(VALUES_OF_STEP, self.source.place(node.slice()));
+            if self.draft.is_over() {
+                break;
+            }
             let Some(members) = self.object(node, "an input", INPUT) else {
                 continue;
             };
             let name = self.required(&members, node, "name", "the input", "the name of an input");
+            let type_name = self.text(&members, "type", "the type of an input");
+            let name = name.unwrap_or_default();
+            for (name, what) in [(&name, "the name"), (&type_name, "the type")] {
+                let what = format!("{what} of an input");
+                self.draft
+                    .name_fits(name, &what, self.source.place(node.slice()));
+            }
             let input = Input {
-                name: name.unwrap_or_default().into(),
-                type_name: self.text(&members, "type", "the type of an input").into(),
+                name: name.into(),
+                type_name: type_name.into(),
                 description: self
                     .text(&members, "description", "the description of an input")
                     .into(),
@@ -121,7 +142,7 @@ impl<'d> Canonical<'d> {
         };
         if let Some((_, first)) = inputs.get(name) {
             let first = first.clone();
-            let message = format!("two inputs have the name `{name}`");
+            let message = format!("two inputs have the name `{}`", short(name));
             self.draft.note(
                 Note::error(Code::DuplicateId, place, message)
                     .related(first, "the first one is here")
@@ -132,6 +153,7 @@ impl<'d> Canonical<'d> {
             return;
         }
         inputs.insert(name.to_owned(), (index, place));
+        self.draft.input_names.insert(name.into(), index);
     }
 
     /// Makes a step known by its id.
@@ -149,10 +171,17 @@ impl<'d> Canonical<'d> {
             self.draft.spans.steps[index].broken = true;
             return;
         };
+        if !self
+            .draft
+            .name_fits(&text.value, "the id of a step", place.clone())
+        {
+            self.draft.spans.steps[index].broken = true;
+            return;
+        }
         if let Names::InPlan(inputs) = &self.names
             && let Some((_, input)) = inputs.get(&*text.value)
         {
-            let message = format!("the step `{}` has the name of an input", text.value);
+            let message = format!("the step `{}` has the name of an input", short(&text.value));
             let note = Note::error(Code::DuplicateId, place.clone(), message);
             let note = note.related(input.clone(), "the input is here");
             let help = "steps and inputs have different names: give one of them another".to_owned();
@@ -190,6 +219,13 @@ impl<'d> Canonical<'d> {
             None => Template::Null,
         };
         Output { type_name, value }
+    }
+
+    /// A string, which is text whatever it looks like.
+    fn literal(&mut self, node: Node<'_>, what: &str) -> Option<String> {
+        let text = self.draft.text(&self.source, node, what)?;
+        self.draft.foreign(&self.source, &text, &Scan::default());
+        Some(text.value.into_owned())
     }
 
     fn place(&self, node: Node<'_>) -> Range<usize> {

@@ -4,9 +4,15 @@ use super::draft::Draft;
 use super::finding::{Code, Note};
 use crate::Plan;
 use crate::plan::{Source, Template};
-use petgraph::algo::{astar, kosaraju_scc};
+use crate::resolve::describe::short;
+use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+
+/// How many steps of a way round are named.
+const MOST_NAMED: usize = 16;
 
 /// Says a way round for each group of steps that wait for one another.
 pub(super) fn check(draft: &mut Draft, plan: &Plan) {
@@ -14,38 +20,47 @@ pub(super) fn check(draft: &mut Draft, plan: &Plan) {
         return;
     }
     for way in ways(plan) {
-        let name = |step: usize| plan.steps[step].id.as_ref();
-        let round: Vec<&str> = way
-            .iter()
-            .chain(way.first())
-            .map(|&step| name(step))
-            .collect();
-        let message = match way.len() {
-            1 => format!("step `{}` waits for itself", round[0]),
-            _ => format!("steps wait for one another: `{}`", round.join("` → `")),
+        let name = |step: usize| short(&plan.steps[step].id);
+        let message = match &way[..] {
+            [only] => format!("step `{}` waits for itself", name(*only)),
+            _ => format!("steps wait for one another: {}", round(&way, name)),
         };
-        let edges: Vec<(Range<usize>, String)> = (0..way.len())
-            .map(|at| {
-                let (step, next) = (way[at], way[(at + 1) % way.len()]);
-                (
-                    edge(draft, plan, step, next),
-                    format!("`{}` needs `{}`", name(step), name(next)),
-                )
-            })
-            .collect();
-        let mut edges = edges.into_iter();
+        let mut edges = (0..way.len()).take(MOST_NAMED).map(|at| {
+            let (step, next) = (way[at], way[(at + 1) % way.len()]);
+            let label = format!("`{}` needs `{}`", name(step), name(next));
+            (edge(draft, plan, step, next), label)
+        });
         let Some((place, label)) = edges.next() else {
             continue;
         };
         let mut note = Note::error(Code::Cycle, place, message)
             .label(label)
-            .step(name(way[0]));
+            .step(&plan.steps[way[0]].id.as_ref().into());
         for (place, label) in edges {
             note = note.related(place, label);
         }
         draft.notes.push(note.help(
             "take one of these references out, or have its value come from elsewhere".to_owned(),
         ));
+    }
+}
+
+/// `a` → `b` → `a`, without the middle of a way that is long.
+fn round(way: &[usize], name: impl Fn(usize) -> String) -> String {
+    let named = |steps: &[usize]| {
+        let names: Vec<String> = steps
+            .iter()
+            .map(|&step| format!("`{}`", name(step)))
+            .collect();
+        names.join(" → ")
+    };
+    let first = named(&way[..1]);
+    match way.len().checked_sub(MOST_NAMED) {
+        None | Some(0) => format!("{} → {first}", named(way)),
+        Some(more) => {
+            let (start, end) = (&way[..MOST_NAMED - 1], &way[way.len() - 1..]);
+            format!("{} → {more} more → {} → {first}", named(start), named(end))
+        }
     }
 }
 
@@ -76,12 +91,24 @@ fn shortest(graph: &DiGraph<(), ()>, group: &[NodeIndex]) -> Option<Vec<usize>> 
             .contains_edge(start, start)
             .then(|| vec![start.index()]);
     }
-    let back = graph
-        .neighbors(start)
-        .filter_map(|next| astar(graph, next, |node| node == start, |_| 1, |_| 0));
-    let (_, mut way) = back.min_by_key(|(length, _)| *length)?;
-    way.rotate_right(1);
-    Some(way.into_iter().map(NodeIndex::index).collect())
+    // Breadth first, so that the first way back is the shortest.
+    let mut before: HashMap<NodeIndex, NodeIndex> = HashMap::new();
+    let mut open = VecDeque::from([start]);
+    while let Some(node) = open.pop_front() {
+        for next in graph.neighbors(node) {
+            if next == start {
+                let way = std::iter::successors(Some(node), |node| before.get(node).copied());
+                let mut way: Vec<usize> = way.map(NodeIndex::index).collect();
+                way.reverse();
+                return Some(way);
+            }
+            if let Entry::Vacant(new) = before.entry(next) {
+                new.insert(node);
+                open.push_back(next);
+            }
+        }
+    }
+    None
 }
 
 /// Where a step says that it needs another.

@@ -1,10 +1,11 @@
 //! What readers share: names, templates, and what is found on the way.
 
+mod foreign;
 mod members;
 mod reference;
 mod template;
 
-pub(super) use members::{Member, Members, duplicate, names, repeated, wrong_kind};
+pub(super) use members::{Member, Members, duplicate, names, wrong_kind};
 
 use super::finding::{Code, Note, Notes};
 use super::spans::Spans;
@@ -13,12 +14,22 @@ use crate::plan::{Input, Shared, ToolInfo};
 use crate::resolve::describe::{short, similar};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How many names are listed where none is similar to the one that was meant.
 pub(super) const MOST_NAMES: usize = 8;
 
 /// For how many unknown names a similar one is looked for, where there are many.
 const MOST_SEARCHES: usize = 32;
+
+/// How many parts the path of a reference has at most. No JSON is nested so deep.
+pub(super) const MOST_PARTS: usize = 256;
+
+/// How many values a step counts for, besides those in it.
+pub(super) const VALUES_OF_STEP: usize = 4;
+
+/// How many bytes a document has for each value, if it has many.
+const BYTES_PER_VALUE: usize = 8;
 
 /// A plan that is being read.
 pub(super) struct Draft {
@@ -28,17 +39,22 @@ pub(super) struct Draft {
     pub(super) notes: Notes,
     pub(super) spans: Spans,
     pub(super) inputs: Vec<Input>,
+    /// The inputs by their names.
+    pub(super) input_names: HashMap<Box<str>, usize>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
     pub(super) steps: usize,
     /// The tools that were called last under each name.
     tools: HashMap<String, Shared<ToolInfo>>,
     /// The step that is being read, with its id.
-    pub(super) current: Option<(usize, String)>,
+    pub(super) current: Option<(usize, Arc<str>)>,
     /// How many names were looked for among all others.
     searches: usize,
     /// Where it shows which dialect the document is in.
     shows: Option<Range<usize>>,
+    /// How many values are read at most, and how many were.
+    most_values: usize,
+    values: usize,
 }
 
 impl Draft {
@@ -53,13 +69,66 @@ impl Draft {
             notes: Notes::default(),
             spans: Spans::default(),
             inputs: Vec::new(),
+            input_names: HashMap::new(),
             ids: HashMap::new(),
             steps: 0,
             tools: HashMap::new(),
             current: None,
             searches: 0,
             shows: None,
+            most_values: limits.values,
+            values: 0,
         }
+    }
+
+    /// Allows as many values as a document of this length may have.
+    pub(super) fn allow_values(&mut self, bytes: usize) {
+        self.most_values = self.limits.values.saturating_add(bytes / BYTES_PER_VALUE);
+    }
+
+    /// Counts values that are about to be read. Where they are too many, it is an error.
+    pub(super) fn count(&mut self, values: usize, place: Range<usize>) {
+        let before = self.values;
+        self.values = before.saturating_add(values);
+        if before <= self.most_values && self.values > self.most_values {
+            let message = format!(
+                "the document has more than {} values, which is too many for its length",
+                self.most_values
+            );
+            let help = format!(
+                "of more than {} values, each has {BYTES_PER_VALUE} bytes on average",
+                self.limits.values
+            );
+            let note = Note::error(Code::LimitPassed, place, message);
+            self.note(note.label("this value is the first too many").help(help));
+        }
+    }
+
+    /// Whether so much is wrong with the document that the rest of it is not read.
+    pub(super) fn is_over(&self) -> bool {
+        self.values > self.most_values || self.notes.is_full()
+    }
+
+    /// Whether a reference has no more parts than are read; where it has, it is an error.
+    pub(super) fn path_fits(&mut self, parts: usize, place: Range<usize>) -> Option<()> {
+        if parts <= MOST_PARTS {
+            return Some(());
+        }
+        let message = format!("the reference has {parts} parts, and at most {MOST_PARTS} are read");
+        self.error(Note::error(Code::LimitPassed, place, message))
+    }
+
+    /// Whether a name is not too long; where it is, it is an error.
+    pub(super) fn name_fits(&mut self, name: &str, what: &str, place: Range<usize>) -> bool {
+        let most = self.limits.name;
+        if name.len() > most {
+            let message = format!(
+                "{what} has {} bytes, and at most {most} are read",
+                name.len()
+            );
+            self.note(Note::error(Code::LimitPassed, place, message));
+        }
+        name.len() <= most
     }
 
     /// Adds a note on the step that is being read.
@@ -100,7 +169,7 @@ impl Draft {
             let note = Note::error(
                 Code::DuplicateId,
                 place,
-                format!("two steps have the id `{id}`"),
+                format!("two steps have the id `{}`", short(id)),
             );
             let note = match first {
                 Some(first) => note.related(first, "the first one is here"),
@@ -138,11 +207,12 @@ impl Draft {
         if let Some(index) = self.step_of(id) {
             return Some(index);
         }
-        let note = self.unknown_step(id, place);
+        let (note, _) = self.unknown_step(id, place);
         self.error(note)
     }
 
-    fn unknown_step(&mut self, id: &str, place: Range<usize>) -> Note {
+    /// Says that there is no such step, and whether one has a similar id.
+    fn unknown_step(&mut self, id: &str, place: Range<usize>) -> (Note, bool) {
         let message = format!("there is no step `{}`", short(id));
         let few = self.ids.len() <= MOST_NAMES;
         let mut names: Vec<(usize, String)> = Vec::new();
@@ -153,11 +223,16 @@ impl Draft {
                 .collect();
             names.sort_unstable();
         }
-        let help = match similar(id, names.iter().map(|(_, name)| name.as_str())) {
-            Some(meant) => Some(format!("a step with a similar name exists: `{meant}`")),
+        let meant = similar(id, names.iter().map(|(_, name)| name.as_str()));
+        let help = match meant {
+            Some(meant) => Some(format!(
+                "a step with a similar name exists: `{}`",
+                short(meant)
+            )),
             None => self::names("step", names.iter().map(|(_, name)| name.as_str())),
         };
-        Note::error(Code::UnknownStep, place, message).help(help)
+        let note = Note::error(Code::UnknownStep, place, message).help(help);
+        (note, meant.is_some())
     }
 
     /// Whether it is still worth while to look through all names for a similar one: a document may be nothing but mistakes.
@@ -165,25 +240,4 @@ impl Draft {
         self.searches += 1;
         self.searches <= MOST_SEARCHES
     }
-}
-
-pub(super) fn not_json(place: Range<usize>, error: &serde_json::Error) -> Note {
-    let message = error.to_string();
-    // The place is said in its own way.
-    let message = match message.rfind(" at line ") {
-        Some(end) => &message[..end],
-        None => &message,
-    };
-    let message = match message {
-        "expected value" => "a value has to stand here",
-        "expected ident" => "its words are `true`, `false` and `null`",
-        "trailing characters" => "nothing can follow behind the value",
-        _ if error.is_eof() => "it ends too early",
-        other => other,
-    };
-    Note::error(
-        Code::InvalidJson,
-        place,
-        format!("this is no JSON: {message}"),
-    )
 }

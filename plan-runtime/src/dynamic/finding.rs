@@ -1,3 +1,7 @@
+mod note;
+
+pub(super) use note::{Note, Notes};
+use crate::print::{Line, Told};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -31,8 +35,8 @@ pub struct Finding {
     pub related: Vec<Label>,
     /// What to do about it.
     pub help: Option<String>,
-    /// The id of the step that it stands in.
-    pub step: Option<String>,
+    /// The id of the step that it stands in. One that is longer than 1,024 bytes is cut.
+    pub step: Option<Arc<str>>,
 }
 
 /// A place in a document, with a few words on it.
@@ -157,6 +161,9 @@ impl fmt::Display for Code {
 
 /// All that was found in a document, in the order in which it stands there.
 ///
+/// There are at most 257: of more than 256, errors go before warnings, and the last finding says how many there are besides. Each has at most
+/// 16 other places, and texts of at most 2,048 bytes.
+///
 /// It is a list of [`Finding`]s and, where one of them is an error, an [`Error`](std::error::Error). `{}` writes them for people, each
 /// with its line and column. With the feature `diagnostics`, `render` underlines the places.
 ///
@@ -240,20 +247,20 @@ impl fmt::Display for Finding {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        writeln!(f, "{severity}[{}]: {}", self.code, self.message)?;
+        writeln!(f, "{severity}[{}]: {}", self.code, Line(&self.message))?;
         write!(f, "  --> {}:{}", self.label.line, self.label.column)?;
         if let Some(step) = &self.step {
-            write!(f, " in step `{step}`")?;
+            write!(f, " in step `{}`", Told(step))?;
         }
         match self.label.text.as_str() {
             "" => writeln!(f)?,
-            text => writeln!(f, ": {text}")?,
+            text => writeln!(f, ": {}", Line(text))?,
         }
         for label in &self.related {
             writeln!(f, "   = note: {label}")?;
         }
         if let Some(help) = &self.help {
-            writeln!(f, "   = help: {help}")?;
+            writeln!(f, "   = help: {}", Line(help))?;
         }
         Ok(())
     }
@@ -264,139 +271,7 @@ impl fmt::Display for Label {
         write!(f, "{}:{}", self.line, self.column)?;
         match self.text.as_str() {
             "" => Ok(()),
-            text => write!(f, ": {text}"),
-        }
-    }
-}
-
-/// A finding whose line and column are not known yet.
-#[derive(Debug)]
-pub(super) struct Note {
-    code: Code,
-    severity: Severity,
-    message: String,
-    at: Range<usize>,
-    label: String,
-    related: Vec<(Range<usize>, String)>,
-    help: Option<String>,
-    step: Option<String>,
-}
-
-impl Note {
-    pub(super) fn error(code: Code, at: Range<usize>, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            severity: Severity::Error,
-            message: message.into(),
-            at,
-            label: String::new(),
-            related: Vec::new(),
-            help: None,
-            step: None,
-        }
-    }
-
-    pub(super) fn warning(code: Code, at: Range<usize>, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Warning,
-            ..Self::error(code, at, message)
-        }
-    }
-
-    pub(super) fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
-        self
-    }
-
-    pub(super) fn related(mut self, at: Range<usize>, label: impl Into<String>) -> Self {
-        self.related.push((at, label.into()));
-        self
-    }
-
-    pub(super) fn help(mut self, help: impl Into<Option<String>>) -> Self {
-        self.help = help.into();
-        self
-    }
-
-    /// Whether it helps by a name that is similar to the wrong one.
-    pub(super) fn names_similar(&self) -> bool {
-        let help = self.help.as_deref().unwrap_or_default();
-        help.starts_with("a step with a similar name")
-    }
-
-    pub(super) fn step(mut self, step: &str) -> Self {
-        if !step.is_empty() {
-            self.step = Some(step.to_owned());
-        }
-        self
-    }
-}
-
-/// Notes on one text, which become findings.
-#[derive(Debug, Default)]
-pub(super) struct Notes(Vec<Note>);
-
-impl Notes {
-    pub(super) fn push(&mut self, note: Note) {
-        self.0.push(note);
-    }
-
-    pub(super) fn has_errors(&self) -> bool {
-        self.0.iter().any(|note| note.severity == Severity::Error)
-    }
-
-    /// The findings, in the order of the text; those at one place in the order in which they were found.
-    pub(super) fn into_findings(mut self, text: &str) -> Findings {
-        if self.0.is_empty() {
-            return Findings::default();
-        }
-        self.0.sort_by_key(|note| note.at.start);
-        let lines = Lines::of(text);
-        let list = self.0.into_iter().map(|note| Finding {
-            code: note.code,
-            severity: note.severity,
-            message: note.message,
-            label: lines.label(note.at, note.label),
-            related: note
-                .related
-                .into_iter()
-                .map(|(at, label)| lines.label(at, label))
-                .collect(),
-            help: note.help,
-            step: note.step,
-        });
-        Findings {
-            list: list.collect(),
-            text: text.into(),
-        }
-    }
-}
-
-/// Where the lines of a text start.
-struct Lines<'a> {
-    text: &'a str,
-    starts: Vec<usize>,
-}
-
-impl<'a> Lines<'a> {
-    fn of(text: &'a str) -> Self {
-        let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(after.map(|(at, _)| at + 1));
-        Self {
-            text,
-            starts: starts.collect(),
-        }
-    }
-
-    fn label(&self, span: Range<usize>, text: String) -> Label {
-        let line = self.starts.partition_point(|start| *start <= span.start);
-        let start = self.starts.get(line - 1).copied().unwrap_or_default();
-        let before = self.text.get(start..span.start).unwrap_or_default();
-        Label {
-            line,
-            column: before.chars().count() + 1,
-            span,
-            text,
+            text => write!(f, ": {}", Line(text)),
         }
     }
 }

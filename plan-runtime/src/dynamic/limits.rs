@@ -18,6 +18,11 @@ pub struct Limits {
     pub depth: usize,
     /// Bytes of one string, without its escapes. By default 1 MiB.
     pub string: usize,
+    /// Bytes of a name: the id of a step, the name of a tool or of an input, a type. By default 1,024.
+    pub name: usize,
+    /// Values that are read however short the document is. By default 4,096. A document that has more of them has eight bytes for each value
+    /// beyond, of which each step counts for four, so that what is read takes no more memory than 20 times its size. That only long lists of short values do not have.
+    pub values: usize,
 }
 
 impl Default for Limits {
@@ -27,6 +32,8 @@ impl Default for Limits {
             steps: 10_000,
             depth: 64,
             string: 1 << 20,
+            name: 1_024,
+            values: 4_096,
         }
     }
 }

@@ -10,7 +10,7 @@
 //! | from | to | by |
 //! |---|---|---|
 //! | tools | what a model is shown | [`Contracts::to_json`] |
-//! | text | a plan, its dialect, its warnings | [`Reader::read`], [`Toolbox::read`] |
+//! | text, or bytes | a plan, its dialect, its warnings | [`Reader::read`], [`Reader::read_slice`], [`Toolbox::read`], [`Toolbox::read_slice`] |
 //! | text with mistakes | [`Findings`]: code, line, column, what to do | the same; `render` underlines them (feature `diagnostics`) |
 //! | a plan and its inputs as JSON | a run | [`Toolbox::run`] |
 //! | a plan | text in any dialect, or what the dialect lacks | [`Dialect::write`], [`Lacking`] |
@@ -71,6 +71,7 @@
 
 mod action_plan;
 mod blueprint;
+mod bytes;
 mod canonical;
 mod contract;
 mod cycle;
@@ -78,6 +79,7 @@ mod dialect;
 mod draft;
 mod finding;
 mod fit;
+mod invalid;
 mod limits;
 mod node;
 mod reader;

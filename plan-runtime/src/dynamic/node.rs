@@ -1,7 +1,9 @@
 //! JSON text, opened one level at a time. A node is the slice of the text that it stands for, so it knows its place.
 
+use super::invalid::Invalid;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// A JSON value that is known to be well-formed, but for the surrogates in its strings.
@@ -24,12 +26,19 @@ pub(super) enum Kind {
 pub(super) struct Text<'a> {
     pub(super) value: Cow<'a, str>,
     pub(super) raw: &'a str,
+    /// Where in `raw` some of the value is, if there are escapes in it. See [`Text::marks`].
+    marks: OnceCell<Vec<(u32, u32)>>,
 }
+
+/// How many bytes of a value lie between two marks.
+const MARK: usize = 256;
 
 impl<'a> Node<'a> {
     /// The value that a text is.
-    pub(super) fn of(text: &'a str) -> serde_json::Result<Self> {
-        serde_json::from_str(text).map(Self::raw)
+    pub(super) fn of(text: &'a str) -> Result<Self, Invalid> {
+        serde_json::from_str(text)
+            .map(Self::raw)
+            .map_err(|_| Invalid::of(text))
     }
 
     fn raw(raw: &'a RawValue) -> Self {
@@ -59,7 +68,16 @@ impl<'a> Node<'a> {
 
     /// The elements of a list; none of anything else.
     pub(super) fn items(self) -> Vec<Node<'a>> {
-        Parts::of(self, Kind::List).collect()
+        // There may be nearly as many as the text has bytes, so the list has no room for more.
+        let count = Parts::of(self, Kind::List).count();
+        let mut items = Vec::with_capacity(count);
+        items.extend(Parts::of(self, Kind::List));
+        items
+    }
+
+    /// The same, one after the other.
+    pub(super) fn each_item(self) -> impl Iterator<Item = Node<'a>> {
+        Parts::of(self, Kind::List)
     }
 
     /// The text of a string.
@@ -75,7 +93,11 @@ impl<'a> Node<'a> {
             }
             _ => Cow::Owned(serde_json::from_str(self.0)?),
         };
-        Ok(Text { value, raw: self.0 })
+        Ok(Text {
+            value,
+            raw: self.0,
+            marks: OnceCell::new(),
+        })
     }
 
     /// The value as serde reads it.
@@ -168,31 +190,55 @@ impl Text<'_> {
         if matches!(self.value, Cow::Borrowed(_)) {
             return part.start + 1..part.end + 1;
         }
-        let (mut at, mut decoded) = (1, 0);
-        let (mut start, mut end) = (None, None);
-        let bytes = self.raw.as_bytes();
-        while at < self.raw.len() {
-            if decoded >= part.start && start.is_none() {
-                start = Some(at);
-            }
-            if decoded >= part.end {
-                end = Some(at);
-                break;
-            }
-            let (written, length) = match (bytes[at], bytes.get(at + 1)) {
-                (b'\\', Some(b'u')) => unit(self.raw, at),
-                (b'\\', _) => (2, 1),
-                (first, _) => {
-                    let length = utf8_length(first);
-                    (length, length)
-                }
-            };
+        let start = self.raw_at(part.start);
+        start..self.raw_at(part.end).max(start)
+    }
+
+    /// Where a byte of the value is in [`Text::raw`].
+    fn raw_at(&self, place: usize) -> usize {
+        let marks = self.marks.get_or_init(|| self.marks());
+        let after = marks.partition_point(|(decoded, _)| *decoded as usize <= place);
+        let (mut decoded, mut at) = match after.checked_sub(1).and_then(|at| marks.get(at)) {
+            Some((decoded, at)) => (*decoded as usize, *at as usize),
+            None => (0, 1),
+        };
+        let last = self.raw.len().saturating_sub(1);
+        while at < last && decoded < place {
+            let (written, length) = self.sign(at);
             at += written;
             decoded += length;
         }
-        let last = self.raw.len().saturating_sub(1);
-        let start = start.unwrap_or(last);
-        start..end.unwrap_or(last).max(start)
+        at.min(last)
+    }
+
+    /// A place of the value every now and then, with where it is in [`Text::raw`]: there may be many questions for long strings.
+    fn marks(&self) -> Vec<(u32, u32)> {
+        let mut marks = Vec::with_capacity(self.value.len() / MARK);
+        let (mut at, mut decoded, mut next) = (1, 0, MARK);
+        while at < self.raw.len() {
+            if decoded >= next {
+                next = decoded + MARK;
+                // A document is shorter than 4 GiB.
+                marks.extend(u32::try_from(decoded).ok().zip(u32::try_from(at).ok()));
+            }
+            let (written, length) = self.sign(at);
+            at += written;
+            decoded += length;
+        }
+        marks
+    }
+
+    /// How long the sign is that is written here, and in UTF-8.
+    fn sign(&self, at: usize) -> (usize, usize) {
+        let bytes = self.raw.as_bytes();
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'\\', Some(b'u')) => unit(self.raw, at),
+            (b'\\', _) => (2, 1),
+            (first, _) => {
+                let length = utf8_length(first);
+                (length, length)
+            }
+        }
     }
 }
 
@@ -239,6 +285,14 @@ impl<'a> Source<'a> {
 
     pub(super) fn text(&self) -> &'a str {
         self.text
+    }
+
+    /// The document.
+    pub(super) fn whole(&self) -> &'a str {
+        match self.outer {
+            None => self.text,
+            Some((_, source)) => source.whole(),
+        }
     }
 
     /// Where a slice of this text stands in the document.

@@ -1,9 +1,10 @@
-use super::draft::{Draft, Members, not_json};
+use super::draft::{Draft, Members};
 use super::finding::{Code, Findings, Note, Notes};
 use super::node::{Kind, Node, Source};
 use super::spans::Spans;
 use super::{
-    Contracts, Dialect, Limits, Profile, action_plan, blueprint, canonical, cycle, fit, tool_plan,
+    Contracts, Dialect, Limits, Profile, action_plan, blueprint, bytes, canonical, cycle, fit,
+    tool_plan,
 };
 use crate::Plan;
 
@@ -110,7 +111,8 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// Reads a plan. A Markdown fence (as language models write it) around the JSON is no part of it.
+    /// Reads a plan. A Markdown fence (as language models write it) around the JSON is no part of it, and neither is a byte order mark
+    /// before it.
     ///
     /// What the document can show by itself is checked: the JSON, names, references, cycles, the form of each part. With
     /// [`tools`](Self::tools), it is checked against them as well.
@@ -119,7 +121,7 @@ impl<'c> Reader<'c> {
     ///
     /// All that was found, if one of it is an error.
     pub fn read<'t>(&self, text: &'t str) -> Result<Document<'t>, Findings> {
-        if let Some(findings) = self.too_long(text) {
+        if let Some(findings) = self.too_long(text.as_bytes()) {
             return Err(findings);
         }
         let mut notes = Notes::default();
@@ -147,20 +149,52 @@ impl<'c> Reader<'c> {
         }
     }
 
+    /// Reads a plan from bytes: a file, or the body of a request.
+    ///
+    /// JSON is in UTF-8, so bytes that are not are a finding at the first of them, and so is a document in UTF-16 or UTF-32. Of such a
+    /// document, [`Findings::text`] is the part before that byte.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Code, Reader};
+    ///
+    /// let document = Reader::new().read_slice(b"\xef\xbb\xbf[{\"id\": \"a\", \"tool\": \"t\"}]")?;
+    /// assert_eq!(document.plan().steps[0].id, "a");
+    ///
+    /// let findings = Reader::new().read_slice(b"[{\"id\": \"caf\xe9\"}]").unwrap_err();
+    /// assert_eq!(findings[0].code, Code::InvalidJson);
+    /// assert_eq!(findings.to_string(), "\
+    /// error[invalid-json]: the document is not UTF-8: byte 12 is 0xe9, which begins no character there
+    ///   --> 1:13
+    ///    = help: write it again in UTF-8
+    /// ");
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// All that was found, if one of it is an error.
+    pub fn read_slice<'t>(&self, bytes: &'t [u8]) -> Result<Document<'t>, Findings> {
+        match self.too_long(bytes) {
+            Some(findings) => Err(findings),
+            None => self.read(bytes::text(bytes)?),
+        }
+    }
+
     /// Says that a document is too long, and keeps what of it is short enough.
-    fn too_long(&self, text: &str) -> Option<Findings> {
+    fn too_long(&self, bytes: &[u8]) -> Option<Findings> {
         let most = self.limits.bytes.min(u32::MAX as usize);
-        if text.len() <= most {
+        if bytes.len() <= most {
             return None;
         }
-        let end = text.floor_char_boundary(most);
+        let text = bytes::valid(&bytes[..most]);
+        let end = text.len();
         let message = format!(
             "the document has {} bytes, and at most {most} are read",
-            text.len()
+            bytes.len()
         );
         let mut notes = Notes::default();
         notes.push(Note::error(Code::LimitPassed, end..end, message).label("the limit is here"));
-        Some(notes.into_findings(&text[..end]))
+        Some(notes.into_findings(text))
     }
 
     pub(super) fn draft(
@@ -172,8 +206,8 @@ impl<'c> Reader<'c> {
         let json = without_fence(text);
         let node = match Node::of(json) {
             Ok(node) => node,
-            Err(error) => {
-                notes.push(no_json(&source, json, &error));
+            Err(invalid) => {
+                notes.push(invalid.note(&source, json));
                 return None;
             }
         };
@@ -194,6 +228,7 @@ impl<'c> Reader<'c> {
             },
         };
         let mut draft = Draft::new(dialect, self.profile, self.limits);
+        draft.allow_values(text.len());
         let plan = match dialect {
             Dialect::ToolPlan => tool_plan::read(&mut draft, &source, node),
             Dialect::Blueprint => blueprint::read(&mut draft, &source, node),
@@ -203,6 +238,9 @@ impl<'c> Reader<'c> {
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);
+            }
+            if draft.is_over() {
+                return plan;
             }
             cycle::check(&mut draft, &plan);
             if let Some(tools) = self.tools {
@@ -294,7 +332,7 @@ impl<'t> Document<'t> {
 /// The JSON in a Markdown fence, where a text is not JSON from its start and has one fence.
 fn without_fence(text: &str) -> &str {
     const FENCE: &str = "```";
-    let bare = text.trim_start_matches('\u{feff}');
+    let bare = &text[bytes::start(text)..];
     if bare.trim_start().starts_with(['{', '[']) {
         return bare;
     }
@@ -305,46 +343,6 @@ fn without_fence(text: &str) -> &str {
         }
         _ => bare,
     }
-}
-
-fn no_json(source: &Source<'_>, json: &str, error: &serde_json::Error) -> Note {
-    let start = source.place(json).start;
-    let before: usize = json
-        .split_inclusive('\n')
-        .take(error.line().saturating_sub(1))
-        .map(str::len)
-        .sum();
-    // serde_json counts the bytes of a line up to and with the one that is wrong.
-    let at = before + error.column().saturating_sub(1);
-    let at = (0..=at.min(json.len()))
-        .rev()
-        .find(|at| json.is_char_boundary(*at))
-        .unwrap_or_default();
-    let length = json[at..].chars().next().map_or(0, char::len_utf8);
-    let place = start + at..start + at + length;
-    if error.is_eof() {
-        let end = start + json.trim_end().len();
-        return not_json(end..end, error).help("was the document cut off?".to_owned());
-    }
-    // serde_json's own words for it are of a key or a value that is missing.
-    if json[at..].starts_with(['}', ']']) && json[..at].trim_end().ends_with(',') {
-        let comma = start + json[..at].trim_end().len() - 1;
-        let message = "this is no JSON: nothing follows the comma";
-        return Note::error(Code::InvalidJson, comma..comma + 1, message)
-            .help("take the comma out".to_owned());
-    }
-    // What other languages write for it.
-    let word = json[at..].split(|c: char| !c.is_ascii_alphabetic()).next();
-    let help = match (json[at..].chars().next(), word) {
-        (Some('\'' | '`' | '“' | '”'), _) => {
-            Some(r#"names and strings stand in double quotes: `"id"`"#)
-        }
-        (_, Some("True" | "False")) => Some("JSON writes `true` and `false`"),
-        (_, Some("None" | "undefined" | "nil")) => Some("JSON writes `null`"),
-        (Some('/' | '#'), _) => Some("JSON has no comments"),
-        _ => None,
-    };
-    not_json(place, error).help(help.map(str::to_owned))
 }
 
 /// The dialect that a document looks like.

@@ -1,8 +1,10 @@
 //! Findings with the places in the document underlined.
 
+use super::bytes;
 use super::finding::{Finding, Findings, Label, Severity};
+use crate::print::{Line, Safe, Told};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use std::borrow::Cow;
+use std::fmt::Write;
 use std::ops::Range;
 
 /// How wide the output is. A line that is longer is cut.
@@ -14,7 +16,7 @@ const LONG: usize = 1 << 16;
 
 impl Findings {
     /// Writes the findings as rustc writes its own, with the places in the document underlined. `origin` is what the document is called, such as
-    /// the path of its file. Long lines are cut.
+    /// the path of its file. Long lines are cut, and what a terminal would not show of them is written as Rust escapes it.
     ///
     /// ```
     /// use plan_runtime::dynamic::Reader;
@@ -44,6 +46,7 @@ impl Findings {
 
     fn rendered(&self, origin: &str, renderer: &Renderer) -> String {
         let mut out = String::new();
+        let origin = &Line(origin).to_string();
         for finding in self {
             if !out.is_empty() {
                 out.push('\n');
@@ -62,8 +65,8 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
         Severity::Warning => Level::WARNING,
     };
     let words = match (finding.label.text.as_str(), &finding.step) {
-        ("", Some(step)) => Cow::Owned(format!("in step `{step}`")),
-        (words, _) => Cow::Borrowed(words),
+        ("", Some(step)) => format!("in step `{}`", Told(step)),
+        (words, _) => Line(words).to_string(),
     };
     let primary = &finding.label;
     // What is too far to the side to be shown beside it has lines of its own.
@@ -73,10 +76,10 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
     let annotation = AnnotationKind::Primary.span(window.inside(primary, text));
     let snippet = window
         .snippet(text, origin)
-        .annotation(annotation.label(visible(&words).into_owned()))
+        .annotation(annotation.label(words))
         .annotations(near.iter().map(|label| window.context(label, text)));
     let mut group = level
-        .primary_title(visible(&finding.message))
+        .primary_title(Line(&finding.message).to_string())
         .id(finding.code.as_str())
         .elements(window.origin(primary, origin))
         .element(snippet);
@@ -88,7 +91,7 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
             .element(snippet.annotation(window.context(label, text)));
     }
     match &finding.help {
-        Some(help) => group.element(Level::HELP.message(visible(help))),
+        Some(help) => group.element(Level::HELP.message(Line(help).to_string())),
         None => group,
     }
 }
@@ -97,8 +100,8 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
 struct Window {
     range: Range<usize>,
     line: usize,
-    /// The line does not start where the part does.
-    cut: bool,
+    /// The line does not start where the part does, or some of it is escaped, so a column in it is not one of the document.
+    moved: bool,
 }
 
 impl Window {
@@ -107,44 +110,54 @@ impl Window {
         let (first, line) = first.map_or((0, 1), |label| (label.span.start, label.line));
         let last = labels.map(|label| end(label, text)).max();
         let last = last.unwrap_or_default().max(first);
-        let mut cut = false;
-        let mut start = text[..first].rfind('\n').map_or(0, |at| at + 1);
+        let mut moved = false;
+        let mut start = match text[..first].rfind('\n') {
+            Some(end) => end + 1,
+            None => bytes::start(text).min(first),
+        };
         let mut end = text[last..].find('\n').map_or(text.len(), |at| last + at);
+        if text[last..end].ends_with('\r') && end < text.len() {
+            end -= 1;
+        }
         if end - start > LONG && !text[first..last].contains('\n') {
-            cut = true;
+            moved = true;
             start = boundary(text, start.max(first.saturating_sub(MARGIN)));
             end = boundary(text, end.min(last + MARGIN));
         }
+        moved |= shown(&text[start..end], last - start) != text[start..last];
         Self {
             range: start..end,
             line,
-            cut,
+            moved,
         }
     }
 
     /// The place, where the snippet cannot say it itself.
     fn origin<'a>(&self, label: &Label, origin: &'a str) -> Option<Origin<'a>> {
         let place = Origin::path(origin).line(label.line);
-        self.cut.then(|| place.char_column(label.column))
+        self.moved.then(|| place.char_column(label.column))
     }
 
-    fn snippet<'a, T: Clone>(&self, text: &'a str, origin: &'a str) -> Snippet<'a, T> {
-        let snippet = Snippet::source(&text[self.range.clone()]).line_start(self.line);
-        match self.cut {
+    fn snippet<'a, T: Clone>(&self, text: &str, origin: &'a str) -> Snippet<'a, T> {
+        let part = &text[self.range.clone()];
+        let snippet = Snippet::source(shown(part, part.len())).line_start(self.line);
+        match self.moved {
             true => snippet,
             false => snippet.path(origin),
         }
     }
 
     fn inside(&self, label: &Label, text: &str) -> Range<usize> {
-        label.span.start - self.range.start..end(label, text) - self.range.start
+        let part = &text[self.range.clone()];
+        let place = |at: usize| shown(part, at - self.range.start).len();
+        place(label.span.start)..place(end(label, text))
     }
 
     fn context<'a>(&self, label: &'a Label, text: &str) -> Annotation<'a> {
         let span = self.inside(label, text);
         AnnotationKind::Context
             .span(span)
-            .label(visible(&label.text))
+            .label(Line(&label.text).to_string())
     }
 }
 
@@ -163,14 +176,22 @@ fn boundary(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at)
 }
 
-/// A text without signs that do something to a terminal.
-fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
+/// The beginning of a part of a document, as it is shown: with escapes for what a terminal would not show.
+fn shown(part: &str, end: usize) -> String {
+    let mut text = String::with_capacity(end);
+    let mut safe = Safe::lines(&mut text);
+    let mut written = 0;
+    for (at, c) in part[..end].char_indices() {
+        let ends_line = c == '\r' && part[at + 1..].starts_with('\n');
+        if ends_line || c == '\t' {
+            let _ = safe.write_str(&part[written..at]);
+            // It is a tab that indents, and becomes four spaces.
+            if c == '\t' {
+                let _ = safe.as_it_is("\t");
+            }
+            written = at + 1;
+        }
     }
-    let shown = |c: char| match c {
-        c if c.is_control() => c.escape_default().to_string(),
-        c => c.to_string(),
-    };
-    text.chars().map(shown).collect::<String>().into()
+    let _ = safe.write_str(&part[written..end]);
+    text
 }

@@ -39,7 +39,7 @@ pub(super) struct Spans {
     pub(super) steps: Vec<StepSpans>,
     /// Those of all templates: a template before its parts, in the order in which
     /// [`Template::visit`](crate::plan::Template::visit) hands them over, step by step, and the plan's output last.
-    pub(super) templates: Vec<TemplateSpan>,
+    pub(super) templates: Templates,
     /// The templates that could not be read, and for which null stands, in ascending order.
     broken: Vec<usize>,
     /// The first of the plan's output; there is none where the document says nothing of an output.
@@ -94,6 +94,53 @@ pub(super) struct StepSpans {
 impl StepSpans {
     pub(super) fn templates(&self) -> usize {
         self.templates as usize
+    }
+}
+
+/// The places of all templates, in pieces: a list that grows has room for three times as many for a while.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Templates(Vec<Vec<TemplateSpan>>);
+
+/// How many places a piece has.
+const PIECE: usize = 1024;
+
+impl Templates {
+    pub(super) fn push(&mut self, span: TemplateSpan) {
+        match self.0.last_mut() {
+            Some(last) if last.len() < PIECE => last.push(span),
+            Some(_) => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(span);
+                self.0.push(piece);
+            }
+            // A plan may be small.
+            None => self.0.push(vec![span]),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self.0.last() {
+            Some(last) => (self.0.len() - 1) * PIECE + last.len(),
+            None => 0,
+        }
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&TemplateSpan> {
+        self.0.get(at / PIECE)?.get(at % PIECE)
+    }
+
+    fn truncate(&mut self, templates: usize) {
+        self.0.truncate(templates.div_ceil(PIECE));
+        if let Some(last) = self.0.get_mut(templates / PIECE) {
+            last.truncate(templates % PIECE);
+        }
+    }
+
+    /// Keeps no more room than there is need for.
+    pub(super) fn shrink_to_fit(&mut self) {
+        if let Some(last) = self.0.last_mut() {
+            last.shrink_to_fit();
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the three dialects of strings have in common: a list of steps, each with one tool.
 
 use super::Dialect;
-use super::draft::{Draft, Members, wrong_kind};
+use super::draft::{Draft, Members, VALUES_OF_STEP, wrong_kind};
 use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::spans::{Span, StepSpans};
@@ -51,11 +51,14 @@ pub(super) fn heads<'a>(
     if !counted(draft, source, &nodes) {
         return Heads(Vec::new());
     }
-    draft.spans.steps.reserve_exact(nodes.len());
     let mut index = 0;
     let mut piece = |nodes: &[Node<'a>]| {
-        let mut piece = Vec::with_capacity(nodes.len());
+        let mut piece = Vec::new();
         for node in nodes {
+            draft.count(VALUES_OF_STEP, source.place(node.slice()));
+            if draft.is_over() {
+                break;
+            }
             piece.push(head(draft, source, *node, index, id));
             index += 1;
         }
@@ -71,8 +74,14 @@ pub(super) fn read<'a>(
     Heads(heads): Heads<'a>,
     step: fn(&mut Draft, &Source<'_>, usize, Head<'a>) -> Step,
 ) -> Vec<Step> {
-    let mut steps = Vec::with_capacity(heads.iter().map(Vec::len).sum());
+    let mut steps = Vec::new();
+    if !draft.is_over() {
+        steps.reserve_exact(heads.iter().map(Vec::len).sum());
+    }
     for (index, head) in heads.into_iter().flatten().enumerate() {
+        if draft.is_over() {
+            break;
+        }
         steps.push(step(draft, source, index, head));
     }
     draft.current = None;
@@ -89,7 +98,7 @@ pub(super) fn plain(
     arguments: fn(&mut Draft, &Source<'_>, usize, &Members<'_>) -> Template,
 ) -> Step {
     let (id, members) = head.open(source);
-    draft.current = Some((index, id.clone()));
+    draft.current = Some((index, id.as_str().into()));
     let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
     if let Some(members) = &members {
         draft.only(source, members, "a step", known);
@@ -130,7 +139,7 @@ fn head<'a>(
         tool: Span::from(whole.clone()),
         ..StepSpans::default()
     };
-    draft.current = Some((index, String::new()));
+    draft.current = Some((index, "".into()));
     let members = draft.members(source, node, "a step");
     let given = members.as_ref().and_then(|members| members.get("id"));
     let arguments = ["params", "arguments"]
@@ -144,8 +153,11 @@ fn head<'a>(
         (Some(given), _) => {
             spans.id = source.place(given.slice()).into();
             if let Some(text) = draft.text(source, given, "the id of a step") {
-                id = text.value.into_owned();
-                draft.declare(index, &id, source.place(given.slice()));
+                let place = source.place(given.slice());
+                if draft.name_fits(&text.value, "the id of a step", place.clone()) {
+                    id = text.value.into_owned();
+                    draft.declare(index, &id, place);
+                }
             }
         }
         (None, Some(default)) => {
@@ -187,6 +199,10 @@ pub(super) fn tool(
         draft.spans.steps[index].broken = true;
         return None;
     };
+    if !draft.name_fits(&name.value, "the name of a tool", place.clone()) {
+        draft.spans.steps[index].broken = true;
+        return None;
+    }
     if name.value.trim().is_empty() {
         draft.spans.steps[index].broken = true;
         return draft.error(Note::error(

@@ -1,11 +1,14 @@
 //! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
 
-use super::draft::{Draft, Members, not_json, repeated};
+use super::draft::{Draft, Members};
 use super::finding::{Code, Note};
 use super::node::{Kind, Node, Source};
 use super::steps::{self, Head};
 use crate::Plan;
 use crate::plan::{Output, Step, Template};
+use crate::resolve::describe::short;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 const TOP: &[&str] = &[
     "steps",
@@ -74,12 +77,11 @@ fn arguments(
     match Node::of(inner.text()) {
         Ok(node) if node.kind() == Kind::Object => draft.template(&inner, node, None, 0),
         Ok(node) => steps::whole(draft, &inner, node),
-        Err(error) => {
-            let place = source.place(node.slice());
+        Err(invalid) => {
             let help =
                 "the arguments are an object, or a string with the JSON text of one".to_owned();
-            draft.note(not_json(place.clone(), &error).help(help));
-            let at = draft.place(place, None);
+            draft.note(invalid.note(&inner, inner.text()).help(help));
+            let at = draft.place(source.place(node.slice()), None);
             draft.broken(at)
         }
     }
@@ -105,25 +107,36 @@ fn output_steps(
     draft.spans.output = Some(draft.spans.templates.len());
     draft.place(source.place(node.slice()), None);
     let mut chosen = Vec::new();
-    let mut names = Vec::new();
+    // Those that are listed again, with the place of the last.
+    let mut seen = BTreeMap::new();
     for item in &items {
         let place = source.place(item.slice());
+        draft.count(1, place.clone());
+        if draft.is_over() {
+            break;
+        }
         let Some(text) = draft.text(source, *item, "an output step") else {
             continue;
         };
         if let Some(index) = draft.known_step(&text.value, place.clone()) {
-            names.push((text.value.into_owned(), place.clone()));
-            if !chosen.contains(&index) {
-                chosen.push(index);
-                draft.place(place, None);
+            match seen.entry(index) {
+                Entry::Vacant(new) => {
+                    new.insert(None);
+                    chosen.push(index);
+                    draft.place(place, None);
+                }
+                Entry::Occupied(mut again) => {
+                    again.insert(Some(place));
+                }
             }
         }
     }
-    for name in repeated(names.iter().map(|(name, _)| name.as_str())) {
-        if let Some((_, place)) = names.iter().rfind(|(other, _)| other == name) {
-            let message = format!("`{name}` is listed twice");
+    for (index, place) in seen {
+        if let Some(place) = place {
+            let id = steps.get(index).map_or("", |step| &step.id);
+            let message = format!("`{}` is listed twice", short(id));
             draft.note(
-                Note::warning(Code::DuplicateMember, place.clone(), message)
+                Note::warning(Code::DuplicateMember, place, message)
                     .help("its output is given once".to_owned()),
             );
         }

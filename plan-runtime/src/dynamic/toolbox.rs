@@ -325,6 +325,23 @@ impl<App: ?Sized> Toolbox<App> {
         Reader::new().tools(&self.contracts).read(text)
     }
 
+    /// The same of bytes, as [`Reader::read_slice`] reads them.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, dynamic::Toolbox, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let toolbox = Toolbox::new().with::<Double>();
+    /// let findings = toolbox.read_slice(&[0xff, 0xfe, b'{', 0, b'}', 0]).unwrap_err();
+    /// assert_eq!(findings[0].message, "the document is in UTF-16 (little-endian), and JSON is in UTF-8");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// All that was found, if one of it is an error.
+    pub fn read_slice<'t>(&self, bytes: &'t [u8]) -> std::result::Result<Document<'t>, Findings> {
+        Reader::new().tools(&self.contracts).read_slice(bytes)
+    }
+
     fn get(&self, name: &str) -> Option<&Implementation<App>> {
         self.tools.get(self.contracts.place(name)?)
     }

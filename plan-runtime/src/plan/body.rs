@@ -73,6 +73,24 @@ pub enum Condition {
         /// The value.
         value: Template,
     },
+    /// The same for a chain of conditions with `let`s in it, such as `let Some(x) = &a && b`: a computed value whose text is the
+    /// whole chain. What it binds is a local value of the branch.
+    Chain(Template),
+}
+
+impl Condition {
+    /// What is asked; none for a final `else`.
+    pub(crate) fn template(&self) -> Option<&Template> {
+        match self {
+            Self::Always => None,
+            Self::Holds(value) | Self::Binds { value, .. } | Self::Chain(value) => Some(value),
+        }
+    }
+
+    /// Whether the branch has a local value.
+    pub(crate) fn binds(&self) -> bool {
+        matches!(self, Self::Binds { .. } | Self::Chain(_))
+    }
 }
 
 /// A body for each element of a list.
@@ -105,11 +123,8 @@ impl Body {
             Self::Action(action) => f(Part::Action(action)),
             Self::If(branches) => {
                 for branch in branches.iter() {
-                    match &branch.condition {
-                        Condition::Always => {}
-                        Condition::Holds(value) | Condition::Binds { value, .. } => {
-                            f(Part::Condition(value));
-                        }
+                    if let Some(value) = branch.condition.template() {
+                        f(Part::Condition(value));
                     }
                     branch.body.visit(f);
                 }

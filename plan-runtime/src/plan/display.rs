@@ -2,25 +2,36 @@
 
 mod step;
 
-pub(super) use step::attributes;
+pub(super) use step::{Asked, Bound, ToolName, attributes};
 
 use super::{Key, Number, Part, Plan, Tag, Template, is_word};
+use crate::print::{Code, Line, Name, Quoted, is_expression, width};
 use std::fmt::{Display, Formatter, Result, Write};
 
+/// Names that are not words are in quotes, and so is Rust that could be taken for more than a type, a pattern or a value
+/// (`code("…")`, `computed("…")`). A line break or another character that is not seen is an escape (`\u{202e}`). So each line is what
+/// it seems to be, and plans that differ in what they do print differently.
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "plan {}", self.name)?;
+        write!(f, "plan {}", Name(&self.name))?;
         if !self.output.type_name.is_empty() {
-            write!(f, " -> {}", self.output.type_name)?;
+            write!(f, " -> {}", Code(&self.output.type_name))?;
         }
         f.write_char('\n')?;
-        write_comment(f, "  ", &self.description)?;
-        let widest = widest(self.inputs.iter().map(|input| input.name.as_ref()));
-        for input in self.inputs.iter() {
-            write!(f, "  input {}", input.name)?;
+        if !self.description.trim().is_empty() {
+            write_comment(f, "  ", &self.description)?;
+        }
+        let names = self
+            .inputs
+            .iter()
+            .map(|input| Name(&input.name).to_string());
+        let names: Vec<String> = names.collect();
+        let widest = widest(&names);
+        for (input, name) in self.inputs.iter().zip(&names) {
+            write!(f, "  input {name}")?;
             if !input.type_name.is_empty() {
-                let gap = widest - input.name.chars().count();
-                write!(f, ": {:gap$}{}", "", input.type_name)?;
+                let gap = widest - width(name);
+                write!(f, ": {:gap$}{}", "", Code(&input.type_name))?;
             }
             write_beside(f, &input.description)?;
         }
@@ -39,30 +50,41 @@ impl Display for Plan {
 fn write_beside(f: &mut Formatter<'_>, text: &str) -> Result {
     match text.trim() {
         "" => f.write_char('\n'),
-        text if !text.contains('\n') => writeln!(f, "  // {text}"),
+        text if !text.contains('\n') => writeln!(f, "  // {}", Line(text)),
         text => {
             f.write_char('\n')?;
-            write_comment(f, "    ", text)
+            text.split('\n').try_for_each(|line| match line.trim() {
+                // Not to be taken for what is said of a step's dependencies.
+                line if NOTES.iter().any(|note| line.starts_with(note)) => {
+                    writeln!(f, "    // {}", Quoted(line))
+                }
+                line => write_comment(f, "    ", line),
+            })
         }
     }
 }
 
 fn write_comment(f: &mut Formatter<'_>, indent: &str, text: &str) -> Result {
-    text.trim().lines().try_for_each(|line| match line.trim() {
-        "" => writeln!(f, "{indent}//"),
-        line => writeln!(f, "{indent}// {line}"),
-    })
+    text.trim()
+        .split('\n')
+        .try_for_each(|line| match line.trim() {
+            "" => writeln!(f, "{indent}//"),
+            line => writeln!(f, "{indent}// {}", Line(line)),
+        })
 }
 
-fn widest<'a>(names: impl Iterator<Item = &'a str>) -> usize {
-    names.map(|name| name.chars().count()).max().unwrap_or(0)
+/// What the comments begin with in which a step's dependencies are named.
+const NOTES: [&str; 2] = ["needs ", "after "];
+
+fn widest(names: &[String]) -> usize {
+    names.iter().map(|name| width(name)).max().unwrap_or(0)
 }
 
 fn name_of(name: &str) -> String {
     if is_word(name) {
         name.to_owned()
     } else {
-        format!("{name:?}")
+        Quoted(name).to_string()
     }
 }
 
@@ -75,7 +97,7 @@ impl Display for Template {
             Self::Number(Number::Unsigned(value)) => write!(f, "{value}"),
             Self::Number(Number::Signed(value)) => write!(f, "{value}"),
             Self::Number(Number::Float(value)) => write!(f, "{value:?}"),
-            Self::String(text) => write!(f, "{text:?}"),
+            Self::String(text) => Quoted(text).fmt(f),
             Self::List(items) => {
                 f.write_char('[')?;
                 write_list(f, items.iter())?;
@@ -101,28 +123,31 @@ impl Display for Template {
             Self::Tagged(tag, content) => match (tag, content.first()) {
                 (Tag::None, Some(content)) => write!(f, "{content}"),
                 (Tag::None, None) => f.write_str("null"),
-                (Tag::Variant(_, name), None) => f.write_str(name),
+                (Tag::Variant(_, name), None) => Name(name).fmt(f),
                 (Tag::Variant(_, name), Some(content @ Self::Object(_))) => {
-                    write!(f, "{name} {content}")
+                    write!(f, "{} {content}", Name(name))
                 }
                 (Tag::Variant(_, name), Some(Self::List(items))) => {
-                    write!(f, "{name}(")?;
+                    write!(f, "{}(", Name(name))?;
                     write_list(f, items.iter())?;
                     f.write_char(')')
                 }
-                (Tag::Variant(_, name), Some(content)) => write!(f, "{name}({content})"),
+                (Tag::Variant(_, name), Some(content)) => write!(f, "{}({content})", Name(name)),
             },
             Self::Reference(reference) => match reference.written.as_ref() {
                 "" => write!(
                     f,
-                    "{:?} {:?}",
+                    "{:?} {}",
                     reference.source,
-                    reference.pointer().as_str()
+                    Quoted(reference.pointer().as_str())
                 ),
-                written => f.write_str(written),
+                _ => reference.fmt(f),
             },
             Self::Text(parts) => write_text(f, parts),
-            Self::Computed(computed) => f.write_str(&computed.written),
+            Self::Computed(computed) => match computed.written.as_ref() {
+                written if is_expression(written) => f.write_str(written),
+                written => write!(f, "computed({})", Quoted(written)),
+            },
         }
     }
 }
@@ -146,7 +171,7 @@ fn write_text(f: &mut Formatter<'_>, parts: &[Part]) -> Result {
             Part::Value { spec, .. } => write!(text, "{{:{spec}}}")?,
         }
     }
-    write!(f, "format!({text:?}")?;
+    write!(f, "format!({}", Quoted(&text))?;
     for part in parts {
         if let Part::Value { value, .. } = part {
             write!(f, ", {value}")?;

@@ -55,21 +55,23 @@ mod shared;
 mod template;
 mod uses;
 mod write;
+mod written;
 
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
-pub use picture::{Direction, Dot, Mermaid};
 #[cfg(feature = "html")]
-pub(crate) use picture::{path, visible};
+pub(crate) use picture::path;
+pub use picture::{Direction, Dot, Mermaid};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};
 pub use shared::Shared;
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
-pub(crate) use reference::{index, local, written};
+pub(crate) use reference::{index, local};
 pub use uses::Use;
 pub(crate) use uses::{is_word, push_key};
 pub use write::InPlan;
+pub(crate) use written::{Bound, agrees, path_agrees, written};
 
 use std::borrow::Cow;
 
@@ -88,8 +90,10 @@ use std::borrow::Cow;
 /// | a projection, or a reference through what may be absent | the same with `"path"` in place of `"pointer"` |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
+/// | a chain of conditions with `let`s, of a branch | `{"chain": {"computed": …}, "then": …}` |
 ///
-/// A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is, but for
+/// How a reference is `written` may be left out. It is derived from what the reference reads, and one that says something else is an
+/// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is, but for
 /// how references are written.
 ///
 /// [`Deserialize`](serde::Deserialize) reads it out of any format, without limits on its size, and an error tells of all that is

@@ -1,3 +1,4 @@
+use crate::print::{Quoted, is_whole};
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -29,7 +30,8 @@ pub struct Reference {
     pub source: Source,
     /// The way to the value.
     pub path: Cow<'static, [Segment]>,
-    /// The reference as its author wrote it (`inbox.data[0].thread_id`).
+    /// The reference as its author wrote it (`inbox.data[0].thread_id`), for people. In a plan that was read from canonical JSON it is
+    /// derived from the source and the path.
     pub written: Cow<'static, str>,
 }
 
@@ -147,30 +149,17 @@ pub(crate) fn index(token: &str) -> Option<usize> {
     }
 }
 
+/// As it is [written](Reference::written), in quotes where that could be taken for more than a reference.
 impl std::fmt::Display for Reference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.written)
+        match self.written.as_ref() {
+            written if is_whole(written) => f.write_str(written),
+            written => write!(f, "reference({})", Quoted(written)),
+        }
     }
 }
 
 /// What a local value is called where nobody named it.
 pub(crate) fn local(depth: usize) -> String {
     format!("local{depth}")
-}
-
-/// A reference as its author would write it, for one that was given without.
-pub(crate) fn written(name: &str, path: &[Segment]) -> String {
-    let mut text = name.to_owned();
-    for segment in path {
-        match segment {
-            // In a pointer there is no telling a key of digits from an index.
-            Segment::Key(key, _) if index(key).is_some() => text.push_str(&format!("[{key}]")),
-            Segment::Key(key, _) => super::push_key(&mut text, key),
-            Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
-            Segment::Each => text.push_str("[..]"),
-            Segment::Optional(_) => text.push('?'),
-            Segment::Same | Segment::Or(_) | Segment::Else(_) => {}
-        }
-    }
-    text
 }

@@ -1,4 +1,5 @@
 use super::{Key, Part, Reference, Source, Step, Template};
+use crate::print::{Quoted, is_seen};
 use std::fmt::Write;
 
 /// A reference, and where in the arguments it stands.
@@ -165,7 +166,7 @@ pub(crate) fn push_key(place: &mut String, key: &str) {
         }
         place.push_str(key);
     } else {
-        let _ = write!(place, "[{key:?}]");
+        let _ = write!(place, "[{}]", Quoted(key));
     }
 }
 
@@ -176,4 +177,5 @@ pub(crate) fn is_word(key: &str) -> bool {
         .next()
         .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '@'))
         && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '-'))
+        && is_seen(key)
 }

@@ -2,10 +2,9 @@
 
 mod step;
 
-use super::reference::{local, written};
 use super::{
     Absent, Computed, Input, Key, Number, Output, Part, Plan, Reference, Segment, Source, Tag,
-    Template,
+    Template, agrees, written,
 };
 use crate::shape::Tagging;
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -199,17 +198,14 @@ impl Serialize for InPlan<'_, &Reference> {
         } else {
             map.serialize_entry("path", &Path(&reference.path))?;
         }
-        // What a reader can make of the rest is left out.
-        let name: Cow<'_, str> = match reference.source {
-            Source::Local(depth) => local(depth).into(),
-            source => self
-                .plan
-                .and_then(|plan| plan.name_of(source))
-                .unwrap_or_default()
-                .into(),
-        };
-        if self.says_written && reference.written != written(&name, &reference.path) {
-            entry_unless_empty(&mut map, "written", &reference.written)?;
+        // A reader derives it, and takes none that does not agree.
+        let name = self.plan.and_then(|plan| plan.name_of(reference.source));
+        if let Some(name) = name
+            && self.says_written
+            && reference.written != written(name, &reference.path)
+            && agrees(name, &reference.path, &reference.written)
+        {
+            map.serialize_entry("written", &reference.written)?;
         }
         map.end()
     }

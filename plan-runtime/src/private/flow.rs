@@ -253,7 +253,7 @@ impl<L: Locals, F: Serialize> Compute for Within<L, F> {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
         (self.look)(scope)?;
         self.locals.look(scope)?;
-        crate::resolve::encode(&(self.compute)(scope, self.locals.refs(scope)))
+        scope.encode(&(self.compute)(scope, self.locals.refs(scope)))
     }
 }
 
@@ -277,6 +277,8 @@ impl<L: Locals> Compute for Binding<L> {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
         (self.look)(scope)?;
         self.locals.look(scope)?;
-        (self.bind)(scope, self.locals.refs(scope))
+        let bound = (self.bind)(scope, self.locals.refs(scope))?;
+        scope.charge(&bound)?;
+        Ok(bound)
     }
 }

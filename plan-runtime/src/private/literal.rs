@@ -133,7 +133,7 @@ pub struct Filled<F> {
 impl<F: Serialize> Compute for Filled<F> {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
         (self.look)(scope)?;
-        crate::resolve::encode(&(self.compute)(scope))
+        scope.encode(&(self.compute)(scope))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Projections, names and variants, part by part.
 
 use super::error::{Place, ResolveError};
+use super::meter::{PART, charge};
 use super::node::{At, Node, along};
 use super::value::all_read;
 use super::walk::{behind_each, tokens};
@@ -62,8 +63,9 @@ impl<'a> SeqAccess<'a> for EachItems<'a> {
         };
         let index = self.index;
         self.index += 1;
-        let node =
-            along(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
+        charge(self.at.scope.meter(), PART)?;
+        let node = along(item, self.rest, self.at.scope.meter())
+            .map_err(|e| behind_each(e, index, self.path, self.rest))?;
         let leads_on = !matches!(node, Node::Each { .. });
         seed.deserialize(self.at.part(node)).map(Some).map_err(|e| {
             let e = if leads_on {
@@ -92,6 +94,14 @@ impl KeyOrText<'_> {
             Self::Borrowed(text) => text,
             Self::Owned(text) => text,
         }
+    }
+}
+
+impl<'a> IntoDeserializer<'a, ResolveError> for KeyOrText<'a> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 

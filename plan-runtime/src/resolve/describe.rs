@@ -34,9 +34,26 @@ pub(crate) fn value(value: &Value) -> String {
             Some((end, _)) => format!("the string {:?}… ({} bytes)", &text[..end], text.len()),
             None => format!("the string {text:?}"),
         },
-        Value::Array(items) => format!("a list of {}", counted(items.len(), "element")),
+        Value::Array(items) => list(items.len()),
         Value::Object(members) if members.is_empty() => "an empty object".into(),
         Value::Object(members) => format!("an object with {}", keys(members)),
+    }
+}
+
+/// `a list of 3 elements`.
+pub(super) fn list(length: usize) -> String {
+    format!("a list of {}", counted(length, "element"))
+}
+
+/// `64 MiB`, `1500 bytes`.
+pub(super) fn bytes(bytes: usize) -> String {
+    const UNITS: [(usize, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = UNITS
+        .iter()
+        .find(|(size, _)| bytes > 0 && bytes.is_multiple_of(*size));
+    match unit {
+        Some((size, unit)) => format!("{} {unit}", bytes / size),
+        None => counted(bytes, "byte"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::error::{Place, ResolveError, What};
 use super::member_name::MemberName;
+use super::meter::{MEMBER, Meter, OBJECT, PART, Writing, charge, charge_value};
 use serde::ser::{self, Serialize, Serializer};
 use serde_json::value::Serializer as Json;
 use serde_json::{Map, Value};
@@ -28,14 +29,23 @@ const DEEPEST: u8 = 127;
 ///
 /// Where something in the value has no JSON; the error's [`pointer`](ResolveError::pointer) says where.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Value, ResolveError> {
-    value
-        .serialize(Encoder { depth: 0 })
+    encode_within(value, None)
+}
+
+/// As [`encode`], as far as a meter goes.
+pub(crate) fn encode_within<T: Serialize + ?Sized>(
+    value: &T,
+    meter: Option<&Meter<'_>>,
+) -> Result<Value, ResolveError> {
+    charge(meter, PART)
+        .and_then(|()| value.serialize(Encoder { depth: 0, meter }))
         .map_err(ResolveError::not_json)
 }
 
 #[derive(Clone, Copy)]
-struct Encoder {
+struct Encoder<'m> {
     depth: u8,
+    meter: Option<&'m Meter<'m>>,
 }
 
 pub(super) fn refused(message: impl Into<String>) -> ResolveError {
@@ -54,17 +64,18 @@ fn finite(value: f64) -> Result<(), ResolveError> {
     Err(refused(format!("is {value}, which JSON cannot hold")))
 }
 
-impl Encoder {
+impl<'m> Encoder<'m> {
     fn deeper(self) -> Result<Self, ResolveError> {
         if self.depth >= DEEPEST {
             return Err(ResolveError::of(What::TooDeep));
         }
         Ok(Self {
             depth: self.depth + 1,
+            ..self
         })
     }
 
-    fn list(self, length: usize) -> Result<List, ResolveError> {
+    fn list(self, length: usize) -> Result<List<'m>, ResolveError> {
         Ok(List {
             inside: self.deeper()?,
             // The length is a claim of the value's `Serialize`, and a wrong one must not cost memory.
@@ -73,7 +84,7 @@ impl Encoder {
         })
     }
 
-    fn object(self) -> Result<Object, ResolveError> {
+    fn object(self) -> Result<Object<'m>, ResolveError> {
         Ok(Object {
             inside: self.deeper()?,
             members: Map::new(),
@@ -92,21 +103,32 @@ macro_rules! scalars {
     )*};
 }
 
-impl Serializer for Encoder {
+impl<'m> Serializer for Encoder<'m> {
     type Ok = Value;
     type Error = ResolveError;
-    type SerializeSeq = List;
-    type SerializeTuple = List;
-    type SerializeTupleStruct = List;
-    type SerializeTupleVariant = List;
-    type SerializeMap = Object;
-    type SerializeStruct = Struct;
-    type SerializeStructVariant = Object;
+    type SerializeSeq = List<'m>;
+    type SerializeTuple = List<'m>;
+    type SerializeTupleStruct = List<'m>;
+    type SerializeTupleVariant = List<'m>;
+    type SerializeMap = Object<'m>;
+    type SerializeStruct = Struct<'m>;
+    type SerializeStructVariant = Object<'m>;
 
     scalars! {
-        serialize_bool bool serialize_str &str serialize_bytes &[u8]
+        serialize_bool bool
         serialize_i8 i8 serialize_i16 i16 serialize_i32 i32 serialize_i64 i64
         serialize_u8 u8 serialize_u16 u16 serialize_u32 u32 serialize_u64 u64
+    }
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<Value, ResolveError> {
+        charge(self.meter, value.len())?;
+        Ok(Value::from(value))
+    }
+
+    fn serialize_bytes(self, value: &[u8]) -> Result<Value, ResolveError> {
+        charge(self.meter, PART.saturating_mul(value.len()))?;
+        Ok(Value::from(value))
     }
 
     fn serialize_char(self, value: char) -> Result<Value, ResolveError> {
@@ -179,21 +201,26 @@ impl Serializer for Encoder {
         variant: &'static str,
         value: &T,
     ) -> Result<Value, ResolveError> {
+        charge(self.meter, OBJECT + MEMBER + variant.len())?;
         let value = value
             .serialize(self.deeper()?)
             .map_err(|e| e.inside_value(Place::Key(variant.to_owned())))?;
         Ok(tagged(Some(variant), value))
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<List, ResolveError> {
+    fn serialize_seq(self, length: Option<usize>) -> Result<List<'m>, ResolveError> {
         self.list(length.unwrap_or(0))
     }
 
-    fn serialize_tuple(self, length: usize) -> Result<List, ResolveError> {
+    fn serialize_tuple(self, length: usize) -> Result<List<'m>, ResolveError> {
         self.list(length)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<List, ResolveError> {
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        length: usize,
+    ) -> Result<List<'m>, ResolveError> {
         self.list(length)
     }
 
@@ -203,7 +230,8 @@ impl Serializer for Encoder {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<List, ResolveError> {
+    ) -> Result<List<'m>, ResolveError> {
+        charge(self.meter, OBJECT + MEMBER + variant.len())?;
         let list = self.deeper()?.list(length)?;
         Ok(List {
             variant: Some(variant),
@@ -211,16 +239,20 @@ impl Serializer for Encoder {
         })
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Object, ResolveError> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Object<'m>, ResolveError> {
         self.object()
     }
 
-    fn serialize_struct(self, name: &'static str, length: usize) -> Result<Struct, ResolveError> {
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        length: usize,
+    ) -> Result<Struct<'m>, ResolveError> {
         // Numbers of any precision and raw JSON are structs with names that serde_json alone knows.
-        if name.starts_with("$serde_json::private::") {
+        if super::is_of_serde_json(name) {
             let inner = Json.serialize_struct(name, length);
             return inner
-                .map(Struct::Json)
+                .map(|inner| Struct::Json(inner, self.meter))
                 .map_err(|e| ResolveError::new(e.to_string()));
         }
         self.object().map(Struct::Object)
@@ -232,7 +264,8 @@ impl Serializer for Encoder {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Object, ResolveError> {
+    ) -> Result<Object<'m>, ResolveError> {
+        charge(self.meter, OBJECT + MEMBER + variant.len())?;
         let object = self.deeper()?.object()?;
         Ok(Object {
             variant: Some(variant),
@@ -241,7 +274,9 @@ impl Serializer for Encoder {
     }
 
     fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<Value, ResolveError> {
-        Ok(Value::String(value.to_string()))
+        let mut text = String::new();
+        Writing::new(&mut text, self.meter).show(value)?;
+        Ok(Value::String(text))
     }
 }
 
@@ -252,15 +287,16 @@ fn tagged(variant: Option<&'static str>, value: Value) -> Value {
     }
 }
 
-struct List {
-    inside: Encoder,
+struct List<'m> {
+    inside: Encoder<'m>,
     items: Vec<Value>,
     variant: Option<&'static str>,
 }
 
-impl List {
+impl List<'_> {
     #[inline]
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ResolveError> {
+        charge(self.inside.meter, PART)?;
         match value.serialize(self.inside) {
             Ok(value) => {
                 self.items.push(value);
@@ -287,7 +323,7 @@ fn in_variant(error: ResolveError, variant: Option<&'static str>) -> ResolveErro
 
 macro_rules! lists {
     ($($interface:ident $method:ident)*) => {$(
-        impl ser::$interface for List {
+        impl ser::$interface for List<'_> {
             type Ok = Value;
             type Error = ResolveError;
 
@@ -310,20 +346,22 @@ lists! {
     SerializeTupleVariant serialize_field
 }
 
-struct Object {
-    inside: Encoder,
+struct Object<'m> {
+    inside: Encoder<'m>,
     members: Map<String, Value>,
     key: Option<String>,
     variant: Option<&'static str>,
 }
 
-impl Object {
+impl Object<'_> {
     #[inline]
     fn insert<T: Serialize + ?Sized>(
         &mut self,
         key: String,
         value: &T,
     ) -> Result<(), ResolveError> {
+        let first = if self.members.is_empty() { OBJECT } else { 0 };
+        charge(self.inside.meter, first + MEMBER + key.len())?;
         let error = match value.serialize(self.inside) {
             Ok(value) => {
                 // Both are looked at before either is lost.
@@ -346,7 +384,7 @@ impl Object {
     }
 }
 
-impl ser::SerializeMap for Object {
+impl ser::SerializeMap for Object<'_> {
     type Ok = Value;
     type Error = ResolveError;
 
@@ -370,7 +408,7 @@ impl ser::SerializeMap for Object {
     }
 }
 
-impl ser::SerializeStructVariant for Object {
+impl ser::SerializeStructVariant for Object<'_> {
     type Ok = Value;
     type Error = ResolveError;
 
@@ -387,12 +425,12 @@ impl ser::SerializeStructVariant for Object {
     }
 }
 
-enum Struct {
-    Object(Object),
-    Json(<Json as Serializer>::SerializeStruct),
+enum Struct<'m> {
+    Object(Object<'m>),
+    Json(<Json as Serializer>::SerializeStruct, Option<&'m Meter<'m>>),
 }
 
-impl ser::SerializeStruct for Struct {
+impl ser::SerializeStruct for Struct<'_> {
     type Ok = Value;
     type Error = ResolveError;
 
@@ -404,7 +442,7 @@ impl ser::SerializeStruct for Struct {
     ) -> Result<(), ResolveError> {
         match self {
             Self::Object(object) => object.insert(key.to_owned(), value),
-            Self::Json(inner) => inner
+            Self::Json(inner, _) => inner
                 .serialize_field(key, value)
                 .map_err(|e| ResolveError::new(e.to_string())),
         }
@@ -413,7 +451,11 @@ impl ser::SerializeStruct for Struct {
     fn end(self) -> Result<Value, ResolveError> {
         match self {
             Self::Object(object) => Ok(object.finish()),
-            Self::Json(inner) => json(inner.end()),
+            Self::Json(inner, meter) => {
+                let value = json(inner.end())?;
+                charge_value(meter, &value)?;
+                Ok(value)
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 mod message;
 
 use super::describe;
+use super::meter::Limit;
 use crate::plan::{Reference, push_key};
 use jsonptr::PointerBuf;
 use serde_json::Value;
@@ -86,6 +87,10 @@ pub(super) enum What {
     /// The value at the pointer cannot be held as JSON.
     Encode(String),
     TooDeep,
+    /// More bytes would be made than a limit allows.
+    TooLarge(Limit),
+    /// There was no time left.
+    Interrupted,
     Other(String),
 }
 
@@ -111,6 +116,10 @@ pub enum ErrorKind {
     NotJson,
     /// A value or a template is nested too deep.
     TooDeep,
+    /// A value would be larger than a [limit](crate::run::Limits) of the run allows.
+    TooLarge,
+    /// The time of the run or of the attempt was over, or the run was cancelled.
+    Interrupted,
     /// Something else, such as an error of a `Deserialize` implementation.
     Other,
 }
@@ -184,6 +193,15 @@ impl ResolveError {
         self
     }
 
+    /// A list of this length was there.
+    pub(super) fn found_list(mut self, length: usize) -> Self {
+        self.0.found.get_or_insert_with(|| Found {
+            text: describe::list(length),
+            kind: JsonKind::List,
+        });
+        self
+    }
+
     pub(super) fn found_absent(mut self) -> Self {
         self.0.found.get_or_insert_with(|| Found {
             text: "absent".into(),
@@ -247,6 +265,11 @@ impl ResolveError {
         self
     }
 
+    /// What is wrong alone, where nobody knows the parts of the value.
+    pub(super) fn bare(self) -> Self {
+        Self::of(self.0.what)
+    }
+
     /// Whether it is known where in a value the error was.
     pub(super) fn is_placed(&self) -> bool {
         !self.0.argument.is_empty() || !self.0.pointer.is_empty()
@@ -275,6 +298,8 @@ impl ResolveError {
             What::NotExecutable => ErrorKind::NotExecutable,
             What::Encode(_) => ErrorKind::NotJson,
             What::TooDeep => ErrorKind::TooDeep,
+            What::TooLarge(_) => ErrorKind::TooLarge,
+            What::Interrupted => ErrorKind::Interrupted,
             What::Other(_) => ErrorKind::Other,
         }
     }
@@ -382,20 +407,5 @@ impl serde::de::Error for ResolveError {
 impl serde::ser::Error for ResolveError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self::new(message.to_string())
-    }
-}
-
-impl ResolveError {
-    /// What serde_json's own deserialiser of a value says, which is text alone.
-    pub(super) fn from_json(error: &serde_json::Error) -> Self {
-        let message = error.to_string();
-        let typed = message.starts_with("invalid type: ") || message.starts_with("invalid value: ");
-        match message.rsplit_once(", expected ") {
-            Some((_, expected)) if typed => {
-                let expected = Some(expected.to_owned());
-                Self::of(What::Type { message, expected })
-            }
-            _ => Self::new(message),
-        }
     }
 }

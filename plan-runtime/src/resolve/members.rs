@@ -2,6 +2,7 @@
 
 use super::access::KeyOrText;
 use super::error::{Place, ResolveError, What};
+use super::meter::{MEMBER, charge};
 use super::node::{At, Node};
 use crate::plan::{Entry, Key, Tag, Template};
 use crate::shape::Tagging;
@@ -170,7 +171,7 @@ impl<'a> Members<'a> {
             Node::Value(value) => what(value),
             Node::Made(value) => what(value),
             Node::Text(text) => what(&Value::String(text.clone())),
-            Node::Each { items, .. } => what(&Value::Array(items.to_vec())),
+            Node::Each { items, .. } => ResolveError::of(What::NoObject).found_list(items.len()),
             Node::Template(template) => match <Value as serde::Deserialize>::deserialize(
                 self.at.part(Node::Template(template)),
             ) {
@@ -194,6 +195,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
         let Some((key, at, origin)) = self.advance()? else {
             return Ok(None);
         };
+        charge(self.at.scope.meter(), MEMBER + key.as_str().len())?;
         match (key, origin) {
             (KeyOrText::Borrowed(key), None) => {
                 self.pending_plain = Some((key, at));

@@ -14,8 +14,10 @@ mod access;
 pub(crate) mod describe;
 mod encode;
 mod error;
+mod kept;
 mod member_name;
 mod members;
+mod meter;
 mod node;
 mod scope;
 mod template;
@@ -24,7 +26,10 @@ mod value;
 mod walk;
 
 pub use encode::encode;
+pub(crate) use encode::encode_within;
 pub use error::{ErrorKind, JsonKind, ResolveError};
+pub(crate) use meter::{Meter, Room};
+pub(crate) use scope::drop_quietly;
 pub use scope::{Held, Scope};
 
 use crate::plan::Template;
@@ -73,5 +78,15 @@ pub fn resolve<T: DeserializeOwned>(
 
 /// Reads a whole value.
 pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ResolveError> {
-    T::deserialize(value).map_err(|error| ResolveError::from_json(&error))
+    let whole = value::InValue {
+        value,
+        depth: 0,
+        meter: None,
+    };
+    T::deserialize(whole).map_err(ResolveError::bare)
+}
+
+/// Whether a type is one that serde_json alone knows: a number of any precision, or raw JSON. It says so by the name.
+fn is_of_serde_json(name: &str) -> bool {
+    name.starts_with("$serde_json::private::")
 }

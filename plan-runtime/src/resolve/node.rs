@@ -2,7 +2,9 @@
 
 use super::access::{EachItems, KeyOrText, Variant};
 use super::error::{ResolveError, What};
+use super::kept::{Owned, kept};
 use super::members::Members;
+use super::meter::{Meter, charge};
 use super::template::InTemplate;
 use super::value::InValue;
 use super::walk::{Led, tokens, walk};
@@ -149,9 +151,9 @@ impl<'a> At<'a> {
                 let Node::Made(value) = self.node else {
                     unreachable!("matched above")
                 };
-                value
+                Owned(value)
                     .deserialize_any(visitor)
-                    .map_err(|e| found.blame(ResolveError::from_json(&e)))
+                    .map_err(|e| found.blame(e.bare()))
             }
             Node::Text(_) => {
                 let Node::Text(text) = self.node else {
@@ -165,8 +167,11 @@ impl<'a> At<'a> {
     }
 
     fn value(&self, value: &'a Value) -> InValue<'a> {
-        let depth = self.depth;
-        InValue { value, depth }
+        InValue {
+            value,
+            depth: self.depth,
+            meter: self.scope.meter(),
+        }
     }
 
     fn template<V: Visitor<'a>>(
@@ -180,7 +185,10 @@ impl<'a> At<'a> {
             Template::Number(Number::Unsigned(value)) => visitor.visit_u64(*value),
             Template::Number(Number::Signed(value)) => visitor.visit_i64(*value),
             Template::Number(Number::Float(value)) => visitor.visit_f64(*value),
-            Template::String(value) => visitor.visit_borrowed_str(value),
+            Template::String(value) => {
+                charge(self.scope.meter(), value.len())?;
+                visitor.visit_borrowed_str(value)
+            }
             Template::List(items) => self.plain(template).list(items, visitor),
             // A variant without content is a string, as serde_json writes it.
             Template::Tagged(Tag::Variant(Tagging::External, name), content)
@@ -255,13 +263,17 @@ fn follow_reference<'a>(
     let Some(value) = scope.json_of(reference.source) else {
         return Err(ResolveError::of(What::NoOutput));
     };
-    along(value, &reference.path)
+    along(value, &reference.path, scope.meter())
 }
 
 /// What a path leads to from a value.
 #[inline]
-pub(super) fn along<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Node<'a>, ResolveError> {
-    Ok(match walk(value, path)? {
+pub(super) fn along<'a>(
+    value: &'a Value,
+    path: &'a [Segment],
+    meter: Option<&Meter<'_>>,
+) -> Result<Node<'a>, ResolveError> {
+    Ok(match walk(value, path, meter)? {
         Led::To(value) => Node::Value(value),
         Led::ToDefault(value) => Node::Made(value),
         Led::ToEach(items, rest) => Node::Each { items, path, rest },
@@ -377,12 +389,13 @@ impl<'a> Deserializer<'a> for At<'a> {
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
         // serde_json's `RawValue` wants its own deserialiser.
-        if name.starts_with("$serde_json::private::") {
+        if super::is_of_serde_json(name) {
             let (origin, scope) = (self.origin, self.scope);
             let value = <Value as serde::Deserialize>::deserialize(self)?;
-            return value
-                .deserialize_newtype_struct(name, visitor)
-                .map_err(|e| Self::complete(ResolveError::from_json(&e), origin, scope, false));
+            return kept(visitor, |visitor| {
+                value.deserialize_newtype_struct(name, visitor)
+            })
+            .map_err(|e| Self::complete(e, origin, scope, false));
         }
         visitor.visit_newtype_struct(self)
     }
@@ -441,9 +454,9 @@ fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, R
             }
         }
         Node::Made(_) => match at.node {
-            Node::Made(value) => value
+            Node::Made(value) => Owned(value)
                 .deserialize_enum("", &[], visitor)
-                .map_err(|e| ResolveError::from_json(&e)),
+                .map_err(ResolveError::bare),
             _ => unreachable!("matched above"),
         },
         Node::Absent => {

@@ -1,26 +1,50 @@
 use super::error::What;
+use super::meter::{Meter, Room, charge_value};
 use super::value::InValue;
-use super::{ResolveError, describe, encode};
+use super::{ResolveError, describe, encode, encode_within};
 use crate::plan::{Plan, Source};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::any::{Any, type_name};
 use std::cell::OnceCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A value that references read: its JSON and, where computed values mention it, its Rust value.
 pub struct Held {
     json: Value,
     /// Boxed twice, since nearly all have none: so it takes one word.
-    typed: OnceCell<Box<Box<dyn Any + Send>>>,
+    typed: Kept,
+    /// What it counts towards the limits of a run.
+    bytes: usize,
+}
+
+/// A Rust value that is kept. What its destructor panics about is lost: nothing reads the value any more.
+#[derive(Default)]
+struct Kept(OnceCell<Box<Box<dyn Any + Send>>>);
+
+impl Drop for Kept {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take() {
+            drop_quietly(value);
+        }
+    }
 }
 
 impl Held {
     /// Holds the JSON alone.
     #[inline]
     pub fn json(json: Value) -> Self {
+        Self::weighed(json, 0)
+    }
+
+    /// Holds the JSON alone, which counts so many bytes.
+    #[inline]
+    pub(crate) fn weighed(json: Value, bytes: usize) -> Self {
         Self {
             json,
-            typed: OnceCell::new(),
+            typed: Kept::default(),
+            bytes,
         }
     }
 
@@ -34,11 +58,39 @@ impl Held {
         value: T,
         keep: bool,
     ) -> Result<Self, ResolveError> {
-        let held = Self::of(&value)?;
+        Self::within(value, keep, Room::UNLIMITED)
+    }
+
+    /// As [`value`](Self::value), where there is no more room than this.
+    pub(crate) fn within<T: Serialize + Send + 'static>(
+        value: T,
+        keep: bool,
+        room: Room,
+    ) -> Result<Self, ResolveError> {
+        let meter = Meter::new(room, None);
+        Self::metered(value, keep, &meter)
+    }
+
+    /// As [`value`](Self::value), as far as a meter goes.
+    pub(crate) fn metered<T: Serialize + Send + 'static>(
+        value: T,
+        keep: bool,
+        meter: &Meter<'_>,
+    ) -> Result<Self, ResolveError> {
+        let before = meter.spent();
+        let json = encode_within(&value, Some(meter))?;
+        let held = Self::weighed(json, meter.spent() - before);
         if keep {
-            let _ = held.typed.set(Box::new(Box::new(value)));
+            let _ = held.typed.0.set(Box::new(Box::new(value)));
         }
         Ok(held)
+    }
+
+    /// Holds JSON that somebody else made, where there is no more room than this.
+    pub(crate) fn made(json: Value, room: Room) -> Result<Self, ResolveError> {
+        let meter = Meter::new(room, None);
+        meter.charge_value(&json)?;
+        Ok(Self::weighed(json, meter.spent()))
     }
 
     /// Holds the JSON of a value.
@@ -60,10 +112,16 @@ impl Held {
         self.json
     }
 
+    /// What it counts towards the limits of a run.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The Rust value, where one of this type is kept.
     #[doc(hidden)]
     pub fn typed<T: 'static>(&self) -> Option<&T> {
-        self.typed.get()?.downcast_ref()
+        self.typed.0.get()?.downcast_ref()
     }
 }
 
@@ -71,8 +129,18 @@ impl std::fmt::Debug for Held {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Held")
             .field("json", &self.json)
-            .field("typed", &self.typed.get().is_some())
+            .field("typed", &self.typed.0.get().is_some())
             .finish()
+    }
+}
+
+/// Drops what has a destructor of the author's, which may panic. So may that of the panic's payload, which is left alone then.
+#[cold]
+pub(crate) fn drop_quietly<T>(value: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value)))
+        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
+    {
+        std::mem::forget(payload);
     }
 }
 
@@ -83,6 +151,7 @@ pub struct Scope<'a> {
     inputs: &'a [Held],
     outputs: &'a [Option<Held>],
     locals: &'a [&'a Held],
+    meter: Option<&'a Meter<'a>>,
 }
 
 impl<'a> Scope<'a> {
@@ -93,6 +162,7 @@ impl<'a> Scope<'a> {
             inputs,
             outputs,
             locals: &[],
+            meter: None,
         }
     }
 
@@ -101,6 +171,36 @@ impl<'a> Scope<'a> {
     #[must_use]
     pub fn with_locals(self, locals: &'a [&'a Held]) -> Self {
         Self { locals, ..self }
+    }
+
+    /// The same, in which this meter counts what is made.
+    pub(crate) fn metered(self, meter: &'a Meter<'a>) -> Self {
+        Self {
+            meter: Some(meter),
+            ..self
+        }
+    }
+
+    /// What counts what is made, if something does.
+    #[inline]
+    pub(crate) fn meter(&self) -> Option<&'a Meter<'a>> {
+        self.meter
+    }
+
+    /// How much room there is for what a tool gives.
+    pub(crate) fn room(&self) -> Room {
+        self.meter
+            .map_or(Room::UNLIMITED, |meter| meter.room().of_one())
+    }
+
+    /// The JSON of a computed value, as far as there is room.
+    pub(crate) fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<Value, ResolveError> {
+        encode_within(value, self.meter)
+    }
+
+    /// Counts a value that was made without a meter.
+    pub(crate) fn charge(&self, value: &Value) -> Result<(), ResolveError> {
+        charge_value(self.meter, value)
     }
 
     /// The plan that is being run.
@@ -144,13 +244,14 @@ impl<'a> Scope<'a> {
         let Some(held) = self.held(source) else {
             return Err(ResolveError::of(What::NoOutput).named_source(name()));
         };
-        if held.typed.get().is_none() {
+        if held.typed.0.get().is_none() {
             let whole = InValue {
                 value: &held.json,
                 depth: 0,
+                meter: self.meter,
             };
             let value = T::deserialize(whole).map_err(|e| e.read_whole(name()))?;
-            let _ = held.typed.set(Box::new(Box::new(value)));
+            let _ = held.typed.0.set(Box::new(Box::new(value)));
         }
         held.typed().ok_or_else(|| {
             ResolveError::new(format!(

@@ -3,6 +3,7 @@
 use super::Scope;
 use super::access::KeyOrText;
 use super::error::{Place, ResolveError, What};
+use super::meter::{MEMBER, PART, charge};
 use super::node::{At, DEEPEST, Node};
 use super::value::{InValue, all_read};
 use super::walk::straight;
@@ -36,6 +37,7 @@ impl<'a> InTemplate<'a> {
         Some(InValue {
             value: straight(source, &reference.path)?,
             depth: self.depth,
+            meter: self.scope.meter(),
         })
     }
 
@@ -162,7 +164,7 @@ impl<'a> Deserializer<'a> for InTemplate<'a> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        match name.starts_with("$serde_json::private::") {
+        match super::is_of_serde_json(name) {
             true => At::from(self).deserialize_newtype_struct(name, visitor),
             false => visitor.visit_newtype_struct(self),
         }
@@ -203,6 +205,7 @@ impl<'a> SeqAccess<'a> for Items<'a> {
         };
         let index = self.index;
         self.index += 1;
+        charge(self.scope.meter(), PART)?;
         let item = seed.deserialize(InTemplate {
             template,
             scope: self.scope,
@@ -242,6 +245,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
             return Ok(None);
         };
         self.value = Some((key, value));
+        charge(self.scope.meter(), MEMBER + key.len())?;
         seed.deserialize(KeyOrText::Borrowed(key)).map(Some)
     }
 

@@ -1,9 +1,10 @@
 //! `format!` over values.
 
+use super::Scope;
 use super::error::{ResolveError, What};
+use super::meter::{Writing, charge};
 use super::node::{At, Node};
 use super::template::InTemplate;
-use super::{Scope, error};
 use crate::plan::Part;
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -14,10 +15,14 @@ pub(super) fn write<'a>(
     scope: &'a Scope<'a>,
     depth: u16,
 ) -> Result<String, ResolveError> {
+    let meter = scope.meter();
     let mut out = String::new();
     for part in parts {
         match part {
-            Part::Literal(text) => out.push_str(text),
+            Part::Literal(text) => {
+                charge(meter, text.len())?;
+                out.push_str(text);
+            }
             Part::Value { value, spec, show } => {
                 let at = At::from(InTemplate {
                     template: value,
@@ -36,8 +41,12 @@ pub(super) fn write<'a>(
                     }
                 };
                 let shown = match show {
-                    Some(show) => show.show(value, &mut out),
-                    None if spec.is_empty() => show_json(value, &mut out),
+                    Some(show) => {
+                        let before = out.len();
+                        show.show(value, &mut out)
+                            .and_then(|()| charge(meter, out.len() - before))
+                    }
+                    None if spec.is_empty() => Writing::new(&mut out, meter).show_json(value),
                     None => {
                         Err(ResolveError::of(What::NotExecutable).computed(&format!("{{:{spec}}}")))
                     }
@@ -49,12 +58,12 @@ pub(super) fn write<'a>(
     Ok(out)
 }
 
-/// JSON's own text, but a string is written as it is.
-fn show_json(value: &Value, out: &mut String) -> Result<(), error::ResolveError> {
-    use std::fmt::Write;
-    match value {
-        Value::String(text) => out.push_str(text),
-        value => write!(out, "{value}").map_err(|e| ResolveError::new(e.to_string()))?,
+impl Writing<'_, '_> {
+    /// JSON's own text, but a string is written as it is.
+    fn show_json(self, value: &Value) -> Result<(), ResolveError> {
+        match value {
+            Value::String(text) => self.show(text),
+            value => self.show(value),
+        }
     }
-    Ok(())
 }

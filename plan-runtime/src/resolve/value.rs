@@ -2,9 +2,11 @@
 
 use super::access::{KeyOrText, Variant};
 use super::error::{Place, ResolveError, What};
+use super::kept::{kept, unexpected};
+use super::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
 use super::node::DEEPEST;
 use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Unexpected, Visitor,
+    DeserializeSeed, Deserializer, Error as _, Expected, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 use serde_json::{Map, Value};
 
@@ -13,6 +15,7 @@ use serde_json::{Map, Value};
 pub(super) struct InValue<'a> {
     pub(super) value: &'a Value,
     pub(super) depth: u16,
+    pub(super) meter: Option<&'a Meter<'a>>,
 }
 
 impl<'a> InValue<'a> {
@@ -33,6 +36,7 @@ impl<'a> InValue<'a> {
             items: items.iter(),
             index: 0,
             depth: self.deeper()?,
+            meter: self.meter,
         };
         let value = visitor.visit_seq(&mut access)?;
         all_read(value, access.index, access.items.len(), "list")
@@ -47,6 +51,7 @@ impl<'a> InValue<'a> {
             members: members.iter(),
             value: None,
             depth: self.deeper()?,
+            meter: self.meter,
         };
         let value = visitor.visit_map(&mut access)?;
         let left = access.members.len();
@@ -64,7 +69,14 @@ impl<'a> InValue<'a> {
                     let depth = self.deeper()?;
                     Variant {
                         name: KeyOrText::Borrowed(name),
-                        content: Some((Self { value, depth }, Some(name))),
+                        content: Some((
+                            Self {
+                                value,
+                                depth,
+                                ..self
+                            },
+                            Some(name),
+                        )),
                     }
                 }
                 _ => {
@@ -101,7 +113,7 @@ fn too_long(read: usize, left: usize, parts: &str) -> ResolveError {
 }
 
 #[cold]
-fn unsuitable(value: &Value) -> ResolveError {
+pub(super) fn unsuitable(value: &Value) -> ResolveError {
     let unexpected = match value {
         Value::Null => Unexpected::Unit,
         Value::Bool(value) => Unexpected::Bool(*value),
@@ -114,42 +126,50 @@ fn unsuitable(value: &Value) -> ResolveError {
 }
 
 #[cold]
-fn not_this(error: &serde_json::Error, found: &Value) -> ResolveError {
-    ResolveError::from_json(error).found(found)
+fn not_this(found: &Value, expected: &dyn Expected) -> ResolveError {
+    ResolveError::invalid_type(unexpected(found), expected).found(found)
 }
 
-/// Values are read with the hint, which serde_json knows best what to do with.
+/// Values are read with the hint, as serde_json does: of scalars, nothing but this kind is read.
 macro_rules! hinted {
-    ($($method:ident)*) => {$(
+    ($($kind:ident: $($method:ident)*;)*) => {$($(
         #[inline]
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
             match self.value {
-                Value::Array(_) | Value::Object(_) => self.deserialize_any(visitor),
-                scalar => scalar.$method(visitor).map_err(|e| not_this(&e, scalar)),
+                Value::Number(number) if matches!(self.value, Value::$kind(_)) => {
+                    kept(visitor, |visitor| number.$method(visitor)).map_err(|e| e.found(self.value))
+                }
+                Value::Array(_) | Value::Object(_) | Value::$kind(_) => self.deserialize_any(visitor),
+                scalar => Err(not_this(scalar, &visitor)),
             }
         }
-    )*};
+    )*)*};
 }
 
 impl<'a> Deserializer<'a> for InValue<'a> {
     type Error = ResolveError;
 
     hinted! {
-        deserialize_bool
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64
-        deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
-        deserialize_identifier
+        Bool: deserialize_bool;
+        Number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+            deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+            deserialize_f32 deserialize_f64;
+        String: deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
+            deserialize_identifier;
     }
 
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         match self.value {
             Value::Array(items) => self.list(items, visitor),
-            Value::Object(members) => self.object(members, visitor),
-            scalar => scalar
-                .deserialize_any(visitor)
-                .map_err(|e| ResolveError::from_json(&e)),
+            Value::Object(members) => {
+                charge(self.meter, if members.is_empty() { 0 } else { OBJECT })
+                    .and_then(|()| self.object(members, visitor))
+            }
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Number(number) => kept(visitor, |visitor| number.deserialize_any(visitor)),
+            Value::String(text) => charge(self.meter, text.len())
+                .and_then(|()| visitor.visit_borrowed_str(text)),
         }
         .map_err(|e| e.found(self.value))
     }
@@ -168,13 +188,29 @@ impl<'a> Deserializer<'a> for InValue<'a> {
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
         // serde_json's `RawValue` wants its own deserialiser.
-        if name.starts_with("$serde_json::private::") {
+        if super::is_of_serde_json(name) {
+            charge_value(self.meter, self.value)?;
             let value = self.value.clone();
-            return value
-                .deserialize_newtype_struct(name, visitor)
-                .map_err(|e| ResolveError::from_json(&e));
+            return kept(visitor, |visitor| {
+                value.deserialize_newtype_struct(name, visitor)
+            });
         }
         visitor.visit_newtype_struct(self)
+    }
+
+    /// As any other, but what is made has no room for more members.
+    fn deserialize_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        match self.value {
+            Value::Object(members) => self
+                .object(members, visitor)
+                .map_err(|e| e.found(self.value)),
+            _ => self.deserialize_any(visitor),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'a>>(
@@ -192,7 +228,7 @@ impl<'a> Deserializer<'a> for InValue<'a> {
 
     serde::forward_to_deserialize_any! {
         <W: Visitor<'a>>
-        unit unit_struct seq tuple tuple_struct map struct
+        unit unit_struct seq tuple tuple_struct map
     }
 }
 
@@ -200,6 +236,7 @@ struct Items<'a> {
     items: std::slice::Iter<'a, Value>,
     index: usize,
     depth: u16,
+    meter: Option<&'a Meter<'a>>,
 }
 
 impl<'a> SeqAccess<'a> for Items<'a> {
@@ -215,8 +252,13 @@ impl<'a> SeqAccess<'a> for Items<'a> {
         };
         let index = self.index;
         self.index += 1;
-        let depth = self.depth;
-        match seed.deserialize(InValue { value, depth }) {
+        let (depth, meter) = (self.depth, self.meter);
+        charge(meter, PART)?;
+        match seed.deserialize(InValue {
+            value,
+            depth,
+            meter,
+        }) {
             Ok(item) => Ok(Some(item)),
             Err(error) => Err(error.inside_value(Place::Index(index))),
         }
@@ -231,6 +273,7 @@ struct Members<'a> {
     members: serde_json::map::Iter<'a>,
     value: Option<(&'a str, &'a Value)>,
     depth: u16,
+    meter: Option<&'a Meter<'a>>,
 }
 
 impl<'a> MapAccess<'a> for Members<'a> {
@@ -245,6 +288,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
             return Ok(None);
         };
         self.value = Some((key, value));
+        charge(self.meter, MEMBER + key.len())?;
         match seed.deserialize(KeyOrText::Borrowed(key)) {
             Ok(key) => Ok(Some(key)),
             Err(error) => Err(in_member(error, key)),
@@ -259,8 +303,13 @@ impl<'a> MapAccess<'a> for Members<'a> {
         let Some((key, value)) = self.value.take() else {
             return Err(ResolveError::custom("a value was asked for before its key"));
         };
-        let depth = self.depth;
-        seed.deserialize(InValue { value, depth })
+        let (depth, meter) = (self.depth, self.meter);
+        let value = InValue {
+            value,
+            depth,
+            meter,
+        };
+        seed.deserialize(value)
             .map_err(|error| in_member(error, key))
     }
 

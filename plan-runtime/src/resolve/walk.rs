@@ -2,6 +2,7 @@
 
 use super::describe;
 use super::error::{Place, ResolveError, What};
+use super::meter::{Meter, charge_value};
 use crate::plan::{Absent, Segment, index};
 use serde_json::Value;
 
@@ -28,8 +29,12 @@ pub(super) fn straight<'a>(value: &'a Value, path: &[Segment]) -> Option<&'a Val
     })
 }
 
-/// Follows `path` from `value`. Nothing is allocated on the way.
-pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>, ResolveError> {
+/// Follows `path` from `value`. Nothing is allocated on the way but a default.
+pub(super) fn walk<'a>(
+    value: &'a Value,
+    path: &'a [Segment],
+    meter: Option<&Meter<'_>>,
+) -> Result<Led<'a>, ResolveError> {
     let mut at = value;
     let mut rest = path;
     while let [segment, tail @ ..] = rest {
@@ -42,7 +47,7 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
                     _ => Err(failed(What::NoList, at, path, rest)),
                 };
             }
-            Segment::Optional(_) if at.is_null() => return Ok(nowhere(tail)),
+            Segment::Optional(_) if at.is_null() => return nowhere(tail, meter),
             Segment::Optional(_) | Segment::Same | Segment::Or(_) | Segment::Else(_) => {
                 rest = tail;
                 continue;
@@ -57,7 +62,7 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
         let stop =
             matches!(absent, Absent::Stop) || matches!(after(tail), Some(Segment::Optional(true)));
         match at {
-            Value::Null if stop => return Ok(nowhere(tail)),
+            Value::Null if stop => return nowhere(tail, meter),
             Value::Array(items) => {
                 if let Segment::Key(key, _) = segment
                     && index(key).is_none()
@@ -76,15 +81,22 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
             _ => return Err(failed(What::NoInside, at, path, rest)),
         }
         if stop {
-            return Ok(nowhere(tail));
+            return nowhere(tail, meter);
         }
         match (absent, after(tail), at) {
             (Absent::Null, ..) => {
                 at = &NULL;
                 rest = tail;
             }
-            (Absent::Default(default), ..) => return from_default(default(), tail),
-            (_, Some(Segment::Or(default)), _) => return from_default((**default).clone(), tail),
+            (Absent::Default(default), ..) => {
+                let default = default();
+                charge_value(meter, &default)?;
+                return from_default(default, tail, meter);
+            }
+            (_, Some(Segment::Or(default)), _) => {
+                charge_value(meter, default)?;
+                return from_default((**default).clone(), tail, meter);
+            }
             (_, _, Value::Object(members)) => {
                 let name = segment
                     .token()
@@ -101,10 +113,13 @@ pub(super) fn walk<'a>(value: &'a Value, path: &'a [Segment]) -> Result<Led<'a>,
 
 /// The way led to nothing, which was allowed.
 #[cold]
-fn nowhere(tail: &[Segment]) -> Led<'static> {
+fn nowhere(tail: &[Segment], meter: Option<&Meter<'_>>) -> Result<Led<'static>, ResolveError> {
     match tail.last() {
-        Some(Segment::Else(value)) => Led::ToDefault((**value).clone()),
-        _ => Led::Nowhere,
+        Some(Segment::Else(value)) => {
+            charge_value(meter, value)?;
+            Ok(Led::ToDefault((**value).clone()))
+        }
+        _ => Ok(Led::Nowhere),
     }
 }
 
@@ -171,22 +186,34 @@ fn tokens_in(path: &[Segment]) -> usize {
 }
 
 #[cold]
-fn from_default(default: Value, rest: &[Segment]) -> Result<Led<'static>, ResolveError> {
-    match follow(&default, rest)? {
+fn from_default(
+    default: Value,
+    rest: &[Segment],
+    meter: Option<&Meter<'_>>,
+) -> Result<Led<'static>, ResolveError> {
+    match follow(&default, rest, meter)? {
         Some(value) => Ok(Led::ToDefault(value)),
         None => Ok(Led::Nowhere),
     }
 }
 
 /// As [`walk`], but the result is a value of its own.
-pub(super) fn follow(value: &Value, path: &[Segment]) -> Result<Option<Value>, ResolveError> {
-    match walk(value, path)? {
-        Led::To(value) => Ok(Some(value.clone())),
+pub(super) fn follow(
+    value: &Value,
+    path: &[Segment],
+    meter: Option<&Meter<'_>>,
+) -> Result<Option<Value>, ResolveError> {
+    match walk(value, path, meter)? {
+        Led::To(value) => {
+            charge_value(meter, value)?;
+            Ok(Some(value.clone()))
+        }
         Led::ToDefault(value) => Ok(Some(value)),
         Led::Nowhere => Ok(None),
         Led::ToEach(items, rest) => {
             let each = items.iter().enumerate().map(|(index, item)| {
-                let value = follow(item, rest).map_err(|e| behind_each(e, index, path, rest))?;
+                let value =
+                    follow(item, rest, meter).map_err(|e| behind_each(e, index, path, rest))?;
                 Ok(value.unwrap_or(Value::Null))
             });
             each.collect::<Result<_, ResolveError>>()

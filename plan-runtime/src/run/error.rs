@@ -1,12 +1,14 @@
+use super::nesting::DEEPEST;
 use crate::Error;
-use crate::error::write_chain;
+use crate::error::{Chain, MOST};
 use crate::plan::Plan;
+use crate::print::{Cut, Line, Told};
 use crate::resolve::ResolveError;
 use humantime::format_duration;
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Why a step failed.
@@ -84,12 +86,13 @@ impl StepError {
     }
 }
 
-/// A tool's error is written with its causes, on one line.
+/// A tool's error is written with its causes, on one line: a line break is written `\n`, and what a terminal would not show as
+/// Rust escapes it. Of a text of thousands of characters, it is the beginning.
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tool(error) => write_chain(error.as_std(), f),
-            Self::Panic(message) => write!(f, "panicked: {message}"),
+            Self::Tool(error) => write!(f, "{}", Chain(error.as_std())),
+            Self::Panic(message) => write!(f, "panicked: {}", Cut(Line(message), MOST)),
             Self::Arguments(error) => write!(f, "{error}"),
             Self::Output(error) => write!(f, "its output cannot be encoded: {error}"),
             Self::Timeout(limit) => write!(f, "took longer than {}", format_duration(*limit)),
@@ -117,7 +120,7 @@ impl StdError for StepError {
 }
 
 /// A step that failed: which, of what tool, in which element of a `for`, why, and what could not run because of it.
-/// [`RunError::failures`] has them, in the order in which they failed.
+/// [`RunError::failures`] has them, in the plan's order.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub(super) step: Cow<'static, str>,
@@ -133,7 +136,8 @@ impl Failure {
         &self.step
     }
 
-    /// The element of the step's `for` that failed first, from the outermost list on; empty where the step has none.
+    /// The first element of the step's `for` that failed, from the outermost list on; empty where the step has none. It is the first
+    /// in the list: which one failed first in time may differ from run to run.
     pub fn element(&self) -> &[usize] {
         &self.element
     }
@@ -156,24 +160,27 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "step `{}", self.step)?;
+        write!(f, "step `{}", Told(&self.step))?;
         write_elements(f, &self.element)?;
         f.write_str("`")?;
         if let Some(tool) = &self.tool {
-            write!(f, " ({tool})")?;
+            write!(f, " ({})", Told(tool))?;
         }
         write!(f, ": {}", self.error)?;
         // Naming thousands helps nobody; the report has them all.
         const NAMED: usize = 3;
+        let told = |ids: &[Cow<'_, str>]| -> Vec<String> {
+            ids.iter().map(|id| format!("`{}`", Told(id))).collect()
+        };
         match &self.blocked[..] {
             [] => Ok(()),
-            [only] => write!(f, " (this blocked `{only}`)"),
+            [only] => write!(f, " (this blocked `{}`)", Told(only)),
             [others @ .., last] if others.len() < NAMED => {
-                let others: Vec<_> = others.iter().map(|id| format!("`{id}`")).collect();
-                write!(f, " (this blocked {} and `{last}`)", others.join(", "))
+                let (others, last) = (told(others).join(", "), Told(last));
+                write!(f, " (this blocked {others} and `{last}`)")
             }
             all => {
-                let first: Vec<_> = all[..NAMED].iter().map(|id| format!("`{id}`")).collect();
+                let first = told(&all[..NAMED]);
                 let more = all.len() - NAMED;
                 write!(f, " (this blocked {} and {more} more)", first.join(", "))
             }
@@ -187,10 +194,12 @@ pub(super) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> 
 }
 
 /// Why a run was over before its time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,
+    /// It is inside of too many other runs.
+    Nested,
 }
 
 /// Why a run gave no output.
@@ -221,6 +230,7 @@ pub struct RunError(Box<Inner>);
 struct Inner {
     plan: Cow<'static, str>,
     cause: Cause,
+    text: OnceLock<String>,
 }
 
 #[derive(Debug)]
@@ -228,6 +238,8 @@ pub(crate) enum Cause {
     Steps(Vec<Failure>),
     /// With the steps that had failed before.
     Interrupted(Interrupt, Vec<Failure>),
+    /// Something panicked that is no step's. With the steps that had failed before.
+    Panicked(StepError, Vec<Failure>),
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
     Unfit(Vec<String>),
@@ -238,7 +250,8 @@ pub(crate) enum Cause {
 impl RunError {
     pub(super) fn new(plan: &Plan, cause: Cause) -> Self {
         let plan = plan.name.clone();
-        Self(Box::new(Inner { plan, cause }))
+        let text = OnceLock::new();
+        Self(Box::new(Inner { plan, cause, text }))
     }
 
     /// The plan's name.
@@ -246,11 +259,13 @@ impl RunError {
         &self.0.plan
     }
 
-    /// The steps that failed, in the order in which they did. There are none if the plan could not start, or if every
+    /// The steps that failed, in the plan's order. There are none if the plan could not start, or if every
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
         match &self.0.cause {
-            Cause::Steps(failures) | Cause::Interrupted(_, failures) => failures,
+            Cause::Steps(failures)
+            | Cause::Interrupted(_, failures)
+            | Cause::Panicked(_, failures) => failures,
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Output(_) | Cause::Plan(_) => &[],
         }
     }
@@ -271,8 +286,8 @@ impl RunError {
             Cause::Steps(failures) | Cause::Interrupted(Interrupt::Deadline(_), failures) => {
                 failures.iter().all(|failure| failure.error.is_transient())
             }
-            Cause::Interrupted(Interrupt::Cancelled, _) => false,
-            Cause::Output(error) => error.is_transient(),
+            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested, _) => false,
+            Cause::Output(error) | Cause::Panicked(error, _) => error.is_transient(),
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
     }
@@ -285,16 +300,41 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self.plan();
-        match &self.0.cause {
-            Cause::Inputs(error) => {
-                write!(f, "plan `{plan}` cannot start: {error}")
+        // Each error around this one asks for its text, and so does each error around that.
+        f.write_str(self.0.text.get_or_init(|| Text(self).to_string()))
+    }
+}
+
+/// The text of an error, which is written once.
+struct Text<'e>(&'e RunError);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(error) = self;
+        let plan = Told(error.plan());
+        match &error.0.cause {
+            Cause::Inputs(inputs) => {
+                write!(f, "plan `{plan}` cannot start: {inputs}")
             }
             Cause::Unfit(mistakes) => {
-                write!(f, "plan `{plan}` cannot start: {}", mistakes.join("; "))
+                write!(
+                    f,
+                    "plan `{plan}` cannot start: {}",
+                    Line(mistakes.join("; "))
+                )
             }
-            Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {message}"),
-            Cause::Output(error) => write!(f, "plan `{plan}` failed: its output: {error}"),
+            Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {}", Line(message)),
+            Cause::Output(output) => {
+                write!(f, "plan `{plan}` failed: its output: {output}")
+            }
+            Cause::Panicked(panic, failures) => {
+                write!(f, "plan `{plan}` {}", Line(panic))?;
+                if failures.is_empty() {
+                    return Ok(());
+                }
+                f.write_str("; ")?;
+                write_failures(f, failures)
+            }
             Cause::Steps(failures) => {
                 write!(f, "plan `{plan}` failed: ")?;
                 write_failures(f, failures)
@@ -306,6 +346,10 @@ impl fmt::Display for RunError {
                     Interrupt::Deadline(limit) => {
                         write!(f, "took longer than {}", format_duration(*limit))?;
                     }
+                    Interrupt::Nested => write!(
+                        f,
+                        "is nested too deep: it would run inside of {DEEPEST} other runs; end the recursion before that, or make a loop of it in a tool"
+                    )?,
                 }
                 if failures.is_empty() {
                     return Ok(());
@@ -330,12 +374,14 @@ impl fmt::Debug for RunError {
         match (&self.0.cause, self.failures()) {
             _ if f.alternate() => fmt::Debug::fmt(&self.0, f),
             (_, failures @ [_, _, ..]) => {
-                write!(f, "plan `{}` failed:", self.plan())?;
+                write!(f, "plan `{}` failed:", Told(self.plan()))?;
                 failures.iter().try_for_each(|it| write!(f, "\n    {it}"))
             }
             (Cause::Unfit(mistakes), _) if mistakes.len() > 1 => {
-                write!(f, "plan `{}` cannot start:", self.plan())?;
-                mistakes.iter().try_for_each(|it| write!(f, "\n    {it}"))
+                write!(f, "plan `{}` cannot start:", Told(self.plan()))?;
+                mistakes
+                    .iter()
+                    .try_for_each(|it| write!(f, "\n    {}", Line(it)))
             }
             _ => fmt::Display::fmt(self, f),
         }
@@ -346,6 +392,7 @@ impl StdError for RunError {
     /// The first failure: what its tool returned, where that was it.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
+            Cause::Panicked(error, _) => Some(error),
             Cause::Steps(failures) | Cause::Interrupted(_, failures) => {
                 failures.first().map(|failure| match &failure.error {
                     StepError::Tool(error) => error.as_std(),

@@ -5,7 +5,8 @@
 //! needs has completed; of several that could start, the one that the plan names first does.
 //!
 //! A panic in a tool, or in Rust code among a step's arguments, is that step's failure (where panics unwind, as they do
-//! by default). An output is dropped once the last step that reads it has ended.
+//! by default). What else a run calls may panic too, and nothing unwinds out of it: an observer that does is told nothing more, and a
+//! timer that does ends the run with an error. An output is dropped once the last step that reads it has ended.
 //!
 //! | | |
 //! |---|---|
@@ -13,11 +14,14 @@
 //! | [`RunError`], [`Failure`], [`StepError`] | why a run failed |
 //! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
 //! | [`ExecutionResults`] | the same in the form of the step blueprint |
+//! | [`Limits`] | how much a run makes and holds |
 //! | [`Observer`] | is told what happens as it happens |
 //! | [`Timer`] | where waits and time limits take the time from |
 
 mod error;
 mod graph;
+mod limits;
+mod nesting;
 mod observe;
 mod options;
 #[cfg(feature = "progress")]
@@ -29,6 +33,7 @@ mod timer;
 mod trace;
 
 pub use error::{Failure, RunError, StepError};
+pub use limits::Limits;
 pub use observe::{Observer, StepRef};
 pub use options::{DEFAULT_CONCURRENCY, OnFailure};
 #[cfg(feature = "progress")]
@@ -42,8 +47,10 @@ pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 use crate::Plan;
 use crate::resolve::{Held, ResolveError};
 pub(crate) use error::Cause;
+use error::Interrupt;
+use nesting::Nested;
 use options::Options;
-use schedule::{Schedule, unstarted};
+use schedule::{Schedule, catch, unstarted};
 use serde::de::DeserializeOwned;
 use start::{StartFn, Starter};
 use std::fmt;
@@ -196,6 +203,11 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.capture_outputs = capture)
     }
 
+    /// Limits how much the run makes and holds. Without it, the [defaults](Limits::default) do.
+    pub fn limits(self, limits: Limits) -> Self {
+        self.configure(|options| options.limits = limits)
+    }
+
     /// Has the run watched. There is one observer; one that hands everything on to several is easily written.
     pub fn observe(self, observer: &'a (dyn Observer + 'a)) -> Self {
         self.configure(|options| options.observer = Some(observer))
@@ -256,13 +268,25 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
         cx: &mut Context<'_>,
         report: Option<&mut Option<Report>>,
     ) -> Poll<Result<O, RunError>> {
+        let nested = Nested::enter();
+        if let (None, Stage::Running(schedule)) = (&nested, &self.stage) {
+            schedule.interrupt(Interrupt::Nested);
+        }
         if let Stage::New(plan, ..) = self.stage {
             let Stage::New(_, inputs, options) = std::mem::replace(&mut self.stage, Stage::Ended)
             else {
                 unreachable!("it was matched above")
             };
-            let schedule =
-                inputs.and_then(|inputs| Schedule::new(plan, inputs, options).map_err(Cause::Plan));
+            let schedule = match nested {
+                Some(_) => inputs.and_then(|inputs| {
+                    let schedule = catch(|| Schedule::new(plan, inputs, options));
+                    match schedule {
+                        Ok(schedule) => schedule.map_err(Cause::Plan),
+                        Err(panic) => Err(Cause::Panicked(panic, Vec::new())),
+                    }
+                }),
+                None => Err(Cause::Interrupted(Interrupt::Nested, Vec::new())),
+            };
             match schedule {
                 Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
                 Err(cause) => {
@@ -277,8 +301,15 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
             panic!("a run was polled after it had ended")
         };
         let (starter, app) = (&self.starter, self.app);
-        ready!(schedule.poll(cx, &mut |site, request| starter.start(site, request, app)));
-        let output = schedule.output();
+        let polled =
+            catch(|| schedule.poll(cx, &mut |site, request| starter.start(site, request, app)));
+        let output = match polled {
+            Ok(polled) => {
+                ready!(polled);
+                schedule.output()
+            }
+            Err(panic) => Err(schedule.panicked(panic)),
+        };
         if let Some(report) = report {
             *report = Some(schedule.report());
         }

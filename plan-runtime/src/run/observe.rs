@@ -2,12 +2,13 @@ use super::error::write_elements;
 use super::{Status, StepError, Totals};
 use crate::Plan;
 use crate::plan::{Step, ToolInfo};
+use crate::print::Told;
 use std::fmt;
 use std::time::Duration;
 
 /// Watches a run. Its methods are called in between the steps' work, so they should not take long.
 ///
-/// Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
+/// One that panics is told nothing more; that changes nothing of the run. Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
 ///
 /// ```
 /// use plan_runtime::run::{Observer, Status, StepError, StepRef};
@@ -136,7 +137,7 @@ impl<'e> StepRef<'e> {
 
 impl fmt::Display for StepRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.step().id)?;
+        write!(f, "{}", Told(&self.step().id))?;
         write_elements(f, self.element)
     }
 }

@@ -1,3 +1,4 @@
+use super::limits::Limits;
 use super::observe::Observer;
 use super::timer::{ThreadTimer, Timer};
 use std::future::Future;
@@ -49,6 +50,7 @@ pub(super) struct Options<'a> {
     pub(super) on_failure: OnFailure,
     pub(super) deadline: Option<Duration>,
     pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    pub(super) limits: Limits,
     pub(super) capture: bool,
     pub(super) capture_outputs: bool,
     /// Whether each attempt is to be in a report.
@@ -65,6 +67,7 @@ impl Default for Options<'_> {
             on_failure: OnFailure::default(),
             deadline: None,
             cancel: None,
+            limits: Limits::default(),
             capture: false,
             capture_outputs: false,
             record: false,

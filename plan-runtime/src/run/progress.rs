@@ -3,6 +3,7 @@ use super::observe::{Observer, StepRef};
 use super::report::{Status, Totals};
 use crate::Plan;
 use crate::plan::Step;
+use crate::print::{self, Told};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -116,7 +117,7 @@ impl Observer for Progress {
     fn plan_started(&self, plan: &Plan) {
         let bar = self.bars.add(ProgressBar::new(plan.steps.len() as u64));
         bar.set_style(style(PLAN));
-        bar.set_prefix(plan.name.to_string());
+        bar.set_prefix(Told(&plan.name).to_string());
         bar.tick();
         let mut state = self.state();
         *state = State::default();
@@ -137,7 +138,7 @@ impl Observer for Progress {
         let bar = self.bars.add(ProgressBar::no_length());
         bar.set_style(style(STEP));
         bar.set_prefix(step.to_string());
-        bar.set_message(step.step().intent.to_string());
+        bar.set_message(print::Line(step.step().intent.trim()).to_string());
         bar.enable_steady_tick(Duration::from_millis(100));
         let counts = false;
         self.state()

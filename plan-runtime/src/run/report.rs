@@ -175,7 +175,7 @@ pub enum Status {
     Failed(StepError),
     /// It could not start, because it needs the output of a step that failed, or of one that was blocked by it.
     Blocked {
-        /// The step that failed; where there are several, the one that did first.
+        /// The step that failed; where there are several, the first of the plan.
         by: Cow<'static, str>,
     },
     /// It was dropped while it ran, or not all of its elements were started; how far it had come is not known.
@@ -327,7 +327,7 @@ impl StepReport {
         }
     }
 
-    /// The element of the step's `for` that failed first, from the outermost list on; empty where there is none.
+    /// The first element of the step's `for` that failed, from the outermost list on; empty where there is none.
     pub fn element(&self) -> &[usize] {
         &self.element
     }

@@ -1,5 +1,7 @@
 mod flow;
+mod interrupts;
 mod jobs;
+mod memory;
 mod outcome;
 mod progress;
 mod ready;
@@ -8,6 +10,7 @@ mod tasks;
 mod watch;
 
 pub(super) use outcome::unstarted;
+pub(super) use task::catch;
 
 use super::error::{Interrupt, StepError};
 use super::graph::{Graph, number, reads};
@@ -17,15 +20,17 @@ use super::start::{Request, Started, StepResult};
 use super::timer::{Sleep, Timer};
 use super::trace::Span;
 use crate::plan::{Action, Body, Optional, Plan, Step};
-use crate::resolve::{Held, Scope, resolve};
+use crate::resolve::{Held, Meter, Scope, drop_quietly, resolve};
 use flow::Place;
+use interrupts::Interrupts;
 use progress::{Progress, State};
 use ready::Ready;
 use serde_json::Value;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
-use task::{More as TaskMore, Task, catch};
+use task::{More as TaskMore, Task};
 use tasks::{Happened, Tasks};
+use watch::Watcher;
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
@@ -48,8 +53,9 @@ pub(super) struct Schedule<'x> {
     failed: Vec<(usize, Vec<usize>, StepError)>,
     /// Copies of the outputs for the report; empty unless it is to have them.
     captured: Vec<Option<Value>>,
-    deadline: Option<Sleep>,
-    interrupted: Option<Interrupt>,
+    interrupts: Interrupts<'x>,
+    /// The bytes that are held, as [`Limits`](super::Limits) count them.
+    held: usize,
     random: fastrand::Rng,
     clock: Clock<'x>,
     ended: Option<Duration>,
@@ -57,6 +63,7 @@ pub(super) struct Schedule<'x> {
     watched: bool,
     #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
     span: Span,
+    observer: Watcher<'x>,
 }
 
 /// Starts the action of a site.
@@ -82,6 +89,7 @@ impl<'x> Schedule<'x> {
                 ready.insert(step);
             }
         }
+        let observer = Watcher::new(options.observer);
         let mut schedule = Self {
             plan,
             inputs,
@@ -98,8 +106,11 @@ impl<'x> Schedule<'x> {
             },
             failed: Vec::new(),
             captured: Vec::new(),
-            deadline: options.deadline.map(|deadline| clock.sleep(deadline)),
-            interrupted: None,
+            interrupts: Interrupts::new(
+                options.deadline.map(|limit| (limit, clock.sleep(limit))),
+                options.cancel.take(),
+            ),
+            held: 0,
             random: options
                 .seed
                 .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
@@ -108,6 +119,7 @@ impl<'x> Schedule<'x> {
             ended: None,
             watched: false,
             span: Span::none(),
+            observer,
         };
         schedule.look_who_watches();
         schedule.watch_plan_start();
@@ -119,7 +131,7 @@ impl<'x> Schedule<'x> {
         self.look_who_watches();
         let mut started = 0;
         loop {
-            if self.interrupt(cx) {
+            if self.is_interrupted(cx) {
                 break;
             }
             while self.calls < self.options.concurrency {
@@ -135,6 +147,9 @@ impl<'x> Schedule<'x> {
                     _ => self.advance(step, start),
                 }
             }
+            if self.interrupts.happened().is_some() {
+                continue;
+            }
             if self.open == 0 {
                 break;
             }
@@ -146,34 +161,28 @@ impl<'x> Schedule<'x> {
             }
         }
         // Waits may be left, for a step that has failed by now.
-        self.running.abandon(|_| true);
+        self.abandon_all();
         self.ended = Some(self.clock.now());
         self.watch_plan_end();
         Poll::Ready(())
     }
 
+    /// Ends the run before its time, when it is polled next.
+    pub(super) fn interrupt(&self, interrupt: Interrupt) {
+        self.interrupts.happen(interrupt);
+    }
+
     /// Whether the run is over before its time.
-    fn interrupt(&mut self, cx: &mut Context<'_>) -> bool {
-        if let Some(cancel) = &mut self.options.cancel
-            && cancel.as_mut().poll(cx).is_ready()
-        {
-            self.options.cancel = None;
-            self.interrupted = Some(Interrupt::Cancelled);
-        } else if let Some(deadline) = &mut self.deadline
-            && deadline.as_mut().poll(cx).is_ready()
-        {
-            self.deadline = None;
-            let limit = self.options.deadline.unwrap_or_default();
-            self.interrupted = Some(Interrupt::Deadline(limit));
-        } else {
-            return false;
+    fn is_interrupted(&mut self, cx: &mut Context<'_>) -> bool {
+        let is_over = self.interrupts.poll(cx);
+        if is_over {
+            self.cancel();
         }
-        self.cancel();
-        true
+        is_over
     }
 
     fn next_ready(&mut self) -> Option<usize> {
-        if self.is_stopping() {
+        if self.is_stopping() || self.interrupts.happened().is_some() {
             return None;
         }
         self.ready.pop()
@@ -208,13 +217,20 @@ impl<'x> Schedule<'x> {
         if self.watched {
             return self.start_watched(step, action, start);
         }
-        let scope = self.scope();
+        let stop = || self.interrupts.look(&self.clock);
+        let meter = Meter::new(self.room(), Some(&stop));
+        let scope = self.scope().metered(&meter);
         let request = Request::new(&scope, action);
-        match catch(|| start(action.site, request)) {
+        let started = catch(|| start(action.site, request));
+        let bytes = meter.spent();
+        match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
-                self.running.push((step, 0), Some(future), None);
+                self.held += bytes;
+                self.running.push((step, 0), Some(future), None, bytes);
             }
+            // It stays a step that runs, which the run drops when it ends.
+            Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
             Ok(Started::Ended(result)) => self.ended_at_once(step, result, None),
             Err(panic) => self.ended_at_once(step, Err(panic), None),
         }
@@ -223,14 +239,20 @@ impl<'x> Schedule<'x> {
     /// Starts a single call while somebody watches: in a span.
     fn start_watched(&mut self, step: usize, action: &'x Action, start: Start<'_, 'x>) {
         let span = self.watch_attempt(step, 0);
-        let scope = self.scope();
+        let stop = || self.interrupts.look(&self.clock);
+        let meter = Meter::new(self.room(), Some(&stop));
+        let scope = self.scope().metered(&meter);
         let request = Request::new(&scope, action);
-        match catch(|| span.in_scope(|| start(action.site, request))) {
+        let started = catch(|| span.in_scope(|| start(action.site, request)));
+        let bytes = meter.spent();
+        match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
+                self.held += bytes;
                 let more = TaskMore::of(span, None);
-                self.running.push((step, 0), Some(future), more);
+                self.running.push((step, 0), Some(future), more, bytes);
             }
+            Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
             Ok(Started::Ended(result)) => self.ended_at_once(step, result, Some(&span)),
             Err(panic) => self.ended_at_once(step, Err(panic), Some(&span)),
         }
@@ -250,14 +272,23 @@ impl<'x> Schedule<'x> {
             self.watch_tried(step, 0, result.as_ref().err(), span);
         }
         match result {
-            Ok(output) => self.end(step, output),
+            Ok(output) => match self.has_room(output.bytes()) {
+                true => self.end(step, output),
+                false => self.end_failed(step, Vec::new(), self.no_room()),
+            },
             Err(error) => self.end_failed(step, Vec::new(), error),
         }
     }
 
     #[inline(always)]
     fn happened(&mut self, happened: Happened, result: Option<StepResult>) {
-        let Happened { step, job, more } = happened;
+        let Happened {
+            step,
+            job,
+            more,
+            bytes,
+        } = happened;
+        self.held -= bytes;
         let span = more.as_deref().map(|more| &more.span);
         match result {
             Some(result) => {
@@ -311,13 +342,15 @@ impl<'x> Schedule<'x> {
     fn complete(&mut self, step: usize, mut output: Held) {
         // With null in its place, the output is of another type than the tool's.
         if self.plan.steps[step].policy.optional == Optional::Whole {
-            output = Held::json(output.into_json());
+            let bytes = output.bytes();
+            output = Held::weighed(output.into_json(), bytes);
         }
         self.steps.states[step] = State::Completed;
         if self.options.capture_outputs {
-            self.capture_output(step, output.as_json());
+            self.capture_output(step, &output);
         }
         if self.graph.readers[step] > 0 {
+            self.held += output.bytes();
             self.outputs[step] = Some(output);
         }
         if self.watched {
@@ -331,9 +364,9 @@ impl<'x> Schedule<'x> {
             waits[dependent] -= 1;
             if waits[dependent] == 0 {
                 self.ready.insert(dependent);
-                if let Some(observer) = self.options.observer {
-                    observer.step_ready(&StepRef::whole(self.plan, dependent));
-                }
+                let plan = self.plan;
+                self.observer
+                    .tell(|observer| observer.step_ready(&StepRef::whole(plan, dependent)));
             }
         }
     }
@@ -347,30 +380,39 @@ impl<'x> Schedule<'x> {
     ) -> Result<Held, (Vec<usize>, StepError)> {
         let policy = &self.plan.steps[step].policy;
         let output = match &policy.fallback {
-            Some(fallback) => match catch(|| resolve::<Value>(fallback, &self.scope())) {
-                Ok(Ok(output)) => output,
-                Ok(Err(error)) => return Err((element, StepError::fallback(error))),
+            Some(fallback) => match self.metered(|scope| resolve::<Value>(fallback, scope)) {
+                Ok((Ok(output), bytes)) => Held::weighed(output, bytes),
+                Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
+                    return Err((element, error));
+                }
+                Ok((Err(error), _)) => return Err((element, StepError::fallback(error))),
                 Err(panic) => return Err((element, panic)),
             },
-            None if policy.optional == Optional::Whole => Value::Null,
+            None if policy.optional == Optional::Whole => Held::json(Value::Null),
             None => return Err((element, error)),
         };
         self.steps.more(step).recovered = Some((element, error));
-        Ok(Held::json(output))
+        Ok(output)
     }
 
-    /// Marks all that needs a failed step. What another failure has blocked before stays with that one.
+    /// Marks all that needs a failed step. Of several failures, the step that comes first in the plan is named, whenever it failed.
     fn block(&mut self, by: usize) {
         let mut from = vec![by];
         while let Some(step) = from.pop() {
             for place in 0..self.graph.dependents.of(step).len() {
                 let dependent = self.graph.dependents.of(step)[place] as usize;
-                if self.steps.states[dependent] == State::Waiting {
-                    self.steps.states[dependent] = State::Blocked(number(by));
-                    self.watch_end(dependent);
-                    self.release(dependent);
-                    from.push(dependent);
+                match self.steps.states[dependent] {
+                    State::Waiting => {
+                        self.steps.states[dependent] = State::Blocked(number(by));
+                        self.watch_end(dependent);
+                        self.release(dependent);
+                    }
+                    State::Blocked(other) if number(by) < other => {
+                        self.steps.states[dependent] = State::Blocked(number(by));
+                    }
+                    _ => continue,
                 }
+                from.push(dependent);
             }
         }
     }
@@ -381,7 +423,7 @@ impl<'x> Schedule<'x> {
         self.abandon(|_| true);
         for step in 0..self.plan.steps.len() {
             if self.steps.states[step] == State::Running {
-                self.steps.take_flow(step);
+                self.drop_flow(step);
                 self.drop_step(step);
             }
         }
@@ -407,15 +449,24 @@ impl<'x> Schedule<'x> {
         self.times.get(step).copied().unwrap_or_default()
     }
 
+    /// Drops calls and waits, and counts nothing.
+    fn abandon_all(&mut self) {
+        self.running.abandon(|_| true);
+    }
+
     /// Drops calls and waits.
     fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
-        let mut calls = 0;
+        let (mut calls, mut bytes) = (0, 0);
         self.running.abandon(|task| {
             let fits = which(task);
-            calls += usize::from(fits && task.is_call());
+            if fits && task.is_call() {
+                calls += 1;
+                bytes += task.bytes;
+            }
             fits
         });
         self.calls -= calls;
+        self.held -= bytes;
     }
 
     /// The step will read nothing any more.
@@ -425,8 +476,10 @@ impl<'x> Schedule<'x> {
         let mut release = |read: usize| {
             if let Some(readers) = self.graph.readers.get_mut(read) {
                 *readers -= 1;
-                if *readers == 0 {
-                    self.outputs[read] = None;
+                if *readers == 0
+                    && let Some(output) = self.outputs[read].take()
+                {
+                    self.held -= output.bytes();
                 }
             }
         };
@@ -439,6 +492,19 @@ impl<'x> Schedule<'x> {
 
     fn scope(&self) -> Scope<'_> {
         Scope::new(self.plan, &self.inputs, &self.outputs)
+    }
+}
+
+impl Drop for Schedule<'_> {
+    /// Drops all that is not this crate's by itself: one destructor that panics keeps no other from running, and two do not abort.
+    fn drop(&mut self) {
+        self.abandon_all();
+        for failed in self.failed.drain(..) {
+            drop_quietly(failed);
+        }
+        self.interrupts.close();
+        let timer = std::mem::replace(&mut self.clock.timer, Box::new(super::ThreadTimer));
+        drop_quietly(timer);
     }
 }
 

@@ -1,6 +1,6 @@
 use super::StepError;
 use crate::plan::Action;
-use crate::resolve::{Held, Scope, encode, resolve};
+use crate::resolve::{ErrorKind, Held, Meter, ResolveError, Scope, encode_within, resolve};
 use crate::{Call, Result};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -93,12 +93,19 @@ impl<'s> Request<'s> {
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
         if let Some(captured) = self.captured {
-            captured.set(encode(&tool).ok());
+            let meter = self.scope.meter().map(Meter::again);
+            match encode_within(&tool, meter.as_ref()) {
+                Err(error) if stops(&error) => {
+                    return Started::Ended(Err(StepError::arguments(error)));
+                }
+                arguments => captured.set(arguments.ok()),
+            }
         }
+        let room = self.scope.room();
         let output = tool.call(app);
         Started::Running(Box::pin(async move {
             let output = output.await.map_err(StepError::tool)?;
-            Held::value(output, keep).map_err(StepError::output)
+            Held::within(output, keep, room).map_err(StepError::output)
         }))
     }
 
@@ -124,9 +131,11 @@ impl<'s> Request<'s> {
             let error = serde::de::Error::custom(mistakes.join("; "));
             return Started::Ended(Err(StepError::arguments(error)));
         }
+        let room = self.scope.room();
         let output = call(arguments);
         Started::Running(Box::pin(async move {
-            output.await.map(Held::json).map_err(StepError::tool)
+            let output = output.await.map_err(StepError::tool)?;
+            Held::made(output, room).map_err(StepError::output)
         }))
     }
 
@@ -135,10 +144,14 @@ impl<'s> Request<'s> {
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
+        let hold = |value| match self.scope.meter() {
+            Some(meter) => Held::metered(value, keep, &meter.again()),
+            None => Held::value(value, keep),
+        };
         Started::Ended(
             resolve::<T>(&self.action.args, self.scope)
                 .map_err(StepError::arguments)
-                .and_then(|value| Held::value(value, keep).map_err(StepError::output)),
+                .and_then(|value| hold(value).map_err(StepError::output)),
         )
     }
 
@@ -146,4 +159,9 @@ impl<'s> Request<'s> {
     pub fn unknown(self) -> Started<'static> {
         Started::Ended(Err(StepError::Unknown))
     }
+}
+
+/// Whether an error means that nothing more is to be made.
+fn stops(error: &ResolveError) -> bool {
+    matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::Interrupted)
 }

@@ -9,6 +9,7 @@ pub(super) use off::{Span, is_on};
 #[cfg(feature = "tracing")]
 mod on {
     use crate::plan::Plan;
+    use crate::print::Told;
     use crate::run::{StepError, StepRef};
     use std::time::Duration;
     use tracing::level_filters::LevelFilter;
@@ -20,6 +21,11 @@ mod on {
 
     /// The span of a run or of an attempt.
     pub(in crate::run) struct Span(Option<tracing::Span>);
+
+    /// The name of a step's tool. What subscribers make of a text is theirs, so it is safe to print before they have it.
+    fn tool(step: &StepRef<'_>) -> Option<String> {
+        step.tool().map(|tool| Told(&tool.name).to_string())
+    }
 
     impl Span {
         pub(in crate::run) fn none() -> Self {
@@ -35,18 +41,20 @@ mod on {
         }
 
         pub(in crate::run) fn run(plan: &Plan) -> Self {
-            Self::of(tracing::info_span!("plan", plan = &*plan.name))
+            let name = Told(&plan.name).to_string();
+            Self::of(tracing::info_span!("plan", plan = name))
         }
 
         pub(in crate::run) fn attempt(run: &Self, step: &StepRef<'_>, attempt: u32) -> Self {
             let Some(run) = &run.0 else {
                 return Self::none();
             };
+            let tool = tool(step);
             Self::of(tracing::info_span!(
                 parent: run,
                 "step",
                 step = %step,
-                tool = step.tool().map(|tool| &*tool.name),
+                tool = tool.as_deref(),
                 attempt,
                 outcome = tracing::field::Empty,
             ))
@@ -81,8 +89,8 @@ mod on {
         }
 
         pub(in crate::run) fn step(&self, step: &StepRef<'_>, outcome: &str) {
-            let tool = step.tool().map(|tool| &*tool.name);
-            self.in_scope(|| tracing::info!(step = %step, tool, outcome, "step"));
+            let tool = tool(step);
+            self.in_scope(|| tracing::info!(step = %step, tool = tool.as_deref(), outcome, "step"));
         }
 
         pub(in crate::run) fn finished(&self, totals: &crate::run::Totals, took: Duration) {

@@ -27,6 +27,13 @@ fn conditions_and_loops() {
 ",
             ),
             (
+                r#""if": [{"chain": true, "condition": true, "then": {"value": 1}}]"#,
+                "error[wrong-kind]: a branch with a `chain` has no other condition
+  --> 3:38 in step `b`
+   = help: take one of them out
+",
+            ),
+            (
                 r#""if": [{"pattern": "Some(x)", "then": {"value": 1}}]"#,
                 "error[missing-member]: the branch has a `pattern`, but no `value` for it
   --> 3:22 in step `b`

@@ -6,146 +6,152 @@ use plan_runtime::dynamic::Dialect;
 #[test]
 fn references_of_action_plans() {
     let reader = of(Dialect::ActionPlan);
-    say(&reader, action_plan, &[
-        (
-            "{{ a.result }}",
-            r#"error[malformed-reference]: a reference has no spaces in it
+    say(
+        &reader,
+        action_plan,
+        &[
+            (
+                "{{ a.result }}",
+                r#"error[malformed-reference]: a reference has no spaces in it
   --> 3:48 in step `b`
    = help: did you mean `{{a.result}}`? This text as it is would be `{{"{{ a.result }}"}}`
 "#,
-        ),
-        (
-            "{{a.result.x}",
-            "error[malformed-reference]: the reference is not closed with `}}`
+            ),
+            (
+                "{{a.result.x}",
+                "error[malformed-reference]: the reference is not closed with `}}`
   --> 3:48 in step `b`
    = help: did you mean `{{a.result.x}}`?
 ",
-        ),
-        (
-            "{{a.result.x",
-            "error[malformed-reference]: the reference is not closed with `}}`
+            ),
+            (
+                "{{a.result.x",
+                "error[malformed-reference]: the reference is not closed with `}}`
   --> 3:48 in step `b`
    = help: did you mean `{{a.result.x}}`?
 ",
-        ),
-        (
-            "{a.result.x}",
-            "error[malformed-reference]: a reference stands in two braces
+            ),
+            (
+                "{a.result.x}",
+                "error[malformed-reference]: a reference stands in two braces
   --> 3:48 in step `b`
    = help: did you mean `{{a.result.x}}`?
 ",
-        ),
-        (
-            "{{a.x}}",
-            r#"error[malformed-reference]: `{{a.x}}` does not say that it reads the step's output
+            ),
+            (
+                "{{a.x}}",
+                r#"error[malformed-reference]: `{{a.x}}` does not say that it reads the step's output
   --> 3:48 in step `b`
    = help: did you mean `{{a.result.x}}`? This text as it is would be `{{"{{a.x}}"}}`
 "#,
-        ),
-        (
-            "{{a}}",
-            r#"error[malformed-reference]: `{{a}}` does not say that it reads the step's output
+            ),
+            (
+                "{{a}}",
+                r#"error[malformed-reference]: `{{a}}` does not say that it reads the step's output
   --> 3:48 in step `b`
    = help: did you mean `{{a.result}}`? This text as it is would be `{{"{{a}}"}}`
 "#,
-        ),
-        (
-            "{{}}",
-            r#"error[malformed-reference]: the id of a step is missing
+            ),
+            (
+                "{{}}",
+                r#"error[malformed-reference]: the id of a step is missing
   --> 3:48 in step `b`
    = help: a reference is `{{id.result…}}`; this text as it is would be `{{"{{}}"}}`
 "#,
-        ),
-        (
-            "{{a.result x}}",
-            r#"error[malformed-reference]: a space is no part of a reference
+            ),
+            (
+                "{{a.result x}}",
+                r#"error[malformed-reference]: a space is no part of a reference
   --> 3:48 in step `b`
    = help: a reference is `{{id.result…}}`; this text as it is would be `{{"{{a.result x}}"}}`
 "#,
-        ),
-        (
-            "{{c.result}}",
-            r#"error[unknown-step]: there is no step `c`
+            ),
+            (
+                "{{c.result}}",
+                r#"error[unknown-step]: there is no step `c`
   --> 3:50 in step `b`
    = help: if this is no reference, write `{{"{{c.result}}"}}`
 "#,
-        ),
-        (
-            "{{aa.result}}",
-            r#"error[unknown-step]: there is no step `aa`
+            ),
+            (
+                "{{aa.result}}",
+                r#"error[unknown-step]: there is no step `aa`
   --> 3:50 in step `b`
    = help: if this is no reference, write `{{"{{aa.result}}"}}`
 "#,
-        ),
-        (
-            "{{PLACEHOLDER_x.y}}",
-            "error[malformed-reference]: an input is given as a whole, and has no path
+            ),
+            (
+                "{{PLACEHOLDER_x.y}}",
+                "error[malformed-reference]: an input is given as a whole, and has no path
   --> 3:63 in step `b`
    = help: write `{{PLACEHOLDER_x}}`
 ",
-        ),
-        (
-            "{{PLACEHOLDER_}}",
-            "error[malformed-reference]: the name of an input is missing behind `PLACEHOLDER_`
+            ),
+            (
+                "{{PLACEHOLDER_}}",
+                "error[malformed-reference]: the name of an input is missing behind `PLACEHOLDER_`
   --> 3:48 in step `b`
 ",
-        ),
-        (
-            r#"{{"x}}"#,
-            "error[malformed-reference]: this is neither a reference nor a string of JSON
+            ),
+            (
+                r#"{{"x}}"#,
+                "error[malformed-reference]: this is neither a reference nor a string of JSON
   --> 3:48 in step `b`
 ",
-        ),
-        (
-            "{{ name }}",
-            r#"error[malformed-reference]: a reference has no spaces in it
+            ),
+            (
+                "{{ name }}",
+                r#"error[malformed-reference]: a reference has no spaces in it
   --> 3:48 in step `b`
    = help: this text as it is would be `{{"{{ name }}"}}`
 "#,
-        ),
-        (
-            "{{a.result[x]}}",
-            r#"error[malformed-reference]: `[x]` is neither an index nor a key
+            ),
+            (
+                "{{a.result[x]}}",
+                r#"error[malformed-reference]: `[x]` is neither an index nor a key
   --> 3:58 in step `b`
    = help: a key stands in quotes: `["x"]`
 "#,
-        ),
-        (
-            "{{a.result.}}",
-            r#"error[malformed-reference]: a name is missing behind the dot
+            ),
+            (
+                "{{a.result.}}",
+                r#"error[malformed-reference]: a name is missing behind the dot
   --> 3:58 in step `b`
    = help: a key that is empty is `[""]`
 "#,
-        ),
-        (
-            "to {{a.result.x} and {{a.result.y}}",
-            "error[malformed-reference]: the reference is not closed with `}}`
+            ),
+            (
+                "to {{a.result.x} and {{a.result.y}}",
+                "error[malformed-reference]: the reference is not closed with `}}`
   --> 3:51 in step `b`
    = help: did you mean `{{a.result.x}}`?
 ",
-        ),
-        (
-            "{{name with spaces",
-            r#"error[malformed-reference]: the reference is not closed with `}}`
+            ),
+            (
+                "{{name with spaces",
+                r#"error[malformed-reference]: the reference is not closed with `}}`
   --> 3:48 in step `b`
    = help: this text as it is would be `{{"{{"}}`
 "#,
-        ),
-        (
-            "$ref:a",
-            "error[mixed-dialects]: this reference is one of a tool plan (`$ref:`), but the document is an action plan (`{{…}}`)
+            ),
+            (
+                "$ref:a",
+                r#"error[mixed-dialects]: this reference is one of a tool plan (`$ref:`), but the document is an action plan (`{{…}}`)
   --> 3:48 in step `b`
    = note: 2:28: this is an action plan (`{{…}}`)
-",
-        ),
-        (
-            "${step[0].data}",
-            "error[mixed-dialects]: this reference is one of a step blueprint (`${step[0]…}`), but the document is an action plan (`{{…}}`)
+   = help: the reference is `{{a.result}}`; this text as it is would be `{{"$ref:a"}}`
+"#,
+            ),
+            (
+                "${step[0].data}",
+                r#"error[mixed-dialects]: this reference is one of a step blueprint (`${step[0]…}`), but the document is an action plan (`{{…}}`)
   --> 3:48 in step `b`
    = note: 2:28: this is an action plan (`{{…}}`)
-",
-        ),
-    ]);
+   = help: the reference is `{{a.result}}`; this text as it is would be `{{"${step[0].data}"}}`
+"#,
+            ),
+        ],
+    );
     say(
         &reader,
         whole,

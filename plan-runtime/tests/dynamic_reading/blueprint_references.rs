@@ -112,17 +112,19 @@ fn references_of_blueprints() {
         ),
         (
             "$ref:step0",
-            "error[mixed-dialects]: this reference is one of a tool plan (`$ref:`), but the document is a step blueprint (`${step[0]…}`)
+            r#"error[mixed-dialects]: this reference is one of a tool plan (`$ref:`), but the document is a step blueprint (`${step[0]…}`)
   --> 3:34 in step `step1`
    = note: 2:17: this is a step blueprint (`${step[0]…}`)
-",
+   = help: the reference is `${step[0].data}`; this text as it is would be `${"$ref:step0"}`
+"#,
         ),
         (
             "{{step0.result}}",
-            "error[mixed-dialects]: this reference is one of an action plan (`{{…}}`), but the document is a step blueprint (`${step[0]…}`)
+            r#"error[mixed-dialects]: this reference is one of an action plan (`{{…}}`), but the document is a step blueprint (`${step[0]…}`)
   --> 3:34 in step `step1`
    = note: 2:17: this is a step blueprint (`${step[0]…}`)
-",
+   = help: the reference is `${step[0].data}`; this text as it is would be `${"{{step0.result}}"}`
+"#,
         ),
     ]);
     say(&reader, whole, &[

@@ -12,47 +12,48 @@ fn documents() {
         &[
             (
                 "",
-                "error[invalid-json]: this is no JSON: it ends too early
+                "error[invalid-json]: this is not JSON: it ends too early
   --> 1:1
    = help: was the document cut off?
 ",
             ),
             (
                 "{",
-                "error[invalid-json]: this is no JSON: it ends too early
+                "error[invalid-json]: this is not JSON: it ends too early
   --> 1:2
    = help: was the document cut off?
 ",
             ),
             (
                 "[1, 2",
-                "error[invalid-json]: this is no JSON: it ends too early
+                "error[invalid-json]: this is not JSON: it ends too early
   --> 1:6
    = help: was the document cut off?
 ",
             ),
             (
                 r#"{"steps": [],}"#,
-                "error[invalid-json]: this is no JSON: nothing follows the comma
+                "error[invalid-json]: this is not JSON: nothing follows the comma
   --> 1:13
    = help: take the comma out
 ",
             ),
             (
                 r#"{"steps": nul}"#,
-                "error[invalid-json]: this is no JSON: its words are `true`, `false` and `null`
-  --> 1:14
+                "error[invalid-json]: this is not JSON: expected a value, found `nul`
+  --> 1:11
+   = help: the words of JSON are `true`, `false` and `null`
 ",
             ),
             (
                 r#"{"a": 1} x"#,
-                "error[invalid-json]: this is no JSON: nothing can follow behind the value
+                "error[invalid-json]: this is not JSON: expected the end after the value, found `x`
   --> 1:10
 ",
             ),
             (
                 "hello",
-                "error[invalid-json]: this is no JSON: a value has to stand here
+                "error[invalid-json]: this is not JSON: expected a value, found `hello`
   --> 1:1
 ",
             ),
@@ -129,7 +130,7 @@ fn documents() {
 
 #[test]
 fn what_other_languages_write_for_json() {
-    let quotes = "names and strings stand in double quotes: `\"id\"`";
+    let quotes = "names and strings are in double quotes: `\"id\"`";
     for (document, help) in [
         ("[{'id': 1}]", quotes),
         ("[{\"id\": “a”}]", quotes),

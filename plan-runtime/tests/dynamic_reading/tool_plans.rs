@@ -103,15 +103,15 @@ fn tool_plans() {
             ),
             (
                 r#""x""#,
-                "error[invalid-json]: this is no JSON: a value has to stand here
-  --> 3:41 in step `b`
+                "error[invalid-json]: this is not JSON: expected a value, found `x`
+  --> 3:42 in step `b`
    = help: the arguments are an object, or a string with the JSON text of one
 ",
             ),
             (
                 r#""{""#,
-                "error[invalid-json]: this is no JSON: it ends too early
-  --> 3:41 in step `b`
+                "error[invalid-json]: this is not JSON: it ends too early
+  --> 3:43 in step `b`
    = help: the arguments are an object, or a string with the JSON text of one
 ",
             ),

@@ -1,1 +1,403 @@
-//! Values that a check must not let pass.
+//! Schemas and arguments that are made so that checking them is much work: no check is left out in silence, and none takes forever.
+
+use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Reader, Toolbox};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// A plan that calls `t` with these arguments.
+fn plan(arguments: &Value) -> String {
+    json!([{"id": "a", "tool": "t", "arguments": arguments}]).to_string()
+}
+
+fn read(contract: Contract, text: &str) -> Result<(), Findings> {
+    let contracts = Contracts::from_iter([contract]);
+    Reader::new().tools(&contracts).read(text).map(drop)
+}
+
+/// Calls `t` with arguments that no reader has checked: how often it was called, and what the run's error says.
+fn call(schema: &Value, arguments: &Value) -> (usize, String) {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let contract = Contract::new("t").arguments(schema.clone());
+    let toolbox = Toolbox::<()>::new().with_fn(contract, move |_| {
+        counted.fetch_add(1, Relaxed);
+        async { Ok(json!(1)) }
+    });
+    let text = plan(arguments);
+    let document = Reader::new().read(&text).unwrap();
+    let result = smol::block_on(toolbox.run(document.plan(), (), &()));
+    let error = result
+        .err()
+        .map_or_else(String::new, |error| error.to_string());
+    (calls.load(Relaxed), error)
+}
+
+/// Both checks refuse these arguments, since comparing them is too much work.
+fn is_given_up(what: &str, schema: &Value, arguments: &Value) {
+    let contract = Contract::new("t").arguments(schema.clone());
+    let findings = read(contract, &plan(arguments)).expect_err(what);
+    assert!(
+        findings
+            .errors()
+            .any(|finding| finding.code == Code::LimitPassed),
+        "{what}: {findings}"
+    );
+    assert!(
+        findings.to_string().contains("`t` cannot be checked"),
+        "{what}"
+    );
+    let (calls, error) = call(schema, arguments);
+    assert_eq!(calls, 0, "{what}");
+    assert!(error.contains("`t` cannot be checked"), "{what}: {error}");
+}
+
+fn payment() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "a_list": {"type": "array", "items": {"type": "integer"}},
+            "amount": {"type": "integer", "maximum": 100},
+            "to": {
+                "type": "object",
+                "properties": {"iban": {"enum": ["DE1", "DE2"]}},
+                "required": ["iban"],
+                "additionalProperties": false,
+            },
+        },
+        "required": ["amount"],
+        "additionalProperties": false,
+    })
+}
+
+#[test]
+fn nothing_hides_after_many_elements() {
+    for count in [10, 20_100] {
+        let list = vec![1; count];
+        let wrong = json!({"a_list": list, "amount": 1_000_000, "to": {"iban": "EVIL", "more": 1}});
+        let findings = read(Contract::new("t").arguments(payment()), &plan(&wrong)).unwrap_err();
+        let messages: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
+        assert_eq!(
+            messages,
+            [
+                "argument `amount` is the number 1000000, and has to be at most 100",
+                "argument `to.iban` is the string \"EVIL\", and has to be one of `DE1`, `DE2`",
+                "argument `to` has no member `more`",
+            ]
+        );
+        assert_eq!(call(&payment(), &wrong).0, 0);
+
+        let right = json!({"a_list": list, "amount": 100, "to": {"iban": "DE1"}});
+        read(Contract::new("t").arguments(payment()), &plan(&right)).unwrap();
+        assert_eq!(call(&payment(), &right), (1, String::new()));
+    }
+}
+
+/// Each step has what the steps before it have left, and the values of all of them count.
+#[test]
+fn nothing_hides_after_many_steps() {
+    let list = vec![1; 5_000];
+    let step = |id: usize, amount: usize| {
+        let arguments = json!({"a_list": list, "amount": amount});
+        json!({"id": format!("s{id}"), "tool": "t", "arguments": arguments})
+    };
+    let mut steps: Vec<Value> = (0..10).map(|id| step(id, 1)).collect();
+    steps.push(step(10, 101));
+    let contract = Contract::new("t").arguments(payment());
+    let findings = read(contract, &Value::from(steps).to_string()).unwrap_err();
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].code, Code::NotAllowed);
+}
+
+/// An object of which each level may have several forms, that contain the same again.
+fn nested_choices(forms: usize) -> Value {
+    let form = |index: usize| {
+        let tag = format!("t{index}");
+        json!({
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/S"}, &tag: {"type": "string"}},
+            "required": [tag],
+            "additionalProperties": false,
+        })
+    };
+    let forms: Vec<Value> = (0..forms).map(form).collect();
+    json!({
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/S"}},
+        "additionalProperties": false,
+        "$defs": {"S": {"anyOf": forms}},
+    })
+}
+
+#[test]
+fn choices_in_choices_are_compared_to_the_end() {
+    for (forms, depth) in [(2, 10), (2, 20), (2, 60), (8, 20), (8, 60)] {
+        let schema = nested_choices(forms);
+        let mut wrong = json!({"t0": "x", "zz": 1});
+        let mut right = json!({"t0": "x"});
+        for _ in 1..depth {
+            wrong = json!({"a": wrong, "t1": "x"});
+            right = json!({"a": right, "t1": "x"});
+        }
+        let (wrong, right) = (json!({"a": wrong}), json!({"a": right}));
+        let contract = || Contract::new("t").arguments(schema.clone());
+        let findings = read(contract(), &plan(&wrong)).unwrap_err();
+        let codes: Vec<Code> = findings.iter().map(|finding| finding.code).collect();
+        assert_eq!(
+            codes,
+            [Code::UnknownArgument],
+            "{forms} {depth}: {findings}"
+        );
+        let (calls, error) = call(&schema, &wrong);
+        assert_eq!(calls, 0);
+        assert!(error.contains("has no member `zz`"), "{error}");
+        read(contract(), &plan(&right)).unwrap();
+        assert_eq!(call(&schema, &right), (1, String::new()));
+    }
+}
+
+/// A list in a list is never taken out of it twice to see whether it fits then.
+#[test]
+fn lists_in_lists_are_wrong_at_once() {
+    let mut list = json!(1);
+    for _ in 0..60 {
+        list = json!([list]);
+    }
+    let schema = json!({"type": "object", "properties": {"x": {"type": "string"}}});
+    let findings = read(
+        Contract::new("t").arguments(schema),
+        &plan(&json!({"x": list})),
+    )
+    .unwrap_err();
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].code, Code::WrongType);
+}
+
+/// Definitions of which each has two of the next in it.
+fn doubled(keyword: &str, levels: usize) -> Value {
+    let mut definitions = Map::new();
+    for level in 0..levels {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        definitions.insert(format!("d{level}"), json!({keyword: [next, next]}));
+    }
+    definitions.insert(format!("d{levels}"), json!({"type": "string"}));
+    definitions.into()
+}
+
+#[test]
+fn schemas_that_are_too_large_are_errors() {
+    let of = |definitions: Value| json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
+    let arguments = json!({"x": 1});
+    for keyword in ["anyOf", "allOf", "oneOf"] {
+        is_given_up(keyword, &of(doubled(keyword, 60)), &arguments);
+    }
+    for length in [1_000, 30_000] {
+        let mut chain = Map::new();
+        for at in 0..length {
+            chain.insert(
+                format!("d{at}"),
+                json!({"$ref": format!("#/$defs/d{}", at + 1)}),
+            );
+        }
+        chain.insert(format!("d{length}"), json!({"type": "string"}));
+        is_given_up("a chain of references", &of(chain.into()), &arguments);
+    }
+    let mut deep = json!({"type": "string"});
+    for _ in 0..200 {
+        deep = json!({"allOf": [deep]});
+    }
+    let schema = json!({"type": "object", "properties": {"x": deep}});
+    is_given_up("deep", &schema, &arguments);
+    let choices: Vec<Value> = (0..5_000).map(|at| json!({"const": at})).collect();
+    let schema = json!({"type": "object", "properties": {"x": {"anyOf": choices}}});
+    is_given_up("choices", &schema, &arguments);
+    // The whole is too large, and not a part.
+    let schema = json!({"$ref": "#/$defs/d0", "$defs": doubled("anyOf", 20)});
+    is_given_up("the arguments", &schema, &arguments);
+}
+
+/// What no other value has to do with is looked at all the same.
+#[test]
+fn a_schema_is_too_large_only_where_it_is_used() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"x": {"$ref": "#/$defs/d0"}, "y": {"type": "integer"}},
+        "$defs": doubled("anyOf", 60),
+    });
+    read(
+        Contract::new("t").arguments(schema.clone()),
+        &plan(&json!({"y": 1})),
+    )
+    .unwrap();
+    let findings = read(
+        Contract::new("t").arguments(schema),
+        &plan(&json!({"y": "1"})),
+    )
+    .unwrap_err();
+    assert_eq!(findings[0].code, Code::WrongType);
+}
+
+#[test]
+fn outputs_that_are_too_large_to_be_known_are_errors() {
+    let output = json!({"$ref": "#/$defs/d0", "$defs": doubled("anyOf", 60)});
+    let tools = Contracts::from_iter([Contract::new("find").output(output), Contract::new("send")]);
+    let read = |text: &str| {
+        let step = json!({"id": "sent", "tool": "send", "arguments": {"text": text}});
+        let text = json!([{"id": "found", "tool": "find", "arguments": {}}, step]).to_string();
+        Reader::new().tools(&tools).read(&text).map(drop)
+    };
+    for text in [
+        "{{found.result}}",
+        "{{found.result.a.b}}",
+        "is {{found.result.a}}",
+    ] {
+        let findings = read(text).unwrap_err();
+        assert_eq!(findings[0].code, Code::LimitPassed, "{findings}");
+        assert!(
+            findings[0]
+                .message
+                .contains("the output of `find` cannot be checked"),
+            "{findings}"
+        );
+    }
+    read("nothing").unwrap();
+}
+
+#[test]
+fn schemas_that_contain_themselves_end() {
+    let arguments = json!({"x": {"x": {"x": 1}}});
+    for schema in [
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}),
+        json!({"anyOf": vec![json!({"$ref": "#"}); 100]}),
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
+    ] {
+        read(
+            Contract::new("t").arguments(schema.clone()),
+            &plan(&arguments),
+        )
+        .unwrap();
+        assert_eq!(call(&schema, &arguments).0, 1);
+    }
+    let tree = json!({"type": "object", "properties": {"x": {"anyOf": [{"$ref": "#"}, {"type": "integer"}]}}});
+    assert_eq!(call(&tree, &arguments).0, 1);
+    assert_eq!(call(&tree, &json!({"x": {"x": {"x": "1"}}})).0, 0);
+}
+
+/// What one tree gives another takes, or not, however deep they are.
+#[test]
+fn types_that_contain_themselves_are_compared() {
+    let tree = |leaf: &str| {
+        json!({
+            "type": "object",
+            "properties": {"leaf": {"type": leaf}, "inner": {"$ref": "#"}},
+            "required": ["leaf", "inner"],
+        })
+    };
+    let deeper = |levels: usize, leaf: &str| {
+        let mut schema = json!({"type": leaf});
+        for _ in 0..levels {
+            schema = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
+        }
+        schema
+    };
+    let read = |given: Value, takes: Value| {
+        let takes = json!({"type": "object", "properties": {"text": takes}});
+        let tools = Contracts::from_iter([
+            Contract::new("find").output(given),
+            Contract::new("send").arguments(takes),
+        ]);
+        let text = json!([
+            {"id": "found", "tool": "find", "arguments": {}},
+            {"id": "sent", "tool": "send", "arguments": {"text": "{{found.result}}"}},
+        ]);
+        let findings = Reader::new()
+            .tools(&tools)
+            .read(&text.to_string())
+            .map(drop);
+        findings.err().map(|findings| findings[0].code)
+    };
+    // The `$ref`s of what is taken lead to the whole schema of the arguments.
+    let inside = |leaf: &str| {
+        let mut tree = tree(leaf);
+        tree["properties"]["inner"]["$ref"] = json!("#/properties/text");
+        tree
+    };
+    assert_eq!(read(tree("string"), inside("string")), None);
+    assert_eq!(
+        read(tree("string"), inside("integer")),
+        Some(Code::WrongType)
+    );
+    for levels in [3, 9, 60] {
+        assert_eq!(
+            read(deeper(levels, "string"), deeper(levels, "string")),
+            None
+        );
+        let clash = read(deeper(levels, "string"), deeper(levels, "integer"));
+        assert_eq!(clash, Some(Code::WrongType), "{levels}");
+    }
+    assert_eq!(
+        read(deeper(200, "string"), deeper(200, "string")),
+        Some(Code::LimitPassed)
+    );
+}
+
+/// Honest schemas of many choices and many values are compared with all of them.
+#[test]
+fn large_and_honest_is_checked() {
+    let form = |index: usize| {
+        json!({
+            "type": "object",
+            "properties": {"kind": {"const": format!("kind{index}")}, "size": {"type": "integer"}},
+            "required": ["kind"],
+        })
+    };
+    let forms: Vec<Value> = (0..200).map(form).collect();
+    let schema = json!({"type": "object", "properties": {"x": {"type": "array", "items": {"oneOf": forms}}}});
+    let item = |index: usize| json!({"kind": format!("kind{}", index % 200), "size": 1});
+    let mut items: Vec<Value> = (0..1_000).map(item).collect();
+    let read = |items: &[Value]| {
+        let contract = Contract::new("t").arguments(schema.clone());
+        read(contract, &plan(&json!({"x": items})))
+    };
+    read(&items).unwrap();
+    items[999]["size"] = json!("1");
+    assert_eq!(read(&items).unwrap_err()[0].code, Code::WrongType);
+
+    let names = || (0..2_000).map(|at| format!("name{at}"));
+    let properties: Map<String, Value> = names()
+        .map(|name| (name, json!({"type": "string"})))
+        .collect();
+    let required: Vec<String> = names().collect();
+    let schema =
+        json!({"properties": properties, "required": required, "additionalProperties": false});
+    let mut arguments: Map<String, Value> = names().map(|name| (name, json!("x"))).collect();
+    let contract = || Contract::new("t").arguments(schema.clone());
+    super::schemas::read(contract(), &plan(&arguments.clone().into())).unwrap();
+    arguments.insert("name7".to_owned(), json!(7));
+    assert_eq!(
+        super::schemas::read(contract(), &plan(&arguments.into()))
+            .unwrap_err()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn many_allowed_values_are_compared() {
+    let values: Vec<String> = (0..100_000)
+        .map(|at| format!("value number {at}"))
+        .collect();
+    let schema = json!({"type": "object", "properties": {"x": {"enum": values}}});
+    let findings = read(
+        Contract::new("t").arguments(schema),
+        &plan(&json!({"x": "value numbr 5"})),
+    )
+    .unwrap_err();
+    assert_eq!(findings.len(), 1);
+    assert!(findings.to_string().len() < 2_000, "{findings}");
+    assert!(
+        findings[0].message.ends_with("and 99984 more"),
+        "{findings}"
+    );
+}

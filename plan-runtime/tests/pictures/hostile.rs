@@ -82,8 +82,8 @@ fn plan(text: &str) -> Value {
             {"id": odd, "intent": text, "tool": {"name": name, "description": text}, "arguments": {"object": {
                 text: {"reference": {"input": name, "pointer": ""}}}}},
             {"id": "list", "intent": text, "for": {
-                "pattern": text, "list": {"reference": {"step": odd, "pointer": "/a", "written": text}},
-                "body": {"tool": {"name": name}, "arguments": {"object": {"x": {"reference": {"local": 0, "pointer": "", "written": text}}}}}},
+                "pattern": text, "list": {"reference": {"step": odd, "pointer": "/a"}},
+                "body": {"tool": {"name": name}, "arguments": {"object": {"x": {"reference": {"local": 0, "pointer": ""}}}}}},
              "policy": {"optional": "each", "fallback": text}},
             {"id": "value", "value": {"computed": {"written": text, "reads": [{"step": odd}]}}},
             {"id": "choice", "after": ["value"], "if": [
@@ -92,7 +92,7 @@ fn plan(text: &str) -> Value {
                 {"then": {"value": text}}
             ]}
         ],
-        "output": {"type": text, "value": {"reference": {"step": "choice", "pointer": "", "written": text}}}
+        "output": {"type": text, "value": {"reference": {"step": "choice", "pointer": ""}}}
     })
 }
 

@@ -63,9 +63,13 @@ impl Edges {
                         self.flow.insert((at, next));
                         at = next;
                     }
-                    let binds = matches!(branch.condition, Condition::Binds { .. });
-                    if let Condition::Holds(value) | Condition::Binds { value, .. } =
-                        &branch.condition
+                    let binds = matches!(
+                        branch.condition,
+                        Condition::Binds { .. } | Condition::Chain(_)
+                    );
+                    if let Condition::Holds(value)
+                    | Condition::Binds { value, .. }
+                    | Condition::Chain(value) = &branch.condition
                     {
                         self.read(value, locals, at);
                     }

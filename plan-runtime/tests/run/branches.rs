@@ -197,10 +197,11 @@ fn an_error_names_the_element() {
     let error = result.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `test` failed: step `all[2][1]` (act): c is gone (this blocked `next`)"
+        "plan `test` failed: step `all[0][0]` (act): a is gone (this blocked `next`)",
+        "the first of the list, though another failed before it"
     );
-    assert_eq!(error.failures()[0].element(), [2, 1]);
-    assert_eq!(report.steps()[0].element(), [2, 1]);
+    assert_eq!(error.failures()[0].element(), [0, 0]);
+    assert_eq!(report.steps()[0].element(), [0, 0]);
     assert_eq!(
         stage.log(),
         "a@0 b@0 c@0",

@@ -71,22 +71,22 @@ fn failures_at_once_are_all_reported() {
     let (result, report) = driven.ended();
     let error = result.unwrap_err();
     let failed: Vec<_> = error.failures().iter().map(|it| it.step()).collect();
-    assert_eq!(failed, ["b", "a"], "in the order in which they failed");
+    assert_eq!(failed, ["a", "b"], "in the plan's order");
     assert_eq!(
         statuses(&report),
         "a failed: no a today, b failed: panicked: b is upside down, c blocked by `a`, \
-         d blocked by `b`, e blocked by `b`, f blocked by `b`"
+         d blocked by `b`, e blocked by `a`, f blocked by `a`"
     );
     assert_eq!(
         error.to_string(),
-        "plan `test` failed: step `b` (work): panicked: b is upside down \
-         (this blocked `d`, `e` and `f`); step `a` (work): no a today (this blocked `c`)"
+        "plan `test` failed: step `a` (work): no a today (this blocked `c`, `e` and `f`); \
+         step `b` (work): panicked: b is upside down (this blocked `d`)"
     );
     assert_eq!(
         format!("{error:?}"),
         "plan `test` failed:\
-         \n    step `b` (work): panicked: b is upside down (this blocked `d`, `e` and `f`)\
-         \n    step `a` (work): no a today (this blocked `c`)"
+         \n    step `a` (work): no a today (this blocked `c`, `e` and `f`)\
+         \n    step `b` (work): panicked: b is upside down (this blocked `d`)"
     );
 }
 

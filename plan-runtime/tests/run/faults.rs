@@ -2,6 +2,7 @@
 //!
 //! `FAULT_CASES` says how many plans are tried.
 
+use super::model::block;
 use super::stage::{End, Stage, Take, act, each, list, local, plan, step, string, with};
 use super::support::statuses;
 use plan_runtime::plan::{Optional, Plan, Policy, Template};
@@ -133,6 +134,7 @@ struct Model<'c> {
     missed: Vec<bool>,
     failed: Vec<bool>,
     stopping: bool,
+    blockers: Vec<Option<usize>>,
 }
 
 impl Model<'_> {
@@ -259,16 +261,16 @@ impl Model<'_> {
         if status != "failed" {
             return;
         }
-        let mut blocked = vec![step];
-        while let Some(by) = blocked.pop() {
-            for next in 0..STEPS {
-                if self.jobs[next].needs.contains(&by)
-                    && self.status[next].is_none()
-                    && !self.begun[next]
-                {
-                    self.status[next] = Some(format!("blocked by `s{step}`"));
-                    blocked.push(next);
-                }
+        let needs: Vec<Vec<usize>> = self.jobs.iter().map(|job| job.needs.clone()).collect();
+        block(&needs, step, &mut self.blockers);
+        for (next, blocker) in self.blockers.iter().enumerate() {
+            let status = &mut self.status[next];
+            let is_open = status.as_ref().is_none_or(|it| it.starts_with("blocked"));
+            if let Some(by) = blocker
+                && is_open
+                && !self.begun[next]
+            {
+                *status = Some(format!("blocked by `s{by}`"));
             }
         }
         if self.on_failure == OnFailure::Continue || self.stopping {
@@ -354,6 +356,7 @@ fn model(jobs: &[Job], on_failure: OnFailure, bound: usize) -> Vec<String> {
         missed: vec![false; STEPS],
         failed: vec![false; STEPS],
         stopping: false,
+        blockers: vec![None; STEPS],
     }
     .play()
 }

@@ -54,12 +54,30 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
+/// Notes the first step of the plan that failed among all that a step needs.
+pub(crate) fn block(needs: &[Vec<usize>], failed: usize, blockers: &mut [Option<usize>]) {
+    let mut blocked = vec![failed];
+    while let Some(by) = blocked.pop() {
+        for (step, blocker) in blockers.iter_mut().enumerate() {
+            if needs[step].contains(&by) && blocker.is_none_or(|other| failed < other) {
+                *blocker = Some(failed);
+                blocked.push(step);
+            }
+        }
+    }
+}
+
+fn running_or_over(status: &Option<String>) -> bool {
+    status.as_ref().is_some_and(|it| !it.starts_with("blocked"))
+}
+
 /// What should become of each step.
 fn model(case: &Case) -> Vec<String> {
     let count = case.needs.len();
     let mut status: Vec<Option<String>> = vec![None; count];
     let mut running: Vec<usize> = vec![];
     let mut failed = false;
+    let mut blockers = vec![None; count];
     loop {
         while running.len() < case.bound && (!failed || case.policy == OnFailure::Continue) {
             let completed = |need: &usize| status[*need].as_deref() == Some("completed");
@@ -91,21 +109,14 @@ fn model(case: &Case) -> Vec<String> {
                 .drain(..)
                 .for_each(|step| status[step] = Some("cancelled".into()));
         }
-        let mut blocked = vec![step];
-        while let Some(by) = blocked.pop() {
-            for step in (0..count).filter(|step| case.needs[*step].contains(&by)) {
-                if status[step].is_none() {
-                    status[step] = Some(String::new());
-                    blocked.push(step);
-                }
+        block(&case.needs, step, &mut blockers);
+        for (status, blocker) in status.iter_mut().zip(&blockers) {
+            if let Some(by) = blocker
+                && !running_or_over(status)
+            {
+                *status = Some(format!("blocked by `s{by}`"));
             }
         }
-        let by = format!("blocked by `s{step}`");
-        status
-            .iter_mut()
-            .flatten()
-            .filter(|it| it.is_empty())
-            .for_each(|it| it.clone_from(&by));
     }
     status
         .into_iter()

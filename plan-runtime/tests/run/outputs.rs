@@ -237,13 +237,13 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
     let failures: Vec<_> = error.failures().iter().map(|it| it.to_string()).collect();
     assert!(error.is_permanent());
     assert_eq!(failures.len(), 3);
-    assert!(failures[0].starts_with("step `b` (work): "), "{failures:?}");
+    assert!(failures[1].starts_with("step `b` (work): "), "{failures:?}");
     assert_eq!(
-        failures[1],
+        failures[2],
         "step `c` (work): there is nothing here that runs this step"
     );
     assert!(
-        failures[2].starts_with("step `a` (work): its output cannot be encoded: "),
+        failures[0].starts_with("step `a` (work): its output cannot be encoded: "),
         "{failures:?}"
     );
 }

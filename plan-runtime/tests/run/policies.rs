@@ -235,8 +235,8 @@ fn null_stands_for_an_element() {
         .with("c", &[(1, End::Permanent)]);
     let (result, report) = stage.play(stage.run::<Value>(&plan).with_report());
     assert_eq!(result.unwrap(), json!(["a", null, null]));
-    assert_eq!(statuses(&report), "all recovered: c is gone");
-    assert_eq!(report.steps()[0].element(), [2]);
+    assert_eq!(statuses(&report), "all recovered: b is busy");
+    assert_eq!(report.steps()[0].element(), [1], "the first of the list");
 }
 
 #[test]

@@ -172,14 +172,16 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
     let branches = (
         template(place),
         template(place),
+        template(place),
         text(),
-        prop::collection::vec(action(true), 3),
+        prop::collection::vec(action(true), 4),
     );
-    let branches = branches.prop_map(|(holds, value, pattern, mut bodies)| {
+    let branches = branches.prop_map(|(holds, value, chain, pattern, mut bodies)| {
         let pattern = pattern.into();
         let conditions = [
             Condition::Holds(holds),
             Condition::Binds { pattern, value },
+            Condition::Chain(chain),
             Condition::Always,
         ];
         let branches = conditions.into_iter().zip(bodies.drain(..));

@@ -108,7 +108,7 @@ fn a_plan_goes_from_one_dialect_into_another() {
         .read(r#"{"steps": [{"id": "a", "tool": "t", "arguments": {}}, {"id": "b", "tool": "u", "arguments": {"x": "$ref:a.list[*].id", "literal": "${step[0].data} and {{a.result}}"}}]}"#)
         .unwrap_err();
     // What looks like another dialect's reference needs its escape.
-    assert_eq!(plan.iter().count(), 1);
+    assert_eq!(plan.iter().count(), 2);
     let plan = Reader::new()
         .read(r#"{"steps": [{"id": "a", "tool": "t", "arguments": {}}, {"id": "b", "tool": "u", "arguments": {"x": "$ref:a.list[*].id", "literal": "$ref:\"${step[0].data} and {{a.result}}\""}}]}"#)
         .unwrap()

@@ -4,7 +4,8 @@ use super::Canonical;
 use crate::dynamic::draft::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
-use crate::plan::{Action, Body, Branch, Condition, For, Shared, Step, Template, ToolInfo};
+use crate::plan::{Action, Body, Bound, Branch, Condition, For, Shared, Step, Template, ToolInfo};
+use crate::resolve::describe::short;
 use std::borrow::Cow;
 
 const STEP: &[&str] = &[
@@ -20,7 +21,7 @@ const STEP: &[&str] = &[
 ];
 const BODY: &[&str] = &["tool", "arguments", "value", "if", "for"];
 const TOOL: &[&str] = &["name", "description"];
-const BRANCH: &[&str] = &["condition", "pattern", "value", "then"];
+const BRANCH: &[&str] = &["condition", "pattern", "value", "chain", "then"];
 const FOR: &[&str] = &["pattern", "list", "body"];
 
 /// What a body is one of.
@@ -32,7 +33,7 @@ const DEEPEST: usize = 64;
 impl Canonical<'_> {
     pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
         let id = self.declared(index, node);
-        self.draft.current = Some((index, id.clone()));
+        self.draft.current = Some((index, id.as_str().into()));
         self.draft.spans.begin_templates(index);
         let mut step = Step {
             id: id.into(),
@@ -68,6 +69,10 @@ impl Canonical<'_> {
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
         for node in self.list(members, "after", "`after`") {
+            self.draft.count(1, self.source.place(node.slice()));
+            if self.draft.is_over() {
+                break;
+            }
             let Some(name) = self.draft.text(&self.source, node, "a step to wait for") else {
                 continue;
             };
@@ -168,10 +173,16 @@ impl Canonical<'_> {
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
-                let branches = branches.into_iter().map(|node| self.branch(node, depth));
-                let branches: Vec<Option<Branch>> = branches.collect();
-                let branches: Vec<Branch> = branches.into_iter().flatten().collect();
-                Body::If(branches.into())
+                let mut read = Vec::with_capacity(self.draft.room(branches.len(), 3));
+                for node in branches {
+                    self.draft.count(3, self.source.place(node.slice()));
+                    if self.draft.is_over() {
+                        break;
+                    }
+                    read.extend(self.branch(node, depth));
+                }
+                read.shrink_to_fit();
+                Body::If(read.into())
             }
             _ => match self.each(kind.value, depth) {
                 Some(each) => Body::For(vec![each].into()),
@@ -188,7 +199,10 @@ impl Canonical<'_> {
     fn tool(&mut self, node: Node<'_>) -> Option<Shared<ToolInfo>> {
         let members = match node.kind() {
             Kind::String => {
-                let help = format!(r#"a tool is an object: `{{"name": {}}}`"#, node.slice());
+                let help = format!(
+                    r#"a tool is an object: `{{"name": {}}}`"#,
+                    short(node.slice())
+                );
                 let note = wrong_kind(&self.source, node, "`tool`", "an object");
                 self.draft.error(note.help(help))
             }
@@ -197,6 +211,12 @@ impl Canonical<'_> {
         let tool = members.and_then(|members| {
             let name = self.required(&members, node, "name", "the tool", "the name of a tool")?;
             let place = self.place(members.get("name")?);
+            if !self
+                .draft
+                .name_fits(&name, "the name of a tool", place.clone())
+            {
+                return None;
+            }
             let description = self.text(&members, "description", "the description of a tool");
             Some((self.draft.tool(&name, description), place))
         });
@@ -215,15 +235,21 @@ impl Canonical<'_> {
 
     fn branch(&mut self, node: Node<'_>, depth: usize) -> Option<Branch> {
         let members = self.object(node, "a branch", BRANCH)?;
+        let chain = members.member("chain");
         let given = (
-            members.member("condition"),
+            members.member("condition").or(chain),
             members.given("pattern"),
             members.get("value"),
         );
+        let both = chain.is_some() && members.member("condition").is_some();
         let condition = match given {
             (None, None, None) => Condition::Always,
-            (Some(condition), None, None) => {
-                Condition::Holds(self.template(condition.value, None, 0))
+            (Some(condition), None, None) if !both => {
+                let value = self.template(condition.value, None, 0);
+                match chain {
+                    Some(_) => Condition::Chain(value),
+                    None => Condition::Holds(value),
+                }
             }
             (None, Some(pattern), value) => {
                 let pattern = self
@@ -246,7 +272,10 @@ impl Canonical<'_> {
                 Condition::Holds(self.template(value, None, 0))
             }
             (Some(condition), ..) => {
-                let message = "a branch has a `condition`, or else a `pattern` and its `value`";
+                let message = match chain {
+                    Some(_) => "a branch with a `chain` has no other condition",
+                    None => "a branch has a `condition`, or else a `pattern` and its `value`",
+                };
                 let place = self.place(condition.key);
                 let note = Note::error(Code::WrongKind, place, message);
                 self.draft
@@ -254,7 +283,12 @@ impl Canonical<'_> {
                 Condition::Always
             }
         };
-        let binds = usize::from(given.1.is_some());
+        let binds = match &condition {
+            Condition::Binds { pattern, value } => Some(Bound::pattern(pattern, value)),
+            Condition::Chain(Template::Computed(chain)) => Some(Bound::chain(&chain.written)),
+            Condition::Chain(_) => Some(Bound::default()),
+            Condition::Always | Condition::Holds(_) => None,
+        };
         let body = match members.given("then") {
             Some(then) => self.inner(then, "the `then` of a branch", depth, binds),
             None => self.no_body(node, "the branch has no `then`"),
@@ -270,12 +304,16 @@ impl Canonical<'_> {
             Some(list) => self.template(list, None, 0),
             None => self.missing(node, "the `for` has no `list`"),
         };
+        let pattern = pattern.unwrap_or_default();
         let body = match members.given("body") {
-            Some(body) => self.inner(body, "the body of a `for`", depth, 1),
+            Some(body) => {
+                let bound = Bound::pattern(&pattern, &list);
+                self.inner(body, "the body of a `for`", depth, Some(bound))
+            }
             None => self.no_body(node, "the `for` has no `body`"),
         };
         Some(For {
-            pattern: pattern.unwrap_or_default().into(),
+            pattern: pattern.into(),
             list,
             body,
         })
@@ -296,8 +334,8 @@ impl Canonical<'_> {
         self.no_template(place)
     }
 
-    /// A body in another one, with so many local values of its own.
-    fn inner(&mut self, node: Node<'_>, what: &str, depth: usize, binds: usize) -> Body {
+    /// A body in another one, with a local value of its own if that is bound.
+    fn inner(&mut self, node: Node<'_>, what: &str, depth: usize, binds: Option<Bound>) -> Body {
         let deepest = self.draft.limits.depth.min(DEEPEST);
         if depth >= deepest {
             let message =
@@ -310,9 +348,10 @@ impl Canonical<'_> {
         let Some(members) = self.object(node, what, BODY) else {
             return self.broken_body();
         };
-        self.locals += binds;
+        let around = self.locals.len();
+        self.locals.extend(binds);
         let body = self.body(node, &members, what, depth + 1);
-        self.locals -= binds;
+        self.locals.truncate(around);
         body
     }
 }

@@ -1,11 +1,12 @@
 //! Plans out of anything that serde reads: it is made JSON text, and that is read as any other.
 
 use super::{Canonical, Names};
-use crate::dynamic::draft::{Draft, not_json};
+use crate::dynamic::draft::Draft;
 use crate::dynamic::finding::Finding;
 use crate::dynamic::node::{Kind, Node, Source};
 use crate::dynamic::{Dialect, Limits, Profile, cycle};
 use crate::plan::{Plan, Template};
+use crate::print::{Line, Told};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
 };
@@ -22,6 +23,8 @@ const LIMITS: Limits = Limits {
     steps: usize::MAX,
     depth: 127,
     string: usize::MAX,
+    name: usize::MAX,
+    values: usize::MAX,
 };
 
 impl<'de> Deserialize<'de> for Plan {
@@ -32,7 +35,7 @@ impl<'de> Deserialize<'de> for Plan {
             cycle::check(draft, &plan);
             Some(plan)
         })
-        .map_err(D::Error::custom)
+        .map_err(|message| D::Error::custom(Line(message)))
     }
 }
 
@@ -43,7 +46,7 @@ impl<'de> Deserialize<'de> for Template {
         json.read(|draft, source, node| {
             Some(Canonical::new(draft, *source, Names::Places).template(node, None, 0))
         })
-        .map_err(D::Error::custom)
+        .map_err(|message| D::Error::custom(Line(message)))
     }
 }
 
@@ -63,7 +66,7 @@ impl Json<'_> {
         let mut draft = Draft::new(Dialect::Canonical, Profile::Strict, LIMITS);
         let read = match Node::of(&self.text) {
             Ok(node) => read(&mut draft, &source, node),
-            Err(error) => draft.error(not_json(0..0, &error)),
+            Err(invalid) => draft.error(invalid.note(&source, &self.text)),
         };
         match read {
             Some(read) if !draft.notes.has_errors() => Ok(read),
@@ -81,7 +84,7 @@ impl Json<'_> {
                 message.push_str("; ");
             }
             if let Some(step) = &finding.step {
-                let _ = write!(message, "step `{step}`: ");
+                let _ = write!(message, "step `{}`: ", Told(step));
             }
             message.push_str(&finding.message);
             let at = &finding.label;

@@ -4,7 +4,7 @@ use super::{Canonical, Names};
 use crate::dynamic::draft::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
-use crate::plan::{Absent, Reference, Segment, Source};
+use crate::plan::{self, Absent, Bound, Reference, Segment, Source};
 use crate::resolve::describe::{short, similar};
 use jsonptr::Pointer;
 
@@ -18,13 +18,48 @@ impl Canonical<'_> {
         let members = self.object(node, "`reference`", REFERENCE)?;
         let source = self.source(node, &members);
         let path = self.way(node, &members);
-        let given = members.given("written").is_some();
-        let written = self.text(&members, "written", "the text of a reference");
+        let said = self.text(&members, "written", "the text of a reference");
         let ((source, name), path) = (source?, path?);
-        let written = match given {
-            true => written,
-            false => crate::plan::written(&name, &path),
+        // What is printed is what is read and means one thing, so what is said of it is only compared.
+        let bound = match source {
+            Source::Local(depth) => {
+                let bound = self.locals.get(depth).and_then(|bound| bound.start(&path));
+                bound.filter(|(name, _)| !self.locals[depth + 1..].iter().any(|it| it.binds(name)))
+            }
+            Source::Step(_) | Source::Input(_) => None,
         };
+        let is_local = matches!(source, Source::Local(_));
+        let hides = |(depth, around): (usize, &Bound)| {
+            around.binds(&name) || (!is_local && plan::local(depth) == name)
+        };
+        let is_hidden = bound.is_none() && self.locals.iter().enumerate().any(hides);
+        let (name, way) = bound.unwrap_or((&name, &path));
+        if is_hidden {
+            let name = short(name);
+            let message = format!("this reads `{name}`, and a pattern around it binds `{name}`");
+            let note = Note::error(Code::DuplicateId, self.place(node), message);
+            let help = "a reference could mean either: give one of them another name";
+            return self.draft.error(note.help(help.to_owned()));
+        }
+        let written = crate::plan::written(name, way);
+        let agrees = match self.names {
+            Names::InPlan(_) => plan::agrees(name, way, &said),
+            Names::Places => plan::path_agrees(way, &said),
+        };
+        if let Some(node) = members.given("written")
+            && !said.is_empty()
+            && said != written
+            && !agrees
+        {
+            let message = format!(
+                "this reads `{}`, and `written` says `{}`",
+                short(&written),
+                short(&said)
+            );
+            let note = Note::error(Code::MalformedReference, self.place(node), message);
+            let help = "leave `written` out: it is derived from what the reference reads";
+            return self.draft.error(note.help(help.to_owned()));
+        }
         Some(Reference {
             source,
             path: path.into(),
@@ -67,7 +102,7 @@ impl Canonical<'_> {
                 "step" => Source::Step(place),
                 _ => Source::Input(place),
             };
-            return Some((source, String::new()));
+            return Some((source, format!("{kind}{place}")));
         }
         let name = self.draft.text(&self.source, given, &what)?.value;
         let source = match kind {
@@ -81,9 +116,9 @@ impl Canonical<'_> {
         let expected = "its number, from the outermost on: 0, 1, …";
         let what = "the local value of a reference";
         let depth: usize = self.draft.value(&self.source, node, what, expected)?;
-        if depth >= self.locals && matches!(self.names, Names::InPlan(_)) {
+        if depth >= self.locals.len() && matches!(self.names, Names::InPlan(_)) {
             let message = format!("there is no local value {depth} here");
-            let help = match self.locals {
+            let help = match self.locals.len() {
                 0 => "a local value is that of a `for` or a `pattern` around it, and there is none"
                     .into(),
                 1 => "there is one: 0".to_owned(),
@@ -149,6 +184,8 @@ impl Canonical<'_> {
                 let items = self
                     .draft
                     .items(&self.source, path, "the path of a reference")?;
+                self.draft
+                    .path_fits(items.len(), self.source.place(path.slice()))?;
                 let mut segments = Vec::new();
                 let mut sound = true;
                 for item in items {
@@ -176,6 +213,8 @@ impl Canonical<'_> {
             .text(&self.source, node, "the pointer of a reference")?;
         match Pointer::parse(text.value.as_ref()) {
             Ok(pointer) => {
+                let place = self.source.place(node.slice());
+                self.draft.path_fits(pointer.count(), place)?;
                 let tokens = pointer.tokens();
                 let mut segments = Vec::with_capacity(pointer.count());
                 segments.extend(

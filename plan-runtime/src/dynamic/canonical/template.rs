@@ -23,6 +23,7 @@ impl Canonical<'_> {
         depth: usize,
     ) -> Template {
         let place = self.place(node);
+        self.draft.count(1, place.clone());
         let at = self
             .draft
             .place(place.clone(), key.map(|key| self.place(key)));
@@ -30,18 +31,21 @@ impl Canonical<'_> {
             Kind::Null => Template::Null,
             Kind::Bool => Template::Bool(node.slice() == "true"),
             Kind::Number => self.draft.number(&self.source, node, at),
-            Kind::String => match self.draft.text(&self.source, node, "a value") {
-                Some(text) => Template::String(text.value.into_owned().into()),
+            Kind::String => match self.literal(node, "a value") {
+                Some(text) => Template::String(text.into()),
                 None => self.draft.broken(at),
             },
             Kind::List | Kind::Object if !self.draft.fits(depth, place.clone()) => {
                 self.draft.broken(at)
             }
             Kind::List => {
-                let items = node.items().into_iter();
-                let items: Vec<Template> = items
-                    .map(|item| self.template(item, None, depth + 1))
-                    .collect();
+                let mut items = Vec::with_capacity(self.draft.room(node.each_item().count(), 1));
+                for item in node.each_item() {
+                    if self.draft.is_over() {
+                        return self.draft.broken(at);
+                    }
+                    items.push(self.template(item, None, depth + 1));
+                }
                 Template::List(items.into())
             }
             Kind::Object => {
@@ -62,8 +66,13 @@ impl Canonical<'_> {
         match name {
             "object" => {
                 let members = self.draft.members(&self.source, value, "`object`")?.0;
-                let mut entries = Vec::with_capacity(members.len());
-                entries.extend(members.into_iter().map(|member| self.entry(member, depth)));
+                let mut entries = Vec::with_capacity(self.draft.room(members.len(), 1));
+                for member in members {
+                    if self.draft.is_over() {
+                        return None;
+                    }
+                    entries.push(self.entry(member, depth));
+                }
                 Some(Template::Object(entries.into()))
             }
             "merge" => {
@@ -75,10 +84,17 @@ impl Canonical<'_> {
             "reference" => self.reference(value).map(Template::Reference),
             "text" => {
                 let parts = self.draft.items(&self.source, value, "`text`")?;
-                let parts = parts.into_iter().map(|part| self.part(part, depth));
-                let parts: Vec<Option<Part>> = parts.collect();
-                let parts: Option<Vec<Part>> = parts.into_iter().collect();
-                Some(Template::Text(parts?.into()))
+                let mut read = Vec::with_capacity(self.draft.room(parts.len(), 2));
+                let count = parts.len();
+                for part in parts {
+                    // It takes the room of two.
+                    self.draft.count(2, self.source.place(part.slice()));
+                    if self.draft.is_over() {
+                        return None;
+                    }
+                    read.extend(self.part(part, depth));
+                }
+                (read.len() == count).then(|| Template::Text(read.into()))
             }
             _ => self.computed(value).map(Template::Computed),
         }
@@ -142,6 +158,9 @@ impl Canonical<'_> {
     ) -> Option<()> {
         if kind == "object" {
             for member in self.draft.members(&self.source, node, "`object`")?.0 {
+                if self.draft.is_over() {
+                    return None;
+                }
                 if let Some(first) = seen.get(&member.name) {
                     let note = duplicate(&self.source, &member.name, member.key, *first);
                     self.draft.note(note);
@@ -153,9 +172,13 @@ impl Canonical<'_> {
             return Some(());
         }
         for part in self.draft.items(&self.source, node, "`merge`")? {
+            self.draft.count(1, self.source.place(part.slice()));
+            if self.draft.is_over() {
+                return None;
+            }
             let inner = match part.kind() {
                 Kind::Null => continue,
-                Kind::Object => part.members().collect(),
+                Kind::Object => part.members().take(2).collect(),
                 _ => Vec::new(),
             };
             // Other kinds, and what is wrong with them, are those of any template.
@@ -177,8 +200,8 @@ impl Canonical<'_> {
 
     fn part(&mut self, node: Node<'_>, depth: usize) -> Option<Part> {
         if node.kind() == Kind::String {
-            let text = self.draft.text(&self.source, node, "a part of a text")?;
-            return Some(Part::Literal(text.value.into_owned().into()));
+            let text = self.literal(node, "a part of a text")?;
+            return Some(Part::Literal(text.into()));
         }
         if node.kind() != Kind::Object {
             let expected = "a string, or an object with a `value`";
@@ -215,9 +238,15 @@ impl Canonical<'_> {
             return self.draft.error(note.help(help));
         };
         let items = self.draft.items(&self.source, list, "`reads`")?;
-        let mut reads = Vec::with_capacity(items.len());
+        let mut reads = Vec::with_capacity(self.draft.room(items.len(), 1));
         let count = items.len();
-        reads.extend(items.into_iter().filter_map(|item| self.read(item)));
+        for item in items {
+            self.draft.count(1, self.source.place(item.slice()));
+            if self.draft.is_over() {
+                return None;
+            }
+            reads.extend(self.read(item));
+        }
         if reads.len() < count {
             return None;
         }
@@ -233,27 +262,38 @@ impl Canonical<'_> {
     /// JSON without references.
     pub(super) fn plain(&mut self, node: Node<'_>, depth: usize) -> Option<Value> {
         let place = self.place(node);
+        // The map of an object takes the room of several templates.
+        let values = if node.kind() == Kind::Object { 8 } else { 1 };
+        self.draft.count(values, place.clone());
+        if self.draft.is_over() {
+            return None;
+        }
         match node.kind() {
             Kind::List | Kind::Object if !self.draft.fits(depth, place.clone()) => None,
             Kind::List => {
-                let items = node.items().into_iter();
-                let items: Vec<Option<Value>> =
-                    items.map(|item| self.plain(item, depth + 1)).collect();
-                items.into_iter().collect()
+                let mut items = Vec::with_capacity(self.draft.room(node.each_item().count(), 1));
+                let mut sound = true;
+                for item in node.each_item() {
+                    match self.plain(item, depth + 1) {
+                        Some(item) => items.push(item),
+                        None if self.draft.is_over() => return None,
+                        None => sound = false,
+                    }
+                }
+                sound.then(|| Value::Array(items))
             }
             Kind::Object => {
-                let members = self.draft.members(&self.source, node, "a value")?.0;
-                let members: Vec<Option<(String, Value)>> = members
-                    .into_iter()
-                    .map(|member| {
-                        Some((
-                            member.name.into_owned(),
-                            self.plain(member.value, depth + 1)?,
-                        ))
-                    })
-                    .collect();
-                let members: Option<serde_json::Map<String, Value>> = members.into_iter().collect();
-                members.map(Value::Object)
+                let (mut members, mut sound) = (serde_json::Map::new(), true);
+                for member in self.draft.members(&self.source, node, "a value")?.0 {
+                    match self.plain(member.value, depth + 1) {
+                        Some(value) => {
+                            members.insert(member.name.into_owned(), value);
+                        }
+                        None if self.draft.is_over() => return None,
+                        None => sound = false,
+                    }
+                }
+                sound.then(|| Value::Object(members))
             }
             Kind::String => {
                 let text = self.draft.text(&self.source, node, "a value")?;

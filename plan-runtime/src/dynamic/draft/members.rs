@@ -6,7 +6,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
 use crate::resolve::describe::{short, similar};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// How many members of an object are compared one by one.
 const FEW: usize = 16;
@@ -208,9 +208,12 @@ pub(in crate::dynamic) fn names<'n>(
     let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
     match names[..] {
         [] => None,
-        [one] => Some(format!("the only {what} is `{one}`")),
+        [one] => Some(format!("the only {what} is `{}`", short(one))),
         _ if names.len() > MOST_NAMES => None,
-        _ => Some(format!("the {what}s are `{}`", names.join("`, `"))),
+        _ => {
+            let names: Vec<String> = names.into_iter().map(short).collect();
+            Some(format!("the {what}s are `{}`", names.join("`, `")))
+        }
     }
 }
 
@@ -230,10 +233,4 @@ pub(in crate::dynamic) fn duplicate(
     Note::error(Code::DuplicateMember, source.place(key.slice()), message)
         .related(source.place(first.slice()), "the first one is here")
         .help("only one of them could be used: take one out".to_owned())
-}
-
-/// The names that occur more than once, each once.
-pub(in crate::dynamic) fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> HashSet<&'n str> {
-    let mut seen = HashSet::new();
-    names.filter(|name| !seen.insert(*name)).collect()
 }

@@ -44,8 +44,12 @@ impl Draft {
                     return Err(Unread::Stays);
                 }
                 None => {
-                    let mut note = self.unknown_step(id, named);
-                    if self.dialect == Dialect::ActionPlan && !note.names_similar() {
+                    let (mut note, has_similar) = self.unknown_step(id, named);
+                    // `$ref:step[0].data` has the index of a step, and no id.
+                    let meant = self.meant(source, &text.value, written.range.start);
+                    if let Some(form) = meant {
+                        note = note.help(format!("did you mean `{form}`?"));
+                    } else if self.dialect == Dialect::ActionPlan && !has_similar {
                         let literal = syntax::quote(written.text);
                         note = note.help(format!(
                             "if this is no reference, write `{{{{{literal}}}}}`"
@@ -84,9 +88,12 @@ impl Draft {
     }
 
     pub(super) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
-        if let Some(index) = self.inputs.iter().position(|input| input.name == name) {
-            return index;
+        if let Some(index) = self.input_names.get(name) {
+            return *index;
         }
+        self.count(VALUES_OF_INPUT, place.clone());
+        self.name_fits(name, "the name of an input", place.clone());
+        self.input_names.insert(name.into(), self.inputs.len());
         self.no_step(name, place);
         let optional = self.profile == Profile::Compat;
         self.spans.untyped.push(self.inputs.len());
@@ -101,7 +108,7 @@ impl Draft {
     /// An input cannot have the name of a step.
     pub(in crate::dynamic) fn no_step(&mut self, input: &str, place: Range<usize>) {
         if let Some(step) = self.step_of(input) {
-            let message = format!("the input `{input}` has the name of a step");
+            let message = format!("the input `{}` has the name of a step", short(input));
             let note = Note::error(Code::DuplicateId, place, message);
             let note = match self.spans.steps.get(step) {
                 Some(spans) => note.related(spans.id.range(), "the step is here"),
@@ -140,6 +147,9 @@ impl Draft {
         self.error(Note::error(Code::LaterStep, place, message).help(help))
     }
 }
+
+/// How many values an input counts for that a reference makes known.
+const VALUES_OF_INPUT: usize = 3;
 
 /// Why there is no reference where one is written.
 pub(super) enum Unread {

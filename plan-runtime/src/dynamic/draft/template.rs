@@ -6,7 +6,7 @@ use crate::dynamic::Profile;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
 use crate::dynamic::spans::{Span, TemplateSpan};
-use crate::dynamic::syntax::{self, Flaw, Piece, Scan, Target};
+use crate::dynamic::syntax::{self, Flaw, Piece};
 use crate::plan::{Entry, Key, Number, Part, Template};
 use crate::resolve::describe::short;
 use std::ops::Range;
@@ -51,6 +51,7 @@ impl Draft {
         depth: usize,
     ) -> Template {
         let place = source.place(node.slice());
+        self.count(1, place.clone());
         let at = self.place(place.clone(), key.map(|key| source.place(key.slice())));
         if matches!(node.kind(), Kind::List | Kind::Object) && !self.fits(depth, place) {
             return self.broken(at);
@@ -64,15 +65,23 @@ impl Draft {
                 None => self.broken(at),
             },
             Kind::List => {
-                let items = node.items();
-                let items: Vec<Template> = items
-                    .into_iter()
-                    .map(|item| self.template(source, item, None, depth + 1))
-                    .collect();
+                let mut items = Vec::with_capacity(self.room(node.each_item().count(), 1));
+                for item in node.each_item() {
+                    if self.is_over() {
+                        return self.broken(at);
+                    }
+                    items.push(self.template(source, item, None, depth + 1));
+                }
                 Template::List(items.into())
             }
             Kind::Object => Template::Object(self.entries(source, node, depth).into()),
         }
+    }
+
+    /// For how many of so many parts there is to be room, each of which counts for so many values. The others are not read.
+    pub(in crate::dynamic) fn room(&self, parts: usize, values: usize) -> usize {
+        let rest = self.most_values.saturating_sub(self.values);
+        parts.min(rest / values + 1)
     }
 
     fn entries(&mut self, source: &Source<'_>, node: Node<'_>, depth: usize) -> Vec<Entry> {
@@ -80,8 +89,11 @@ impl Draft {
             return Vec::new();
         };
         // A plan is kept for long, so it has no room for more than there is.
-        let mut entries = Vec::with_capacity(members.0.len());
+        let mut entries = Vec::with_capacity(self.room(members.0.len(), 1));
         for member in members.0 {
+            if self.is_over() {
+                break;
+            }
             self.no_reference(source, member.key, &member.name);
             let value = self.template(source, member.value, Some(member.key), depth + 1);
             entries.push(Entry {
@@ -116,13 +128,9 @@ impl Draft {
     /// A string, whose template is the one at `at`.
     fn string(&mut self, source: &Source<'_>, text: &Text<'_>, at: usize) -> Template {
         let mut scan = syntax::scan(self.dialect, &text.value, &|id| self.ids.contains_key(id));
-        let mut sound = true;
+        let mut sound = self.foreign(source, text, &scan);
         for flaw in std::mem::take(&mut scan.flaws) {
             sound &= self.flawed(source, text, flaw);
-        }
-        if let Some(place) = self.foreign(source, text, &scan) {
-            self.note(place);
-            sound = false;
         }
         let whole = scan.is_whole();
         let mut parts = Vec::new();
@@ -175,34 +183,26 @@ impl Draft {
     /// Says what is flawed, and whether it can stay as text.
     pub(super) fn flawed(&mut self, source: &Source<'_>, text: &Text<'_>, flaw: Flaw) -> bool {
         let place = source.place_in(text, &flaw.range);
+        let start = flaw.range.start;
+        let meant = flaw
+            .is_general
+            .then(|| self.meant(source, &text.value, start));
+        let help = match meant.flatten() {
+            Some(form) => {
+                let literal = syntax::literal(self.dialect, &text.value[flaw.range.clone()]);
+                Some(format!(
+                    "did you mean `{form}`? This text as it is would be `{literal}`"
+                ))
+            }
+            None => flaw.help,
+        };
         let stays = self.profile == Profile::Compat && !flaw.in_reference;
         let note = match stays {
-            true => Note::warning(Code::MalformedReference, place, flaw.message)
-                .label("it stays as it is"),
-            false => Note::error(Code::MalformedReference, place, flaw.message),
+            true => Note::warning(flaw.code, place, flaw.message).label("it stays as it is"),
+            false => Note::error(flaw.code, place, flaw.message),
         };
-        self.note(note.help(flaw.help));
+        self.note(note.help(help));
         stays
-    }
-
-    fn foreign(&self, source: &Source<'_>, text: &Text<'_>, scan: &Scan<'_>) -> Option<Note> {
-        let known = |target: &Target| match target {
-            Target::Id(id) => self.ids.contains_key(id.as_str()),
-            Target::Index(index) => *index < self.steps,
-            Target::Input(_) => false,
-        };
-        let (other, range) = syntax::foreign(self.dialect, &text.value, scan, &known)?;
-        let message = format!(
-            "this reference is one of {}, but the document is {}",
-            other.named(),
-            self.dialect.named()
-        );
-        let place = source.place_in(text, &range);
-        let note = Note::error(Code::MixedDialects, place, message);
-        Some(match &self.shows {
-            Some(shows) => note.related(shows.clone(), format!("this is {}", self.dialect.named())),
-            None => note,
-        })
     }
 
     /// Remembers where the next template stands.

@@ -8,7 +8,7 @@ const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 /// What a number or a string is beyond.
 pub(super) fn outside(item: &Item<'_>, schema: Schema<'_>) -> Option<String> {
-    let number = match &item.kind {
+    let number = match item.kind() {
         Kind::String(text) => return length(text.chars().count(), schema, "Length", "character"),
         _ => item.scalar()?.as_f64()?,
     };

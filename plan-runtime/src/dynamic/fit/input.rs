@@ -1,10 +1,10 @@
 //! The types of inputs, from the arguments that they stand for.
 
-use super::item::{Item, Kind};
 use crate::dynamic::finding::{Code, Note, Notes};
-use crate::dynamic::schema::{Element, Type, Types};
+use crate::dynamic::schema::{Type, Types};
 use crate::dynamic::spans::Spans;
-use crate::plan::{Plan, push_key};
+use crate::plan::Plan;
+use crate::resolve::describe::short;
 use std::collections::BTreeMap;
 
 /// Where inputs stand whose types nobody stated.
@@ -18,41 +18,17 @@ struct Expected<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// Remembers what arguments of inputs have to be.
-    pub(super) fn expect(&mut self, item: &Item<'_>, takes: &Type<'a>, place: &str) {
-        match &item.kind {
-            Kind::Reference(found) => {
-                if let Some(input) = found.input {
-                    self.0.entry(input).or_default().push(Expected {
-                        ty: takes.clone(),
-                        at: item.at,
-                        argument: place.to_owned(),
-                    });
-                }
-            }
-            Kind::List(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    let forms = takes.forms().iter();
-                    let elements = forms.filter_map(|form| match form.element(Some(index)) {
-                        Element::Type(element) if form.types().overlaps(Types::LIST) => {
-                            Some(element)
-                        }
-                        _ => None,
-                    });
-                    let element = elements.reduce(Type::or).unwrap_or_else(Type::any);
-                    self.expect(item, &element, &format!("{place}[{index}]"));
-                }
-            }
-            Kind::Object { members, .. } => {
-                for (name, member) in members {
-                    let mut inner = place.to_owned();
-                    push_key(&mut inner, name);
-                    let ty = takes.property(name).unwrap_or_else(Type::any);
-                    self.expect(member, &ty, &inner);
-                }
-            }
-            _ => {}
-        }
+    /// Remembers what an argument has to be that is an input.
+    pub(super) fn expect(&mut self, input: usize, ty: &Type<'a>, at: Option<usize>, place: &str) {
+        let places = self.0.entry(input);
+        // Most inputs are used once.
+        places
+            .or_insert_with(|| Vec::with_capacity(1))
+            .push(Expected {
+                ty: ty.clone(),
+                at,
+                argument: short(place),
+            });
     }
 
     /// The types of the inputs, as Rust writes them. An input that has to be two things at once is a mistake.
@@ -140,21 +116,48 @@ fn rust(types: Types, list: Option<&Type<'_>>) -> Option<String> {
 
 /// What values of a type look like that is written so; anything, where it is not one of the standard library's.
 pub(super) fn stated(type_name: &str) -> Type<'static> {
-    let name = type_name.trim();
-    if let Some(inner) = generic(name, "Option") {
-        return stated(inner).or(Type::plain(Types::NULL));
+    let mut name = type_name.trim();
+    let mut around = Vec::new();
+    loop {
+        if let Some(inner) = generic(name, "Option") {
+            // An option of an option is null in the same way.
+            if around.last() != Some(&Around::Option) {
+                around.push(Around::Option);
+            }
+            name = inner.trim();
+        } else if let Some(inner) = generic(name, "Vec") {
+            around.push(Around::List);
+            name = inner.trim();
+        } else {
+            break;
+        }
     }
-    if let Some(inner) = generic(name, "Vec") {
-        return Type::list(stated(inner));
-    }
-    Type::plain(match name {
+    let element = Type::plain(match name {
         "String" | "&str" | "char" => Types::STRING,
         "bool" => Types::BOOL,
         "f32" | "f64" => Types::NUMBER,
         "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32" | "i64" | "i128"
         | "isize" => Types::INTEGER,
-        _ => return Type::any(),
-    })
+        _ => Types::ALL,
+    });
+    let element = match element.types() {
+        Types::ALL => Type::any(),
+        _ => element,
+    };
+    around
+        .iter()
+        .rev()
+        .fold(element, |ty, around| match around {
+            Around::Option => ty.or(Type::plain(Types::NULL)),
+            Around::List => Type::list(ty),
+        })
+}
+
+/// What a type is the parameter of.
+#[derive(PartialEq, Eq)]
+enum Around {
+    Option,
+    List,
 }
 
 fn generic<'n>(name: &'n str, outer: &str) -> Option<&'n str> {

@@ -1,14 +1,25 @@
 //! Values as they are checked: of a template, with places and references, or of JSON.
 
+use super::known::Known;
 use super::path::Found;
 use crate::dynamic::schema::Types;
-use crate::plan::{Key, Number, Template};
+use crate::plan::{Entry, Key, Number, Part, Template};
+use crate::resolve::describe;
 use serde_json::Value;
 
-/// A value, with its place among the [templates](crate::dynamic::spans::Spans::templates) of a document.
+/// A value. What is in it becomes an item when it is looked at, since there may be as many as the document has bytes.
+#[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
+    /// Its place among the [templates](crate::dynamic::spans::Spans) of a document.
     pub(super) at: Option<usize>,
-    pub(super) kind: Kind<'a>,
+    of: Of<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    Template(&'a Template, Known<'a>),
+    Value(&'a Value),
+    Text(&'a str),
 }
 
 pub(super) enum Kind<'a> {
@@ -16,10 +27,11 @@ pub(super) enum Kind<'a> {
     Bool(bool),
     Number(Number),
     String(&'a str),
-    List(Vec<Item<'a>>),
+    /// It has so many [elements](Item::elements).
+    List(usize),
+    /// It has [members](Item::members).
     Object {
-        members: Vec<(&'a str, Item<'a>)>,
-        /// It has members that are not known.
+        /// There are others that are not known.
         open: bool,
     },
     /// Text with values in it.
@@ -29,125 +41,170 @@ pub(super) enum Kind<'a> {
     Unknown,
 }
 
-/// What a template's references lead to, and which templates could not be read.
-pub(super) trait Places<'a> {
-    fn is_broken(&self, at: usize) -> bool;
-
-    fn found(&mut self, at: usize, reference: &'a crate::plan::Reference) -> Kind<'a>;
-}
-
 impl<'a> Item<'a> {
-    /// `next` is the place of the template, and then of the one behind it.
-    pub(super) fn of(
-        template: &'a Template,
-        next: &mut usize,
-        places: &mut impl Places<'a>,
-    ) -> Self {
-        let at = *next;
-        *next += 1;
-        let kind = match template {
-            _ if places.is_broken(at) => Kind::Unknown,
-            Template::Null => Kind::Null,
-            Template::Bool(value) => Kind::Bool(*value),
-            Template::Number(number) => Kind::Number(*number),
-            Template::String(text) => Kind::String(text),
-            Template::List(items) => Kind::List(
-                items
-                    .iter()
-                    .map(|item| Self::of(item, next, places))
-                    .collect(),
-            ),
-            Template::Object(entries) => {
-                let (mut members, mut open, mut inner) = (Vec::new(), false, false);
-                for entry in entries.iter() {
-                    let value = Self::of(&entry.value, next, places);
-                    match &entry.key {
-                        Key::Name(name) => members.push((&**name, value)),
-                        Key::Flattened => open = true,
-                        Key::Inner => inner = true,
-                    }
+    /// A template of a plan, at this place.
+    pub(super) fn of(template: &'a Template, at: usize, known: Known<'a>) -> Self {
+        Self {
+            at: Some(at),
+            of: Of::Template(template, known),
+        }
+    }
+
+    /// JSON that is in no document.
+    pub(super) fn of_value(value: &'a Value) -> Self {
+        let of = Of::Value(value);
+        Self { at: None, of }
+    }
+
+    /// A string that is in no document.
+    pub(super) fn of_text(text: &'a str) -> Self {
+        let of = Of::Text(text);
+        Self { at: None, of }
+    }
+
+    /// What tells the value from the others of the same plan, or of the same JSON.
+    pub(super) fn key(&self) -> usize {
+        match self.of {
+            Of::Template(template, _) => std::ptr::from_ref(template).addr(),
+            Of::Value(value) => std::ptr::from_ref(value).addr(),
+            Of::Text(text) => text.as_ptr().addr(),
+        }
+    }
+
+    pub(super) fn kind(&self) -> Kind<'a> {
+        match self.of {
+            Of::Text(text) => Kind::String(text),
+            Of::Value(value) => match value {
+                Value::Null => Kind::Null,
+                Value::Bool(value) => Kind::Bool(*value),
+                Value::Number(number) => {
+                    let exact = number
+                        .as_u64()
+                        .map(Number::Unsigned)
+                        .or_else(|| number.as_i64().map(Number::Signed));
+                    let float = || number.as_f64().map(Number::Float);
+                    exact.or_else(float).map_or(Kind::Unknown, Kind::Number)
                 }
-                match inner {
-                    true => Kind::Unknown,
-                    false => Kind::Object { members, open },
-                }
-            }
-            Template::Tagged(_, content) => {
-                for inner in content.iter() {
-                    Self::of(inner, next, places);
-                }
+                Value::String(text) => Kind::String(text),
+                Value::Array(items) => Kind::List(items.len()),
+                Value::Object(_) => Kind::Object { open: false },
+            },
+            Of::Template(_, known) if self.at.is_some_and(|at| known.is_broken(at)) => {
                 Kind::Unknown
             }
-            Template::Text(parts) => {
-                for part in parts.iter() {
-                    if let crate::plan::Part::Value { value, .. } = part {
-                        Self::of(value, next, places);
+            Of::Template(template, known) => match template {
+                Template::Null => Kind::Null,
+                Template::Bool(value) => Kind::Bool(*value),
+                Template::Number(number) => Kind::Number(*number),
+                Template::String(text) => Kind::String(text),
+                Template::List(items) => Kind::List(items.len()),
+                Template::Object(entries) => {
+                    let has = |key: Key| entries.iter().any(|entry| entry.key == key);
+                    match has(Key::Inner) {
+                        true => Kind::Unknown,
+                        false => Kind::Object {
+                            open: has(Key::Flattened),
+                        },
                     }
                 }
-                Kind::Text
-            }
-            Template::Reference(reference) => places.found(at, reference),
-            Template::Computed(_) => Kind::Unknown,
-        };
-        Self { at: Some(at), kind }
-    }
-
-    /// JSON that stands in no document.
-    pub(super) fn of_value(value: &'a Value) -> Self {
-        let kind = match value {
-            Value::Null => Kind::Null,
-            Value::Bool(value) => Kind::Bool(*value),
-            Value::Number(number) => {
-                let exact = number
-                    .as_u64()
-                    .map(Number::Unsigned)
-                    .or_else(|| number.as_i64().map(Number::Signed));
-                let float = || number.as_f64().map(Number::Float);
-                exact.or_else(float).map_or(Kind::Unknown, Kind::Number)
-            }
-            Value::String(text) => Kind::String(text),
-            Value::Array(items) => Kind::List(items.iter().map(Self::of_value).collect()),
-            Value::Object(members) => Kind::Object {
-                members: members
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), Self::of_value(value)))
-                    .collect(),
-                open: false,
+                Template::Text(_) => Kind::Text,
+                Template::Reference(reference) => match known.found(reference) {
+                    Ok(found) => Kind::Reference(Box::new(found)),
+                    // That it leads nowhere was said.
+                    Err(_) => Kind::Unknown,
+                },
+                Template::Tagged(..) | Template::Computed(_) => Kind::Unknown,
             },
-        };
-        Self { at: None, kind }
+        }
     }
 
+    /// Whether it is a reference, or may have one in it.
+    pub(super) fn may_be_input(&self) -> bool {
+        let composed = |template: &Template| {
+            matches!(
+                template,
+                Template::Reference(_) | Template::List(_) | Template::Object(_)
+            )
+        };
+        matches!(self.of, Of::Template(template, _) if composed(template))
+    }
+
+    /// The kinds of values that it may be.
     pub(super) fn types(&self) -> Types {
-        match &self.kind {
-            Kind::Null => Types::NULL,
-            Kind::Bool(_) => Types::BOOL,
-            Kind::Number(Number::Float(value)) => Types::of_float(Some(*value)),
-            Kind::Number(_) => Types::INTEGER,
-            Kind::String(_) | Kind::Text => Types::STRING,
-            Kind::List(_) => Types::LIST,
-            Kind::Object { .. } => Types::OBJECT,
-            Kind::Reference(_) | Kind::Unknown => Types::ALL,
+        match self.of {
+            Of::Value(value) => Types::of(value),
+            Of::Text(_) => Types::STRING,
+            Of::Template(_, known) if self.at.is_some_and(|at| known.is_broken(at)) => Types::ALL,
+            Of::Template(template, _) => match template {
+                Template::Null => Types::NULL,
+                Template::Bool(_) => Types::BOOL,
+                Template::Number(Number::Float(value)) => Types::of_float(Some(*value)),
+                Template::Number(_) => Types::INTEGER,
+                Template::String(_) | Template::Text(_) => Types::STRING,
+                Template::List(_) => Types::LIST,
+                Template::Object(entries) => {
+                    match entries.iter().any(|entry| entry.key == Key::Inner) {
+                        true => Types::ALL,
+                        false => Types::OBJECT,
+                    }
+                }
+                Template::Reference(_) | Template::Tagged(..) | Template::Computed(_) => Types::ALL,
+            },
         }
+    }
+
+    /// The elements of a list; none of anything else.
+    pub(super) fn elements(self) -> impl Iterator<Item = Self> {
+        let (templates, values, known): (&[Template], &[Value], _) = match self.of {
+            Of::Template(Template::List(items), known) => (items, &[], Some(known)),
+            Of::Value(Value::Array(items)) => (&[], items, None),
+            _ => (&[], &[], None),
+        };
+        let mut next = self.at.map_or(0, |at| at + 1);
+        let templates = templates.iter().filter_map(move |template| {
+            let item = Self::of(template, next, known?);
+            next += count(template);
+            Some(item)
+        });
+        templates.chain(values.iter().map(Self::of_value))
+    }
+
+    /// The members of an object that have names; none of anything else.
+    pub(super) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
+        let (entries, members, known): (&[Entry], _, _) = match self.of {
+            Of::Template(Template::Object(entries), known) => (entries, None, Some(known)),
+            Of::Value(Value::Object(members)) => (&[], Some(members), None),
+            _ => (&[], None, None),
+        };
+        let mut next = self.at.map_or(0, |at| at + 1);
+        let entries = entries.iter().filter_map(move |entry| {
+            let item = Self::of(&entry.value, next, known?);
+            next += count(&entry.value);
+            match &entry.key {
+                Key::Name(name) => Some((&**name, item)),
+                Key::Flattened | Key::Inner => None,
+            }
+        });
+        let members = members.into_iter().flatten();
+        entries.chain(members.map(|(name, value)| (name.as_str(), Self::of_value(value))))
     }
 
     /// The value, where it is a literal that is neither a list nor an object.
     pub(super) fn scalar(&self) -> Option<Value> {
-        Some(match &self.kind {
+        Some(match self.kind() {
             Kind::Null => Value::Null,
-            Kind::Bool(value) => Value::Bool(*value),
-            Kind::Number(number) => value(*number),
-            Kind::String(text) => Value::from(*text),
+            Kind::Bool(value) => Value::Bool(value),
+            Kind::Number(number) => value(number),
+            Kind::String(text) => Value::from(text),
             _ => return None,
         })
     }
 
     /// `the string "ten"`, `a list of 3 elements`.
     pub(super) fn words(&self) -> String {
-        use crate::resolve::describe;
-        match &self.kind {
-            Kind::List(items) if items.len() == 1 => "a list of 1 element".to_owned(),
-            Kind::List(items) => format!("a list of {} elements", items.len()),
+        match self.kind() {
+            Kind::List(1) => "a list of 1 element".to_owned(),
+            Kind::List(count) => format!("a list of {count} elements"),
             Kind::Object { .. } => "an object".to_owned(),
             Kind::Text => "text".to_owned(),
             Kind::Reference(found) => found.ty.words(),
@@ -157,6 +214,23 @@ impl<'a> Item<'a> {
                 .map_or_else(String::new, |value| describe::value(&value)),
         }
     }
+}
+
+/// How many templates a template is, with those in it.
+pub(super) fn count(template: &Template) -> usize {
+    let parts = match template {
+        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().map(count).sum(),
+        Template::Object(entries) => entries.iter().map(|entry| count(&entry.value)).sum(),
+        Template::Text(parts) => {
+            let values = parts.iter().filter_map(|part| match part {
+                Part::Value { value, .. } => Some(count(value)),
+                Part::Literal(_) => None,
+            });
+            values.sum()
+        }
+        _ => 0,
+    };
+    1 + parts
 }
 
 fn value(number: Number) -> Value {

@@ -1,5 +1,6 @@
 //! References that lead nowhere.
 
+use super::known::Known;
 use super::path::{Lost, Style, Why, follow, words};
 use super::problem::Problem;
 use super::{Checker, reference};
@@ -10,35 +11,10 @@ use crate::dynamic::{Dialect, syntax};
 use crate::plan::{Absent, Reference, Segment, Source, Step};
 use crate::resolve::describe::{short, similar};
 
-impl<'a> Checker<'a, '_> {
-    /// How other references to the same would be written.
-    pub(super) fn style(&self, reference: &Reference) -> Style {
-        let source = reference.source;
-        let name = self.plan.name_of(source).unwrap_or("value");
-        let named = match syntax::is_name(self.dialect, name) {
-            true => name.to_owned(),
-            false => format!("[{}]", syntax::quote(name)),
-        };
-        let head = match (self.dialect, source) {
-            (Dialect::ToolPlan, _) => format!("$ref:{named}"),
-            (Dialect::Blueprint, Source::Step(index)) => {
-                let result = format!("${{step[{index}].result");
-                match reference.written.starts_with(&result) {
-                    true => result,
-                    false => format!("${{step[{index}].data"),
-                }
-            }
-            (Dialect::ActionPlan, Source::Step(_)) => format!("{{{{{named}.result"),
-            (Dialect::ActionPlan, _) => format!("{{{{PLACEHOLDER_{name}"),
-            (Dialect::Canonical | Dialect::Blueprint, _) => name.to_owned(),
-        };
-        Style {
-            dialect: self.dialect,
-            head,
-            brackets: self.dialect != Dialect::ToolPlan || reference.written.contains('['),
-        }
-    }
+/// In how many fields the one is looked for that a reference names.
+const MOST_TRIED: usize = 64;
 
+impl<'a> Checker<'a, '_> {
     /// Says that a reference leads nowhere.
     pub(super) fn lost(
         &mut self,
@@ -56,7 +32,7 @@ impl<'a> Checker<'a, '_> {
             Segment::Index(index, _) => format!("[{index}]"),
             _ => "[*]".to_owned(),
         };
-        let whose = self.whose(reference.source);
+        let whose = self.known.whose(reference.source);
         let inside = match words(path, lost.segment).as_str() {
             "" => whose,
             place => format!("`{}` in {whose}", short(place)),
@@ -91,17 +67,49 @@ impl<'a> Checker<'a, '_> {
                 format!("{inside} is {given}, which has no field {name}"),
             ),
         };
-        let help = self.way_out(reference, whole, lost);
+        let help = self.known.way_out(reference, whole, lost);
         let allowed = path.get(lost.segment).is_some_and(reference::stops);
         let problem = Problem::new(code, Some(at), message);
         self.problem(problem.help(help).warning(allowed));
+    }
+}
+
+impl<'a> Known<'a> {
+    /// How other references to the same would be written.
+    pub(super) fn style(&self, reference: &Reference) -> Style {
+        let source = reference.source;
+        let name = self.plan.name_of(source).unwrap_or("value");
+        let named = match syntax::is_name(self.dialect, name) {
+            true => name.to_owned(),
+            false => format!("[{}]", syntax::quote(name)),
+        };
+        let head = match (self.dialect, source) {
+            (Dialect::ToolPlan, _) => format!("$ref:{named}"),
+            (Dialect::Blueprint, Source::Step(index)) => {
+                let result = format!("${{step[{index}].result");
+                match reference.written.starts_with(&result) {
+                    true => result,
+                    false => format!("${{step[{index}].data"),
+                }
+            }
+            (Dialect::ActionPlan, Source::Step(_)) => format!("{{{{{named}.result"),
+            (Dialect::ActionPlan, _) => format!("{{{{PLACEHOLDER_{name}"),
+            (Dialect::Canonical | Dialect::Blueprint, _) => name.to_owned(),
+        };
+        Style {
+            dialect: self.dialect,
+            head,
+            brackets: self.dialect != Dialect::ToolPlan || reference.written.contains('['),
+        }
     }
 
     /// What was probably meant by a reference that leads nowhere.
     fn way_out(&self, reference: &Reference, whole: &Type<'a>, lost: &Lost<'_>) -> Option<String> {
         let style = self.style(reference);
         let path = &reference.path;
-        let leads = |path: &[Segment]| follow(whole.clone(), path, 0, &mut None).is_ok();
+        let leads = |path: &[Segment]| {
+            matches!(follow(whole.clone(), path, &mut None, self.fuel), Ok(Ok(_)))
+        };
         let mut fixed = path.to_vec();
         let absent = Absent::Error;
         match (&path[lost.segment], lost.why) {
@@ -113,17 +121,25 @@ impl<'a> Checker<'a, '_> {
                     return Some(format!("did you mean `{}`?", style.write(&fixed)));
                 }
                 // The field of something that the output is wrapped in.
-                let wrapped = names.iter().find_map(|name| {
+                let wrapped = names.iter().take(MOST_TRIED).find_map(|name| {
                     let mut fixed = path.to_vec();
                     let name = (*name).to_owned().into();
                     fixed.insert(lost.segment, Segment::Key(name, absent));
-                    (closed(whole, &fixed, lost.segment) && leads(&fixed)).then_some(fixed)
+                    (self.closed(whole, &fixed, lost.segment) && leads(&fixed)).then_some(fixed)
                 });
                 if let Some(fixed) = wrapped {
                     return Some(format!("did you mean `{}`?", style.write(&fixed)));
                 }
-                (!names.is_empty() && names.len() <= MOST_NAMES)
-                    .then(|| format!("it has `{}`", names.join("`, `")))
+                (!names.is_empty() && names.len() <= MOST_NAMES).then(|| {
+                    format!(
+                        "it has `{}`",
+                        names
+                            .iter()
+                            .map(|name| short(name))
+                            .collect::<Vec<_>>()
+                            .join("`, `")
+                    )
+                })
             }
             (_, Why::List) => {
                 fixed.insert(lost.segment, Segment::Index(0, absent));
@@ -139,14 +155,14 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// `the output of `find``.
-    fn whose(&self, source: Source) -> String {
+    pub(super) fn whose(&self, source: Source) -> String {
         match source {
             Source::Step(index) => {
                 let step = self.plan.steps.get(index);
                 let tool = step.and_then(Step::action);
                 match (tool.and_then(|action| action.tool.as_ref()), step) {
                     (Some(tool), _) => format!("the output of `{}`", short(&tool.name)),
-                    (None, Some(step)) => format!("the output of step `{}`", step.id),
+                    (None, Some(step)) => format!("the output of step `{}`", short(&step.id)),
                     (None, None) => "the output".to_owned(),
                 }
             }
@@ -156,13 +172,13 @@ impl<'a> Checker<'a, '_> {
             }
         }
     }
-}
 
-/// Whether the schema says of the segment behind this one that it is there.
-fn closed(whole: &Type<'_>, path: &[Segment], at: usize) -> bool {
-    let inner = follow(whole.clone(), &path[..=at], 0, &mut None);
-    match (inner, path.get(at + 1)) {
-        (Ok(ty), Some(Segment::Key(key, _))) => ty.property(key).is_some(),
-        _ => false,
+    /// Whether the schema says of the segment after this one that it is there.
+    fn closed(&self, whole: &Type<'_>, path: &[Segment], at: usize) -> bool {
+        let inner = follow(whole.clone(), &path[..=at], &mut None, self.fuel);
+        match (inner, path.get(at + 1)) {
+            (Ok(Ok(ty)), Some(Segment::Key(key, _))) => ty.property(key).is_some(),
+            _ => false,
+        }
     }
 }

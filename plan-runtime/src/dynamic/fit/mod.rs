@@ -13,8 +13,10 @@
 //! - Where a profile allows that a reference leads to nothing, that is a warning.
 
 mod bounds;
+mod fuel;
 mod input;
 mod item;
+mod known;
 mod lost;
 mod path;
 mod problem;
@@ -24,24 +26,18 @@ mod value;
 
 use super::draft::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
-use super::schema::{Type, Types};
+use super::schema::{Spent, Type};
 use super::spans::{Span, Spans};
 use super::{Contract, Contracts, Dialect};
-use crate::plan::{
-    Action, Body, BodyPart, Condition, Optional, Plan, Reference, Segment, Source, Step, Template,
-    ToolInfo,
-};
+use crate::plan::{Action, BodyPart, Plan, Step, Template, ToolInfo};
 use crate::resolve::describe::{short, similar};
 use input::Inputs;
-use item::{Item, Kind, Places};
-use path::{Found, follow};
+use item::Item;
+use known::{Known, Unfound};
 use problem::{Place, Problem};
 use serde_json::Value;
 use std::ops::Range;
 use value::Fit;
-
-/// How far the output of a step is looked for that computes none itself.
-const DEPTH: usize = 8;
 
 /// Checks a plan against what is known of tools. The types of inputs that nobody stated follow from where they are used.
 pub(super) fn check(
@@ -51,15 +47,21 @@ pub(super) fn check(
     contracts: &Contracts,
     notes: &mut Notes,
 ) -> Vec<(usize, String)> {
-    let mut checker = Checker {
+    let fuel = fuel::for_values(spans.templates.len());
+    let computed = known::computed(plan, spans, contracts, &fuel);
+    let known = Known {
         plan,
         spans,
         dialect,
         contracts,
+        computed: &computed,
+        fuel: &fuel,
+    };
+    let mut checker = Checker {
+        known,
         notes,
         inputs: Inputs::default(),
         step: None,
-        quiet: false,
     };
     for (index, step) in plan.steps.iter().enumerate() {
         checker.step(index, step);
@@ -72,36 +74,46 @@ pub(super) fn check(
 
 /// What of the arguments of a tool does not fit its schema.
 pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<String> {
-    let fit = Fit::new(tool, false);
-    let problems = fit.problems(&Item::of_value(arguments), &Type::of(schema), "", true);
-    problems
-        .into_iter()
-        .map(|problem| problem.message)
-        .collect()
+    let fuel = fuel::for_values(values(arguments));
+    let fit = Fit::new(tool, false, &fuel);
+    match fit.problems(Item::of_value(arguments), &Type::of(schema), true) {
+        Ok(problems) => {
+            let kept = problems.kept.into_iter();
+            kept.map(|problem| problem.message).collect()
+        }
+        Err(Spent) => vec![too_large(tool, TAKES)],
+    }
+}
+
+/// How many values a value is, with those in it.
+fn values(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(values).sum(),
+        Value::Object(members) => members.values().map(values).sum(),
+        _ => 0,
+    }
+}
+
+const TAKES: &str = "its schema and what it is given";
+const GIVES: &str = "the schema of its output";
+
+/// Says that it is not known whether something fits.
+fn too_large(tool: &str, what: &str) -> String {
+    let tool = short(tool);
+    format!("`{tool}` cannot be checked: {what} need more comparisons than are made")
 }
 
 struct Checker<'a, 'n> {
-    plan: &'a Plan,
-    spans: &'a Spans,
-    dialect: Dialect,
-    contracts: &'a Contracts,
+    known: Known<'a>,
     notes: &'n mut Notes,
     inputs: Inputs<'a>,
     /// The step that is checked.
     step: Option<usize>,
-    /// What is found was said already.
-    quiet: bool,
-}
-
-/// What a step or an input gives.
-struct Given<'a> {
-    ty: Type<'a>,
-    absent: Option<String>,
 }
 
 impl<'a> Checker<'a, '_> {
     fn step(&mut self, index: usize, step: &'a Step) {
-        let spans = self.spans.steps.get(index);
+        let spans = self.known.spans.steps.get(index);
         if spans.is_some_and(|spans| spans.broken) {
             return;
         }
@@ -115,26 +127,27 @@ impl<'a> Checker<'a, '_> {
             match part {
                 BodyPart::Action(action) => self.action(action, &mut next),
                 BodyPart::Condition(template) | BodyPart::List(template) => {
-                    Item::of(template, &mut next, self);
+                    self.references(template, &mut next);
                 }
             }
         }
         if let Some(fallback) = &step.policy.fallback {
-            Item::of(fallback, &mut next, self);
+            self.references(fallback, &mut next);
         }
         self.step = None;
     }
 
     fn output(&mut self) {
-        if let Some(mut next) = self.spans.output {
-            Item::of(&self.plan.output.value, &mut next, self);
+        if let Some(mut next) = self.known.spans.output {
+            self.references(&self.known.plan.output.value, &mut next);
         }
     }
 
     fn action(&mut self, action: &'a Action, next: &mut usize) {
-        let arguments = Item::of(&action.args, next, self);
+        let arguments = Item::of(&action.args, *next, self.known);
+        self.references(&action.args, next);
         let Some(tool) = &action.tool else { return };
-        let Some(contract) = self.contracts.get(&tool.name) else {
+        let Some(contract) = self.known.contracts.get(&tool.name) else {
             self.unknown_tool(tool);
             return;
         };
@@ -142,19 +155,62 @@ impl<'a> Checker<'a, '_> {
             return;
         };
         let takes = Type::of(schema);
-        let fit = Fit::new(&tool.name, true);
-        for problem in fit.problems(&arguments, &takes, "", true) {
-            self.problem(problem);
+        let fit = Fit::new(&tool.name, true, self.known.fuel);
+        let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
+            match self.known.spans.untyped.is_empty() {
+                true => Ok(problems),
+                false => fit
+                    .inputs(arguments, &takes, &mut self.inputs)
+                    .map(|()| problems),
+            }
+        });
+        match problems {
+            Ok(problems) => {
+                self.notes
+                    .leave_out(problems.more_errors, problems.more_warnings);
+                problems
+                    .kept
+                    .into_iter()
+                    .for_each(|problem| self.problem(problem));
+            }
+            Err(Spent) => {
+                let message = too_large(&tool.name, TAKES);
+                self.problem(Problem::new(Code::LimitPassed, None, message).at(Place::Tool));
+            }
         }
-        self.inputs.expect(&arguments, &takes, "");
+    }
+
+    /// Says which references in a template lead nowhere. `next` is its place, and then that of the one after it.
+    fn references(&mut self, template: &'a Template, next: &mut usize) {
+        template.each(&mut |template| {
+            let at = *next;
+            *next += 1;
+            let Template::Reference(reference) = template else {
+                return;
+            };
+            if self.known.is_broken(at) {
+                return;
+            }
+            match self.known.found(reference) {
+                Ok(found) if !found.ty.is_beyond() => {}
+                Err(Unfound::Lost(lost)) => self.lost(at, reference, &lost.1, &lost.0),
+                Ok(_) | Err(Unfound::Spent) => {
+                    let whose = self.known.whose(reference.source);
+                    let message = format!("{whose} cannot be checked: {GIVES} is too large");
+                    self.problem(Problem::new(Code::LimitPassed, Some(at), message));
+                }
+            }
+        });
     }
 
     fn unknown_tool(&mut self, tool: &ToolInfo) {
-        let names = || self.contracts.names();
+        let names = || self.known.contracts.names();
         let help = match similar(&tool.name, names()) {
             Some(meant) => Some(format!("a tool with a similar name exists: `{meant}`")),
-            None if !self.contracts.is_empty() && self.contracts.len() <= MOST_NAMES => {
-                let names: Vec<&str> = names().collect();
+            None if !self.known.contracts.is_empty()
+                && self.known.contracts.len() <= MOST_NAMES =>
+            {
+                let names: Vec<String> = names().map(short).collect();
                 Some(format!("the tools are `{}`", names.join("`, `")))
             }
             None => None,
@@ -165,12 +221,9 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn problem(&mut self, problem: Problem) {
-        if self.quiet {
-            return;
-        }
-        let step = self.step.and_then(|step| self.plan.steps.get(step));
-        let spans = self.step.and_then(|step| self.spans.steps.get(step));
-        let template = problem.at.and_then(|at| self.spans.templates.get(at));
+        let step = self.step.and_then(|step| self.known.plan.steps.get(step));
+        let spans = self.step.and_then(|step| self.known.spans.steps.get(step));
+        let template = problem.at.and_then(|at| self.known.spans.templates.get(at));
         let place = match problem.part {
             Place::Tool => spans.map(|spans| spans.tool),
             Place::Key => template.map(|template| template.key.unwrap_or(template.value)),
@@ -184,149 +237,9 @@ impl<'a> Checker<'a, '_> {
         };
         let note = note.help(problem.help);
         self.notes.push(match step {
-            Some(step) => note.step(&step.id),
+            Some(step) => note.step(&step.id.as_ref().into()),
             None => note,
         });
-    }
-
-    /// What a source gives.
-    fn given(&self, source: Source, depth: usize) -> Given<'a> {
-        match source {
-            Source::Step(index) => match self.plan.steps.get(index) {
-                Some(step) => self.given_by(step, depth),
-                None => Given::any(),
-            },
-            Source::Input(index) => self
-                .plan
-                .inputs
-                .get(index)
-                .map_or_else(Given::any, |input| {
-                    match self.spans.untyped.contains(&index) {
-                        true => Given::any(),
-                        false => Given::typed(input::stated(&input.type_name)),
-                    }
-                }),
-            Source::Local(_) => Given::any(),
-        }
-    }
-
-    fn given_by(&self, step: &'a Step, depth: usize) -> Given<'a> {
-        let mut given = self.body(&step.body, depth);
-        if let Some(fallback) = &step.policy.fallback
-            && matches!(fallback, Template::Null)
-        {
-            given.nullable(format!(
-                "where step `{}` fails, its output is null",
-                step.id
-            ));
-        }
-        if step.policy.optional == Optional::Whole && step.policy.fallback.is_none() {
-            given.nullable(format!(
-                "step `{}` is optional, and where it fails its output is null",
-                step.id
-            ));
-        }
-        let each = step.policy.optional == Optional::Each;
-        if each && given.ty.types() == Types::LIST {
-            let element = given.ty.element().or(Type::plain(Types::NULL));
-            given.ty = Type::list(element);
-        }
-        if matches!(step.body, Body::If(_)) && given.absent.is_some() {
-            given.absent = Some(format!(
-                "step `{}` may be skipped, and its output is null then",
-                step.id
-            ));
-        }
-        given
-    }
-
-    fn body(&self, body: &'a Body, depth: usize) -> Given<'a> {
-        let Some(depth) = depth.checked_sub(1) else {
-            return Given::any();
-        };
-        match body {
-            Body::Action(action) => match &action.tool {
-                Some(tool) => {
-                    let contract = self.contracts.get(&tool.name);
-                    let schema = contract.and_then(|contract| contract.output.as_ref());
-                    Given::typed(schema.map_or_else(Type::any, Type::of))
-                }
-                None => match &action.args {
-                    Template::Reference(reference) => {
-                        let given = self.given(reference.source, depth);
-                        let mut absent = given.absent;
-                        let ty = follow(given.ty, &reference.path, 0, &mut absent);
-                        ty.map_or_else(|_| Given::any(), |ty| Given { ty, absent })
-                    }
-                    _ => Given::any(),
-                },
-            },
-            Body::If(branches) => {
-                let mut all = Given::typed(Type::none());
-                for branch in branches.iter() {
-                    let given = self.body(&branch.body, depth);
-                    all.ty = all.ty.or(given.ty);
-                    all.absent = all.absent.or(given.absent);
-                }
-                let ends = branches.last().map(|branch| &branch.condition);
-                if !matches!(ends, Some(Condition::Always)) {
-                    all.nullable(String::new());
-                }
-                all
-            }
-            Body::For(rounds) => rounds.first().map_or_else(Given::any, |each| {
-                Given::typed(Type::list(self.body(&each.body, depth).ty))
-            }),
-        }
-    }
-}
-
-impl<'a> Places<'a> for Checker<'a, '_> {
-    fn is_broken(&self, at: usize) -> bool {
-        self.spans.has_broken(at..at + 1)
-    }
-
-    fn found(&mut self, at: usize, reference: &'a Reference) -> Kind<'a> {
-        let given = self.given(reference.source, DEPTH);
-        let mut absent = given.absent;
-        let ty = match follow(given.ty.clone(), &reference.path, 0, &mut absent) {
-            Ok(ty) => ty,
-            Err(lost) => {
-                self.lost(at, reference, &given.ty, &lost);
-                return Kind::Unknown;
-            }
-        };
-        let whole = !reference
-            .path
-            .iter()
-            .any(|segment| segment.token().is_some() || matches!(segment, Segment::Each));
-        let input = match reference.source {
-            Source::Input(index) if whole && self.spans.untyped.contains(&index) => Some(index),
-            _ => None,
-        };
-        Kind::Reference(Box::new(Found {
-            reference,
-            ty,
-            absent,
-            style: self.style(reference),
-            input,
-        }))
-    }
-}
-
-impl<'a> Given<'a> {
-    fn any() -> Self {
-        Self::typed(Type::any())
-    }
-
-    fn typed(ty: Type<'a>) -> Self {
-        Self { ty, absent: None }
-    }
-
-    fn nullable(&mut self, why: String) {
-        let ty = std::mem::replace(&mut self.ty, Type::none());
-        self.ty = ty.or(Type::plain(Types::NULL));
-        self.absent = Some(why);
     }
 }
 

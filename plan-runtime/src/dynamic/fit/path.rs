@@ -1,8 +1,10 @@
 //! Where a reference leads to in what is known of an output.
 
-use crate::dynamic::schema::{Element, Presence, Property, Type, Types};
+use crate::dynamic::schema::{Element, Presence, Property, Spent, Type, Types};
 use crate::dynamic::{Dialect, syntax};
 use crate::plan::{Absent, Reference, Segment, push_key};
+use crate::resolve::describe::short;
+use std::cell::Cell;
 use std::fmt::Write;
 
 /// What a reference leads to.
@@ -71,40 +73,62 @@ pub(super) enum Why {
     Scalar,
 }
 
-/// Follows the path from its segment `start` on.
+/// Follows a path.
+///
+/// # Errors
+///
+/// Where the fuel does not suffice. That the path leads nowhere is one of the answers.
 pub(super) fn follow<'a>(
     mut ty: Type<'a>,
     path: &[Segment],
-    start: usize,
     absent: &mut Option<String>,
-) -> Result<Type<'a>, Lost<'a>> {
-    for (at, segment) in path.iter().enumerate().skip(start) {
+    fuel: &Cell<usize>,
+) -> Result<Result<Type<'a>, Lost<'a>>, Spent> {
+    // What an element lacks is for the element alone.
+    let (mut lists, mut of_element) = (0, None);
+    for (at, segment) in path.iter().enumerate() {
+        let absent = if lists == 0 {
+            &mut *absent
+        } else {
+            &mut of_element
+        };
         match segment {
             Segment::Key(_, missing) | Segment::Index(_, missing) => {
                 if ty.says_null() && absent.is_none() {
                     *absent = Some(nullable(path, at));
                 }
-                let (found, presence) = member(&ty, segment).map_err(|why| Lost {
-                    segment: at,
-                    inside: ty.clone(),
-                    why,
-                })?;
+                let (found, presence) = match member(&ty, segment) {
+                    Ok(found) => found,
+                    Err(why) => {
+                        return Ok(Err(Lost {
+                            segment: at,
+                            inside: ty,
+                            why,
+                        }));
+                    }
+                };
                 ty = found;
+                super::fuel::spend(fuel, 1 + ty.cost())?;
                 let can_lack = presence == Presence::Maybe;
                 if can_lack && !matches!(missing, Absent::Default(_)) && absent.is_none() {
-                    *absent = Some(format!("`{}` need not be there", words(path, at + 1)));
+                    *absent = Some(format!(
+                        "`{}` need not be there",
+                        short(&words(path, at + 1))
+                    ));
                 }
             }
             Segment::Each => {
                 if !ty.types().overlaps(Types::LIST) {
-                    return Err(Lost {
+                    return Ok(Err(Lost {
                         segment: at,
                         inside: ty,
                         why: Why::NoList,
-                    });
+                    }));
                 }
-                // What an element lacks is for the element alone.
-                return follow(ty.element(), path, at + 1, &mut None).map(Type::list);
+                ty = ty.element();
+                super::fuel::spend(fuel, 1 + ty.cost())?;
+                lists += 1;
+                of_element = None;
             }
             Segment::Optional(_) => {
                 absent.get_or_insert_with(|| "the reference says that it may be".to_owned());
@@ -113,16 +137,17 @@ pub(super) fn follow<'a>(
             Segment::Same => {}
         }
     }
-    if ty.says_null() && absent.is_none() && !matches!(path.last(), Some(Segment::Else(_))) {
+    let ends = matches!(path.last(), Some(Segment::Else(_)));
+    if lists == 0 && ty.says_null() && absent.is_none() && !ends {
         *absent = Some(nullable(path, path.len()));
     }
-    Ok(ty)
+    Ok(Ok((0..lists).fold(ty, |ty, _| Type::list(ty))))
 }
 
 fn nullable(path: &[Segment], end: usize) -> String {
     match words(path, end).as_str() {
         "" => "the output may be null".to_owned(),
-        place => format!("`{place}` may be null"),
+        place => format!("`{}` may be null", short(place)),
     }
 }
 

@@ -6,9 +6,12 @@ use super::problem::Problem;
 use super::value::{Fit, list_values, subject};
 use crate::dynamic::Dialect;
 use crate::dynamic::finding::Code;
-use crate::dynamic::schema::{Clash, Form, Property, Type, Types};
+use crate::dynamic::schema::{Clash, Form, Property, Spent, Type, Types};
 use crate::plan::{Absent, Segment, is_word};
 use crate::resolve::describe::short;
+
+/// In how many members it is looked for how two objects differ.
+const MOST_TRIED: usize = 64;
 
 impl Fit<'_> {
     /// How a reference does not fit.
@@ -19,18 +22,20 @@ impl Fit<'_> {
         takes: &Type<'_>,
         place: &str,
         required: bool,
-    ) -> Option<Problem> {
+    ) -> Result<Option<Problem>, Spent> {
         let written = short(&found.reference.written);
-        if let Some(clash) = found.ty.clash(takes) {
+        if let Some(clash) = found.ty.clash(takes, self.fuel)? {
             // To give null for what may be left out is to leave it out.
             if !required && found.ty.types() == Types::NULL {
-                return None;
+                return Ok(None);
             }
-            return Some(self.clash(item, found, takes, place, clash));
+            return Ok(Some(self.clash(item, found, takes, place, clash)));
         }
-        let absent = found.absent.as_ref()?;
+        let Some(absent) = &found.absent else {
+            return Ok(None);
+        };
         if !required || takes.types().overlaps(Types::NULL) {
-            return None;
+            return Ok(None);
         }
         let message = format!(
             "{} has to be given, and `{written}` may lead to nothing: {absent}",
@@ -39,7 +44,12 @@ impl Fit<'_> {
         let allowed = found.reference.path.iter().any(stops);
         let help = "refer to what is always there: an optional step or field is not";
         let problem = Problem::new(Code::MaybeAbsent, item.at, message).warning(allowed);
-        Some(problem.help(Some(help.to_owned())))
+        Ok(Some(problem.help(Some(help.to_owned()))))
+    }
+
+    /// Whether it is known that one fits the other, for what to do about one that does not.
+    fn leads_to(&self, given: &Type<'_>, takes: &Type<'_>) -> bool {
+        matches!(given.clash(takes, self.fuel), Ok(None))
     }
 
     fn clash(
@@ -67,8 +77,9 @@ impl Fit<'_> {
         }
         let message = match given == wanted {
             true => {
-                let why =
-                    difference(&found.ty, takes).map_or_else(String::new, |why| format!(": {why}"));
+                let why = self
+                    .difference(&found.ty, takes)
+                    .map_or_else(String::new, |why| format!(": {why}"));
                 format!("what is in `{written}` does not fit {subject}{why}")
             }
             false => format!("{subject} has to be {wanted}, and `{written}` is {given}"),
@@ -79,7 +90,7 @@ impl Fit<'_> {
             found.ty.types().without(Types::NULL),
             takes.types().without(Types::NULL),
         );
-        if given == Types::LIST && found.ty.element().fits(takes) {
+        if given == Types::LIST && self.leads_to(&found.ty.element(), takes) {
             let each = path
                 .iter()
                 .rposition(|segment| matches!(segment, Segment::Each));
@@ -93,16 +104,19 @@ impl Fit<'_> {
             return problem(Code::ListOrElement)
                 .help(format!("did you mean the first element, `{fixed}`?"));
         }
-        if wanted == Types::LIST && found.ty.fits(&takes.element()) {
+        if wanted == Types::LIST && self.leads_to(&found.ty, &takes.element()) {
             let listed = match found.style.dialect {
                 Dialect::Canonical => "put it in a list".to_owned(),
-                _ => format!("put it in a list: `[\"{}\"]`", found.reference.written),
+                _ => format!("put it in a list: `[\"{written}\"]`"),
             };
             return problem(Code::ListOrElement).help(listed);
         }
         let field = place.rsplit(['.', ']']).next().unwrap_or_default();
         let member = found.ty.property(field);
-        if given == Types::OBJECT && is_word(field) && member.is_some_and(|ty| ty.fits(takes)) {
+        if given == Types::OBJECT
+            && is_word(field)
+            && member.is_some_and(|ty| self.leads_to(&ty, takes))
+        {
             let mut path = path.to_vec();
             path.push(Segment::Key(field.to_owned().into(), Absent::Error));
             let fixed = found.style.write(&path);
@@ -110,28 +124,32 @@ impl Fit<'_> {
         }
         problem(Code::WrongType)
     }
-}
 
-/// How an object differs from what takes it.
-fn difference(given: &Type<'_>, takes: &Type<'_>) -> Option<String> {
-    let [form] = takes.forms() else { return None };
-    let lacks = |name: &str| {
-        let has = |form: &Form<'_>| !matches!(form.property(name), Property::Closed);
-        !given.forms().iter().any(has)
-    };
-    form.names().into_iter().find_map(|name| {
-        let required = form.required().contains(&name);
-        match (given.property(name), form.property(name)) {
-            (None, _) if required && lacks(name) => Some(format!("it has no `{}`", short(name))),
-            (Some(given), Property::Type(takes)) if !given.fits(&takes) => Some(format!(
-                "its `{}` is {}, and has to be {}",
-                short(name),
-                given.words(),
-                takes.words()
-            )),
-            _ => None,
-        }
-    })
+    /// How an object differs from what takes it.
+    fn difference(&self, given: &Type<'_>, takes: &Type<'_>) -> Option<String> {
+        let [form] = takes.forms() else { return None };
+        let lacks = |name: &str| {
+            let has = |form: &Form<'_>| !matches!(form.property(name), Property::Closed);
+            !given.forms().iter().any(has)
+        };
+        form.names().into_iter().take(MOST_TRIED).find_map(|name| {
+            let required = form.required().contains(&name);
+            match (given.property(name), form.property(name)) {
+                (None, _) if required && lacks(name) => {
+                    Some(format!("it has no `{}`", short(name)))
+                }
+                (Some(given), Property::Type(takes)) if !self.leads_to(&given, &takes) => {
+                    Some(format!(
+                        "its `{}` is {}, and has to be {}",
+                        short(name),
+                        given.words(),
+                        takes.words()
+                    ))
+                }
+                _ => None,
+            }
+        })
+    }
 }
 
 /// Whether the profile allows that there is nothing here.

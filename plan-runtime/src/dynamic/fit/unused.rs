@@ -2,9 +2,10 @@
 
 use super::only_reads;
 use crate::dynamic::finding::{Code, Note, Notes};
-use crate::dynamic::spans::{Span, Spans};
+use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
 use crate::plan::{Plan, Source};
+use crate::resolve::describe::short;
 use std::collections::HashSet;
 
 pub(super) fn check(
@@ -51,12 +52,15 @@ fn outputs(plan: &Plan, spans: &Spans, contracts: &Contracts, notes: &mut Notes)
             });
         let tool = step.tool().map_or_else(
             || "its tools only read".to_owned(),
-            |tool| format!("`{}` only reads", tool.name),
+            |tool| format!("`{}` only reads", short(&tool.name)),
         );
-        let message = format!("nothing uses the output of step `{}`, and {tool}", step.id);
+        let message = format!(
+            "nothing uses the output of step `{}`, and {tool}",
+            short(&step.id)
+        );
         notes.push(
             Note::warning(Code::UnusedOutput, place, message)
-                .step(&step.id)
+                .step(&step.id.as_ref().into())
                 .help("take the step out, or use what it finds".to_owned()),
         );
     }
@@ -78,7 +82,7 @@ fn dependencies(
         _ => plan
             .steps
             .get(step)
-            .map_or_else(String::new, |step| format!("step `{}`", step.id)),
+            .map_or_else(String::new, |step| format!("step `{}`", short(&step.id))),
     };
     let mut ways = Ways::new(plan);
     for (index, step) in plan.steps.iter().enumerate() {
@@ -91,30 +95,36 @@ fn dependencies(
         };
         let has_broken = of_step.broken || broken(spans, index);
         let reads = step.reads();
-        let mut seen: Vec<(usize, Span)> = Vec::new();
+        let mut seen: HashSet<usize> = HashSet::new();
         for &(needed, place) in of_step.after.iter() {
             let mut warn = |message: String, help: &str| {
                 notes.push(
                     Note::warning(Code::UnneededDependency, place.range(), message)
-                        .step(&step.id)
+                        .step(&step.id.as_ref().into())
                         .help(help.to_owned()),
                 );
             };
-            if seen.iter().any(|(other, _)| *other == needed) {
+            if !seen.insert(needed) {
                 warn(
                     format!("{} is listed twice", named(needed)),
                     "once is enough",
                 );
                 continue;
             }
-            seen.push((needed, place));
             let Some(other) = plan.steps.get(needed) else {
                 continue;
             };
-            if has_broken || reads.contains(&Source::Step(needed)) {
+            if has_broken || reads.binary_search(&Source::Step(needed)).is_ok() {
                 continue;
             }
-            if let Some(near) = ways.through(index, needed) {
+            let Some(near) = ways.through(index, needed) else {
+                let message = "whether the other steps wait without a reason is not known";
+                let help = "there are so many ways between the steps that not all were looked at";
+                let note = Note::warning(Code::LimitPassed, place.range(), message);
+                notes.push(note.help(help.to_owned()));
+                return;
+            };
+            if let Some(near) = near {
                 let message = format!(
                     "{} waits for {} already, by way of {}",
                     named(index),
@@ -157,7 +167,12 @@ struct Ways<'p> {
     seen: Vec<usize>,
     questions: usize,
     open: Vec<usize>,
+    /// How many more dependencies are looked at.
+    fuel: usize,
 }
+
+/// How often each dependency of a plan is looked at, on average.
+const LOOKS: usize = 256;
 
 impl<'p> Ways<'p> {
     fn new(plan: &'p Plan) -> Self {
@@ -166,6 +181,12 @@ impl<'p> Ways<'p> {
         Self {
             plan,
             seen: vec![0; levels.len()],
+            fuel: LOOKS
+                * plan
+                    .steps
+                    .iter()
+                    .map(|step| 1 + step.needs.len())
+                    .sum::<usize>(),
             levels,
             questions: 0,
             open: Vec::new(),
@@ -176,23 +197,29 @@ impl<'p> Ways<'p> {
         self.plan.steps.get(step).map_or(&[], |step| &step.needs)
     }
 
-    /// Another step that this one needs, and that waits for `to`.
-    fn through(&mut self, step: usize, to: usize) -> Option<usize> {
-        let mut nearest = self.needs(step).iter().copied();
+    /// Another step that this one needs, and that waits for `to`; `None` where the fuel is spent before that is known.
+    fn through(&mut self, step: usize, to: usize) -> Option<Option<usize>> {
         // What one of them has looked through in vain, none of the others looks through again.
         self.questions += 1;
-        nearest.find(|&near| near != to && self.reaches(near, to))
+        for &near in self.needs(step) {
+            self.fuel = self.fuel.checked_sub(1)?;
+            // What is on the level of `to` or below cannot wait for it.
+            if self.levels.get(near) > self.levels.get(to) && self.reaches(near, to)? {
+                return Some(Some(near));
+            }
+        }
+        Some(None)
     }
 
-    fn reaches(&mut self, from: usize, to: usize) -> bool {
+    fn reaches(&mut self, from: usize, to: usize) -> Option<bool> {
         self.open.clear();
         self.open.push(from);
         while let Some(step) = self.open.pop() {
             for &next in self.needs(step) {
+                self.fuel = self.fuel.checked_sub(1)?;
                 if next == to {
-                    return true;
+                    return Some(true);
                 }
-                // What stands on the level of `to` or below cannot wait for it.
                 let (Some(level), Some(seen)) = (self.levels.get(next), self.seen.get_mut(next))
                 else {
                     continue;
@@ -203,6 +230,6 @@ impl<'p> Ways<'p> {
                 }
             }
         }
-        false
+        Some(false)
     }
 }

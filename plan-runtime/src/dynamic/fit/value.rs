@@ -1,238 +1,403 @@
 //! Whether values fit what takes them.
 
 use super::bounds::{bound, length, outside};
+use super::fuel;
+use super::input::Inputs;
 use super::item::{Item, Kind};
-use super::problem::{Place, Problem};
+use super::problem::{Place, Problem, Problems};
 use crate::dynamic::draft::MOST_NAMES;
 use crate::dynamic::finding::Code;
-use crate::dynamic::schema::{Element, Form, Property, Type, Types, same};
+use crate::dynamic::schema::{Element, Form, Property, Spent, Type, Types, same};
 use crate::plan::push_key;
 use crate::resolve::describe::{short, similar};
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
 
-/// How often a value is compared with a form at most. What is left then fits.
-const MOST_COMPARED: usize = 20_000;
+/// In how many lists and objects what was found is remembered, where choices lead to them more than once.
+const MOST_REMEMBERED: usize = 4096;
+
+/// How many names of members are listed as missing.
+const MOST_LISTED: usize = 2 * MOST_NAMES;
+
+/// How long a string may be that is read for what it holds, to tell what to do about it.
+const MOST_READ: usize = 1000;
 
 /// Compares the arguments of one call with what its tool takes.
 pub(super) struct Fit<'t> {
     tool: &'t str,
     /// Names that are nearly those of members are mistakes, even where other names are allowed.
-    pub(super) guesses: bool,
-    fuel: Cell<usize>,
+    guesses: bool,
+    pub(super) fuel: &'t Cell<usize>,
+    /// It only matters whether something does not fit.
+    quiet: bool,
+    /// The name of the value as an argument; empty for all arguments.
+    place: RefCell<String>,
+    /// How many values are around this one that may have several forms.
+    choices: Cell<usize>,
+    /// What was found in values that such choices led to.
+    seen: RefCell<HashMap<Seen, Problems>>,
 }
 
+/// A value, what takes it, and whether it is required.
+type Seen = (usize, Vec<usize>, bool);
+
 impl<'t> Fit<'t> {
-    pub(super) fn new(tool: &'t str, guesses: bool) -> Self {
+    pub(super) fn new(tool: &'t str, guesses: bool, fuel: &'t Cell<usize>) -> Self {
         Self {
             tool,
             guesses,
-            fuel: Cell::new(MOST_COMPARED),
+            fuel,
+            quiet: false,
+            place: RefCell::default(),
+            choices: Cell::new(0),
+            seen: RefCell::default(),
         }
     }
 
-    /// What does not fit. `place` is the name of the value as an argument, and empty for all arguments.
+    /// Whether a value fits that is not part of the arguments as they are.
+    fn fits(&self, item: Item<'_>, takes: &Type<'_>) -> Result<bool, Spent> {
+        let fit = Self {
+            quiet: true,
+            ..Self::new(self.tool, self.guesses, self.fuel)
+        };
+        Ok(fit.problems(item, takes, true)?.is_empty())
+    }
+
+    fn spend(&self, work: usize) -> Result<(), Spent> {
+        fuel::spend(self.fuel, work)
+    }
+
+    /// Does something with a part of the value that is looked at.
+    fn within<T>(&self, name: impl FnOnce(&mut String), inner: impl FnOnce() -> T) -> T {
+        let length = self.place.borrow().len();
+        name(&mut self.place.borrow_mut());
+        let result = inner();
+        self.place.borrow_mut().truncate(length);
+        result
+    }
+
+    fn at_member<T>(&self, name: &str, inner: impl FnOnce() -> T) -> T {
+        self.within(|place| push_key(place, name), inner)
+    }
+
+    fn at_element<T>(&self, index: usize, inner: impl FnOnce() -> T) -> T {
+        let name = |place: &mut String| {
+            let _ = write!(place, "[{index}]");
+        };
+        self.within(name, inner)
+    }
+
+    /// What does not fit.
     pub(super) fn problems(
         &self,
-        item: &Item<'_>,
+        item: Item<'_>,
         takes: &Type<'_>,
-        place: &str,
         required: bool,
-    ) -> Vec<Problem> {
-        match &item.kind {
-            Kind::Unknown => return Vec::new(),
+    ) -> Result<Problems, Spent> {
+        self.spend(1 + takes.cost())?;
+        if takes.is_beyond() {
+            return Err(Spent);
+        }
+        let inside = match item.kind() {
+            Kind::Unknown => return Ok(Problems::default()),
             Kind::Reference(found) => {
-                let problem = self.reference(item, found, takes, place, required);
-                return problem.into_iter().collect();
+                let place = self.place.borrow();
+                let problem = self.reference(&item, &found, takes, &place, required)?;
+                return Ok(problem.map(Problems::from).unwrap_or_default());
             }
             // To give null for what may be left out is to leave it out.
-            Kind::Null if !required => return Vec::new(),
-            _ => {}
+            Kind::Null if !required => return Ok(Problems::default()),
+            Kind::String(text) => {
+                self.spend(text.len() / 64)?;
+                false
+            }
+            Kind::List(_) | Kind::Object { .. } => self.choices.get() > 0,
+            _ => false,
+        };
+        if !inside {
+            return self.compared(item, takes);
         }
+        let key = (item.key(), takes.key(), required);
+        if let Some(problems) = self.seen.borrow().get(&key) {
+            return Ok(problems.clone());
+        }
+        let problems = self.compared(item, takes)?;
+        let mut seen = self.seen.borrow_mut();
+        if seen.len() < MOST_REMEMBERED {
+            seen.insert(key, problems.clone());
+        }
+        Ok(problems)
+    }
+
+    fn compared(&self, item: Item<'_>, takes: &Type<'_>) -> Result<Problems, Spent> {
         let types = item.types();
         if !types.overlaps(takes.types()) {
-            return vec![self.wrong_type(item, takes, place)];
+            return Ok(self.wrong_type(item, takes)?.into());
         }
         let forms = takes.forms().iter();
         let forms: Vec<&Form<'_>> = forms.filter(|form| form.types().overlaps(types)).collect();
         let allowed: Option<Vec<Vec<&Value>>> = forms.iter().map(|form| form.allowed()).collect();
-        if let (Some(allowed), Some(value)) = (allowed, item.scalar()) {
+        if let Some(allowed) = allowed
+            && let Some(value) = item.scalar()
+            && !value.is_null()
+        {
             let allowed: Vec<&Value> = allowed.into_iter().flatten().collect();
-            if !value.is_null() && !allowed.iter().any(|other| same(&value, other)) {
-                return vec![not_allowed(item, &value, &allowed, place)];
+            if !allowed.iter().any(|other| same(&value, other)) {
+                return Ok(self.not_allowed(item, &value, &allowed).into());
             }
         }
-        let forms = match self.told_apart(item, forms, place) {
+        let forms = match self.told_apart(item, forms)? {
             Ok(forms) => forms,
-            Err(problem) => return vec![problem],
+            Err(problem) => return Ok(problem.into()),
         };
-        let mut best: Option<Vec<Problem>> = None;
-        let weight = |problems: &[Problem]| problems.iter().map(Problem::weight).sum::<usize>();
+        if let [form] = forms[..] {
+            return self.in_form(item, form);
+        }
+        self.choices.set(self.choices.get() + 1);
+        let best = self.nearest(item, &forms);
+        self.choices.set(self.choices.get() - 1);
+        best
+    }
+
+    /// What is wrong by the form that is nearest.
+    fn nearest(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Result<Problems, Spent> {
+        let mut best: Option<Problems> = None;
         for form in forms {
-            let Some(fuel) = self.fuel.get().checked_sub(1) else {
-                return Vec::new();
-            };
-            self.fuel.set(fuel);
-            let problems = self.in_form(item, form, place);
+            let problems = self.in_form(item, form)?;
             if problems.is_empty() {
-                return problems;
+                return Ok(problems);
             }
             match &best {
-                Some(best) if weight(best) <= weight(&problems) => {}
+                Some(best) if best.weight() <= problems.weight() => {}
                 _ => best = Some(problems),
             }
         }
-        best.unwrap_or_default()
+        Ok(best.unwrap_or_default())
+    }
+
+    /// What is known of a member, once the work of knowing it is paid for.
+    fn property<'a>(&self, form: &Form<'a>, name: &str) -> Result<Property<'a>, Spent> {
+        let property = form.property(name);
+        let cost = match &property {
+            Property::Type(ty) => ty.cost(),
+            _ => 0,
+        };
+        self.spend(form.schemas().len() + cost)?;
+        Ok(property)
     }
 
     /// The forms that an object can be meant to have, where a member with a value of its own tells them apart, as the tag of an enum does.
+    #[expect(clippy::type_complexity, reason = "it is nowhere else")]
     fn told_apart<'s, 'a>(
         &self,
-        item: &Item<'_>,
+        item: Item<'_>,
         forms: Vec<&'s Form<'a>>,
-        place: &str,
-    ) -> Result<Vec<&'s Form<'a>>, Problem> {
-        let (Kind::Object { members, .. }, [first, _, ..]) = (&item.kind, forms.as_slice()) else {
-            return Ok(forms);
+    ) -> Result<Result<Vec<&'s Form<'a>>, Problem>, Spent> {
+        let (Kind::Object { .. }, [first, _, ..]) = (item.kind(), forms.as_slice()) else {
+            return Ok(Ok(forms));
         };
-        let tags = |form: &Form<'a>, name: &str| match form.property(name) {
-            Property::Type(ty) => {
-                let allowed: Option<Vec<_>> = ty.forms().iter().map(Form::allowed).collect();
-                Some(allowed?.concat())
-            }
-            _ => None,
+        let tags = |form: &Form<'a>, name: &str| -> Result<Option<Vec<&Value>>, Spent> {
+            Ok(match self.property(form, name)? {
+                Property::Type(ty) => {
+                    let allowed: Option<Vec<_>> = ty.forms().iter().map(Form::allowed).collect();
+                    allowed.map(|allowed| allowed.concat())
+                }
+                _ => None,
+            })
         };
-        let required = first.required();
-        for (name, member) in members {
-            let tag = member.scalar().filter(|_| required.contains(name));
-            let of_each: Option<Vec<Vec<&Value>>> =
-                forms.iter().map(|form| tags(form, name)).collect();
-            let (Some(tag), Some(of_each)) = (tag, of_each) else {
+        let required: HashSet<&str> = first.required().into_iter().collect();
+        self.spend(required.len())?;
+        for (name, member) in item.members() {
+            if !required.contains(name) {
                 continue;
-            };
+            }
+            let Some(tag) = member.scalar() else { continue };
+            let mut of_each = Vec::with_capacity(forms.len());
+            for form in &forms {
+                match tags(form, name)? {
+                    Some(tags) => of_each.push(tags),
+                    None => break,
+                }
+            }
+            if of_each.len() < forms.len() {
+                continue;
+            }
             let meant = |tags: &Vec<&Value>| tags.iter().any(|other| same(&tag, other));
             if !of_each.iter().any(meant) {
-                let mut inner = place.to_owned();
-                push_key(&mut inner, name);
-                return Err(not_allowed(member, &tag, &of_each.concat(), &inner));
+                let problem =
+                    self.at_member(name, || self.not_allowed(member, &tag, &of_each.concat()));
+                return Ok(Err(problem));
             }
             let meant = forms.iter().zip(&of_each).filter(|(_, tags)| meant(tags));
-            return Ok(meant.map(|(form, _)| *form).collect());
+            return Ok(Ok(meant.map(|(form, _)| *form).collect()));
         }
-        Ok(forms)
+        Ok(Ok(forms))
     }
 
-    fn in_form(&self, item: &Item<'_>, form: &Form<'_>, place: &str) -> Vec<Problem> {
-        if let (Some(value), Some(allowed)) = (item.scalar(), form.allowed())
+    fn in_form(&self, item: Item<'_>, form: &Form<'_>) -> Result<Problems, Spent> {
+        self.spend(1 + form.schemas().len())?;
+        if let Some(allowed) = form.allowed()
+            && let Some(value) = item.scalar()
             && !value.is_null()
             && !allowed.iter().any(|other| same(&value, other))
         {
-            return vec![not_allowed(item, &value, &allowed, place)];
+            return Ok(self.not_allowed(item, &value, &allowed).into());
         }
-        match &item.kind {
+        match item.kind() {
             Kind::Number(_) | Kind::String(_) => {
-                let out = form
-                    .schemas()
-                    .iter()
-                    .find_map(|schema| outside(item, *schema));
-                let out = out.map(|bound| out_of_bounds(item, place, &bound));
-                out.into_iter().collect()
+                let mut schemas = form.schemas().iter();
+                let out = schemas.find_map(|schema| outside(&item, *schema));
+                let out = out.map(|bound| self.out_of_bounds(item, &bound));
+                Ok(out.map(Problems::from).unwrap_or_default())
             }
-            Kind::List(items) => self.list(item, items, form, place),
-            Kind::Object { members, open } => self.object(item, members, *open, form, place),
-            _ => Vec::new(),
+            Kind::List(count) => self.list(item, count, form),
+            Kind::Object { open } => self.object(item, open, form),
+            _ => Ok(Problems::default()),
         }
     }
 
-    fn list(
-        &self,
-        item: &Item<'_>,
-        items: &[Item<'_>],
-        form: &Form<'_>,
-        place: &str,
-    ) -> Vec<Problem> {
-        let lengths = form.schemas().iter();
-        if let Some(bound) = lengths
-            .filter_map(|schema| length(items.len(), *schema, "Items", "element"))
-            .next()
-        {
-            return vec![out_of_bounds(item, place, &bound)];
+    fn list(&self, item: Item<'_>, count: usize, form: &Form<'_>) -> Result<Problems, Spent> {
+        let mut lengths = form.schemas().iter();
+        if let Some(bound) = lengths.find_map(|schema| length(count, *schema, "Items", "element")) {
+            return Ok(self.out_of_bounds(item, &bound).into());
         }
-        let mut problems = Vec::new();
-        for (index, part) in items.iter().enumerate() {
-            match form.element(Some(index)) {
-                Element::Type(element) => {
-                    let place = format!("{place}[{index}]");
-                    problems.extend(self.problems(part, &element, &place, true));
+        let mut problems = Problems::default();
+        // Those after the first ones are all alike.
+        let (first, mut others) = (form.first_elements(), None);
+        for (index, part) in item.elements().enumerate() {
+            let own;
+            let element = match &others {
+                Some(others) => others,
+                None => {
+                    let element = match form.element(Some(index)) {
+                        Element::Type(element) => element,
+                        Element::Beyond(most) => {
+                            let bound = bound("at most", most, "element");
+                            return Ok(self.out_of_bounds(item, &bound).into());
+                        }
+                    };
+                    self.spend(1 + form.schemas().len() + element.cost())?;
+                    match index < first {
+                        true => {
+                            own = element;
+                            &own
+                        }
+                        false => others.insert(element),
+                    }
                 }
-                Element::Beyond(most) => {
-                    let bound = bound("at most", most, "element");
-                    return vec![out_of_bounds(item, place, &bound)];
-                }
+            };
+            let inside = self.at_element(index, || self.problems(part, element, true));
+            problems.append(inside?);
+            if problems.is_full() || (self.quiet && !problems.is_empty()) {
+                break;
             }
         }
-        problems
+        Ok(problems)
     }
 
-    fn object(
-        &self,
-        item: &Item<'_>,
-        members: &[(&str, Item<'_>)],
-        open: bool,
-        form: &Form<'_>,
-        place: &str,
-    ) -> Vec<Problem> {
-        let mut problems = Vec::new();
+    fn object(&self, item: Item<'_>, open: bool, form: &Form<'_>) -> Result<Problems, Spent> {
+        let mut problems = Problems::default();
+        let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
         let required = form.required();
+        let needs: HashSet<&str> = required.iter().copied().collect();
         let names = form.names();
-        let given = |name: &str| members.iter().any(|(other, _)| *other == name);
-        let mut meant = Vec::new();
-        for (name, value) in members {
-            match form.property(name) {
+        self.spend(given.len() + required.len() + names.len())?;
+        let mut meant = HashSet::new();
+        for (name, value) in item.members() {
+            match self.property(form, name)? {
                 Property::Type(ty) => {
-                    let mut inner = place.to_owned();
-                    push_key(&mut inner, name);
-                    let required = required.contains(name);
                     if ty.types().is_empty() {
-                        problems.push(self.unknown(value, name, place, &[], None));
+                        problems.push(self.unknown(value, name, &[], None));
                     } else {
-                        problems.extend(self.problems(value, &ty, &inner, required));
+                        let required = needs.contains(name);
+                        let inside = self.at_member(name, || self.problems(value, &ty, required));
+                        problems.append(inside?);
                     }
                 }
                 Property::Open => {}
-                Property::Unlisted | Property::Closed => {
-                    let closed = matches!(form.property(name), Property::Closed);
-                    let free = names.iter().copied().filter(|name| !given(name));
+                property @ (Property::Unlisted | Property::Closed) => {
+                    let closed = matches!(property, Property::Closed);
+                    // Whether a name is similar is a comparison of texts.
+                    self.spend(8 * names.len().min(1000))?;
+                    let free = names.iter().copied().filter(|name| !given.contains(name));
                     let similar = similar(name, free);
                     if closed || self.guesses {
                         // One mistake is said once: here, and not as a name that is missing.
                         meant.extend(similar);
                         let warning = !closed && similar.is_none();
-                        let problem = self.unknown(value, name, place, &names, similar);
+                        let problem = self.unknown(value, name, &names, similar);
                         let problem = match warning {
-                            true => self.unlisted(problem, name, place),
+                            true => self.unlisted(problem, name),
                             false => problem,
                         };
                         problems.push(problem);
                     }
                 }
             }
+            if problems.is_full() || (self.quiet && !problems.is_empty()) {
+                return Ok(problems);
+            }
         }
         let missing: Vec<&str> = required
             .into_iter()
-            .filter(|name| !given(name) && !meant.contains(name))
+            .filter(|name| !given.contains(name) && !meant.contains(name))
             .collect();
         if !missing.is_empty() && !open {
-            problems.push(self.missing(item, &missing, form, place));
+            problems.push(self.missing(item, &missing, form));
         }
-        problems
+        Ok(problems)
     }
 
-    fn missing(&self, item: &Item<'_>, missing: &[&str], form: &Form<'_>, place: &str) -> Problem {
-        let listed: Vec<String> = missing
-            .iter()
-            .map(|name| format!("`{}`", short(name)))
-            .collect();
+    /// Remembers what arguments of inputs have to be.
+    pub(super) fn inputs<'a>(
+        &self,
+        item: Item<'a>,
+        takes: &Type<'a>,
+        inputs: &mut Inputs<'a>,
+    ) -> Result<(), Spent> {
+        self.spend(1 + takes.cost())?;
+        match item.kind() {
+            Kind::Reference(found) => {
+                // What may be anything says nothing of the input.
+                if let Some(input) = found.input
+                    && takes.types() != Types::ALL
+                {
+                    inputs.expect(input, takes, item.at, &self.place.borrow());
+                }
+                Ok(())
+            }
+            Kind::List(_) => item.elements().enumerate().try_for_each(|(index, item)| {
+                if !item.may_be_input() {
+                    return Ok(());
+                }
+                let forms = takes.forms().iter();
+                let elements = forms.filter_map(|form| match form.element(Some(index)) {
+                    Element::Type(element) if form.types().overlaps(Types::LIST) => Some(element),
+                    _ => None,
+                });
+                let element = elements.reduce(Type::or).unwrap_or_else(Type::any);
+                self.at_element(index, || self.inputs(item, &element, inputs))
+            }),
+            Kind::Object { .. } => item.members().try_for_each(|(name, member)| {
+                if !member.may_be_input() {
+                    return Ok(());
+                }
+                let ty = takes.property(name).unwrap_or_else(Type::any);
+                self.at_member(name, || self.inputs(member, &ty, inputs))
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn missing(&self, item: Item<'_>, missing: &[&str], form: &Form<'_>) -> Problem {
+        let listed = missing.iter().take(MOST_LISTED);
+        let mut listed: Vec<String> = listed.map(|name| format!("`{}`", short(name))).collect();
+        match missing.len().saturating_sub(MOST_LISTED) {
+            0 => {}
+            more => listed.push(format!("{more} more")),
+        }
         let listed = match listed.as_slice() {
             [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
             all => all.concat(),
@@ -256,7 +421,8 @@ impl<'t> Fit<'t> {
         };
         let help = (!help.is_empty()).then(|| help.join("; "));
         let plural = if missing.len() == 1 { "" } else { "s" };
-        let (message, part) = match place {
+        let place = self.place.borrow();
+        let (message, part) = match place.as_str() {
             "" => (
                 format!("`{}` needs the argument{plural} {listed}", short(self.tool)),
                 Place::Tool,
@@ -270,14 +436,14 @@ impl<'t> Fit<'t> {
 
     fn unknown(
         &self,
-        value: &Item<'_>,
+        value: Item<'_>,
         name: &str,
-        place: &str,
         names: &[&str],
         similar: Option<&str>,
     ) -> Problem {
         let name = short(name);
-        let message = match place {
+        let place = self.place.borrow();
+        let message = match place.as_str() {
             "" => format!("`{}` has no argument `{name}`", short(self.tool)),
             place => format!("{} has no member `{name}`", subject(place)),
         };
@@ -289,7 +455,8 @@ impl<'t> Fit<'t> {
                 } else {
                     "member"
                 };
-                Some(match names {
+                let names: Vec<String> = names.iter().map(|name| short(name)).collect();
+                Some(match &names[..] {
                     [one] => format!("its only {what} is `{one}`"),
                     all => format!("its {what}s are `{}`", all.join("`, `")),
                 })
@@ -302,9 +469,10 @@ impl<'t> Fit<'t> {
     }
 
     /// Nothing is said of the name, so that the tool may look at it, or not.
-    fn unlisted(&self, problem: Problem, name: &str, place: &str) -> Problem {
+    fn unlisted(&self, problem: Problem, name: &str) -> Problem {
         let (name, tool) = (short(name), short(self.tool));
-        let message = match place {
+        let place = self.place.borrow();
+        let message = match place.as_str() {
             "" => format!("the schema of `{tool}` names no argument `{name}`"),
             place => format!(
                 "the schema of `{tool}` names no `{name}` in {}",
@@ -314,57 +482,60 @@ impl<'t> Fit<'t> {
         Problem { message, ..problem }.warning(true)
     }
 
-    fn wrong_type(&self, item: &Item<'_>, takes: &Type<'_>, place: &str) -> Problem {
+    fn wrong_type(&self, item: Item<'_>, takes: &Type<'_>) -> Result<Problem, Spent> {
+        let (mut code, mut help) = (Code::WrongType, None);
+        // Looking for what was meant looks inside, where something else may be of a wrong type.
+        if !self.quiet {
+            (code, help) = self.meant(item, takes)?;
+        }
         let message = format!(
             "{} is {}, and has to be {}",
-            subject(place),
+            subject(&self.place.borrow()),
             item.words(),
             takes.words()
         );
-        let fits = |item: &Item<'_>, ty: &Type<'_>| self.problems(item, ty, place, true).is_empty();
+        Ok(Problem::new(code, item.at, message).help(help))
+    }
+
+    /// What is to be done about a value of a wrong type.
+    fn meant(&self, item: Item<'_>, takes: &Type<'_>) -> Result<(Code, Option<String>), Spent> {
         let types = takes.types();
         let (mut code, mut help) = (Code::WrongType, None);
         let listed = takes.element();
-        if types.without(Types::NULL) == Types::LIST && fits(item, &listed) {
+        if types.without(Types::NULL) == Types::LIST && self.fits(item, &listed)? {
             code = Code::ListOrElement;
             help = Some(match item.scalar() {
                 Some(value) => format!("put it in a list: `[{}]`", short(&value.to_string())),
                 None => "put it in a list".to_owned(),
             });
         }
-        match &item.kind {
-            Kind::List(items) if matches!(items.as_slice(), [item] if fits(item, takes)) => {
+        match item.kind() {
+            Kind::List(count) if count > 0 => {
+                for item in item.elements() {
+                    if !self.fits(item, takes)? {
+                        return Ok((code, help));
+                    }
+                }
                 code = Code::ListOrElement;
-                help = Some("take it out of the list".to_owned());
+                help = Some(match count {
+                    1 => "take it out of the list".to_owned(),
+                    _ => "give one of the elements; for each of them, make a step".to_owned(),
+                });
             }
-            Kind::List(items)
-                if !items.is_empty() && items.iter().all(|item| fits(item, takes)) =>
-            {
-                code = Code::ListOrElement;
-                help = Some("give one of the elements; for each of them, make a step".to_owned());
-            }
-            Kind::String(text) => {
+            Kind::String(text) if text.len() <= MOST_READ => {
                 let value: Option<Value> = serde_json::from_str(text.trim()).ok();
                 if let Some(value) = value
                     && !value.is_string()
-                    && fits(&Item::of_value(&value), takes)
+                    && self.fits(Item::of_value(&value), takes)?
                 {
-                    help = Some(format!(
-                        "without its quotes it fits: `{}`",
-                        short(text.trim())
-                    ));
+                    let text = short(text.trim());
+                    help = Some(format!("without its quotes it fits: `{text}`"));
                 }
             }
             Kind::Number(_) | Kind::Bool(_) if types.overlaps(Types::STRING) => {
                 if let Some(value) = item.scalar() {
                     let text = value.to_string();
-                    if fits(
-                        &Item {
-                            at: None,
-                            kind: Kind::String(&text),
-                        },
-                        takes,
-                    ) {
+                    if self.fits(Item::of_text(&text), takes)? {
                         help = Some(format!("write it as a string: `\"{text}\"`"));
                     }
                 }
@@ -377,7 +548,38 @@ impl<'t> Fit<'t> {
             }
             _ => {}
         }
-        Problem::new(code, item.at, message).help(help)
+        Ok((code, help))
+    }
+
+    fn not_allowed(&self, item: Item<'_>, value: &Value, allowed: &[&Value]) -> Problem {
+        let has_to = match allowed {
+            [one] => format!("has to be {}", list_values(&[one])),
+            all => format!("has to be one of {}", list_values(all)),
+        };
+        let place = self.place.borrow();
+        let message = format!("{} is {}, and {has_to}", subject(&place), item.words());
+        let texts = || allowed.iter().filter_map(|value| value.as_str());
+        let help = value.as_str().filter(|text| text.len() <= MOST_READ);
+        let help = help.and_then(|text| {
+            let parts = text.split([',', ';', '|']).map(str::trim);
+            let parts: Vec<&str> = parts.take(MOST_LISTED + 1).collect();
+            match similar(text, texts()) {
+                Some(meant) => Some(format!("did you mean `{}`?", short(meant))),
+                None if (2..=MOST_LISTED).contains(&parts.len())
+                    && parts.iter().all(|part| texts().any(|text| text == *part)) =>
+                {
+                    Some("it takes one of them at a time: make a step for each".to_owned())
+                }
+                None => None,
+            }
+        });
+        Problem::new(Code::NotAllowed, item.at, message).help(help)
+    }
+
+    fn out_of_bounds(&self, item: Item<'_>, bound: &str) -> Problem {
+        let place = self.place.borrow();
+        let message = format!("{} is {}, and {bound}", subject(&place), item.words());
+        Problem::new(Code::NotAllowed, item.at, message)
     }
 }
 
@@ -390,47 +592,18 @@ pub(super) fn subject(place: &str) -> String {
 }
 
 pub(super) fn list_values(values: &[&Value]) -> String {
-    let mut listed = Vec::new();
-    for value in values {
-        let written = match value {
-            Value::String(text) => format!("`{}`", short(text)),
-            other => format!("`{}`", short(&other.to_string())),
-        };
-        if !listed.contains(&written) {
-            listed.push(written);
+    let mut seen = HashSet::new();
+    let mut listed: Vec<String> = Vec::new();
+    for value in values.iter().filter(|value| seen.insert(**value)) {
+        if listed.len() < MOST_LISTED {
+            listed.push(match value {
+                Value::String(text) => format!("`{}`", short(text)),
+                other => format!("`{}`", short(&other.to_string())),
+            });
         }
     }
-    let more = listed.len().saturating_sub(2 * MOST_NAMES);
-    listed.truncate(2 * MOST_NAMES);
-    match more {
+    match seen.len() - listed.len() {
         0 => listed.join(", "),
         more => format!("{} and {more} more", listed.join(", ")),
     }
-}
-
-fn not_allowed(item: &Item<'_>, value: &Value, allowed: &[&Value], place: &str) -> Problem {
-    let has_to = match allowed {
-        [one] => format!("has to be {}", list_values(&[one])),
-        all => format!("has to be one of {}", list_values(all)),
-    };
-    let message = format!("{} is {}, and {has_to}", subject(place), item.words());
-    let texts = || allowed.iter().filter_map(|value| value.as_str());
-    let help = value.as_str().and_then(|text| {
-        let parts: Vec<&str> = text.split([',', ';', '|']).map(str::trim).collect();
-        match similar(text, texts()) {
-            Some(meant) => Some(format!("did you mean `{meant}`?")),
-            None if parts.len() > 1
-                && parts.iter().all(|part| texts().any(|text| text == *part)) =>
-            {
-                Some("it takes one of them at a time: make a step for each".to_owned())
-            }
-            None => None,
-        }
-    });
-    Problem::new(Code::NotAllowed, item.at, message).help(help)
-}
-
-fn out_of_bounds(item: &Item<'_>, place: &str, bound: &str) -> Problem {
-    let message = format!("{} is {}, and {bound}", subject(place), item.words());
-    Problem::new(Code::NotAllowed, item.at, message)
 }

@@ -1,155 +1,326 @@
-//! Rust as text, formatted.
+//! Rust as a tree of tokens, and its text in lines.
+
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 /// How wide a line is that is not broken.
-const WIDEST: usize = 90;
+const WIDEST: usize = 88;
+/// The same for JSON.
+const WIDEST_JSON: usize = 90;
+/// How wide `..` is at the end of a call: authors put arguments in its place.
+const REST: usize = 7;
 
-/// What stands for a `..` alone, which is no Rust where a statement is formatted.
-pub(super) const REST: &str = "..__rest";
-
-/// The inside of a `json!`.
-pub(super) enum Json {
-    Leaf(String),
-    List(Vec<Json>),
-    Object(Vec<(String, Json)>),
+/// A part of the source.
+#[derive(Debug)]
+pub(super) enum Tree {
+    /// Whole tokens. Lines after the first are indented as the first one is.
+    Text(String),
+    /// One after the other.
+    Row(Vec<Tree>),
+    /// A row whose braces are all broken into lines, or none.
+    Together(Vec<Tree>),
+    /// What stands in brackets.
+    List(List),
 }
 
-impl Json {
-    pub(super) fn one_line(&self) -> String {
+/// What stands in brackets, after a name or without one: on one line, or each item on a line of its own.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) name: String,
+    pub(super) delimiter: Delimiter,
+    pub(super) items: Vec<Tree>,
+    pub(super) style: Style,
+}
+
+/// How items stand in their brackets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Style {
+    /// With commas, and one after the last of them where each has a line.
+    Commas,
+    /// With commas between them.
+    Between,
+    /// On one line, right beside the brackets.
+    Beside,
+    /// Each on a line of its own, always, with a comma.
+    Inputs,
+    /// One item on one line or on lines of its own.
+    Block,
+    /// The same on lines of its own, always.
+    Lines,
+}
+
+impl Tree {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(super) fn list(
+        name: impl Into<String>,
+        delimiter: Delimiter,
+        style: Style,
+        items: Vec<Self>,
+    ) -> Self {
+        let name = name.into();
+        Self::List(List {
+            name,
+            delimiter,
+            items,
+            style,
+        })
+    }
+
+    /// What is left of the room after this, on one line; none if it does not fit.
+    fn fits(&self, room: usize) -> Option<usize> {
         match self {
-            Self::Leaf(text) => text.clone(),
-            Self::List(items) => {
-                let items: Vec<String> = items.iter().map(Self::one_line).collect();
-                format!("[{}]", items.join(", "))
+            Self::Text(text) if text.contains('\n') => None,
+            Self::Text(_) if is_rest(self) => room.checked_sub(REST),
+            Self::Text(text) => room.checked_sub(text.chars().count()),
+            Self::Row(parts) | Self::Together(parts) => {
+                parts.iter().try_fold(room, |room, part| part.fits(room))
             }
-            Self::Object(members) if members.is_empty() => "{}".to_owned(),
-            Self::Object(members) => {
-                let member =
-                    |(key, value): &(String, Self)| format!("{key:?}: {}", value.one_line());
-                let members: Vec<String> = members.iter().map(member).collect();
-                format!("{{ {} }}", members.join(", "))
-            }
+            Self::List(list) => list.fits(room),
         }
     }
 
-    /// The same behind so many columns, where the lines after the first start at `indent`.
-    fn write(&self, out: &mut String, column: usize, indent: usize) {
-        let line = self.one_line();
-        let (open, close, items): (_, _, Vec<(String, &Self)>) = match self {
-            Self::List(items) if column + line.len() > WIDEST && !items.is_empty() => (
-                '[',
-                ']',
-                items.iter().map(|item| (String::new(), item)).collect(),
-            ),
-            Self::Object(members) if column + line.len() > WIDEST && !members.is_empty() => {
-                let key = |(key, value)| (format!("{key:?}: "), value);
-                ('{', '}', members.iter().map(|(k, v)| key((k, v))).collect())
-            }
-            _ => return out.push_str(&line),
+    /// How much of this stands on the line on which it begins, at least.
+    fn head(&self) -> (usize, bool) {
+        match self {
+            Self::Text(text) => (text.chars().count(), false),
+            Self::Row(parts) | Self::Together(parts) => head(parts),
+            Self::List(list) => (list.name.chars().count() + 1, true),
+        }
+    }
+}
+
+fn head(parts: &[Tree]) -> (usize, bool) {
+    let mut width = 0;
+    for part in parts {
+        let (more, ends) = part.head();
+        width += more;
+        if ends {
+            return (width, true);
+        }
+    }
+    (width, false)
+}
+
+impl List {
+    fn fits(&self, room: usize) -> Option<usize> {
+        let pads = match self.style {
+            Style::Lines | Style::Inputs => return None,
+            _ if self.pads() => 2,
+            _ => 0,
         };
-        let inside = indent + 4;
-        out.push(open);
-        for (index, (key, item)) in items.iter().enumerate() {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', inside));
-            out.push_str(key);
-            item.write(out, inside + key.len() + 1, inside);
-            // `json!` has no comma behind its last value.
-            if index + 1 < items.len() {
-                out.push(',');
-            }
-        }
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', indent));
-        out.push(close);
+        let brackets = self.name.chars().count() + 2 + pads;
+        let commas = 2 * self.items.len().saturating_sub(1);
+        let room = room.checked_sub(brackets + commas)?;
+        self.items
+            .iter()
+            .try_fold(room, |room, item| item.fits(room))
+    }
+
+    /// Whether there are spaces inside the brackets.
+    fn pads(&self) -> bool {
+        self.delimiter == Delimiter::Brace && !self.items.is_empty() && self.style != Style::Beside
     }
 }
 
-/// The `json!`s of a statement, for each of which a name stands while it is formatted.
+/// The source as it is written, and the tokens that it is meant to have.
 #[derive(Default)]
-pub(super) struct Jsons(Vec<(String, Json)>);
-
-impl Jsons {
-    /// The name that stands for it, as long as its line would be.
-    pub(super) fn add(&mut self, json: Json) -> String {
-        let mut name = format!("__json{}_", self.0.len());
-        let length = json.one_line().len() + "json!()".len();
-        let more = length.min(WIDEST).saturating_sub(name.len());
-        name.extend(std::iter::repeat_n('_', more));
-        self.0.push((name.clone(), json));
-        name
-    }
-
-    fn put(self, mut text: String) -> String {
-        for (name, json) in self.0 {
-            let Some(at) = text.find(&name) else { continue };
-            let start = text[..at].rfind('\n').map_or(0, |line| line + 1);
-            let line = &text[start..at];
-            let indent = line.len() - line.trim_start().len();
-            let mut written = "json!(".to_owned();
-            // Behind it stand a bracket and a comma.
-            let column = line.len() + written.len() + 2;
-            json.write(&mut written, column, indent);
-            written.push(')');
-            text.replace_range(at..at + name.len(), &written);
-        }
-        text
-    }
+pub(super) struct Printer {
+    text: String,
+    tokens: Vec<Token>,
+    column: usize,
+    /// A text that is not whole tokens.
+    broken: bool,
 }
 
-/// Formats a statement of a plan, which is one of a function as well; none where it cannot be read.
-pub(super) fn statement(text: &str, jsons: Jsons) -> Option<String> {
-    // So deep as a plan's steps are.
-    let file = syn::parse_str(&format!("mod plan {{ fn steps() {{ {text} }} }}")).ok()?;
-    let formatted = prettyplease::unparse(&file);
-    let lines: Vec<&str> = formatted.lines().collect();
-    let inside = lines.get(2..lines.len().checked_sub(2)?)?;
-    Some(jsons.put(inside.join("\n").replace(REST, "..")))
-}
-
-/// Formats a type; none where it is none.
-pub(super) fn type_name(text: &str) -> Option<String> {
-    syn::parse_str::<syn::Type>(text).ok()?;
-    let file = syn::parse_str(&format!("type T = {text};")).ok()?;
-    let formatted = prettyplease::unparse(&file);
-    let ty = formatted.trim().strip_prefix("type T = ")?;
-    Some(ty.strip_suffix(';')?.to_owned())
-}
-
-pub(super) fn is_expression(text: &str) -> bool {
-    syn::parse_str::<syn::Expr>(text).is_ok()
-}
-
-/// Whether this is one `if` with an empty block.
-pub(super) fn is_if(text: &str) -> bool {
-    let parsed = syn::parse_str::<syn::ExprIf>(text);
-    parsed.is_ok_and(|found| found.else_branch.is_none() && found.then_branch.stmts.is_empty())
-}
-
-/// Whether this is one `for` with an empty block.
-pub(super) fn is_for(text: &str) -> bool {
-    let parsed = syn::parse_str::<syn::ExprForLoop>(text);
-    parsed.is_ok_and(|found| found.body.stmts.is_empty())
-}
-
-/// A doc comment.
-pub(super) fn doc(text: &str, indent: usize) -> String {
-    let mut doc = String::new();
-    for line in text.trim_end().lines() {
-        doc.extend(std::iter::repeat_n(' ', indent));
-        doc.push_str("///");
-        if !line.trim().is_empty() {
-            doc.push(' ');
-        }
-        for c in line.trim_end().chars() {
-            match c {
-                // rustc takes no comment in which the text is not in the order in which it is shown.
-                '\r' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                    doc.extend(c.escape_default());
-                }
-                c => doc.push(c),
+impl Printer {
+    /// Writes a tree; lines after the first are indented so far, and so much is to stand behind it on its last line.
+    pub(super) fn tree(&mut self, tree: &Tree, indent: usize, behind: usize) {
+        match tree {
+            Tree::Text(text) => self.whole(text, indent),
+            Tree::Row(parts) => self.row(parts, indent, behind, false),
+            Tree::Together(parts) => {
+                let room = (WIDEST.saturating_sub(self.column)).checked_sub(behind);
+                let breaks = room.and_then(|room| tree.fits(room)).is_none();
+                self.row(parts, indent, behind, breaks);
+            }
+            Tree::List(list) => {
+                let is_json = list.style == Style::Between && list.name.is_empty();
+                let widest = if is_json { WIDEST_JSON } else { WIDEST };
+                let room = (widest.saturating_sub(self.column)).checked_sub(behind);
+                let breaks = room.and_then(|room| list.fits(room)).is_none();
+                self.list(list, indent, behind, breaks);
             }
         }
-        doc.push('\n');
     }
-    doc
+
+    fn row(&mut self, parts: &[Tree], indent: usize, behind: usize, breaks: bool) {
+        for (at, part) in parts.iter().enumerate() {
+            let (after, ends) = head(&parts[at + 1..]);
+            let behind = if ends { after } else { after + behind };
+            match part {
+                Tree::List(list) if breaks && list.style == Style::Block => {
+                    self.list(list, indent, behind, true);
+                }
+                part => self.tree(part, indent, behind),
+            }
+        }
+    }
+
+    fn list(&mut self, list: &List, indent: usize, behind: usize, breaks: bool) {
+        self.whole(&list.name, indent);
+        let spaces = list.pads();
+        self.open(list.delimiter);
+        let breaks = breaks && !list.items.is_empty();
+        let lines = breaks && list.style != Style::Beside;
+        let inside = if lines { indent + 4 } else { indent };
+        let last = list.items.len().saturating_sub(1);
+        for (at, item) in list.items.iter().enumerate() {
+            match lines {
+                true => self.line(inside),
+                false if at > 0 || spaces => self.push(" "),
+                false => {}
+            }
+            let behind = match breaks {
+                true if lines => 1,
+                _ => behind + 1,
+            };
+            self.tree(item, inside, behind);
+            if at < last
+                || (lines && matches!(list.style, Style::Commas | Style::Inputs) && !is_rest(item))
+            {
+                self.comma();
+            }
+        }
+        match lines {
+            true => self.line(indent),
+            false if spaces => self.push(" "),
+            false => {}
+        }
+        self.close(list.delimiter);
+    }
+
+    fn comma(&mut self) {
+        self.push(",");
+        self.tokens.push(Token::Punct(',', None));
+    }
+
+    pub(super) fn open(&mut self, delimiter: Delimiter) {
+        self.bracket(brackets(delimiter).0);
+    }
+
+    pub(super) fn close(&mut self, delimiter: Delimiter) {
+        self.bracket(brackets(delimiter).1);
+    }
+
+    fn bracket(&mut self, bracket: char) {
+        self.push(bracket.encode_utf8(&mut [0; 4]));
+        self.tokens.push(Token::Bracket(bracket));
+    }
+
+    /// Writes whole tokens.
+    pub(super) fn whole(&mut self, text: &str, indent: usize) {
+        match text.parse::<TokenStream>() {
+            Ok(tokens) => flatten(tokens, &mut self.tokens),
+            Err(_) => self.broken = true,
+        }
+        // What follows decides whether it is beside the last sign.
+        if let Some(Token::Punct(_, spacing)) = self.tokens.last_mut() {
+            *spacing = None;
+        }
+        for (at, line) in text.split('\n').enumerate() {
+            if at > 0 {
+                self.line(indent);
+            }
+            self.push(line);
+        }
+    }
+
+    /// Begins a line.
+    pub(super) fn line(&mut self, indent: usize) {
+        while self.text.ends_with(' ') {
+            self.text.pop();
+        }
+        self.text.push('\n');
+        self.text.extend(std::iter::repeat_n(' ', indent));
+        self.column = indent;
+    }
+
+    /// Writes spaces.
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.column += text.chars().count();
+    }
+
+    /// The text, if its tokens are those that were meant.
+    pub(super) fn finish(mut self) -> Option<String> {
+        self.text.push('\n');
+        let mut found = Vec::with_capacity(self.tokens.len());
+        flatten(self.text.parse().ok()?, &mut found);
+        let same = found.len() == self.tokens.len()
+            && found.iter().zip(&self.tokens).all(|(a, b)| a.is(b));
+        (same && !self.broken).then_some(self.text)
+    }
+}
+
+/// Whether this is the `..` at the end of a call, after which there is no comma.
+fn is_rest(tree: &Tree) -> bool {
+    matches!(tree, Tree::Text(text) if text == "..")
+}
+
+fn brackets(delimiter: Delimiter) -> (char, char) {
+    match delimiter {
+        Delimiter::Parenthesis => ('(', ')'),
+        Delimiter::Bracket => ('[', ']'),
+        Delimiter::Brace | Delimiter::None => ('{', '}'),
+    }
+}
+
+/// A token without those inside it.
+#[derive(Debug)]
+pub(super) enum Token {
+    /// A name or a literal.
+    Word(String),
+    Bracket(char),
+    /// A sign, and whether another one is right beside it; none where that does not matter.
+    Punct(char, Option<Spacing>),
+}
+
+impl Token {
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Word(a), Self::Word(b)) => a == b,
+            (Self::Bracket(a), Self::Bracket(b)) => a == b,
+            (Self::Punct(a, _), Self::Punct(b, None)) => a == b,
+            (Self::Punct(a, beside), Self::Punct(b, meant)) => a == b && beside == meant,
+            _ => false,
+        }
+    }
+}
+
+/// The tokens one after the other; brackets are tokens. Goes down no stack, however deep they are.
+pub(super) fn flatten(tokens: TokenStream, out: &mut Vec<Token>) {
+    let mut around = vec![(tokens.into_iter(), None)];
+    while let Some((tokens, closes)) = around.last_mut() {
+        match tokens.next() {
+            Some(TokenTree::Group(group)) => {
+                // What macros hand over may be in no brackets.
+                let closes = (group.delimiter() != Delimiter::None).then(|| {
+                    let (open, close) = brackets(group.delimiter());
+                    out.push(Token::Bracket(open));
+                    close
+                });
+                around.push((group.stream().into_iter(), closes));
+            }
+            Some(TokenTree::Punct(punct)) => {
+                out.push(Token::Punct(punct.as_char(), Some(punct.spacing())));
+            }
+            Some(tree) => out.push(Token::Word(tree.to_string())),
+            None => {
+                out.extend(closes.map(Token::Bracket));
+                around.pop();
+            }
+        }
+    }
 }

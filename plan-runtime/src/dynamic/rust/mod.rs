@@ -1,5 +1,7 @@
 //! Plans as the source of `plan!`.
 
+mod docs;
+mod fragment;
 mod layout;
 mod names;
 mod step;
@@ -7,11 +9,14 @@ mod value;
 
 use super::write::{Lack, Lacking};
 use crate::Plan;
-use crate::plan::{Body, Optional, Output, Source as From, Template};
-use layout::Jsons;
+use crate::plan::{Body, Optional, Output, Part, Segment, Source as From, Step, Template};
+use fragment::Flaw;
+use layout::{Printer, Style, Tree};
 use names::Names;
+use proc_macro2::Delimiter;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use value::Takes;
 
 impl Plan {
@@ -59,9 +64,16 @@ impl Plan {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// No text of a plan becomes code, unless it is code: names are names, texts are literals, and a reference is written from what
+    /// it reads, whatever it says of itself. The description of a plan that comes from elsewhere shows as the text that it is, and
+    /// is no Markdown.
+    ///
+    /// What only Rust can say (computed values, patterns, types) is code that would run. In a plan that is a part of the program it
+    /// is written as it is. Out of JSON it is an error: [`RustSource::allow_code`] lets it through.
+    ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for.
+    /// All parts of the plan that `plan!` has no form for, and all code that is no part of the program.
     pub fn to_rust(&self) -> Result<String, Lacking> {
         RustSource::new(self).write()
     }
@@ -84,6 +96,7 @@ impl Plan {
 pub struct RustSource<'p> {
     plan: &'p Plan,
     schemas: HashMap<&'p str, &'p Value>,
+    allows_code: bool,
 }
 
 impl<'p> RustSource<'p> {
@@ -92,6 +105,7 @@ impl<'p> RustSource<'p> {
         Self {
             plan,
             schemas: HashMap::new(),
+            allows_code: false,
         }
     }
 
@@ -102,24 +116,202 @@ impl<'p> RustSource<'p> {
         self
     }
 
+    /// Lets code through that is no part of the program. Whoever compiles the source then runs what the plan says, so
+    /// [look at it](Self::foreign_code) first.
+    ///
+    /// ```
+    /// use plan_runtime::Plan;
+    /// use plan_runtime::dynamic::RustSource;
+    ///
+    /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "inputs": [{"name": "to", "type": "String"}], "steps": [
+    ///     {"id": "sent", "tool": {"name": "send"}, "arguments": {"object": {
+    ///         "to": {"computed": {"written": "to.trim()", "reads": [{"input": "to"}]}}
+    ///     }}}
+    /// ]}"#)?;
+    /// assert_eq!(
+    ///     plan.to_rust().unwrap_err().to_string(),
+    ///     "`plan!` has no form for a part of the plan: argument `to` of step `sent`: the computed value `to.trim()`, \
+    ///      which is code that the program does not contain (`RustSource::allow_code` lets it through)",
+    /// );
+    /// let source = RustSource::new(&plan).allow_code();
+    /// assert_eq!(source.foreign_code()[0].to_string(), "argument `to` of step `sent`: the computed value `to.trim()`");
+    /// assert!(source.write()?.contains("Send { to: to.trim(), .. }"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn allow_code(mut self) -> Self {
+        self.allows_code = true;
+        self
+    }
+
+    /// The code in the plan that is no part of the program, with its places: computed values, conditions, patterns and types.
+    ///
+    /// A text is part of the program if it is [borrowed](Cow::Borrowed) for `'static`, as all that `plan!` makes is. What was read
+    /// is owned, and stays so however plans are cloned and mixed.
+    ///
+    /// Names alone are no code. A pattern is not if it is a name, `_`, a tuple of these, or one of these in `Some(…)`. A type is not
+    /// if it is a path, with other such types in `<…>` if it is one of the standard library (`Vec<Option<crate::Mail>>`), or a
+    /// tuple of such types.
+    pub fn foreign_code(&self) -> Vec<Lack> {
+        match self.source() {
+            Ok((source, _)) => source.foreign,
+            Err(_) => Vec::new(),
+        }
+    }
+
     /// Writes the source.
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for.
+    /// All parts of the plan that `plan!` has no form for, and all code that is no part of the program, unless
+    /// [that is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Lacking> {
+        let lacking = |lacks| Lacking::new("`plan!`", lacks);
+        let (mut source, text) = self.source().map_err(lacking)?;
+        if !self.allows_code {
+            source.lacks.extend(source.foreign.into_iter().map(|code| {
+                let what = "which is code that the program does not contain (`RustSource::allow_code` lets it through)";
+                let construct = format!("{}, {what}", code.construct);
+                Lack { construct, ..code }
+            }));
+        }
+        match (source.lacks.is_empty(), text) {
+            (true, Some(text)) => Ok(text),
+            (true, None) => {
+                let place = "the plan".to_owned();
+                let construct = "a text that Rust reads in another way".to_owned();
+                Err(lacking(vec![Lack { place, construct }]))
+            }
+            (false, _) => Err(lacking(source.lacks)),
+        }
+    }
+
+    /// What is written, unless some of it is nested too deeply to be looked at.
+    fn source(&self) -> Result<(Source<'_>, Option<String>), Vec<Lack>> {
+        let deep = deep(self.plan);
+        if !deep.is_empty() {
+            return Err(deep);
+        }
         let mut source = Source {
             plan: self.plan,
             schemas: &self.schemas,
             names: Names::of(self.plan),
+            types: Vec::new(),
+            tools: HashMap::new(),
             step: None,
             locals: Vec::new(),
             lacks: Vec::new(),
+            foreign: Vec::new(),
         };
         let text = source.plan();
-        match source.lacks.is_empty() {
-            true => Ok(text),
-            false => Err(Lacking::new("`plan!`", source.lacks)),
+        Ok((source, text))
+    }
+}
+
+/// How deep templates are nested at most.
+const DEEPEST: usize = 128;
+/// How deep conditions and loops are nested at most.
+const DEEPEST_BODY: usize = 64;
+
+/// The parts of a plan that are nested too deeply.
+fn deep(plan: &Plan) -> Vec<Lack> {
+    let is_deep = |step: &Step| {
+        let fallback = step.policy.fallback.as_ref();
+        is_deep_body(&step.body, DEEPEST_BODY) || fallback.is_some_and(|it| is_deep(it, DEEPEST))
+    };
+    let steps = plan.steps.iter().filter(|step| is_deep(step));
+    let mut places: Vec<String> = steps
+        .map(|step| format!("step `{}`", shown(&step.id)))
+        .collect();
+    if self::is_deep(&plan.output.value, DEEPEST) {
+        places.push("the output".to_owned());
+    }
+    let lack = |place| Lack {
+        place,
+        construct: "a value that is nested too deeply".to_owned(),
+    };
+    places.into_iter().map(lack).collect()
+}
+
+fn is_deep_body(body: &Body, left: usize) -> bool {
+    let Some(left) = left.checked_sub(1) else {
+        return true;
+    };
+    match body {
+        Body::Action(action) => is_deep(&action.args, DEEPEST),
+        Body::If(branches) => branches.iter().any(|branch| {
+            let condition = branch.condition.template();
+            condition.is_some_and(|it| is_deep(it, DEEPEST)) || is_deep_body(&branch.body, left)
+        }),
+        Body::For(rounds) => rounds
+            .iter()
+            .any(|each| is_deep(&each.list, DEEPEST) || is_deep_body(&each.body, left)),
+    }
+}
+
+fn is_deep(template: &Template, left: usize) -> bool {
+    let Some(left) = left.checked_sub(1) else {
+        return true;
+    };
+    match template {
+        Template::List(items) | Template::Tagged(_, items) => {
+            items.iter().any(|item| is_deep(item, left))
+        }
+        Template::Object(entries) => entries.iter().any(|entry| is_deep(&entry.value, left)),
+        Template::Text(parts) => parts
+            .iter()
+            .any(|part| matches!(part, Part::Value { value, .. } if is_deep(value, left))),
+        Template::Null
+        | Template::Bool(_)
+        | Template::Number(_)
+        | Template::String(_)
+        | Template::Reference(_)
+        | Template::Computed(_) => false,
+    }
+}
+
+/// A string as a literal.
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
+
+/// What a text of the plan says, for a message.
+fn shown(text: &str) -> String {
+    docs::seen(&crate::resolve::describe::short(text))
+}
+
+/// What a pattern binds.
+#[derive(Default)]
+struct Local {
+    /// The pattern, for messages.
+    pattern: String,
+    /// All names in it.
+    names: Vec<String>,
+    /// The name of the local value.
+    whole: Option<String>,
+    /// The names of its elements, where it has no name itself.
+    parts: Vec<Option<String>>,
+}
+
+impl Local {
+    /// A local value that is a list of what these names stand for.
+    fn parts(names: Vec<String>) -> Self {
+        Self {
+            pattern: names.join(", "),
+            parts: names.iter().cloned().map(Some).collect(),
+            names,
+            whole: None,
+        }
+    }
+
+    /// The name from which a path in the local value starts, and the path from there on.
+    fn start<'s>(&'s self, path: &'s [Segment]) -> Option<(&'s str, &'s [Segment])> {
+        match (&self.whole, path) {
+            (Some(name), path) => Some((name, path)),
+            (None, [Segment::Index(part, _), rest @ ..]) => {
+                Some((self.parts.get(*part)?.as_deref()?, rest))
+            }
+            (None, _) => None,
         }
     }
 }
@@ -129,11 +321,17 @@ struct Source<'p> {
     plan: &'p Plan,
     schemas: &'p HashMap<&'p str, &'p Value>,
     names: Names,
+    /// The types of the inputs.
+    types: Vec<String>,
+    /// The tools by their structs.
+    tools: HashMap<String, String>,
     /// The step that is being written; without one, it is the output.
     step: Option<String>,
-    /// The patterns of the `for`s and `if let`s around.
-    locals: Vec<String>,
+    /// What the patterns of the `for`s and `if let`s around bind.
+    locals: Vec<Local>,
     lacks: Vec<Lack>,
+    /// Code that is no part of the program.
+    foreign: Vec<Lack>,
 }
 
 impl Source<'_> {
@@ -142,28 +340,36 @@ impl Source<'_> {
         self.lacks.push(Lack { place, construct });
     }
 
+    /// Takes down code, unless it is part of the program.
+    fn code(&mut self, place: impl Into<String>, what: &str, code: &Cow<'static, str>) {
+        if let Cow::Owned(code) = code {
+            let (place, construct) = (place.into(), format!("{what} `{}`", docs::seen(code)));
+            self.foreign.push(Lack { place, construct });
+        }
+    }
+
     fn here(&self) -> String {
         match &self.step {
-            Some(id) => format!("step `{id}`"),
+            Some(id) => format!("step `{}`", shown(id)),
             None => "the output".to_owned(),
         }
     }
 
     fn at(&self, path: &str) -> String {
-        match (&self.step, path) {
-            (_, "") => match self.step {
+        match (&self.step, shown(path)) {
+            (_, path) if path.is_empty() => match self.step {
                 Some(_) => format!("the arguments of {}", self.here()),
                 None => self.here(),
             },
-            (Some(id), path) => format!("argument `{path}` of step `{id}`"),
+            (Some(_), path) => format!("argument `{path}` of {}", self.here()),
             (None, path) => format!("`{path}` of the output"),
         }
     }
 
-    fn plan(&mut self) -> String {
+    fn plan(&mut self) -> Option<String> {
         let plan = self.plan;
         let inputs = self.inputs();
-        let steps: Vec<String> = plan
+        let steps: Vec<Vec<Tree>> = plan
             .steps
             .iter()
             .enumerate()
@@ -171,91 +377,125 @@ impl Source<'_> {
             .collect();
         self.step = None;
         let (output, tail) = self.output();
-        let mut text = "plan! {\n".to_owned();
-        text.push_str(&layout::doc(&plan.description, 4));
-        text.push_str(&head(&self.name(), &inputs, output.as_deref()));
-        let tail = tail.map(|tail| tail + "\n");
-        let parts: Vec<String> = steps.into_iter().chain(tail).collect();
-        text.push_str(&parts.join("\n"));
-        text.push_str("    }\n}\n");
-        text
+        if !self.lacks.is_empty() {
+            return None;
+        }
+        let mut printer = Printer::default();
+        printer.whole("plan!", 0);
+        printer.push(" ");
+        printer.open(Delimiter::Brace);
+        for line in docs::lines(&plan.description) {
+            printer.line(4);
+            printer.whole(&line, 4);
+        }
+        printer.line(4);
+        printer.tree(&self.head(inputs, output.as_deref()), 4, 0);
+        printer.open(Delimiter::Brace);
+        let parts = steps.into_iter().chain(tail.map(|tail| vec![tail]));
+        for (number, lines) in parts.enumerate() {
+            if number > 0 {
+                printer.line(0);
+            }
+            for tree in lines {
+                printer.line(8);
+                printer.tree(&tree, 8, 0);
+            }
+        }
+        printer.line(4);
+        printer.close(Delimiter::Brace);
+        printer.line(0);
+        printer.close(Delimiter::Brace);
+        printer.finish()
     }
 
-    /// The plan's name, which is not that of one of its tools.
-    fn name(&self) -> String {
-        let name = names::structure(&self.plan.name);
-        let name = name.unwrap_or_else(|| "Plan".to_owned());
-        let actions = self.plan.steps.iter().flat_map(|step| step.actions());
-        let mut tools = actions.filter_map(|action| names::structure(&action.tool.as_ref()?.name));
-        match tools.any(|tool| tool == name) {
-            true => name + "Plan",
-            false => name,
-        }
+    /// `pub Name(inputs) -> Output`, in one line if it fits.
+    fn head(&self, inputs: Vec<(Vec<String>, String)>, output: Option<&str>) -> Tree {
+        let structs: HashSet<String> = self.tools.keys().cloned().collect();
+        let name = names::plan(&self.plan.name, &structs);
+        let arrow = output
+            .map(|output| format!(" -> {output}"))
+            .unwrap_or_default();
+        let lengths = inputs.iter().map(|(_, input)| input.chars().count() + 2);
+        let length = name.len() + arrow.chars().count() + lengths.sum::<usize>();
+        let style = match length <= 85 && inputs.iter().all(|(doc, _)| doc.is_empty()) {
+            true => Style::Beside,
+            false => Style::Inputs,
+        };
+        let item = |(mut lines, input): (Vec<String>, String)| {
+            lines.push(input);
+            Tree::Text(lines.join("\n"))
+        };
+        let inputs = inputs.into_iter().map(item).collect();
+        Tree::Row(vec![
+            Tree::text("pub "),
+            Tree::list(name, Delimiter::Parenthesis, style, inputs),
+            Tree::Text(arrow + " "),
+        ])
     }
 
     /// The inputs: each one's description, and `name: Type`.
-    fn inputs(&mut self) -> Vec<(String, String)> {
+    fn inputs(&mut self) -> Vec<(Vec<String>, String)> {
         let plan = self.plan;
         let mut inputs = Vec::with_capacity(plan.inputs.len());
         for (input, name) in plan.inputs.iter().zip(self.names.inputs.clone()) {
-            let given = match input.type_name.as_ref() {
-                "" => "String",
-                given => given,
+            let ty = match input.type_name.as_ref() {
+                "" => "String".to_owned(),
+                _ => {
+                    let place = format!("input `{}`", shown(&input.name));
+                    self.type_name(place, &input.type_name)
+                }
             };
-            let ty = layout::type_name(given).unwrap_or_else(|| {
-                let place = format!("input `{}`", input.name);
-                self.lack(place, format!("the type `{given}`, which is none of Rust"));
-                "String".to_owned()
-            });
-            inputs.push((layout::doc(&input.description, 8), format!("{name}: {ty}")));
+            inputs.push((docs::lines(&input.description), format!("{name}: {ty}")));
+            self.types.push(ty);
         }
         inputs
     }
 
+    fn type_name(&mut self, place: impl Into<String>, given: &Cow<'static, str>) -> String {
+        match fragment::type_name(given) {
+            Ok((ty, is_plain)) => {
+                if !is_plain {
+                    self.code(place, "the type", given);
+                }
+                ty
+            }
+            Err(flaw) => {
+                let why = match flaw {
+                    Flaw::Large => value::said(flaw),
+                    Flaw::Other => ", which is none of Rust",
+                };
+                self.lack(place, format!("the type `{}`{why}", shown(given)));
+                "()".to_owned()
+            }
+        }
+    }
+
     /// The type and the value of the output.
-    fn output(&mut self) -> (Option<String>, Option<String>) {
+    fn output(&mut self) -> (Option<String>, Option<Tree>) {
         let Output { type_name, value } = &self.plan.output;
         let value = value.plain();
         if type_name.is_empty() && matches!(value, Template::Null) {
             return (None, None);
         }
-        let mut jsons = Jsons::default();
-        let (ty, text) = match (type_name.as_ref(), self.type_of(&value)) {
-            ("", Some(ty)) => (ty, self.value("", &value, Takes::Anything, &mut jsons)),
-            ("", None) => {
-                let text = match &value {
-                    Template::Reference(_) => self.value("", &value, Takes::Anything, &mut jsons),
-                    Template::Computed(computed) => {
-                        let what = format!(
-                            "the computed value `{}`, whose type the plan does not keep",
-                            computed.written
-                        );
-                        self.lack("the output", what);
-                        "()".to_owned()
-                    }
-                    value => {
-                        let json = self.json("", value);
-                        jsons.add(json)
-                    }
-                };
-                ("serde_json::Value".to_owned(), text)
-            }
-            (given, _) => {
-                let ty = layout::type_name(given).unwrap_or_else(|| {
-                    self.lack(
-                        "the output",
-                        format!("the type `{given}`, which is none of Rust"),
-                    );
-                    "()".to_owned()
-                });
-                (ty, self.value("", &value, Takes::Anything, &mut jsons))
-            }
-        };
-        let tail = layout::statement(&text, jsons);
-        if tail.is_none() && self.lacks.is_empty() {
-            self.lack("the output", "what is no Rust");
+        if !type_name.is_empty() {
+            let ty = self.type_name("the output", type_name);
+            return (Some(ty), Some(self.value("", &value, Takes::Anything)));
         }
-        (Some(ty), tail)
+        if let Some(ty) = self.type_of(&value) {
+            return (Some(ty), Some(self.value("", &value, Takes::Anything)));
+        }
+        let tail = match &value {
+            Template::Reference(_) => self.value("", &value, Takes::Anything),
+            Template::Computed(computed) => {
+                let written = shown(&computed.written);
+                let what =
+                    format!("the computed value `{written}`, whose type the plan does not keep");
+                self.lack("the output", what);
+                Tree::text("()")
+            }
+            value => value::json(self.json("", value)),
+        };
+        (Some("serde_json::Value".to_owned()), Some(tail))
     }
 
     /// The type of what the plan gives, where it shows.
@@ -279,29 +519,8 @@ impl Source<'_> {
                     Optional::No | Optional::Each => ty,
                 })
             }
-            From::Input(input) => {
-                let input = self.plan.inputs.get(input)?;
-                layout::type_name(&input.type_name)
-            }
+            From::Input(input) => self.types.get(input).cloned(),
             From::Local(_) => None,
         }
     }
-}
-
-/// `pub Name(inputs) -> Output {`, in one line if it fits.
-fn head(name: &str, inputs: &[(String, String)], output: Option<&str>) -> String {
-    let arrow = output
-        .map(|output| format!(" -> {output}"))
-        .unwrap_or_default();
-    let plain: Vec<&str> = inputs.iter().map(|(_, input)| input.as_str()).collect();
-    let line = format!("    pub {name}({}){arrow} {{\n", plain.join(", "));
-    if line.len() <= 101 && inputs.iter().all(|(doc, _)| doc.is_empty()) {
-        return line;
-    }
-    let mut text = format!("    pub {name}(\n");
-    for (doc, input) in inputs {
-        text.push_str(&format!("{doc}        {input},\n"));
-    }
-    text.push_str(&format!("    ){arrow} {{\n"));
-    text
 }

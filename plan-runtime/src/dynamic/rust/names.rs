@@ -1,8 +1,19 @@
 //! Rust's names for the names of JSON.
 
+use super::fragment::is_identifier;
 use crate::Plan;
 use heck::{ToSnakeCase, ToUpperCamelCase};
-use syn::Ident;
+use std::collections::HashSet;
+use unicode_normalization::UnicodeNormalization;
+
+/// How long a name is at most, in bytes.
+const LONGEST: usize = 1024;
+
+/// Types that every program knows by these names: a plan is not called so.
+const KNOWN: [&str; 12] = [
+    "Box", "Err", "None", "Ok", "Option", "Plan", "Result", "Some", "String", "Tool", "ToString",
+    "Vec",
+];
 
 /// The names of a plan's steps and inputs.
 pub(super) struct Names {
@@ -12,12 +23,8 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(plan: &Plan) -> Self {
-        let mut taken = Vec::new();
-        let mut name = |given: &str, kind: &str| {
-            let name = distinct(variable(given, kind), &taken);
-            taken.push(name.clone());
-            name
-        };
+        let mut taken = HashSet::new();
+        let mut name = |given: &str, kind: &str| distinct(variable(given, kind), &mut taken);
         // The names of inputs are those of the struct's fields, so they come first.
         let inputs = plan.inputs.iter().map(|input| name(&input.name, "input"));
         let inputs = inputs.collect();
@@ -27,17 +34,26 @@ impl Names {
     }
 }
 
-fn is_identifier(name: &str) -> bool {
-    syn::parse_str::<Ident>(name).is_ok()
+/// Without the sign that makes a name of a keyword.
+pub(super) fn plain(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
+/// Whether this is a name as it stands, and no keyword.
+fn is_name(name: &str) -> bool {
+    is_identifier(name) && plain(name) == name
 }
 
 /// The name of a step or an input: as it is where that is a Rust name in lower case.
 fn variable(given: &str, kind: &str) -> String {
     let is_lower = !given.contains(char::is_uppercase);
-    if is_lower && !given.trim_matches('_').is_empty() && is_identifier(given) {
+    if is_lower && !given.trim_matches('_').is_empty() && is_name(given) {
         return given.to_owned();
     }
-    let snake = given.to_snake_case();
+    let snake = match given.len() > LONGEST {
+        true => String::new(),
+        false => given.to_snake_case(),
+    };
     keyword(&snake)
         .or_else(|| keyword(&format!("{kind}_{snake}")))
         .unwrap_or_else(|| kind.to_owned())
@@ -45,32 +61,51 @@ fn variable(given: &str, kind: &str) -> String {
 
 /// The name, raw where it is a keyword; none where it cannot be a name.
 fn keyword(name: &str) -> Option<String> {
-    if is_identifier(name) {
-        return Some(name.to_owned());
+    // rustc takes two spellings of one letter for one name.
+    let name: String = name.nfc().collect();
+    if is_name(&name) {
+        return Some(name);
     }
     let raw = format!("r#{name}");
     let behind = format!("{name}_");
     [raw, behind].into_iter().find(|name| {
         // Raw, a name that starts with a digit is none either; with a sign behind it, `self` is one.
-        is_identifier(name) && *name != "_"
+        is_identifier(name) && *name != "_" && plain(plain(name)) == plain(name)
     })
 }
 
-fn distinct(name: String, taken: &[String]) -> String {
-    let plain = name.trim_start_matches("r#");
-    let mut numbered = name.clone();
-    let mut number = 1;
-    while taken.contains(&numbered) {
-        number += 1;
-        numbered = format!("{plain}_{number}");
+/// The name with a number that makes it another than those before.
+fn distinct(name: String, taken: &mut HashSet<String>) -> String {
+    let first = plain(&name).to_owned();
+    if taken.insert(first.clone()) {
+        return name;
     }
-    numbered
+    let mut number = 1;
+    loop {
+        number += 1;
+        let numbered = format!("{first}_{number}");
+        if taken.insert(numbered.clone()) {
+            return numbered;
+        }
+    }
 }
 
 /// The struct of a tool: what `#[tool]` makes of a function's name.
 pub(super) fn structure(tool: &str) -> Option<String> {
+    if tool.len() > LONGEST {
+        return None;
+    }
     let name = tool.to_upper_camel_case();
-    is_identifier(&name).then_some(name)
+    is_name(&name).then_some(name)
+}
+
+/// The struct of a plan, which is none of those that its tools have, nor one that every program knows.
+pub(super) fn plan(name: &str, tools: &HashSet<String>) -> String {
+    let mut name = structure(name).unwrap_or_else(|| "Plan".to_owned());
+    while tools.contains(&name) || (KNOWN.contains(&name.as_str()) && name != "Plan") {
+        name.push_str("Plan");
+    }
+    name
 }
 
 /// The field under which serde has this key, if it looks like one; a key with other signs is one of a map.
@@ -84,7 +119,10 @@ pub(super) fn field(key: &str) -> Option<String> {
 
 /// The field of an argument.
 pub(super) fn argument(key: &str) -> Option<String> {
-    match is_identifier(key) && !key.contains(char::is_uppercase) {
+    if key.len() > LONGEST {
+        return None;
+    }
+    match is_name(key) && !key.contains(char::is_uppercase) {
         true => Some(key.to_owned()),
         false => keyword(&key.to_snake_case()),
     }

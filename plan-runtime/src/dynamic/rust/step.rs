@@ -1,178 +1,254 @@
-use super::layout::{self, Jsons};
-use super::value::Takes;
-use super::{Source, names};
+//! Steps: what they do, and their attributes.
+
+use super::fragment::{self, Pattern};
+use super::layout::{Style, Tree};
+use super::value::{Takes, said};
+use super::{Local, Source, docs, names, quoted, shown};
 use crate::plan::{Action, Body, Condition, Entry, Key, Number, Optional, Policy, Step, Template};
+use proc_macro2::Delimiter;
 use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::time::Duration;
 
 impl Source<'_> {
-    /// A step with its doc comment and its attributes.
-    pub(super) fn step(&mut self, index: usize, step: &Step) -> String {
+    /// A step, after its doc comment and its attributes.
+    pub(super) fn step(&mut self, index: usize, step: &Step) -> Vec<Tree> {
         self.step = Some(step.id.to_string());
-        let mut text = layout::doc(&step.intent, 8);
+        let mut lines: Vec<Tree> = docs::lines(&step.intent)
+            .into_iter()
+            .map(Tree::Text)
+            .collect();
         let after = step.only_after();
         if !after.is_empty() {
             let names = after.iter().filter_map(|&step| self.names.steps.get(step));
             let names: Vec<&str> = names.map(String::as_str).collect();
-            text.push_str(&format!("        #[after({})]\n", names.join(", ")));
+            lines.push(Tree::Text(format!("#[after({})]", names.join(", "))));
         }
-        for attribute in attributes(&step.policy) {
-            text.push_str(&format!("        #[{attribute}]\n"));
-        }
+        lines.extend(attributes(&step.policy));
         if let Some(fallback) = &step.policy.fallback {
-            let mut jsons = Jsons::default();
-            let value = self.value("", &fallback.plain(), Takes::Anything, &mut jsons);
-            match layout::statement(&value, jsons) {
-                Some(value) => {
-                    text.push_str(&format!("        #[fallback({})]\n", value.trim()));
-                }
-                None => self.lack(self.here(), format!("the fallback `{fallback}`")),
-            }
+            let value = self.value("", &fallback.plain(), Takes::Anything);
+            let given = Tree::list(
+                "fallback",
+                Delimiter::Parenthesis,
+                Style::Beside,
+                vec![value],
+            );
+            let attribute = Tree::list("#", Delimiter::Bracket, Style::Beside, vec![given]);
+            lines.push(attribute);
         }
         let name = self.names.steps[index].clone();
-        let mut jsons = Jsons::default();
-        let statement = match &step.body {
+        let (ty, body) = match &step.body {
             Body::Action(Action {
                 tool: None, args, ..
             }) => {
                 let args = args.plain();
                 let Some(ty) = type_of(&args) else {
+                    let args = shown(&args.to_string());
                     let what =
                         format!("the computed value `{args}`, whose type the plan does not keep");
                     self.lack(self.here(), what);
-                    return text;
+                    return lines;
                 };
-                let value = self.value("", &args, Takes::Anything, &mut jsons);
-                format!("let {name}: {ty} = {value};")
+                let value = self.value("", &args, Takes::Anything);
+                (format!(": {ty}"), value)
             }
-            body => {
-                let body = self.body(body, &mut jsons);
-                format!("let {name} = {body};")
-            }
+            body => (String::new(), self.body(body)),
         };
-        match layout::statement(&statement, jsons) {
-            Some(statement) => {
-                text.push_str(&statement.replacen("let ", "step ", 1));
-                text.push('\n');
-            }
-            // Of what is no Rust in it, it was said before.
-            None if self.lacks.is_empty() => self.lack(self.here(), "what is no Rust"),
-            None => {}
-        }
-        text
+        let start = Tree::Text(format!("step {name}{ty} = "));
+        lines.push(Tree::Row(vec![start, body, Tree::text(";")]));
+        lines
     }
 
-    fn body(&mut self, body: &Body, jsons: &mut Jsons) -> String {
+    fn body(&mut self, body: &Body) -> Tree {
         match body {
-            Body::Action(action) => self.action(action, jsons),
+            Body::Action(action) => self.action(action),
             Body::If(branches) => {
-                let mut text = String::new();
+                let mut parts = Vec::new();
                 for (place, branch) in branches.iter().enumerate() {
                     if place > 0 {
-                        text.push_str(" else ");
+                        parts.push(Tree::text(" else "));
                     }
-                    let mut bound = false;
-                    match &branch.condition {
-                        Condition::Always if place > 0 => {}
-                        Condition::Always => text.push_str("if true "),
-                        Condition::Holds(value) => {
-                            let value = self.value("if", &value.plain(), Takes::Anything, jsons);
-                            text.push_str(&format!("if {value} "));
-                        }
-                        Condition::Binds { pattern, value } => {
-                            let value = self.value("if", &value.plain(), Takes::Anything, jsons);
-                            // A chain of conditions has its own `let`.
-                            let start = match pattern.contains(" let ") {
-                                true => "if",
-                                false => "if let",
-                            };
-                            if !layout::is_if(&format!("{start} {pattern} = x {{}}")) {
-                                self.lack(self.here(), format!("the pattern `{pattern}`"));
-                            }
-                            text.push_str(&format!("{start} {pattern} = {value} "));
-                            self.locals.push(pattern.to_string());
-                            bound = true;
-                        }
+                    let around = self.locals.len();
+                    if !(place > 0 && matches!(branch.condition, Condition::Always)) {
+                        parts.push(Tree::text("if "));
+                        self.condition(&branch.condition, &mut parts);
+                        parts.push(Tree::text(" "));
                     }
-                    let body = self.body(&branch.body, jsons);
-                    text.push_str(&format!("{{ {body} }}"));
-                    if bound {
-                        self.locals.pop();
-                    }
+                    let body = self.body(&branch.body);
+                    parts.push(Tree::list("", Delimiter::Brace, Style::Block, vec![body]));
+                    self.locals.truncate(around);
                 }
                 if branches.is_empty() {
                     self.lack(self.here(), "an `if` without branches");
                 }
-                text
+                Tree::Together(parts)
             }
             Body::For(rounds) => {
                 let Some(each) = rounds.first() else {
                     self.lack(self.here(), "a `for` without a body");
-                    return String::new();
+                    return Tree::text("");
                 };
-                if !layout::is_for(&format!("for {} in x {{}}", each.pattern)) {
-                    self.lack(self.here(), format!("the pattern `{}`", each.pattern));
-                }
-                let list = self.value("in", &each.list.plain(), Takes::Anything, jsons);
-                self.locals.push(each.pattern.to_string());
-                let body = self.body(&each.body, jsons);
+                let list = each.list.plain();
+                let start = self.binds(&each.pattern, &list, true);
+                // The list is resolved outside of what the pattern binds.
+                let value = self.value("in", &list, Takes::Block);
+                self.locals.extend(start.1);
+                let body = self.body(&each.body);
                 self.locals.pop();
-                format!("for {} in {list} {{ {body} }}", each.pattern)
+                let block = Tree::list("", Delimiter::Brace, Style::Lines, vec![body]);
+                let start = Tree::Text(format!("for {} in ", start.0));
+                Tree::Row(vec![start, value, Tree::text(" "), block])
             }
         }
     }
 
-    fn action(&mut self, action: &Action, jsons: &mut Jsons) -> String {
-        let Some(tool) = &action.tool else {
-            self.lack(self.here(), format!("the computed value `{}`", action.args));
-            return String::new();
-        };
-        let structure = names::structure(&tool.name).unwrap_or_else(|| {
-            self.lack(
-                self.here(),
-                format!("the tool `{}`, whose name is no name in Rust", tool.name),
-            );
-            "Tool".to_owned()
+    /// A condition, whose local value is added to those around.
+    fn condition(&mut self, condition: &Condition, parts: &mut Vec<Tree>) {
+        match condition {
+            Condition::Always => parts.push(Tree::text("true")),
+            Condition::Holds(value) => {
+                parts.push(self.value("if", &value.plain(), Takes::Block));
+            }
+            Condition::Binds { pattern, value } => {
+                let value = value.plain();
+                let (pattern, local) = self.binds(pattern, &value, false);
+                let value = self.value("if", &value, Takes::Block);
+                parts.push(Tree::Text(format!("let {pattern} = ")));
+                parts.push(value);
+                self.locals.extend(local);
+            }
+            Condition::Chain(chain) => {
+                let (text, names) = match chain {
+                    Template::Computed(chain) => match fragment::chain(&chain.written) {
+                        Ok(parsed) => {
+                            let place = self.at("if");
+                            if self.reads(&place, chain) {
+                                self.code(place, "the condition", &chain.written);
+                            }
+                            parsed
+                        }
+                        Err(flaw) => {
+                            let what = format!("the condition `{}`", shown(&chain.written));
+                            self.lack(self.at("if"), what + said(flaw));
+                            (String::new(), Vec::new())
+                        }
+                    },
+                    other => {
+                        let other = shown(&other.to_string());
+                        self.lack(self.at("if"), format!("the condition `{other}`"));
+                        (String::new(), Vec::new())
+                    }
+                };
+                parts.push(Tree::Text(text));
+                self.locals.push(Local::parts(names));
+            }
+        }
+    }
+
+    /// A pattern over a value or over the elements of a list, with what it binds.
+    fn binds(
+        &mut self,
+        pattern: &Cow<'static, str>,
+        value: &Template,
+        repeats: bool,
+    ) -> (String, Option<Local>) {
+        let found = fragment::pattern(pattern, repeats);
+        let found = found.unwrap_or_else(|flaw| {
+            let what = format!("the pattern `{}`", shown(pattern));
+            self.lack(self.here(), what + said(flaw));
+            Pattern::default()
         });
+        if !found.is_plain {
+            self.code(self.here(), "the pattern", pattern);
+        }
+        let local = match value {
+            // What was computed was taken apart by the pattern.
+            Template::Computed(_) => Local::parts(found.names),
+            _ => Local {
+                pattern: shown(pattern),
+                parts: match found.whole {
+                    Some(_) => Vec::new(),
+                    None => found.parts,
+                },
+                whole: found.whole,
+                names: found.names,
+            },
+        };
+        (found.text, Some(local))
+    }
+
+    fn action(&mut self, action: &Action) -> Tree {
+        let Some(tool) = &action.tool else {
+            let args = shown(&action.args.to_string());
+            self.lack(self.here(), format!("the computed value `{args}`"));
+            return Tree::text("");
+        };
+        let structure = self.structure(&tool.name);
         let schema = self.schemas.get(tool.name.as_ref()).copied();
+        let call =
+            |style, fields| Tree::list(structure.clone() + " ", Delimiter::Brace, style, fields);
         let entries = match action.args.plain() {
             Template::Object(entries) => entries,
             // A tool without arguments.
-            Template::Null => return format!("{structure} {{}}"),
+            Template::Null => return call(Style::Commas, Vec::new()),
             args => {
+                let args = shown(&args.to_string());
                 self.lack(self.at(""), format!("`{args}` for all of them"));
-                return structure;
+                return Tree::text("");
             }
         };
-        let mut fields: Vec<String> = Vec::with_capacity(entries.len());
-        let mut given: Vec<&str> = Vec::with_capacity(entries.len());
-        let mut known: Vec<String> = Vec::new();
+        let mut fields = Vec::with_capacity(entries.len());
+        let mut given: HashSet<&str> = HashSet::with_capacity(entries.len());
+        let mut known: HashSet<String> = HashSet::new();
         for Entry { key, value } in entries.iter() {
             let Key::Name(key) = key else {
+                let value = shown(&value.to_string());
                 self.lack(self.at(""), format!("the members of `{value}` among them"));
                 continue;
             };
-            given.push(key);
+            given.insert(key);
             let Some(field) = names::argument(key).filter(|field| !known.contains(field)) else {
                 self.lack(self.at(key), "a name that is none in Rust");
                 continue;
             };
-            let value = self.value(key, value, takes(schema, key), jsons);
-            fields.push(match field == value {
-                true => value,
-                false => format!("{field}: {value}"),
+            let value = self.value(key, value, takes(schema, key));
+            fields.push(match value {
+                Tree::Text(value) if value == field => Tree::Text(value),
+                value => Tree::Row(vec![Tree::Text(format!("{field}: ")), value]),
             });
-            known.push(field);
+            known.insert(field);
         }
-        let is_left_out = |name: &String| !given.contains(&name.as_str());
+        let is_left_out = |name: &String| !given.contains(name.as_str());
         let leaves_out = match properties(schema) {
             Some(properties) => properties.keys().any(is_left_out),
             None => true,
         };
         if leaves_out {
-            fields.push(layout::REST.to_owned());
+            fields.push(Tree::text(".."));
         }
-        format!("{structure} {{ {} }}", fields.join(", "))
+        call(Style::Commas, fields)
+    }
+
+    /// The struct of a tool; no other tool has the same.
+    fn structure(&mut self, tool: &str) -> String {
+        let Some(structure) = names::structure(tool) else {
+            let what = format!("the tool `{}`, whose name is no name in Rust", shown(tool));
+            self.lack(self.here(), what);
+            return "Tool".to_owned();
+        };
+        match self.tools.get(&structure) {
+            Some(first) if first != tool => {
+                let (tool, first) = (shown(tool), shown(first));
+                let what = format!("the tool `{tool}`, which has the name of `{first}` in Rust");
+                self.lack(self.here(), what);
+            }
+            Some(_) => {}
+            None => {
+                self.tools.insert(structure.clone(), tool.to_owned());
+            }
+        }
+        structure
     }
 }
 
@@ -204,16 +280,16 @@ pub(super) fn type_of(template: &Template) -> Option<&'static str> {
 }
 
 /// All attributes but `after` and `fallback`.
-fn attributes(policy: &Policy) -> Vec<String> {
+fn attributes(policy: &Policy) -> Vec<Tree> {
     let default = Policy::DEFAULT;
-    let text = |duration: Duration| humantime::format_duration(duration).to_string();
+    let text = |duration: Duration| quoted(&humantime::format_duration(duration).to_string());
     let mut retry = String::new();
     for (name, given, default) in [
         ("backoff", policy.backoff, default.backoff),
         ("max", policy.max, default.max),
     ] {
         if given != default {
-            retry.push_str(&format!(", {name} = \"{}\"", text(given)));
+            retry.push_str(&format!(", {name} = {}", text(given)));
         }
     }
     if !policy.jitter {
@@ -225,7 +301,7 @@ fn attributes(policy: &Policy) -> Vec<String> {
         attributes.push(format!("retry({attempts}{retry})"));
     }
     for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
-        attributes.extend(limit.map(|limit| format!("{name}(\"{}\")", text(limit))));
+        attributes.extend(limit.map(|limit| format!("{name}({})", text(limit))));
     }
     let concurrency = policy
         .concurrency
@@ -236,5 +312,6 @@ fn attributes(policy: &Policy) -> Vec<String> {
         Optional::Whole => attributes.push("optional".into()),
         Optional::Each => attributes.push("optional(each)".into()),
     }
-    attributes
+    let attribute = |inside: String| Tree::Text(format!("#[{inside}]"));
+    attributes.into_iter().map(attribute).collect()
 }

@@ -1,6 +1,15 @@
-use super::layout::{Json, Jsons, is_expression};
-use super::{Source, names};
-use crate::plan::{Absent, Entry, Key, Number, Part, Reference, Segment, Source as From, Template};
+//! Templates as expressions.
+
+use super::fragment::{self, Flaw};
+use super::layout::{Style, Tree};
+use super::{Source, names, quoted, shown};
+use crate::plan::{
+    Absent, Computed, Entry, Key, Number, Part, Reference, Segment, Source as From, Template,
+};
+use proc_macro2::Delimiter;
+
+/// How many parts a path has at most. The compiler calls itself for each.
+const MOST: usize = 128;
 
 /// What is known of a place that takes a value.
 #[derive(Clone, Copy, PartialEq)]
@@ -8,94 +17,132 @@ pub(super) enum Takes {
     Anything,
     /// A number that need not be an integer.
     Fraction,
+    /// A condition or a list, which a block follows.
+    Block,
 }
 
 impl Source<'_> {
     /// A [plain](Template::plain) template as an expression.
-    pub(super) fn value(
-        &mut self,
-        path: &str,
-        template: &Template,
-        takes: Takes,
-        jsons: &mut Jsons,
-    ) -> String {
+    pub(super) fn value(&mut self, path: &str, template: &Template, takes: Takes) -> Tree {
         match template {
-            Template::Null => "None".to_owned(),
-            Template::Number(number) => number_text(*number, takes),
+            Template::Null => Tree::text("None"),
+            Template::Number(number) if is_finite(*number) => {
+                Tree::Text(number_text(*number, takes))
+            }
             Template::List(items) => {
                 let mut written = Vec::with_capacity(items.len());
                 for (index, item) in items.iter().enumerate() {
                     let path = format!("{path}[{index}]");
-                    written.push(self.value(&path, item, takes, jsons));
+                    let takes = match takes {
+                        Takes::Block => Takes::Anything,
+                        takes => takes,
+                    };
+                    written.push(self.value(&path, item, takes));
                 }
-                format!("[{}]", written.join(", "))
+                Tree::list("", Delimiter::Bracket, Style::Commas, written)
             }
             Template::Object(_) => {
-                let json = self.json(path, template);
-                jsons.add(json)
+                let object = self.json(path, template);
+                json(object)
             }
-            other => self.leaf(path, other),
+            other => self.leaf(path, other, takes),
         }
     }
 
     /// A plain template inside a `json!`.
-    pub(super) fn json(&mut self, path: &str, template: &Template) -> Json {
+    pub(super) fn json(&mut self, path: &str, template: &Template) -> Tree {
         match template {
-            Template::Null => Json::Leaf("null".to_owned()),
+            Template::Null => Tree::text("null"),
             Template::List(items) => {
                 let item = |(index, item)| self.json(&format!("{path}[{index}]"), item);
-                Json::List(items.iter().enumerate().map(item).collect())
+                let items = items.iter().enumerate().map(item).collect();
+                Tree::list("", Delimiter::Bracket, Style::Between, items)
             }
             Template::Object(entries) => {
                 let mut members = Vec::with_capacity(entries.len());
                 for Entry { key, value } in entries.iter() {
                     let Key::Name(name) = key else {
                         let place = self.at(path);
+                        let value = shown(&value.to_string());
                         self.lack(place, format!("the members of `{value}` among its own"));
                         continue;
                     };
                     let mut path = path.to_owned();
                     crate::plan::push_key(&mut path, name);
-                    members.push((name.clone().into_owned(), self.json(&path, value)));
+                    let value = self.json(&path, value);
+                    members.push(Tree::Row(vec![Tree::Text(quoted(name) + ": "), value]));
                 }
-                Json::Object(members)
+                Tree::list("", Delimiter::Brace, Style::Between, members)
             }
-            other => Json::Leaf(self.leaf(path, other)),
+            other => self.leaf(path, other, Takes::Anything),
         }
     }
 
-    fn leaf(&mut self, path: &str, template: &Template) -> String {
+    fn leaf(&mut self, path: &str, template: &Template, takes: Takes) -> Tree {
         let written = match template {
-            Template::Bool(value) => Ok(value.to_string()),
-            Template::Number(Number::Float(value)) if !value.is_finite() => {
-                Err(format!("the number {value}"))
+            Template::Bool(value) => Ok(Tree::Text(value.to_string())),
+            Template::Number(number) if !is_finite(*number) => {
+                Err(format!("the number {template}"))
             }
-            Template::Number(number) => Ok(number_text(*number, Takes::Anything)),
-            Template::String(text) => Ok(format!("{text:?}")),
-            Template::Reference(reference) => self.reference(reference),
-            Template::Text(parts) => self.text(parts),
-            Template::Computed(computed) => match self.renamed(&computed.reads) {
-                Some(name) => Err(format!(
-                    "the computed value `{}`, since `{name}` has another name in Rust",
-                    computed.written
-                )),
-                None if is_expression(&computed.written) => Ok(computed.written.to_string()),
-                None => Err(format!("the computed value `{}`", computed.written)),
-            },
+            Template::Number(number) => Ok(Tree::Text(number_text(*number, takes))),
+            Template::String(text) => Ok(Tree::Text(quoted(text))),
+            Template::Reference(reference) => self.reference(reference).map(Tree::Text),
+            Template::Text(parts) => self.text(path, parts),
+            Template::Computed(computed) => self.computed(path, computed, takes),
             Template::Null | Template::List(_) | Template::Object(_) | Template::Tagged(..) => {
-                Ok("None".to_owned())
+                Ok(Tree::text("None"))
             }
         };
         written.unwrap_or_else(|construct| {
             let place = self.at(path);
             self.lack(place, construct);
-            "None".to_owned()
+            Tree::text("None")
         })
+    }
+
+    fn computed(&mut self, path: &str, computed: &Computed, takes: Takes) -> Result<Tree, String> {
+        let text = fragment::expression(&computed.written, takes == Takes::Block);
+        let text = text.map_err(|flaw| {
+            format!("the computed value `{}`", shown(&computed.written)) + said(flaw)
+        })?;
+        let place = self.at(path);
+        if self.reads(&place, computed) {
+            self.code(place, "the computed value", &computed.written);
+        }
+        Ok(Tree::Text(text))
+    }
+
+    /// Whether what a computed value reads goes by its name here.
+    pub(super) fn reads(&mut self, place: &str, computed: &Computed) -> bool {
+        let why = match (self.renamed(&computed.reads), self.hidden(&computed.reads)) {
+            (Some(name), _) => format!("since `{}` has another name in Rust", shown(name)),
+            (None, Some(name)) => format!("since a pattern around it binds `{}`", shown(name)),
+            (None, None) => return true,
+        };
+        let written = shown(&computed.written);
+        self.lack(place, format!("the computed value `{written}`, {why}"));
+        false
     }
 
     /// One of these that does not go by its own name.
     fn renamed(&self, reads: &[From]) -> Option<&str> {
-        let names = reads.iter().filter_map(|read| match *read {
+        let mut names = reads.iter().filter_map(|read| self.named(*read));
+        names
+            .find(|(given, name)| given != name && names::plain(name) != *given)
+            .map(|(given, _)| given)
+    }
+
+    /// One of these whose name means a local value here.
+    fn hidden(&self, reads: &[From]) -> Option<&str> {
+        let mut names = reads.iter().filter_map(|read| self.named(*read));
+        names
+            .find(|(_, name)| self.binding(name).is_some())
+            .map(|(given, _)| given)
+    }
+
+    /// The name of a step or an input in the plan, and in Rust.
+    fn named(&self, source: From) -> Option<(&str, &str)> {
+        match source {
             From::Step(step) => Some((
                 self.plan.steps.get(step)?.id.as_ref(),
                 self.names.steps.get(step)?,
@@ -105,98 +152,109 @@ impl Source<'_> {
                 self.names.inputs.get(input)?,
             )),
             From::Local(_) => None,
-        });
-        let mut names =
-            names.filter(|(given, name)| given != name && name.trim_start_matches("r#") != *given);
-        names.next().map(|(given, _)| given)
+        }
     }
 
-    fn text(&mut self, parts: &[Part]) -> Result<String, String> {
+    /// The innermost local value that has this name.
+    fn binding(&self, name: &str) -> Option<usize> {
+        let is_name = |bound: &String| names::plain(bound) == names::plain(name);
+        self.locals
+            .iter()
+            .rposition(|local| local.names.iter().any(is_name))
+    }
+
+    fn text(&mut self, path: &str, parts: &[Part]) -> Result<Tree, String> {
         let mut text = String::new();
-        let mut arguments = String::new();
+        let mut arguments = Vec::new();
         for part in parts {
             let (value, spec) = match part {
                 Part::Literal(literal) => {
-                    text.push_str(&literal.replace('{', "{{").replace('}', "}}"));
+                    for c in literal.chars() {
+                        text.extend(std::iter::repeat_n(c, 1 + usize::from("{}".contains(c))));
+                    }
                     continue;
                 }
                 Part::Value { value, spec, .. } => (value, spec),
             };
             let value = match value {
-                Template::Reference(reference) => self.reference(reference)?,
+                Template::Reference(reference) => Tree::Text(self.reference(reference)?),
                 Template::Computed(_)
                 | Template::String(_)
                 | Template::Number(_)
-                | Template::Bool(_) => self.leaf("", value),
-                other => return Err(format!("the value `{other}` in a text")),
+                | Template::Bool(_) => self.leaf(path, value, Takes::Anything),
+                other => {
+                    let other = shown(&other.to_string());
+                    return Err(format!("the value `{other}` in a text"));
+                }
             };
-            if spec.contains(['{', '}']) {
-                return Err(format!("the format `{spec}`"));
+            if !is_format(spec) {
+                return Err(format!("the format `{}`", shown(spec)));
             }
             let colon = if spec.is_empty() { "" } else { ":" };
-            let is_name = value.chars().all(|c| c.is_alphanumeric() || c == '_');
-            if is_name && value.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-                text.push_str(&format!("{{{value}{colon}{spec}}}"));
-            } else {
-                text.push_str(&format!("{{{colon}{spec}}}"));
-                arguments.push_str(&format!(", {value}"));
+            match value {
+                Tree::Text(name) if is_inline(&name) => {
+                    text.push_str(&format!("{{{name}{colon}{spec}}}"));
+                }
+                value => {
+                    text.push_str(&format!("{{{colon}{spec}}}"));
+                    arguments.push(value);
+                }
             }
         }
-        Ok(format!("format!({text:?}{arguments})"))
+        arguments.insert(0, Tree::Text(quoted(&text)));
+        let delimiter = Delimiter::Parenthesis;
+        Ok(Tree::list("format!", delimiter, Style::Between, arguments))
     }
 
-    /// A reference: as its author wrote it, if that was Rust, and else with the names that Rust would have.
+    /// A reference, from what it reads.
     fn reference(&self, reference: &Reference) -> Result<String, String> {
-        let nothing = || format!("the reference `{reference}`, which leads to nothing");
-        let (given, name) = match reference.source {
-            From::Step(step) => {
-                let given = self.plan.steps.get(step).ok_or_else(nothing)?;
-                (given.id.as_ref(), self.names.steps[step].as_str())
-            }
-            From::Input(input) => {
-                let given = self.plan.inputs.get(input).ok_or_else(nothing)?;
-                (given.name.as_ref(), self.names.inputs[input].as_str())
-            }
+        let shown = || shown(&reference.written);
+        let nothing = || format!("the reference `{}`, which leads to nothing", shown());
+        let (name, path) = match reference.source {
             From::Local(depth) => {
-                let pattern = self.locals.get(depth).ok_or_else(nothing)?.as_str();
-                let derived = crate::plan::written(&crate::plan::local(depth), &reference.path);
-                if reference.written != derived && is_expression(&reference.written) {
-                    return Ok(reference.written.to_string());
+                let local = self.locals.get(depth).ok_or_else(nothing)?;
+                let found = local.start(&reference.path);
+                let (name, path) = found
+                    .ok_or_else(|| format!("the part `{}` of `{}`", shown(), local.pattern))?;
+                if self.binding(name) != Some(depth) {
+                    let what = "whose name another pattern binds again";
+                    return Err(format!("the reference `{}`, {what}", shown()));
                 }
-                match names::argument(pattern) {
-                    Some(name) if name == pattern => (pattern, pattern),
-                    _ => return Err(format!("the part `{reference}` of `{pattern}`")),
+                (name, path)
+            }
+            source => {
+                let (_, name) = self.named(source).ok_or_else(nothing)?;
+                if self.binding(name).is_some() {
+                    let what = "whose name a pattern around it binds";
+                    return Err(format!("the reference `{}`, {what}", shown()));
                 }
+                (name, &reference.path[..])
             }
         };
-        if let Some(rest) = reference.written.strip_prefix(given)
-            && reference.written != crate::plan::written(given, &reference.path)
-            && rest.starts_with(['.', '[', '?'])
-        {
-            let written = format!("{name}{rest}");
-            if is_expression(&written) {
-                return Ok(written);
-            }
-        }
-        way(name, reference)
+        way(name, path, reference)
     }
 }
 
-fn way(name: &str, reference: &Reference) -> Result<String, String> {
+fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, String> {
     let mut text = name.to_owned();
-    let mut path = reference.path.iter().peekable();
+    let shown = || shown(&reference.written);
+    if path.len() > MOST {
+        return Err(format!("the reference `{}`, which is too long", shown()));
+    }
+    let mut path = path.iter().peekable();
     while let Some(segment) = path.next() {
         let asked = matches!(path.peek(), Some(Segment::Optional(_)));
         match segment {
             Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop) if !asked => {
                 return Err(format!(
-                    "the reference `{reference}`, which is absent where something on its way is"
+                    "the reference `{}`, which is absent where something on its way is",
+                    shown()
                 ));
             }
-            Segment::Key(key, Absent::Stop) => text.push_str(&format!(".get({key:?})")),
+            Segment::Key(key, Absent::Stop) => text.push_str(&format!(".get({})", quoted(key))),
             Segment::Key(key, _) => match names::field(key) {
                 Some(field) => text.push_str(&format!(".{field}")),
-                None => text.push_str(&format!("[{key:?}]")),
+                None => text.push_str(&format!("[{}]", quoted(key))),
             },
             Segment::Index(index, Absent::Null | Absent::Stop) if asked => {
                 text.push_str(&format!(".get({index})"));
@@ -207,12 +265,69 @@ fn way(name: &str, reference: &Reference) -> Result<String, String> {
             Segment::Same | Segment::Or(_) => {}
             Segment::Else(_) => {
                 return Err(format!(
-                    "what stands for the reference `{reference}` where it leads to nothing, which is the compat profile's"
+                    "what stands for the reference `{}` where it leads to nothing, which is the compat profile's",
+                    shown()
                 ));
             }
         }
     }
     Ok(text)
+}
+
+/// `json!` around an object.
+pub(super) fn json(object: Tree) -> Tree {
+    Tree::list("json!", Delimiter::Parenthesis, Style::Beside, vec![object])
+}
+
+/// What is wrong with a text that Rust has no form for.
+pub(super) fn said(flaw: Flaw) -> &'static str {
+    match flaw {
+        Flaw::Large => ", which is too long or too deep",
+        Flaw::Other => "",
+    }
+}
+
+/// Whether a value stands in the braces of a text: a name that is no keyword.
+fn is_inline(value: &str) -> bool {
+    fragment::is_identifier(value) && names::plain(value) == value
+}
+
+/// Whether this is what stands behind the colon in `{:>8}`: a fill and a side, a sign, `#`, `0`, a width, a precision, and a kind.
+fn is_format(spec: &str) -> bool {
+    let is_side = |c: char| matches!(c, '<' | '^' | '>');
+    let mut chars = spec.chars();
+    let rest = match (chars.next(), chars.next()) {
+        (Some('{' | '}'), _) => return false,
+        (Some(_), Some(side)) if is_side(side) => chars.as_str(),
+        (Some(side), _) if is_side(side) => &spec[1..],
+        _ => spec,
+    };
+    let rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+    let rest = rest.strip_prefix('#').unwrap_or(rest);
+    let number = |rest: &str| -> Option<usize> {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        // rustc takes no larger ones.
+        (digits == 0 || rest[..digits].parse::<u16>().is_ok()).then_some(digits)
+    };
+    let Some(width) = number(rest) else {
+        return false;
+    };
+    let rest = &rest[width..];
+    let rest = match rest.strip_prefix('.') {
+        Some(precision) => match number(precision) {
+            Some(digits) if digits > 0 => &precision[digits..],
+            _ => return false,
+        },
+        None => rest,
+    };
+    matches!(
+        rest,
+        "" | "?" | "x?" | "X?" | "x" | "X" | "o" | "b" | "e" | "E"
+    )
+}
+
+fn is_finite(number: Number) -> bool {
+    !matches!(number, Number::Float(value) if !value.is_finite())
 }
 
 fn number_text(number: Number, takes: Takes) -> String {
@@ -223,6 +338,6 @@ fn number_text(number: Number, takes: Takes) -> String {
     };
     match takes {
         Takes::Fraction => text + ".0",
-        Takes::Anything => text,
+        Takes::Anything | Takes::Block => text,
     }
 }

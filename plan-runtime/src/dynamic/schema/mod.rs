@@ -1,19 +1,31 @@
 //! What JSON Schemas say of values.
 //!
 //! Only what is understood says anything: a keyword that is not, a `$ref` that leads nowhere, `pattern`, `format`, `not` and the like
-//! leave a value free, so that nothing is found wrong that may be right.
+//! leave a value free, so that nothing is found wrong that may be right. A schema that refers to itself without a property or an element
+//! between says nothing at that place.
+//!
+//! A schema that is too large to be worked off is another matter: it does say something, which nobody looked at. It becomes
+//! [`Form::Beyond`], and whatever meets one of those is an error.
 
+mod allowed;
 mod overlap;
 mod types;
 
-pub(super) use overlap::Clash;
+use allowed::Allowed;
+pub(super) use overlap::{Clash, Spent};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 pub(super) use types::Types;
 
-/// How many forms a type has at most. What would make more of them is left out.
-const MOST_FORMS: usize = 64;
-/// How many schemas are opened for one type at most.
-const MOST_OPENED: usize = 2_000;
+/// How many forms a type has at most.
+const MOST_FORMS: usize = 1_024;
+/// How many schemas are opened for one type at most, and how many its forms have.
+const MOST_OPENED: usize = 20_000;
+/// How deep `$ref`, `allOf`, `anyOf` and `oneOf` may be in one another.
+const MOST_NESTED: usize = 128;
+
+/// How many values are counted up for the work of opening one schema.
+const VALUES: usize = 32;
 
 /// A schema, in the document that its `$ref`s lead into.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +36,13 @@ pub(super) struct Schema<'a> {
 
 /// The values that are allowed: those of any of the forms.
 #[derive(Clone, Debug)]
-pub(super) struct Type<'a>(Vec<Form<'a>>);
+pub(super) struct Type<'a> {
+    forms: Vec<Form<'a>>,
+    /// How many schemas were opened to make it.
+    cost: usize,
+    /// How many lists that no schema speaks of are in one another.
+    lists: usize,
+}
 
 /// A form that a value may have.
 #[derive(Clone, Debug)]
@@ -35,6 +53,18 @@ pub(super) enum Form<'a> {
     List(Type<'a>),
     /// Anything of these kinds.
     Plain(Types),
+    /// The schema is too large, so that nobody knows. So is all that is inside.
+    Beyond,
+}
+
+/// Opens the schemas of one type.
+#[derive(Default)]
+struct Opening {
+    /// The schemas that are being opened.
+    open: Vec<*const Value>,
+    opened: usize,
+    /// How many values are counted up in what was opened.
+    values: usize,
 }
 
 /// What is known of a member of an object.
@@ -103,34 +133,40 @@ impl<'a> Schema<'a> {
         self.root.pointer(&pointer).map(|at| self.sub(at))
     }
 
-    /// The forms of the values that fit, each as the schemas that all fit.
-    fn forms(self, open: &mut Vec<*const Value>, fuel: &mut usize) -> Vec<Vec<Self>> {
+    /// The forms of the values that fit, each as the schemas that all fit; `None` where there are too many.
+    fn forms(self, opening: &mut Opening) -> Option<Vec<Vec<Self>>> {
         let this: *const Value = self.at;
         // A schema that is being opened says nothing more of the same value.
-        if *fuel == 0 || open.contains(&this) {
-            return vec![Vec::new()];
+        if opening.open.contains(&this) {
+            return Some(vec![Vec::new()]);
         }
-        *fuel -= 1;
-        open.push(this);
+        if opening.open.len() == MOST_NESTED {
+            return None;
+        }
+        opening.spend(1)?;
+        opening.open.push(this);
+        opening.values += self.list("enum").len();
         let mut forms = vec![vec![self]];
         if let Some(target) = self.target() {
-            forms = product(forms, &target.forms(open, fuel));
+            let target = target.forms(opening)?;
+            forms = opening.product(forms, target)?;
         }
         for part in self.list("allOf") {
-            forms = product(forms, &self.sub(part).forms(open, fuel));
+            let part = self.sub(part).forms(opening)?;
+            forms = opening.product(forms, part)?;
         }
         for name in ["anyOf", "oneOf"] {
             let choices = self.list(name);
             if !choices.is_empty() {
-                let choices: Vec<Vec<Self>> = choices
-                    .iter()
-                    .flat_map(|choice| self.sub(choice).forms(open, fuel))
-                    .collect();
-                forms = product(forms, &choices);
+                let mut all = Vec::new();
+                for choice in choices {
+                    all.append(&mut self.sub(choice).forms(opening)?);
+                }
+                forms = opening.product(forms, all)?;
             }
         }
-        open.pop();
-        forms
+        opening.open.pop();
+        Some(forms)
     }
 
     fn types(self) -> Types {
@@ -177,17 +213,35 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// Each of these with each of those.
-fn product<'a>(forms: Vec<Vec<Schema<'a>>>, others: &[Vec<Schema<'a>>]) -> Vec<Vec<Schema<'a>>> {
-    if forms.len() * others.len() > MOST_FORMS {
-        return forms;
+impl Opening {
+    fn spend(&mut self, schemas: usize) -> Option<()> {
+        self.opened += schemas;
+        (self.opened <= MOST_OPENED).then_some(())
     }
-    let both = |form: &Vec<Schema<'a>>| {
-        let form = form.clone();
-        let with = move |other: &Vec<Schema<'a>>| form.iter().chain(other).copied().collect();
-        others.iter().map(with).collect::<Vec<_>>()
-    };
-    forms.iter().flat_map(both).collect()
+
+    /// Each of these with each of those.
+    fn product<'a>(
+        &mut self,
+        mut forms: Vec<Vec<Schema<'a>>>,
+        others: Vec<Vec<Schema<'a>>>,
+    ) -> Option<Vec<Vec<Schema<'a>>>> {
+        if forms.len() * others.len() > MOST_FORMS {
+            return None;
+        }
+        let lengths = |forms: &[Vec<Schema<'a>>]| forms.iter().map(Vec::len).sum::<usize>();
+        if let [other] = &others[..] {
+            self.spend(other.len() * forms.len())?;
+            forms.iter_mut().for_each(|form| form.extend(other));
+            return Some(forms);
+        }
+        self.spend(lengths(&forms) * others.len() + lengths(&others) * forms.len())?;
+        let mut all = Vec::with_capacity(forms.len() * others.len());
+        for form in &forms {
+            let with = |other: &Vec<Schema<'a>>| form.iter().chain(other).copied().collect();
+            all.extend(others.iter().map(with));
+        }
+        Some(all)
+    }
 }
 
 impl<'a> Type<'a> {
@@ -201,49 +255,112 @@ impl<'a> Type<'a> {
     }
 
     fn all(schemas: impl IntoIterator<Item = Schema<'a>>) -> Self {
-        let mut fuel = MOST_OPENED;
-        let mut forms = vec![Vec::new()];
+        let mut opening = Opening::default();
+        let mut forms = Some(vec![Vec::new()]);
         for schema in schemas {
-            forms = product(forms, &schema.forms(&mut Vec::new(), &mut fuel));
+            opening.open.clear();
+            forms = forms.and_then(|forms| {
+                let others = schema.forms(&mut opening)?;
+                opening.product(forms, others)
+            });
         }
-        Self(forms.into_iter().map(Form::All).collect())
+        let cost = opening.opened + opening.values / VALUES;
+        match forms {
+            Some(forms) => Self {
+                forms: forms.into_iter().map(Form::All).collect(),
+                cost,
+                lists: 0,
+            },
+            None => Self {
+                cost,
+                ..Self::beyond()
+            },
+        }
+    }
+
+    fn form(form: Form<'a>) -> Self {
+        Self {
+            forms: vec![form],
+            cost: 1,
+            lists: 0,
+        }
+    }
+
+    /// What nobody knows, since the schema is too large.
+    pub(super) fn beyond() -> Self {
+        Self::form(Form::Beyond)
+    }
+
+    /// How much work it was to make it.
+    pub(super) fn cost(&self) -> usize {
+        self.cost
+    }
+
+    /// Whether the schema is too large to say.
+    pub(super) fn is_beyond(&self) -> bool {
+        self.forms.iter().any(|form| matches!(form, Form::Beyond))
     }
 
     pub(super) fn any() -> Self {
-        Self(vec![Form::All(Vec::new())])
+        Self::form(Form::All(Vec::new()))
     }
 
     pub(super) fn plain(types: Types) -> Self {
-        Self(vec![Form::Plain(types)])
+        Self::form(Form::Plain(types))
     }
 
     pub(super) fn list(element: Self) -> Self {
-        Self(vec![Form::List(element)])
+        let lists = element.lists + 1;
+        if lists > MOST_NESTED || element.is_beyond() {
+            return Self::beyond();
+        }
+        let cost = element.cost + 1;
+        Self {
+            cost,
+            lists,
+            ..Self::form(Form::List(element))
+        }
     }
 
     /// What fits either.
     pub(super) fn or(mut self, mut other: Self) -> Self {
-        self.0.append(&mut other.0);
-        self.0.truncate(MOST_FORMS);
+        self.cost += other.cost;
+        self.lists = self.lists.max(other.lists);
+        if self.forms.len() + other.forms.len() > MOST_FORMS {
+            self.forms = vec![Form::Beyond];
+        } else {
+            self.forms.append(&mut other.forms);
+        }
         self
     }
 
     pub(super) fn none() -> Self {
-        Self(Vec::new())
+        Self {
+            forms: Vec::new(),
+            cost: 0,
+            lists: 0,
+        }
     }
 
     pub(super) fn forms(&self) -> &[Form<'a>] {
-        &self.0
+        &self.forms
+    }
+
+    /// What tells this type from others: the places of its schemas.
+    pub(super) fn key(&self) -> Vec<usize> {
+        let mut key = Vec::new();
+        self.forms.iter().for_each(|form| form.push_key(&mut key));
+        key
     }
 
     pub(super) fn types(&self) -> Types {
         let any = |types: Types, form: &Form<'a>| types.or(form.types());
-        self.0.iter().fold(Types::NONE, any)
+        self.forms.iter().fold(Types::NONE, any)
     }
 
     /// Whether null is said to be among the values.
     pub(super) fn says_null(&self) -> bool {
-        self.0.iter().any(|form| {
+        self.forms.iter().any(|form| {
             let types = form.types();
             types != Types::ALL && types.overlaps(Types::NULL)
         })
@@ -251,7 +368,10 @@ impl<'a> Type<'a> {
 
     /// What an element of a list may be; anything, where something else than lists is known.
     pub(super) fn element(&self) -> Self {
-        let lists = self.0.iter().filter(|f| f.types().overlaps(Types::LIST));
+        let lists = self
+            .forms
+            .iter()
+            .filter(|f| f.types().overlaps(Types::LIST));
         lists.fold(Self::none(), |all, form| match form.element(None) {
             Element::Type(element) => all.or(element),
             Element::Beyond(_) => all,
@@ -260,7 +380,10 @@ impl<'a> Type<'a> {
 
     /// What a member of an object may be, where all that is known of objects says so.
     pub(super) fn property(&self, name: &str) -> Option<Self> {
-        let objects = self.0.iter().filter(|f| f.types().overlaps(Types::OBJECT));
+        let objects = self
+            .forms
+            .iter()
+            .filter(|f| f.types().overlaps(Types::OBJECT));
         let mut all = Self::none();
         for form in objects {
             match form.property(name) {
@@ -269,7 +392,7 @@ impl<'a> Type<'a> {
                 Property::Open | Property::Unlisted => return None,
             }
         }
-        (!all.0.is_empty()).then_some(all)
+        (!all.forms.is_empty()).then_some(all)
     }
 
     /// `a list of strings`, `an integer or null`.
@@ -289,7 +412,7 @@ impl<'a> Form<'a> {
     pub(super) fn schemas(&self) -> &[Schema<'a>] {
         match self {
             Self::All(schemas) => schemas,
-            Self::List(_) | Self::Plain(_) => &[],
+            Self::List(_) | Self::Plain(_) | Self::Beyond => &[],
         }
     }
 
@@ -301,6 +424,26 @@ impl<'a> Form<'a> {
             }
             Self::List(_) => Types::LIST,
             Self::Plain(types) => *types,
+            Self::Beyond => Types::ALL,
+        }
+    }
+
+    fn push_key(&self, key: &mut Vec<usize>) {
+        match self {
+            Self::All(schemas) => {
+                let places = schemas
+                    .iter()
+                    .map(|schema| std::ptr::from_ref(schema.at).addr());
+                key.extend(places);
+                key.push(0);
+            }
+            Self::List(element) => {
+                key.push(1);
+                element.forms.iter().for_each(|form| form.push_key(key));
+                key.push(2);
+            }
+            Self::Plain(types) => key.extend([3, types.bits()]),
+            Self::Beyond => key.push(4),
         }
     }
 
@@ -308,12 +451,16 @@ impl<'a> Form<'a> {
     pub(super) fn allowed(&self) -> Option<Vec<&'a Value>> {
         let lists = self.schemas().iter().filter_map(|schema| schema.allowed());
         lists.reduce(|mut all, list| {
-            all.retain(|value| list.iter().any(|other| same(value, other)));
+            let list = Allowed::new(&list);
+            all.retain(|value| list.has(value));
             all
         })
     }
 
     pub(super) fn property(&self, name: &str) -> Property<'a> {
+        if let Self::Beyond = self {
+            return Property::Type(Type::beyond());
+        }
         let (mut listed, mut others) = (Vec::new(), Vec::new());
         let (mut open, mut closed, mut lists) = (false, false, false);
         for schema in self.schemas() {
@@ -345,31 +492,18 @@ impl<'a> Form<'a> {
 
     /// The members that are named.
     pub(super) fn names(&self) -> Vec<&'a str> {
-        let mut names = Vec::new();
-        for properties in self.schemas().iter().filter_map(|s| s.object("properties")) {
-            for name in properties.keys() {
-                if !names.contains(&name.as_str()) {
-                    names.push(name.as_str());
-                }
-            }
-        }
-        names
+        let properties = self.schemas().iter().filter_map(|s| s.object("properties"));
+        once(properties.flat_map(|properties| properties.keys().map(String::as_str)))
     }
 
     pub(super) fn required(&self) -> Vec<&'a str> {
-        let mut names = Vec::new();
-        for schema in self.schemas() {
-            for name in schema.list("required").iter().filter_map(Value::as_str) {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-        }
-        names
+        let lists = self.schemas().iter().map(|schema| schema.list("required"));
+        once(lists.flat_map(|list| list.iter().filter_map(Value::as_str)))
     }
 
     pub(super) fn presence(&self, name: &str) -> Presence {
-        if self.required().contains(&name) {
+        let mut lists = self.schemas().iter().map(|schema| schema.list("required"));
+        if lists.any(|list| list.iter().any(|required| required == name)) {
             return Presence::Sure;
         }
         let says = |schema: &&Schema<'a>| {
@@ -389,6 +523,9 @@ impl<'a> Form<'a> {
     pub(super) fn element(&self, index: Option<usize>) -> Element<'a> {
         if let Self::List(element) = self {
             return Element::Type(element.clone());
+        }
+        if let Self::Beyond = self {
+            return Element::Type(Type::beyond());
         }
         let mut elements = Vec::new();
         for schema in self.schemas() {
@@ -410,12 +547,27 @@ impl<'a> Form<'a> {
         Element::Type(Type::all(elements))
     }
 
+    /// How many elements of a list have schemas of their own.
+    pub(super) fn first_elements(&self) -> usize {
+        let first = self
+            .schemas()
+            .iter()
+            .map(|schema| schema.elements().0.len());
+        first.max().unwrap_or_default()
+    }
+
     /// What the schema of a member says that it is for.
     pub(super) fn description(&self, name: &str) -> Option<&'a str> {
         let property = |schema: &Schema<'a>| schema.object("properties")?.get(name);
         let property = self.schemas().iter().find_map(property)?;
         property.get("description")?.as_str()
     }
+}
+
+/// The names, each once.
+fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// Whether two values are one to JSON Schema, for which `1` and `1.0` are.

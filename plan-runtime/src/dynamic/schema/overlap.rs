@@ -1,11 +1,12 @@
 //! Whether what one schema allows can be allowed by another.
 
-use super::{Element, Form, Property, Type, Types, same};
+use super::{Allowed, Element, Form, Property, Type, Types};
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::rc::Rc;
 
-/// How deep two types are compared. What lies deeper fits.
-const DEPTH: usize = 8;
-/// How many pairs of forms are compared at most.
-const MOST_PAIRS: usize = 10_000;
+/// How deep two types are compared that do not repeat themselves.
+const MOST_NESTED: usize = 128;
 
 /// How two types differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,87 +19,142 @@ pub(in crate::dynamic) enum Clash {
     Inside,
 }
 
+/// That comparing takes too much work.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::dynamic) struct Spent;
+
 impl Type<'_> {
     /// How these values clash with those that another type allows; `None` where at least one of them may fit.
     ///
-    /// That both allow null is not enough.
-    pub(in crate::dynamic) fn clash(&self, takes: &Type<'_>) -> Option<Clash> {
-        clash(self, takes, DEPTH, &mut MOST_PAIRS.clone())
-    }
-
-    pub(in crate::dynamic) fn fits(&self, takes: &Type<'_>) -> bool {
-        self.clash(takes).is_none()
+    /// That both allow null is not enough. A type that contains itself fits another that does, unless something else clashes.
+    ///
+    /// # Errors
+    ///
+    /// Where one of the types is too large to be known, or `fuel` does not suffice to compare them.
+    pub(in crate::dynamic) fn clash(
+        &self,
+        takes: &Type<'_>,
+        fuel: &Cell<usize>,
+    ) -> Result<Option<Clash>, Spent> {
+        let mut comparison = Comparison {
+            fuel,
+            depth: 0,
+            seen: HashSet::new(),
+            order: Vec::new(),
+        };
+        comparison.types(self, takes)
     }
 }
 
-fn clash(given: &Type<'_>, takes: &Type<'_>, depth: usize, fuel: &mut usize) -> Option<Clash> {
-    if depth == 0 {
-        return None;
+struct Comparison<'f> {
+    fuel: &'f Cell<usize>,
+    depth: usize,
+    /// The types that are compared, or were found to fit while these were.
+    seen: HashSet<Pair>,
+    /// The same, in the order in which they were met.
+    order: Vec<Pair>,
+}
+
+/// The keys of two types.
+type Pair = Rc<(Vec<usize>, Vec<usize>)>;
+
+impl Comparison<'_> {
+    fn spend(&self, work: usize) -> Result<(), Spent> {
+        let rest = self.fuel.get().checked_sub(work);
+        self.fuel.set(rest.unwrap_or_default());
+        rest.map(drop).ok_or(Spent)
     }
-    let values = given.types().without(Types::NULL);
-    if values.is_empty() {
-        let fits = given.types().is_empty() || takes.types().overlaps(Types::NULL);
-        return (!fits).then_some(Clash::Kind);
-    }
-    if !values.overlaps(takes.types()) {
-        return Some(Clash::Kind);
-    }
-    let mut nearest = Clash::Kind;
-    for form in given.forms() {
-        for other in takes.forms() {
-            if *fuel == 0 {
-                return None;
-            }
-            *fuel -= 1;
-            match pair(form, other, depth, fuel) {
-                None => return None,
-                Some(Clash::Kind) => {}
-                Some(clash) => nearest = clash,
+
+    fn types(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Spent> {
+        if self.depth == MOST_NESTED || given.is_beyond() || takes.is_beyond() {
+            return Err(Spent);
+        }
+        self.spend(1 + given.cost() + takes.cost())?;
+        let values = given.types().without(Types::NULL);
+        if values.is_empty() {
+            let fits = given.types().is_empty() || takes.types().overlaps(Types::NULL);
+            return Ok((!fits).then_some(Clash::Kind));
+        }
+        if !values.overlaps(takes.types()) {
+            return Ok(Some(Clash::Kind));
+        }
+        let pair = Rc::new((given.key(), takes.key()));
+        if !self.seen.insert(Rc::clone(&pair)) {
+            return Ok(None);
+        }
+        let before = self.order.len();
+        self.order.push(pair);
+        self.depth += 1;
+        let clash = self.forms(given, takes);
+        self.depth -= 1;
+        if let Ok(Some(_)) = clash {
+            // What was found since then may have relied on it.
+            for pair in self.order.drain(before..) {
+                self.seen.remove(&pair);
             }
         }
+        clash
     }
-    Some(nearest)
-}
 
-fn pair(given: &Form<'_>, takes: &Form<'_>, depth: usize, fuel: &mut usize) -> Option<Clash> {
-    let shared = given.types().and(takes.types()).without(Types::NULL);
-    if shared.is_empty() {
-        return Some(Clash::Kind);
-    }
-    if let (Some(given), Some(takes)) = (given.allowed(), takes.allowed()) {
-        let some = |value: &&serde_json::Value| takes.iter().any(|other| same(value, other));
-        let not_null = given.iter().filter(|value| !value.is_null());
-        if !not_null.copied().any(|value| some(&value)) {
-            return Some(Clash::Values);
+    fn forms(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Spent> {
+        let mut nearest = Clash::Kind;
+        for form in given.forms() {
+            for other in takes.forms() {
+                match self.pair(form, other)? {
+                    None => return Ok(None),
+                    Some(Clash::Kind) => {}
+                    Some(clash) => nearest = clash,
+                }
+            }
         }
+        Ok(Some(nearest))
     }
-    let inside = match shared {
-        Types::LIST => match (given.element(None), takes.element(None)) {
-            (Element::Type(given), Element::Type(takes)) => {
-                clash(&given, &takes, depth - 1, fuel).is_some()
-            }
-            _ => false,
-        },
-        Types::OBJECT => objects(given, takes, depth, fuel),
-        _ => false,
-    };
-    inside.then_some(Clash::Inside)
-}
 
-/// Whether a member clashes that is always there or has to be. A member too many does no harm to most that read objects.
-fn objects(given: &Form<'_>, takes: &Form<'_>, depth: usize, fuel: &mut usize) -> bool {
-    let required = takes.required();
-    let sure = given.required();
-    let names = required
-        .iter()
-        .chain(sure.iter().filter(|name| !required.contains(name)));
-    names
-        .copied()
-        .any(|name| match (given.property(name), takes.property(name)) {
-            (Property::Closed, _) => required.contains(&name),
-            (Property::Type(given), Property::Type(takes)) => {
-                clash(&given, &takes, depth - 1, fuel).is_some()
+    fn pair(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<Option<Clash>, Spent> {
+        self.spend(1 + given.schemas().len() + takes.schemas().len())?;
+        let shared = given.types().and(takes.types()).without(Types::NULL);
+        if shared.is_empty() {
+            return Ok(Some(Clash::Kind));
+        }
+        if let (Some(given), Some(takes)) = (given.allowed(), takes.allowed()) {
+            self.spend(given.len() + takes.len())?;
+            let takes = Allowed::new(&takes);
+            let mut not_null = given.iter().filter(|value| !value.is_null());
+            if !not_null.any(|value| takes.has(value)) {
+                return Ok(Some(Clash::Values));
             }
+        }
+        let inside = match shared {
+            Types::LIST => match (given.element(None), takes.element(None)) {
+                (Element::Type(given), Element::Type(takes)) => {
+                    self.types(&given, &takes)?.is_some()
+                }
+                _ => false,
+            },
+            Types::OBJECT => self.objects(given, takes)?,
             _ => false,
-        })
+        };
+        Ok(inside.then_some(Clash::Inside))
+    }
+
+    /// Whether a member clashes that is always there or has to be. A member too many does no harm to most that read objects.
+    fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<bool, Spent> {
+        let required: HashSet<&str> = takes.required().into_iter().collect();
+        let sure = given.required();
+        self.spend(required.len() + sure.len())?;
+        let also = sure.iter().filter(|name| !required.contains(*name));
+        for name in takes.required().iter().chain(also) {
+            let clashes = match (given.property(name), takes.property(name)) {
+                (Property::Closed, _) => required.contains(name),
+                (Property::Type(given), Property::Type(takes)) => {
+                    self.types(&given, &takes)?.is_some()
+                }
+                _ => false,
+            };
+            if clashes {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }

@@ -28,6 +28,10 @@ impl Types {
         Self(self.0 & !other.0)
     }
 
+    pub(super) fn bits(self) -> usize {
+        self.0.into()
+    }
+
     pub(in crate::dynamic) fn is_empty(self) -> bool {
         self.0 == 0
     }

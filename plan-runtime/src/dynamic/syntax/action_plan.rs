@@ -5,7 +5,7 @@ use std::ops::Range;
 
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
-const INPUT: &str = "PLACEHOLDER_";
+pub(super) const INPUT: &str = "PLACEHOLDER_";
 
 /// `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, alone or inside a text.
 pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
@@ -27,9 +27,10 @@ fn plain<'t>(
         let inner = part[open + 1..].trim_start();
         let id = &inner[..Names::Wide.end(inner, 0)];
         if inner[id.len()..].starts_with(".result") && known(id) {
-            let end = part[open..]
-                .find('}')
-                .map_or(part.len(), |close| open + close + 1);
+            // Not beyond what opens the next one, so that each part is looked at once.
+            let rest = &part[open + 1..];
+            let close = rest.find(['{', '}']).unwrap_or(rest.len());
+            let end = open + 1 + close + usize::from(rest[close..].starts_with('}'));
             let path = part[open + 1..end].trim_end_matches('}').trim();
             let place = range.start + open..range.start + end;
             scan.flaws.push(
@@ -86,7 +87,8 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
             } else {
                 let message = format!("`{written}` does not say that it reads the step's output");
                 let meant = format!("{{{{{}.result{}", &text[inner..end], &text[end..range.end]);
-                lacks = Some(Flaw::new(range.clone(), message).help(format!(
+                let flaw = Flaw::new(range.clone(), message).general();
+                lacks = Some(flaw.help(format!(
                     "did you mean `{meant}`? This text as it is would be `{}`",
                     literal(written)
                 )));
@@ -141,7 +143,8 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
             }
             false => format!("this text as it is would be `{literal}`"),
         };
-        return Flaw::new(whole, "a reference has no spaces in it").help(help);
+        let flaw = Flaw::new(whole, "a reference has no spaces in it");
+        return flaw.general().help(help);
     }
     let message = match text[at..].chars().next() {
         Some(sign) if !plain.is_empty() && !text[at..].starts_with(CLOSE) => no_part(sign),

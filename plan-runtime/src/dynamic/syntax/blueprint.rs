@@ -21,12 +21,13 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
             let inner = &part[found + mark.len()..];
             let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
             if open.len() < before.len() && digits > 0 && inner[digits..].starts_with(']') {
-                let close = found
-                    + part[found..]
-                        .find(['}', ')', ' '])
-                        .unwrap_or(part.len() - found);
-                let rest = part[found + mark.len()..close].to_owned();
-                let range = range.start + open.len()..range.start + (close + 1).min(part.len());
+                // Not beyond what opens the next one, so that each part is looked at once.
+                let end = inner.find(['}', ')', ' ', '$', '{', '(']);
+                let end = end.unwrap_or(inner.len());
+                let closed = inner[end..].starts_with(['}', ')', ' ']);
+                let rest = &inner[..end];
+                let close = found + mark.len() + end + usize::from(closed);
+                let range = range.start + open.len()..range.start + close;
                 scan.flaws.push(
                     Flaw::new(range, "this is not how a reference is written")
                         .help(format!("did you mean `${{step[{rest}}}`?")),
@@ -96,10 +97,10 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
 /// `step[0]`, and where it ends.
 fn head(text: &str, at: usize) -> Option<(usize, usize)> {
     let rest = text[at..].strip_prefix("step[")?;
-    let close = rest.find(']')?;
-    let digits = rest[..close].bytes().all(|byte| byte.is_ascii_digit());
-    let index = rest[..close].parse().ok().filter(|_| digits)?;
-    Some((index, text.len() - rest.len() + close + 1))
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let index = rest[..digits].parse().ok()?;
+    rest[digits..].strip_prefix(']')?;
+    Some((index, text.len() - rest.len() + digits + 1))
 }
 
 fn no_head(text: &str, whole: std::ops::Range<usize>) -> Flaw {
@@ -113,7 +114,7 @@ fn no_head(text: &str, whole: std::ops::Range<usize>) -> Flaw {
     if head(&plain, 0).is_some() {
         return flaw.help(format!("did you mean `${{{plain}}}`?"));
     }
-    flaw.help(format!(
+    flaw.general().help(format!(
         "a reference is `${{step[0].data…}}`; this text as it is would be `{}`",
         literal(written)
     ))

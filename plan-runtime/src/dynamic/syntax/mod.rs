@@ -4,12 +4,16 @@
 
 mod action_plan;
 mod blueprint;
+mod foreign;
+mod form;
 mod path;
 mod tool_plan;
 
-pub(super) use path::Names;
+pub(super) use foreign::{Foreign, foreign, meant};
+pub(super) use form::{To, form};
 
 use super::Dialect;
+use super::finding::Code;
 use crate::plan::Segment;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -60,7 +64,13 @@ pub(super) struct Flaw {
     pub(super) help: Option<String>,
     /// The systems that the dialect comes from do not take it for text either.
     pub(super) in_reference: bool,
+    pub(super) code: Code,
+    /// The help does not know of the plan's steps, which may say more.
+    pub(super) is_general: bool,
 }
+
+/// How many references, and what is nearly one, a string has at most.
+const MOST_PIECES: usize = 512;
 
 impl Flaw {
     fn new(range: Range<usize>, message: impl Into<String>) -> Self {
@@ -69,12 +79,29 @@ impl Flaw {
             message: message.into(),
             help: None,
             in_reference: false,
+            code: Code::MalformedReference,
+            is_general: false,
+        }
+    }
+
+    /// One that goes beyond what is read. It is never taken for text.
+    fn beyond(range: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            in_reference: true,
+            code: Code::LimitPassed,
+            ..Self::new(range, message)
         }
     }
 
     /// Marks it as one in what is surely meant as a reference.
     fn in_reference(mut self, yes: bool) -> Self {
-        self.in_reference = yes;
+        self.in_reference = yes || self.code == Code::LimitPassed;
+        self
+    }
+
+    /// Marks its help as one that only says what references look like.
+    fn general(mut self) -> Self {
+        self.is_general = true;
         self
     }
 
@@ -98,37 +125,6 @@ pub(super) fn scan<'t>(dialect: Dialect, text: &'t str, known: &dyn Fn(&str) -> 
     }
 }
 
-/// A reference of another dialect than this one, outside of what this one escapes and of its own references. `known` says whether it refers to a step
-/// that there is.
-pub(super) fn foreign(
-    dialect: Dialect,
-    text: &str,
-    own: &Scan<'_>,
-    known: &dyn Fn(&Target) -> bool,
-) -> Option<(Dialect, Range<usize>)> {
-    let others = [
-        (Dialect::ToolPlan, "$ref:"),
-        (Dialect::Blueprint, "${step["),
-        (Dialect::ActionPlan, "{{"),
-    ];
-    for (other, mark) in others {
-        if other == dialect || !text.contains(mark) {
-            continue;
-        }
-        let found = scan(other, text, &|_| false);
-        for piece in found.pieces {
-            if let Piece::Reference(written) = piece
-                && written.lacks.is_none()
-                && known(&written.target)
-                && !own.covers(&written.range)
-            {
-                return Some((other, written.range));
-            }
-        }
-    }
-    None
-}
-
 /// Reads what starts at a place of a string, and says where it ends.
 type ReadPiece = dyn Fn(&str, usize) -> Result<(Piece<'_>, usize), Box<Flaw>>;
 
@@ -142,6 +138,13 @@ impl<'t> Scan<'t> {
         let mut at = 0;
         while let Some(found) = text[at..].find(open) {
             let start = at + found;
+            if scan.pieces.len() + scan.flaws.len() + scan.escapes.len() >= MOST_PIECES {
+                let message =
+                    format!("the string has more than {MOST_PIECES} references and escapes");
+                let flaw = Flaw::beyond(start..start + open.len(), message);
+                scan.flaws.push(flaw.help("make several strings of it"));
+                return scan;
+            }
             plain(&mut scan, text, at..start);
             match piece(text, start) {
                 Ok((piece, end)) => {
@@ -181,14 +184,24 @@ impl<'t> Scan<'t> {
         self.escapes.push(range);
     }
 
-    /// Whether an escape or a reference stands in this part of the string.
-    fn covers(&self, range: &Range<usize>) -> bool {
+    /// The places of references, flaws and escapes, in their order and apart from each other.
+    fn taken(&self) -> Vec<Range<usize>> {
         let references = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Reference(written) => Some(&written.range),
             Piece::Text(_) => None,
         });
-        let mut known = self.escapes.iter().chain(references);
-        known.any(|known| known.start < range.end && range.start < known.end)
+        let flaws = self.flaws.iter().map(|flaw| &flaw.range);
+        let all = references.chain(flaws).chain(&self.escapes);
+        let mut all: Vec<Range<usize>> = all.cloned().collect();
+        all.sort_unstable_by_key(|range| range.start);
+        let mut taken: Vec<Range<usize>> = Vec::with_capacity(all.len());
+        for range in all {
+            match taken.last_mut() {
+                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => taken.push(range),
+            }
+        }
+        taken
     }
 
     /// Whether the string is one reference, which keeps its type.
@@ -215,6 +228,11 @@ pub(super) fn literal(dialect: Dialect, text: &str) -> String {
     }
 }
 
+/// Whether an action plan takes a name for that of an input.
+pub(super) fn is_input(name: &str) -> bool {
+    name.starts_with(action_plan::INPUT)
+}
+
 /// The string of JSON that stands at `at`, and where it ends.
 fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
@@ -238,9 +256,6 @@ pub(super) fn quote(key: &str) -> String {
 
 /// Whether a key can stand in a path without quotes, and is no index there.
 pub(super) fn is_name(dialect: Dialect, key: &str) -> bool {
-    let names = match dialect {
-        Dialect::ToolPlan => path::Names::Ascii,
-        Dialect::Canonical | Dialect::Blueprint | Dialect::ActionPlan => path::Names::Wide,
-    };
+    let names = path::Names::of(dialect);
     !key.is_empty() && crate::plan::index(key).is_none() && key.chars().all(|c| names.has(c))
 }

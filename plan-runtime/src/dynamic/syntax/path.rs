@@ -1,11 +1,13 @@
 //! The way behind a reference's first name: `.data[0]["odd key"].*.id`.
 
 use super::{Flaw, quote, quoted};
+use crate::dynamic::Dialect;
+use crate::dynamic::draft::MOST_PARTS;
 use crate::plan::{Absent, Segment};
 
 /// Which signs a name may have that is not in quotes.
 #[derive(Clone, Copy)]
-pub(in crate::dynamic) enum Names {
+pub(super) enum Names {
     /// Letters and digits of ASCII, and `_`.
     Ascii,
     /// Letters and digits, `_`, `-`, `$` and `@`.
@@ -13,6 +15,13 @@ pub(in crate::dynamic) enum Names {
 }
 
 impl Names {
+    pub(super) fn of(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::ToolPlan => Self::Ascii,
+            Dialect::Canonical | Dialect::Blueprint | Dialect::ActionPlan => Self::Wide,
+        }
+    }
+
     pub(super) fn has(self, c: char) -> bool {
         match self {
             Self::Ascii => c.is_ascii_alphanumeric() || c == '_',
@@ -21,7 +30,7 @@ impl Names {
     }
 
     /// Whether this can stand without quotes.
-    pub(in crate::dynamic) fn is_name(self, text: &str) -> bool {
+    pub(super) fn is_name(self, text: &str) -> bool {
         !text.is_empty() && text.chars().all(|c| self.has(c))
     }
 
@@ -40,6 +49,10 @@ pub(super) fn read(
 ) -> Result<(Vec<Segment>, usize), Box<Flaw>> {
     let mut path = Vec::new();
     loop {
+        if path.len() > MOST_PARTS {
+            let message = format!("the reference has more than {MOST_PARTS} parts");
+            return Err(Flaw::beyond(at..at, message).into());
+        }
         match text.as_bytes().get(at) {
             Some(b'.') if text[at + 1..].starts_with('*') => {
                 path.push(Segment::Each);
@@ -73,7 +86,9 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
         return Ok((Segment::Key(key.into(), Absent::Error), end));
     }
     let rest = &text[at..];
-    let Some(close) = rest.find(']') else {
+    // Up to the next bracket only: of a text that is nothing but open ones, each part is looked at once.
+    let close = rest[1..].find(['[', ']']).map(|end| end + 1);
+    let Some(close) = close.filter(|close| rest[*close..].starts_with(']')) else {
         let flaw = Flaw::new(at..text.len(), "the bracket `[` is not closed");
         return Err(flaw.into());
     };

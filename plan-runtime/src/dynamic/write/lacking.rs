@@ -1,3 +1,4 @@
+use crate::print::Line;
 use std::fmt;
 
 /// What a plan cannot be written in: all of its parts that have no form there.
@@ -59,7 +60,7 @@ impl fmt::Display for Lacking {
 
 impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.construct)
+        write!(f, "{}: {}", Line(&self.place), Line(&self.construct))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Writer;
 use super::json::Json;
 use crate::dynamic::Dialect;
-use crate::dynamic::syntax::{self, Names, Scan, Target, quote};
+use crate::dynamic::syntax::{self, Scan, Target, To};
 use crate::plan::{Absent, Reference, Segment, Source};
 use crate::resolve::describe::short;
 
@@ -83,12 +83,15 @@ impl<'p> Writer<'p> {
     fn reads_as(&self, text: &str, pieces: &[Piece<'_>]) -> bool {
         let scan = self.scan(text);
         let known = |target: &Target| match target {
-            Target::Id(id) => self.ids.contains_key(id.as_str()),
+            Target::Id(id) => {
+                let mut inputs = self.plan.inputs.iter();
+                self.ids.contains_key(id.as_str()) || inputs.any(|input| input.name == *id)
+            }
             Target::Index(index) => *index < self.plan.steps.len(),
-            Target::Input(_) => false,
+            Target::Input(_) => true,
         };
         if !scan.flaws.is_empty()
-            || syntax::foreign(self.dialect, text, &scan, &known).is_some()
+            || !syntax::foreign(self.dialect, text, &scan, &known).is_empty()
             || scan.is_whole() != matches!(pieces, [Piece::Reference(_)])
         {
             return false;
@@ -124,14 +127,6 @@ impl<'p> Writer<'p> {
     /// A reference in the dialect's syntax, or what there is none for.
     fn reference(&self, reference: &Reference) -> Result<String, Option<String>> {
         plain_path(reference)?;
-        let names = match self.dialect {
-            Dialect::ToolPlan => Names::Ascii,
-            _ => Names::Wide,
-        };
-        let name = |name: &str| match names.is_name(name) {
-            true => name.to_owned(),
-            false => format!("[{}]", quote(name)),
-        };
         let nothing = || {
             Some(format!(
                 "the reference `{reference}`, which leads to nothing"
@@ -142,33 +137,26 @@ impl<'p> Writer<'p> {
             if id.is_empty() || self.ids.get(id.as_ref()) != Some(&step) {
                 return Err(None);
             }
-            Ok::<_, Option<String>>(name(id))
+            Ok::<&str, Option<String>>(id)
         };
         let path = &reference.path;
-        Ok(match (self.dialect, reference.source) {
-            (Dialect::ToolPlan, Source::Step(step)) => {
-                format!("$ref:{}{}", id(step)?, way(names, path, ".", ""))
-            }
-            (Dialect::Blueprint, Source::Step(step)) => {
-                if self.is_later(step) {
-                    let id = id(step)?;
-                    return Err(Some(format!(
-                        "a reference to `{id}`, which comes no earlier"
-                    )));
-                }
-                format!("${{step[{step}].data{}}}", way(names, path, "[", "]"))
-            }
-            (_, Source::Step(step)) => {
+        let to = match (self.dialect, reference.source) {
+            (Dialect::Blueprint, Source::Step(step)) if self.is_later(step) => {
                 let id = id(step)?;
-                if id
-                    .trim_start_matches(['[', '"'])
-                    .starts_with("PLACEHOLDER_")
-                {
+                return Err(Some(format!(
+                    "a reference to `{id}`, which comes no earlier"
+                )));
+            }
+            // A blueprint counts its steps.
+            (Dialect::Blueprint, Source::Step(step)) => To::Step(step, ""),
+            (dialect, Source::Step(step)) => {
+                let id = id(step)?;
+                if dialect == Dialect::ActionPlan && syntax::is_input(id) {
                     return Err(Some(format!(
                         "a reference to `{id}`, which has the name of an input"
                     )));
                 }
-                format!("{{{{{id}.result{}}}}}", way(names, path, "[", "]"))
+                To::Step(step, id)
             }
             (Dialect::ActionPlan, Source::Input(input)) => {
                 if !path.is_empty() {
@@ -180,7 +168,7 @@ impl<'p> Writer<'p> {
                 if given.is_empty() || first != Some(input) {
                     return Err(None);
                 }
-                format!("{{{{{}}}}}", name(&format!("PLACEHOLDER_{given}")))
+                To::Input(given)
             }
             (_, Source::Input(_)) => return Err(None),
             (_, Source::Local(_)) => {
@@ -188,7 +176,8 @@ impl<'p> Writer<'p> {
                     "the value `{reference}` of a loop or a condition"
                 )));
             }
-        })
+        };
+        syntax::form(self.dialect, to, path).ok_or(None)
     }
 
     /// Whether the step comes no earlier than the one that is written.
@@ -223,20 +212,6 @@ fn plain_path(reference: &Reference) -> Result<(), String> {
             "the reference `{reference}` through what may be absent"
         )),
     }
-}
-
-fn way(names: Names, path: &[Segment], open: &str, close: &str) -> String {
-    let mut way = String::new();
-    for segment in path {
-        match segment {
-            Segment::Key(key, _) if names.is_name(key) => way.push_str(&format!(".{key}")),
-            Segment::Key(key, _) => way.push_str(&format!("[{}]", quote(key))),
-            Segment::Index(index, _) => way.push_str(&format!("{open}{index}{close}")),
-            Segment::Each => way.push_str("[*]"),
-            Segment::Optional(_) | Segment::Same | Segment::Or(_) | Segment::Else(_) => {}
-        }
-    }
-    way
 }
 
 fn same_path(one: &[Segment], other: &[Segment]) -> bool {

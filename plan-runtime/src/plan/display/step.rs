@@ -1,5 +1,6 @@
 use super::{name_of, widest, write_beside};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Policy, Step, Template};
+use crate::print::{Code, Name, Quoted, is_seen, root, width};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
 
@@ -13,16 +14,22 @@ pub(super) fn write_step(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>
     for attribute in attributes(&step.policy) {
         writeln!(f, "  #[{attribute}]")?;
     }
-    write!(f, "  step {} = ", step.id)?;
-    write_body(f, &step.body, 2, &step.intent)?;
+    write!(f, "  step {} = ", Name(&step.id))?;
+    write_body(f, &step.body, plan, 2, &step.intent)?;
     write_needs(f, step, plan)
 }
 
 /// Writes a body whose first line stands at `indent`, with a comment beside that line.
-fn write_body(f: &mut Formatter<'_>, body: &Body, indent: usize, comment: &str) -> Result {
+fn write_body(
+    f: &mut Formatter<'_>,
+    body: &Body,
+    plan: Option<&Plan>,
+    indent: usize,
+    comment: &str,
+) -> Result {
     let inside = indent + 2;
     match body {
-        Body::Action(action) => write_action(f, action, inside, comment),
+        Body::Action(action) => write_action(f, action, plan, inside, comment),
         Body::If(branches) => {
             for (place, branch) in branches.iter().enumerate() {
                 if place > 0 {
@@ -30,20 +37,12 @@ fn write_body(f: &mut Formatter<'_>, body: &Body, indent: usize, comment: &str) 
                 }
                 match &branch.condition {
                     Condition::Always if place > 0 => {}
-                    Condition::Always => f.write_str("if true ")?,
-                    Condition::Holds(condition) => write!(f, "if {condition} ")?,
-                    // A chain of conditions, with its own `let`.
-                    Condition::Binds { pattern, value } if pattern.contains(" let ") => {
-                        write!(f, "if {pattern} = {value} ")?;
-                    }
-                    Condition::Binds { pattern, value } => {
-                        write!(f, "if let {pattern} = {value} ")?;
-                    }
+                    condition => write!(f, "if {} ", Asked(condition, plan))?,
                 }
                 f.write_char('{')?;
                 write_beside(f, if place == 0 { comment } else { "" })?;
                 write!(f, "{:inside$}", "")?;
-                write_body(f, &branch.body, inside, "")?;
+                write_body(f, &branch.body, plan, inside, "")?;
             }
             match branches.is_empty() {
                 true => write_null(f, comment),
@@ -52,10 +51,15 @@ fn write_body(f: &mut Formatter<'_>, body: &Body, indent: usize, comment: &str) 
         }
         Body::For(rounds) => match rounds.first() {
             Some(each) => {
-                write!(f, "for {} in {} {{", each.pattern, each.list)?;
+                write!(
+                    f,
+                    "for {} in {} {{",
+                    Code(&each.pattern),
+                    Bound(&each.list, plan)
+                )?;
                 write_beside(f, comment)?;
                 write!(f, "{:inside$}", "")?;
-                write_body(f, &each.body, inside, "")?;
+                write_body(f, &each.body, plan, inside, "")?;
                 writeln!(f, "{:indent$}}}", "")
             }
             None => write_null(f, comment),
@@ -68,12 +72,18 @@ fn write_null(f: &mut Formatter<'_>, comment: &str) -> Result {
     write_beside(f, comment)
 }
 
-fn write_action(f: &mut Formatter<'_>, action: &Action, indent: usize, comment: &str) -> Result {
+fn write_action(
+    f: &mut Formatter<'_>,
+    action: &Action,
+    plan: Option<&Plan>,
+    indent: usize,
+    comment: &str,
+) -> Result {
     let Some(tool) = &action.tool else {
         write!(f, "{}", action.args)?;
         return write_beside(f, comment);
     };
-    write!(f, "{}", tool.name)?;
+    write_tool(f, &tool.name, &action.args, plan)?;
     write_beside(f, comment)?;
     match &action.args {
         Template::Object(entries) => {
@@ -82,14 +92,92 @@ fn write_action(f: &mut Formatter<'_>, action: &Action, indent: usize, comment: 
                 Key::Flattened | Key::Inner => "..".into(),
             };
             let names: Vec<String> = entries.iter().map(|entry| name(&entry.key)).collect();
-            let widest = widest(names.iter().map(String::as_str));
+            let widest = widest(&names);
             for (entry, name) in entries.iter().zip(&names) {
-                let gap = widest - name.chars().count();
+                let gap = widest - width(name);
                 writeln!(f, "{:indent$}{name}: {:gap$}{}", "", "", entry.value)?;
             }
             Ok(())
         }
         args => writeln!(f, "{:indent$}{args}", ""),
+    }
+}
+
+/// What a pattern is bound to. Where the pattern takes it apart, it is computed, but written as the reference that it is.
+pub(in crate::plan) struct Bound<'t>(
+    pub(in crate::plan) &'t Template,
+    pub(in crate::plan) Option<&'t Plan>,
+);
+
+impl Display for Bound<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if let Template::Computed(computed) = self.0
+            && let ([source], Some(root)) = (&computed.reads[..], root(&computed.written))
+            && self
+                .1
+                .and_then(|plan| plan.name_of(*source))
+                .is_none_or(|name| name == root)
+        {
+            return f.write_str(&computed.written);
+        }
+        self.0.fmt(f)
+    }
+}
+
+/// What a condition asks, as it is written after `if`.
+pub(in crate::plan) struct Asked<'t>(
+    pub(in crate::plan) &'t Condition,
+    pub(in crate::plan) Option<&'t Plan>,
+);
+
+impl Display for Asked<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self.0 {
+            Condition::Always => f.write_str("true"),
+            Condition::Holds(value) => value.fmt(f),
+            // Only a chain begins with `let` and is not cut at its first `=`.
+            Condition::Chain(Template::Computed(chain)) => Code(&chain.written).fmt(f),
+            Condition::Chain(value) => value.fmt(f),
+            Condition::Binds { pattern, value } => {
+                write!(f, "let {} = {}", Code(pattern), Bound(value, self.1))
+            }
+        }
+    }
+}
+
+/// The name of a tool: plain where it can be no value, else in quotes, after a word that says what it is.
+pub(in crate::plan) struct ToolName<'t>(pub(in crate::plan) &'t str);
+
+impl ToolName<'_> {
+    fn is_plain(&self) -> bool {
+        let name = self.0;
+        let part_of_name = |c: char| c.is_alphanumeric() || "_-$@.:/".contains(c);
+        name.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            && name.chars().all(part_of_name)
+            && is_seen(name)
+            && !name.contains("//")
+            && name.parse::<f64>().is_err()
+            && !matches!(name, "null" | "true" | "false")
+    }
+}
+
+impl Display for ToolName<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self.is_plain() {
+            true => f.write_str(self.0),
+            false => write!(f, "tool {}", Quoted(self.0)),
+        }
+    }
+}
+
+fn write_tool(f: &mut Formatter<'_>, name: &str, args: &Template, plan: Option<&Plan>) -> Result {
+    // A step that does nothing but give what another gave is written by the other's name.
+    let is_alone = matches!(args, Template::Object(entries) if entries.is_empty());
+    let root = name.split(['.', '[']).next().unwrap_or_default();
+    let known = |plan: &Plan| plan.step(root).is_some() || plan.input(root).is_some();
+    match is_alone && plan.is_some_and(known) {
+        true => write!(f, "tool {}", Quoted(name)),
+        false => ToolName(name).fmt(f),
     }
 }
 
@@ -104,7 +192,7 @@ fn write_needs(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Resul
                 f.write_str(", ")?;
             }
             match plan.and_then(|plan| plan.steps.get(place)) {
-                Some(step) => f.write_str(&step.id)?,
+                Some(step) => Name(&step.id).fmt(f)?,
                 None => write!(f, "step {place}")?,
             }
         }

@@ -3,8 +3,9 @@
 use super::model::{Edge, End, Group, Kind, Node, Picture, Way};
 use super::path;
 use super::text::{EXPRESSION, id, short, typed, wrapped};
-use crate::plan::display::attributes;
+use crate::plan::display::{Asked, Bound, ToolName, attributes};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
+use crate::print::{Code, Line, Name};
 use std::collections::HashMap;
 
 /// How many characters of an intent are shown.
@@ -140,12 +141,12 @@ impl<'p> Builder<'p> {
         lines.extend(policies.iter().map(|policy| short(policy, EXPRESSION)));
         let end = match &step.body {
             Body::Action(action) => {
-                let name = format!("{} = {}", step.id, called(action));
+                let name = format!("{} = {}", Name(&step.id), called(action));
                 lines.insert(0, name);
                 self.action(drawing, action, lines, id.clone(), &place)
             }
             body => {
-                lines.insert(0, step.id.to_string());
+                lines.insert(0, Name(&step.id).to_string());
                 let frame = self.group(id.clone(), lines, group, place.optional);
                 place.group = Some(frame);
                 place.optional = step.policy.optional == Optional::Each;
@@ -177,16 +178,8 @@ impl<'p> Builder<'p> {
                 let mut before = None;
                 for branch in branches.iter() {
                     let mut place = place.clone();
-                    let (line, reads) = match &branch.condition {
-                        Condition::Always => ("if true".to_owned(), None),
-                        Condition::Holds(value) => (format!("if {value}"), Some(value)),
-                        Condition::Binds { pattern, value } if pattern.contains(" let ") => {
-                            (format!("if {pattern} = {value}"), Some(value))
-                        }
-                        Condition::Binds { pattern, value } => {
-                            (format!("if let {pattern} = {value}"), Some(value))
-                        }
-                    };
+                    let line = format!("if {}", Asked(&branch.condition, Some(drawing.plan)));
+                    let reads = branch.condition.template();
                     // A last `else` is asked nothing.
                     let begins = if let (Condition::Always, Some(_)) = (&branch.condition, before) {
                         self.part(drawing, &branch.body, &place)
@@ -200,7 +193,7 @@ impl<'p> Builder<'p> {
                             to: End::Node(node),
                             locals: place.locals.clone(),
                         }));
-                        if let Condition::Binds { .. } = branch.condition {
+                        if branch.condition.binds() {
                             place.locals.push(node);
                         }
                         let then = self.part(drawing, &branch.body, &place);
@@ -217,7 +210,11 @@ impl<'p> Builder<'p> {
             }
             Body::For(rounds) if !rounds.is_empty() => {
                 let each = &rounds[0];
-                let line = format!("for {} in {}", each.pattern, each.list);
+                let line = format!(
+                    "for {} in {}",
+                    Code(&each.pattern),
+                    Bound(&each.list, Some(drawing.plan))
+                );
                 let line = wrapped(&short(&line, EXPRESSION));
                 let node = self.node(inner("for"), Kind::Loop, line, place.group, false);
                 drawing.readers.push(Reader {
@@ -321,7 +318,11 @@ impl<'p> Builder<'p> {
             let Some(from) = from else { continue };
             let line = match path.is_empty() {
                 true => reader.prefix.trim_end().to_owned(),
-                false => format!("{}{}", reader.prefix, short(&path, EXPRESSION)),
+                false => format!(
+                    "{}{}",
+                    reader.prefix,
+                    short(&Line(&path).to_string(), EXPRESSION)
+                ),
             };
             // What a loop binds goes the way that leads into its round anyway.
             let flow = self.known.contains_key(&(from, reader.to, Way::Flow));
@@ -409,7 +410,7 @@ impl<'p> Builder<'p> {
 
 fn called(action: &Action) -> String {
     match &action.tool {
-        Some(tool) => tool.name.to_string(),
+        Some(tool) => ToolName(&tool.name).to_string(),
         None => short(&action.args.to_string(), EXPRESSION),
     }
 }

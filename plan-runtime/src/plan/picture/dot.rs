@@ -1,7 +1,7 @@
 use super::model::{Edge, End, Inside, Kind, Node, Picture, Way};
-use super::text::visible;
 use super::{Direction, build};
 use crate::Plan;
+use crate::print::{Line, visible};
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// A plan in DOT. [`Plan::dot`] makes it, and it is printed.
@@ -42,7 +42,11 @@ impl<'p> Dot<'p> {
 impl Display for Dot<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let picture = build::picture(self.plan, &self.nested);
-        writeln!(f, "digraph {} {{", Text(&[&self.plan.name]))?;
+        writeln!(
+            f,
+            "digraph {} {{",
+            Text(&[Line(&self.plan.name).to_string()])
+        )?;
         let direction = self.direction.keyword();
         // Edges end at frames only where that is asked for.
         writeln!(

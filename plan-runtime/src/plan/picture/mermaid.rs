@@ -1,7 +1,7 @@
 use super::model::{Edge, End, Inside, Kind, Node, Picture, Way};
-use super::text::visible;
 use super::{Direction, build};
 use crate::Plan;
+use crate::print::{Told, visible};
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// A plan as a Mermaid flowchart. [`Plan::mermaid`] makes it, and it is printed.
@@ -51,7 +51,11 @@ impl Display for Mermaid<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let picture = build::picture(self.plan, &self.nested);
         if !self.plan.name.is_empty() {
-            writeln!(f, "---\ntitle: {}\n---", Title(&self.plan.name))?;
+            writeln!(
+                f,
+                "---\ntitle: {}\n---",
+                Title(&Told(&self.plan.name).to_string())
+            )?;
         }
         let direction = self.direction.keyword();
         writeln!(f, "flowchart {direction}")?;

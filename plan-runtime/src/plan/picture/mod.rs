@@ -10,8 +10,6 @@ mod text;
 
 pub use dot::Dot;
 pub use mermaid::Mermaid;
-#[cfg(feature = "html")]
-pub(crate) use text::visible;
 
 use super::{Plan, Reference};
 

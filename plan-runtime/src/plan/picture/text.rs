@@ -1,22 +1,11 @@
-//! Texts of pictures: what fits into a node, and what can be shown at all.
+//! Texts of pictures: what fits into a node.
+
+use crate::print::{Code, Name, width};
 
 /// How many characters of an expression are shown.
 pub(super) const EXPRESSION: usize = 60;
 /// How many characters stand on a line.
 const WIDTH: usize = 36;
-
-/// Text that a viewer can show: what cannot be seen, or turns the direction of what follows, is shown as a sign.
-pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> {
-    text.chars().map(|c| match c {
-        '\n' => c,
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-        '\x7f'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        '\u{2028}' | '\u{2029}' => ' ',
-        // Noncharacters, which XML cannot hold.
-        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
-        c => c,
-    })
-}
 
 /// A text for a label: no longer than fits into a node, its end cut off where it is.
 pub(super) fn short(text: &str, most: usize) -> String {
@@ -37,8 +26,11 @@ pub(super) fn id(sort: &str, name: &str, number: usize) -> String {
 
 pub(super) fn typed(name: &str, type_name: &str) -> String {
     match type_name {
-        "" => name.to_owned(),
-        type_name => format!("{name}: {}", short(type_name, EXPRESSION)),
+        "" => Name(name).to_string(),
+        type_name => {
+            let type_name = Code(type_name).to_string();
+            format!("{}: {}", Name(name), short(&type_name, EXPRESSION))
+        }
     }
 }
 
@@ -47,7 +39,7 @@ pub(super) fn wrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + word.chars().count() < WIDTH => {
+            Some(line) if width(line) + width(word) < WIDTH => {
                 line.push(' ');
                 line.push_str(word);
             }

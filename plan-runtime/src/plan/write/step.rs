@@ -95,6 +95,7 @@ impl Serialize for InPlan<'_, &Branch> {
                 map.serialize_entry("pattern", pattern)?;
                 map.serialize_entry("value", &self.of(value))?;
             }
+            Condition::Chain(chain) => map.serialize_entry("chain", &self.of(chain))?,
         }
         map.serialize_entry("then", &self.of(Alone(&self.part.body)))?;
         map.end()

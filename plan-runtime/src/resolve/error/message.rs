@@ -1,13 +1,31 @@
 //! What an error says.
 
 use super::super::describe;
+use super::super::meter::Limit;
 use super::{JsonKind, ResolveError, What};
+use crate::error::MOST;
+use crate::print::{Cut, Line, Told};
 use std::fmt;
 
+/// On one line, with escapes for what a terminal would not show.
 impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Cut(Line(Message(self)), MOST))
+    }
+}
+
+struct Message<'e>(&'e ResolveError);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f)
+    }
+}
+
+impl ResolveError {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(input) = &self.0.input {
-            write!(f, "input `{input}`: ")?;
+            write!(f, "input `{}`: ", Told(input))?;
         }
         let argument = self.argument().map(|argument| describe::short(&argument));
         let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
@@ -57,11 +75,9 @@ impl fmt::Display for ResolveError {
             _ => Ok(()),
         }
     }
-}
 
-impl ResolveError {
     fn write_what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = self.0.source.as_deref().unwrap_or("the value");
+        let source = Told(self.0.source.as_deref().unwrap_or("the value"));
         let found = self.found_text().unwrap_or("something else");
         let reached = self.prefix(0);
         // `inbox` is … at `/data`: the root needs no "at".
@@ -111,6 +127,17 @@ impl ResolveError {
                 pointer => write!(f, "`{}` {message}", describe::pointer(pointer)),
             },
             What::TooDeep => f.write_str("the value is nested too deep"),
+            What::TooLarge(Limit::Value(limit)) => write!(
+                f,
+                "the value would take more than {}, the run's limit for one value; read less of it, or raise `Limits::value`",
+                describe::bytes(*limit)
+            ),
+            What::TooLarge(Limit::Total(limit)) => write!(
+                f,
+                "with this value, the run would hold more than {}, its limit; let fewer calls run at once, read less, or raise `Limits::total`",
+                describe::bytes(*limit)
+            ),
+            What::Interrupted => f.write_str("there was no time left to make the value"),
             What::Type { message, .. } | What::Other(message) => f.write_str(message),
             What::Needed(field) => write!(f, "missing field `{field}`"),
         }

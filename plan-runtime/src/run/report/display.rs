@@ -1,5 +1,6 @@
 use super::super::error::write_elements;
 use super::{Report, Status, StepReport, Totals};
+use crate::print::{Told, width};
 use std::fmt;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ impl fmt::Display for Status {
         f.write_str(self.name())?;
         match self {
             Self::Failed(error) | Self::Recovered(error) => write!(f, ": {error}"),
-            Self::Blocked { by } => write!(f, " by `{by}`"),
+            Self::Blocked { by } => write!(f, " by `{}`", Told(by)),
             Self::Completed | Self::Skipped | Self::Cancelled | Self::NotStarted => Ok(()),
         }
     }
@@ -41,7 +42,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.steps.len();
         let plural = if count == 1 { "" } else { "s" };
-        let (plan, duration, totals) = (&self.plan, Millis(self.duration), self.totals);
+        let (plan, duration, totals) = (Told(&self.plan), Millis(self.duration), self.totals);
         write!(
             f,
             "plan `{plan}`: {count} step{plural} in {duration}: {totals}"
@@ -50,32 +51,33 @@ impl fmt::Display for Report {
         let rows: Vec<Row<'_>> = self.steps.iter().map(|step| self.row(step)).collect();
         let widest =
             |text: &dyn Fn(&Row<'_>) -> usize| rows.iter().map(text).max().unwrap_or_default();
-        let id = widest(&|row| row.step.id.chars().count());
-        let tool = widest(&|row| row.step.tool().map_or(0, |tool| tool.chars().count()));
+        let id = widest(&|row| width(&row.id));
+        let tool = widest(&|row| width(&row.tool));
         let status = widest(&|row| row.step.status.name().len());
         let started = widest(&|row| row.started.len());
         let took = widest(&|row| row.took.len());
         let bar = widest(&|row| row.bar.chars().count());
         for row in &rows {
             let plus = if row.started.is_empty() { ' ' } else { '+' };
-            let mut line = format!(
-                "  {:id$}  {:tool$}  {:status$}  {:>started$} {plus} {:>took$}  {:bar$}",
-                row.step.id,
-                row.step.tool().unwrap_or_default(),
+            // The width of a name is not how many characters it has, by which Rust would fill up.
+            let (after_id, after_tool) = (id - width(&row.id), tool - width(&row.tool));
+            let line = format!(
+                "  {}{:after_id$}  {}{:after_tool$}  {:status$}  {:>started$} {plus} {:>took$}  {:bar$}  {}",
+                row.id,
+                "",
+                row.tool,
+                "",
                 row.step.status.name(),
                 row.started,
                 row.took,
                 row.bar,
+                row.note,
             );
-            // A note of several lines would break the table.
-            for (place, text) in row.note.lines().enumerate() {
-                line.push_str(if place == 0 { "  " } else { " ⏎ " });
-                line.push_str(text);
-            }
             write!(f, "\n{}", line.trim_end())?;
         }
         if self.critical.len() > 1 {
-            let ids: Vec<&str> = self.critical_path().map(StepReport::id).collect();
+            let ids = self.critical_path().map(|step| Told(&step.id).to_string());
+            let ids: Vec<String> = ids.collect();
             let took = Millis(self.critical_duration());
             write!(f, "\n  critical path: {}, {took}", ids.join(" → "))?;
         }
@@ -85,6 +87,8 @@ impl fmt::Display for Report {
 
 struct Row<'r> {
     step: &'r StepReport,
+    id: String,
+    tool: String,
     started: String,
     took: String,
     bar: String,
@@ -99,6 +103,10 @@ impl Report {
         };
         Row {
             step,
+            id: Told(&step.id).to_string(),
+            tool: step
+                .tool()
+                .map_or_else(String::new, |tool| Told(tool).to_string()),
             started: time(step.started),
             took: time(step.duration()),
             bar: self.bar(step).unwrap_or_default(),
@@ -129,7 +137,7 @@ impl StepReport {
                     false => format!("{element}: {error}"),
                 }
             }
-            Status::Blocked { by } => format!("by `{by}`"),
+            Status::Blocked { by } => format!("by `{}`", Told(by)),
             Status::Completed | Status::Skipped | Status::Cancelled | Status::NotStarted => {
                 String::new()
             }

@@ -25,10 +25,15 @@ pub(super) struct Flow<'x> {
     pub(super) queued: bool,
     /// Whether something of it will never start.
     pub(super) cut: bool,
+    /// The failure of the first element that failed, in the order of the list: which one did so first is a matter of time.
     pub(super) failed: Option<(Vec<usize>, StepError)>,
-    /// The first failure that null stands for.
+    /// The same of those that null stands for.
     pub(super) missed: Option<(Vec<usize>, StepError)>,
     pub(super) output: Option<Value>,
+    /// The bytes that all of this counts.
+    pub(super) held: usize,
+    /// Those of them that are outputs.
+    pub(super) made: usize,
 }
 
 /// A `for` on its way.
@@ -71,6 +76,17 @@ pub(super) struct Job<'x> {
     pub(super) waits: Option<StepError>,
 }
 
+/// Notes a failure, if it is that of an earlier element than the one that is noted.
+pub(super) fn note(
+    first: &mut Option<(Vec<usize>, StepError)>,
+    element: Vec<usize>,
+    error: StepError,
+) {
+    if first.as_ref().is_none_or(|(noted, _)| element < *noted) {
+        *first = Some((element, error));
+    }
+}
+
 impl Place {
     /// The step's own output.
     pub(super) const WHOLE: Self = Self {
@@ -82,6 +98,12 @@ impl Place {
         self.list.is_some()
     }
 }
+
+/// What a call with its attempts takes, in a list and while it waits.
+pub(super) const CALL: usize = size_of::<Job<'_>>() + 128;
+
+/// What a list takes without its elements, and what each of its outputs does at least.
+pub(super) const LIST: (usize, usize) = (size_of::<List<'_>>(), size_of::<Value>());
 
 impl<'x> Flow<'x> {
     pub(super) fn push_job(
@@ -103,11 +125,9 @@ impl<'x> Flow<'x> {
         self.jobs.len() - 1
     }
 
-    pub(super) fn push_frame(&mut self, value: Value, outer: Option<usize>) -> usize {
-        let frame = Some(Frame {
-            held: Held::json(value),
-            outer,
-        });
+    /// A local value is bound, whose bytes are counted already.
+    pub(super) fn push_frame(&mut self, held: Held, outer: Option<usize>) -> usize {
+        let frame = Some(Frame { held, outer });
         match self.free.pop() {
             Some(place) => {
                 self.frames[place] = frame;
@@ -157,7 +177,7 @@ impl<'x> Flow<'x> {
                 self.open.pop();
             }
             let List { each, frame, .. } = self.lists[list];
-            return Some((each, place, self.push_frame(item, frame)));
+            return Some((each, place, self.push_frame(Held::json(item), frame)));
         }
         None
     }
@@ -212,7 +232,9 @@ impl<'x> Flow<'x> {
             }
             let base = place.list.and_then(|list| self.lists[list].frame);
             while let Some(at) = frame.filter(|_| frame != base) {
-                frame = self.frames[at].take().and_then(|frame| frame.outer);
+                let left = self.frames[at].take();
+                self.held -= left.as_ref().map_or(0, |frame| frame.held.bytes());
+                frame = left.and_then(|frame| frame.outer);
                 self.free.push(at);
             }
             let Some(list) = place.list else {

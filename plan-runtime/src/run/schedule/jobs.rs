@@ -5,11 +5,11 @@ use super::super::options::OnFailure;
 use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::trace::Span;
-use super::flow::{Flow, Place};
+use super::flow::{CALL, Flow, LIST, Place, note};
 use super::task::{More, catch};
 use super::{Schedule, Start};
 use crate::plan::{Body, Branch, Condition, Optional};
-use crate::resolve::{Held, ResolveError, Scope, describe, resolve};
+use crate::resolve::{Held, Meter, ResolveError, Scope, describe, resolve};
 use serde_json::Value;
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -42,12 +42,19 @@ impl<'x> Schedule<'x> {
         loop {
             match body {
                 Body::Action(action) => {
+                    if !self.has_room(CALL) {
+                        let error = StepError::arguments(self.full());
+                        return self.fail(step, place, frame, error);
+                    }
+                    self.hold(step, CALL);
                     let job = self.flow(step).push_job(action, place, frame);
                     return self.attempt(step, job, start);
                 }
                 Body::If(branches) => match self.choose(step, branches, frame) {
+                    Err(_) if self.interrupts.happened().is_some() => return,
                     Ok(Some((branch, bound))) => {
                         if let Some(value) = bound {
+                            self.hold(step, value.bytes());
                             frame = Some(self.flow(step).push_frame(value, frame));
                         }
                         body = &branch.body;
@@ -65,8 +72,22 @@ impl<'x> Schedule<'x> {
                     let items = self.locally(step, frame, |scope| {
                         items(resolve(&each.list, scope)?, &each.list)
                     });
+                    let room = |bytes: usize, length: usize| {
+                        let all = LIST.1.saturating_mul(length).saturating_add(LIST.0);
+                        let all = all.saturating_add(bytes);
+                        match self.has_room(all) {
+                            true => Ok(all),
+                            false => Err(StepError::arguments(self.full())),
+                        }
+                    };
+                    let items = items.and_then(|(items, bytes)| {
+                        let bytes = room(bytes, items.len())?;
+                        Ok((items, bytes))
+                    });
                     match items {
-                        Ok(items) => {
+                        Err(_) if self.interrupts.happened().is_some() => {}
+                        Ok((items, bytes)) => {
+                            self.hold(step, bytes);
                             self.watch_list(step, place, items.len());
                             match items.is_empty() {
                                 true => self.deliver(step, place, frame, Value::Array(items)),
@@ -87,8 +108,8 @@ impl<'x> Schedule<'x> {
         step: usize,
         branches: &'x [Branch],
         frame: Option<usize>,
-    ) -> Result<Option<(&'x Branch, Option<Value>)>, StepError> {
-        self.locally(step, frame, |scope| {
+    ) -> Result<Option<(&'x Branch, Option<Held>)>, StepError> {
+        let chosen = self.locally(step, frame, |scope| {
             for branch in branches {
                 match &branch.condition {
                     Condition::Always => return Ok(Some((branch, None))),
@@ -97,7 +118,7 @@ impl<'x> Schedule<'x> {
                             return Ok(Some((branch, None)));
                         }
                     }
-                    Condition::Binds { value, .. } => {
+                    Condition::Binds { value, .. } | Condition::Chain(value) => {
                         if let Some(value) = resolve::<Option<Value>>(value, scope)? {
                             return Ok(Some((branch, Some(value))));
                         }
@@ -105,7 +126,12 @@ impl<'x> Schedule<'x> {
                 }
             }
             Ok(None)
-        })
+        });
+        let (chosen, bytes) = chosen?;
+        Ok(chosen.map(|(branch, bound)| {
+            let bound = bound.map(|value| Held::weighed(value, bytes));
+            (branch, bound)
+        }))
     }
 
     fn locally<T>(
@@ -113,13 +139,13 @@ impl<'x> Schedule<'x> {
         step: usize,
         frame: Option<usize>,
         read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
-    ) -> Result<T, StepError> {
+    ) -> Result<(T, usize), StepError> {
         let locals = match self.steps.flow(step) {
             Some(flow) => flow.locals(frame),
             None => Vec::new(),
         };
-        let scope = self.scope().with_locals(&locals);
-        catch(|| read(&scope))?.map_err(StepError::arguments)
+        let (made, bytes) = self.metered_in(&locals, read)?;
+        Ok((made.map_err(StepError::arguments)?, bytes))
     }
 
     /// Puts an output where it belongs.
@@ -127,12 +153,14 @@ impl<'x> Schedule<'x> {
         let Some(mut flow) = self.steps.take_flow(step) else {
             return;
         };
-        let watched = self.options.observer.is_some();
+        let watched = self.observer.listens();
+        let held = flow.held;
         flow.deliver(place, frame, value, &mut |flow, place| {
             if watched {
                 self.watch_element(step, &flow.elements(place));
             }
         });
+        self.held -= held - flow.held;
         self.steps.more(step).flow = Some(flow);
     }
 
@@ -163,8 +191,14 @@ impl<'x> Schedule<'x> {
             (_, Some(left)) => Some((left, StepError::Deadline(policy.deadline.unwrap_or(left)))),
             (_, None) => None,
         };
+        let until = limit.as_ref().map(|(limit, _)| now.saturating_add(*limit));
         let limit = limit.map(|(limit, error)| (self.clock.sleep(limit), error));
         if self.options.record {
+            if !self.has_room(size_of::<Attempt>()) {
+                let error = StepError::arguments(self.full());
+                return self.fail(step, place, frame, error);
+            }
+            self.held += size_of::<Attempt>();
             let element = self.flow(step).elements(place);
             let log = &mut self.steps.more(step).log;
             let entry = Some(log.len());
@@ -173,24 +207,40 @@ impl<'x> Schedule<'x> {
         }
         let span = self.watch_attempt(step, job);
         let captured = Cell::new(None);
-        let result = {
+        let late = Cell::new(false);
+        let (result, bytes) = {
+            let stop = || {
+                let is_late = |until| until <= self.clock.now();
+                late.set(until.is_some_and(is_late));
+                self.interrupts.look(&self.clock) || late.get()
+            };
+            let meter = Meter::new(self.room(), Some(&stop));
             let flow = self.steps.flow(step);
             let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
-            let scope = self.scope().with_locals(&locals);
+            let scope = self.scope().with_locals(&locals).metered(&meter);
             let request =
                 Request::new(&scope, action).capturing(self.options.capture.then_some(&captured));
-            catch(|| span.in_scope(|| start(action.site, request)))
+            let result = catch(|| span.in_scope(|| start(action.site, request)));
+            (result, meter.spent())
         };
         let log = self.flow(step).jobs[job].log;
+        let captured = captured.take();
+        self.held += captured.as_ref().map_or(0, |_| bytes);
         if let Some(attempt) = self.logged(step, log) {
-            attempt.arguments = captured.take();
+            attempt.arguments = captured;
         }
         match result {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
+                self.held += bytes;
                 self.flow(step).active += 1;
-                self.running
-                    .push((step, job), Some(future), More::of(span, limit));
+                let more = More::of(span, limit);
+                self.running.push((step, job), Some(future), more, bytes);
+            }
+            Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
+            Ok(Started::Ended(Err(error))) if late.get() => {
+                let error = limit.map_or(error, |(_, late)| late);
+                self.tried(step, job, Err(error), Some(&span));
             }
             Ok(Started::Ended(result)) => self.tried(step, job, result, Some(&span)),
             Err(panic) => self.tried(step, job, Err(panic), Some(&span)),
@@ -224,7 +274,12 @@ impl<'x> Schedule<'x> {
             attempt.end(now, result.as_ref().err());
         }
         let error = match result {
-            Ok(output) => return self.deliver(step, place, frame, output.into_json()),
+            Ok(output) if self.has_room(output.bytes()) => {
+                self.hold(step, output.bytes());
+                self.flow(step).made += output.bytes();
+                return self.deliver(step, place, frame, output.into_json());
+            }
+            Ok(_) => self.no_room(),
             Err(error) => error,
         };
         let policy = &self.plan.steps[step].policy;
@@ -249,7 +304,7 @@ impl<'x> Schedule<'x> {
         } else {
             let sleep = self.clock.sleep(wait);
             self.running
-                .push((step, job), None, Some(More::wait(sleep)));
+                .push((step, job), None, Some(More::wait(sleep)), 0);
         }
     }
 
@@ -269,7 +324,7 @@ impl<'x> Schedule<'x> {
         if self.plan.steps[step].policy.optional == Optional::Each && place.is_element() {
             let flow = self.flow(step);
             let element = flow.elements(place);
-            flow.missed.get_or_insert((element, error));
+            note(&mut flow.missed, element, error);
             return self.deliver(step, place, frame, Value::Null);
         }
         self.fail_whole(step, place, error);
@@ -279,9 +334,14 @@ impl<'x> Schedule<'x> {
     fn fail_whole(&mut self, step: usize, place: Place, error: StepError) {
         let flow = self.flow(step);
         let element = flow.elements(place);
-        flow.failed.get_or_insert((element, error));
+        note(&mut flow.failed, element, error);
+        // What waits for another attempt has failed, too, and may be the first.
         for job in flow.cut() {
-            flow.jobs[job].waits = None;
+            let place = flow.jobs[job].place;
+            if let Some(error) = flow.jobs[job].waits.take() {
+                let element = flow.elements(place);
+                note(&mut flow.failed, element, error);
+            }
         }
         if self.options.on_failure == OnFailure::Cancel {
             self.abandon(|task| task.step == step);
@@ -313,20 +373,19 @@ impl<'x> Schedule<'x> {
         if flow.active == 0
             && let Some((element, error)) = flow.failed.take()
         {
-            self.steps.take_flow(step);
+            self.drop_flow(step);
             return self.end_failed(step, element, error);
         }
         if flow.failed.is_none()
             && let Some(output) = flow.output.take()
         {
-            let missed = flow.missed.take();
-            let more = self.steps.more(step);
-            more.flow = None;
-            more.recovered = missed;
-            return self.end(step, Held::json(output));
+            let (missed, made) = (flow.missed.take(), flow.made);
+            self.drop_flow(step);
+            self.steps.more(step).recovered = missed;
+            return self.end(step, Held::weighed(output, made));
         }
         if flow.active == 0 && flow.cut {
-            self.steps.take_flow(step);
+            self.drop_flow(step);
             return self.drop_step(step);
         }
         let limit = self.plan.steps[step].policy.concurrency;

@@ -5,9 +5,8 @@ use super::super::report::{Report, Status, StepReport};
 use super::task::catch;
 use super::{Schedule, State};
 use crate::plan::Plan;
-use crate::resolve::resolve;
+use crate::resolve::{Held, resolve};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
 impl<'x> Schedule<'x> {
@@ -17,12 +16,15 @@ impl<'x> Schedule<'x> {
 
     /// What the run gives back.
     pub(in crate::run) fn output<O: DeserializeOwned>(&self) -> Result<O, RunError> {
-        let cause = match &self.interrupted {
-            Some(interrupt) => Cause::Interrupted(interrupt.clone(), self.failures()),
+        let cause = match self.interrupts.happened() {
+            Some(interrupt) => Cause::Interrupted(interrupt, self.failures()),
             None if self.failed.is_empty() => {
-                match catch(|| resolve(&self.plan.output.value, &self.scope())) {
-                    Ok(Ok(output)) => return Ok(output),
-                    Ok(Err(error)) => Cause::Output(StepError::arguments(error)),
+                match self.metered(|scope| resolve(&self.plan.output.value, scope)) {
+                    Ok((Ok(output), _)) => return Ok(output),
+                    Ok((Err(error), _)) => match self.interrupts.happened() {
+                        Some(interrupt) => Cause::Interrupted(interrupt, Vec::new()),
+                        None => Cause::Output(StepError::arguments(error)),
+                    },
                     Err(panic) => Cause::Output(panic),
                 }
             }
@@ -31,12 +33,31 @@ impl<'x> Schedule<'x> {
         Err(RunError::new(self.plan, cause))
     }
 
-    /// The failures, in the order in which they came about, with what each blocked.
+    /// The run ends, since something that it calls has panicked that is no step's: its timer, or what cancels it.
+    pub(in crate::run) fn panicked(&mut self, panic: StepError) -> RunError {
+        // What was being done is half done, so nothing that counts is called any more.
+        self.abandon_all();
+        for state in &mut self.steps.states {
+            if *state == State::Running {
+                *state = State::Cancelled;
+            }
+        }
+        let _ = catch(|| self.watch_plan_end());
+        RunError::new(self.plan, Cause::Panicked(panic, self.failures()))
+    }
+
+    /// The failures, in the plan's order, with what each blocked. Which came about first is a matter of time.
     fn failures(&self) -> Vec<Failure> {
-        let mut failures: Vec<_> = self
-            .failed
-            .iter()
-            .map(|(step, element, error)| {
+        let mut order: Vec<usize> = (0..self.failed.len()).collect();
+        order.sort_unstable_by_key(|failure| self.failed[*failure].0);
+        let mut places = vec![0; order.len()];
+        for (place, failure) in order.iter().enumerate() {
+            places[*failure] = place;
+        }
+        let mut failures: Vec<_> = order
+            .into_iter()
+            .map(|failure| {
+                let (step, element, error) = &self.failed[failure];
                 let step = &self.plan.steps[*step];
                 Failure {
                     step: step.id.clone(),
@@ -51,7 +72,9 @@ impl<'x> Schedule<'x> {
             if let State::Blocked(by) = *state
                 && let State::Failed(place) = self.steps.states[by as usize]
             {
-                failures[place as usize].blocked.push(step.id.clone());
+                failures[places[place as usize]]
+                    .blocked
+                    .push(step.id.clone());
             }
         }
         failures
@@ -59,10 +82,11 @@ impl<'x> Schedule<'x> {
 
     /// Keeps an output for the report, if there is to be one.
     #[cold]
-    pub(super) fn capture_output(&mut self, step: usize, output: &Value) {
+    pub(super) fn capture_output(&mut self, step: usize, output: &Held) {
         if self.options.record {
             self.captured.resize(self.plan.steps.len(), None);
-            self.captured[step] = Some(output.clone());
+            self.captured[step] = Some(output.as_json().clone());
+            self.held += output.bytes();
         }
     }
 
@@ -109,7 +133,8 @@ impl<'x> Schedule<'x> {
             report
         });
         let steps = steps.collect();
-        let took = self.ended.unwrap_or_else(|| self.clock.now());
+        let took = self.ended.or_else(|| catch(|| self.clock.now()).ok());
+        let took = took.unwrap_or_default();
         let report = Report::new(self.plan, self.clock.started_at, took, steps);
         #[cfg(feature = "html")]
         let report = report.recorded(self.options.capture, self.options.capture_outputs);

@@ -4,6 +4,7 @@ use super::super::StepError;
 use super::super::start::{StepFuture, StepResult};
 use super::super::timer::Sleep;
 use super::super::trace::Span;
+use crate::resolve::drop_quietly;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub(super) struct Task<'x> {
     /// The tool's; `None` for a wait, and for a call that has ended.
     pub(super) future: Option<StepFuture<'x>>,
     pub(super) more: Option<Box<More>>,
+    /// What the call was given counts so many bytes towards the limits of the run.
+    pub(super) bytes: usize,
 }
 
 /// What hardly any call has.
@@ -30,6 +33,13 @@ pub(super) struct More {
 struct Limit {
     sleep: Sleep,
     error: Option<StepError>,
+}
+
+impl Drop for More {
+    /// What sleeps is the timer's, and its destructor may panic.
+    fn drop(&mut self) {
+        drop_quietly(self.limit.take());
+    }
 }
 
 impl More {
@@ -146,7 +156,7 @@ fn drop_in_span(future: &mut Option<StepFuture<'_>>, span: &Span) {
 }
 
 /// A panic, as a step's error.
-pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
+pub(in crate::run) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
     // What `run` leaves half done belongs to the step that ends here, or to its author, who shared it.
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| StepError::Panic(message(payload)))
 }
@@ -155,9 +165,13 @@ pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
 fn message(payload: Box<dyn Any + Send>) -> Arc<str> {
     match payload.downcast::<String>() {
         Ok(message) => (*message).into(),
-        Err(payload) => match payload.downcast_ref::<&str>() {
-            Some(message) => (*message).into(),
-            None => "(the panic's payload is not text)".into(),
-        },
+        Err(payload) => {
+            let message = match payload.downcast_ref::<&str>() {
+                Some(message) => (*message).into(),
+                None => "(the panic's payload is not text)".into(),
+            };
+            drop_quietly(payload);
+            message
+        }
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Happened {
     pub(super) step: usize,
     pub(super) job: usize,
     pub(super) more: Option<Box<More>>,
+    /// What the call was given counts so many bytes.
+    pub(super) bytes: usize,
 }
 
 struct Slot<'x> {
@@ -52,6 +54,7 @@ impl<'x> Tasks<'x> {
         (step, job): (usize, usize),
         future: Option<StepFuture<'x>>,
         more: Option<Box<More>>,
+        bytes: usize,
     ) {
         let slot = match self.free.pop() {
             Some(slot) => slot,
@@ -63,6 +66,7 @@ impl<'x> Tasks<'x> {
         task.job = job;
         task.future = future;
         task.more = more;
+        task.bytes = bytes;
         self.queue.push_back(slot);
     }
 
@@ -93,12 +97,17 @@ impl<'x> Tasks<'x> {
             while let Some(slot) = self.queue.pop_front() {
                 if self.poll_slot(slot, result) {
                     let Task {
-                        step, job, more, ..
+                        step,
+                        job,
+                        more,
+                        bytes,
+                        ..
                     } = &mut self.slots[slot].task;
                     return Poll::Ready(Some(Happened {
                         step: *step,
                         job: *job,
                         more: more.take(),
+                        bytes: *bytes,
                     }));
                 }
             }
@@ -128,15 +137,19 @@ impl<'x> Tasks<'x> {
         let mut woken = self.woken.lock();
         let (slots, run) = &mut *woken;
         if slots.is_empty() {
-            match run {
-                Some(run) => run.clone_from(cx.waker()),
-                None => *run = Some(cx.waker().clone()),
-            }
+            let before = match run {
+                Some(run) if run.will_wake(cx.waker()) => None,
+                run => run.replace(cx.waker().clone()),
+            };
+            // What it drops with itself may wake what waits here.
+            drop(woken);
+            drop(before);
         } else if !self.refilled {
             self.queue.extend(slots.drain(..));
             self.refilled = true;
             return true;
         } else {
+            drop(woken);
             cx.waker().wake_by_ref();
         }
         self.refilled = false;

@@ -1,17 +1,48 @@
 //! What observers and `tracing` are told.
 
-use super::super::observe::StepRef;
+use super::super::observe::{Observer, StepRef};
 use super::super::report::Totals;
 use super::super::trace::{self, Span};
 use super::super::{Status, StepError};
 use super::flow::Place;
+use super::task::catch;
 use super::{Schedule, State};
+use std::cell::Cell;
 use std::time::Duration;
+
+/// Who watches a run. One that panics is told nothing more, and changes nothing of the run.
+pub(super) struct Watcher<'x>(Cell<Option<&'x dyn Observer>>);
+
+impl<'x> Watcher<'x> {
+    pub(super) fn new(observer: Option<&'x dyn Observer>) -> Self {
+        Self(Cell::new(observer))
+    }
+
+    #[inline]
+    pub(super) fn listens(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    #[inline]
+    pub(super) fn tell(&self, tell: impl FnOnce(&dyn Observer)) {
+        if let Some(observer) = self.0.get()
+            && catch(|| tell(observer)).is_err()
+        {
+            self.0.set(None);
+        }
+    }
+}
+
+/// Tells the subscriber of `tracing`, which may panic, and may write errors of tools, which may, too.
+#[cfg(feature = "tracing")]
+fn quietly(tell: impl FnOnce()) {
+    let _ = catch(tell);
+}
 
 impl<'x> Schedule<'x> {
     /// Subscribers of `tracing` may come and go while the run waits.
     pub(super) fn look_who_watches(&mut self) {
-        self.watched = self.options.observer.is_some() || trace::is_on();
+        self.watched = self.observer.listens() || trace::is_on();
     }
 
     fn whole(&self, step: usize) -> StepRef<'x> {
@@ -46,16 +77,16 @@ impl<'x> Schedule<'x> {
     pub(super) fn watch_plan_start(&mut self) {
         #[cfg(feature = "tracing")]
         {
-            self.span = Span::run(self.plan);
+            self.span = catch(|| Span::run(self.plan)).unwrap_or_else(|_| Span::none());
         }
-        if let Some(observer) = self.options.observer {
+        self.observer.tell(|observer| {
             observer.plan_started(self.plan);
             for step in 0..self.plan.steps.len() {
                 if self.graph.waits[step] == 0 {
                     observer.step_ready(&self.whole(step));
                 }
             }
-        }
+        });
     }
 
     pub(super) fn watch_plan_end(&self) {
@@ -65,30 +96,29 @@ impl<'x> Schedule<'x> {
         let totals = Totals::of((0..self.plan.steps.len()).map(|step| self.status(step)));
         let took = self.clock.now();
         #[cfg(feature = "tracing")]
-        self.span.finished(&totals, took);
-        if let Some(observer) = self.options.observer {
-            observer.plan_finished(self.plan, &totals, took);
-        }
+        quietly(|| self.span.finished(&totals, took));
+        self.observer
+            .tell(|observer| observer.plan_finished(self.plan, &totals, took));
     }
 
     pub(super) fn watch_start(&self, step: usize) {
-        if let Some(observer) = self.options.observer {
-            observer.step_started(&self.whole(step));
-        }
+        self.observer
+            .tell(|observer| observer.step_started(&self.whole(step)));
     }
 
     pub(super) fn watch_list(&self, step: usize, place: Place, length: usize) {
-        if let (Some(observer), Some(flow)) = (self.options.observer, self.steps.flow(step)) {
+        if let (true, Some(flow)) = (self.observer.listens(), self.steps.flow(step)) {
             let element = flow.elements(place);
             let part = self.part(step, usize::MAX, &element);
-            observer.list_started(&part, length);
+            self.observer
+                .tell(|observer| observer.list_started(&part, length));
         }
     }
 
     pub(super) fn watch_element(&self, step: usize, element: &[usize]) {
-        if let Some(observer) = self.options.observer {
-            observer.element_finished(&self.part(step, usize::MAX, element));
-        }
+        let part = self.part(step, usize::MAX, element);
+        self.observer
+            .tell(|observer| observer.element_finished(&part));
     }
 
     /// An attempt starts; its span is given back.
@@ -98,11 +128,11 @@ impl<'x> Schedule<'x> {
         }
         let (element, attempt, _) = self.elements(step, job);
         let part = self.part(step, job, &element);
-        if let Some(observer) = self.options.observer {
-            observer.attempt_started(&part, attempt);
-        }
+        self.observer
+            .tell(|observer| observer.attempt_started(&part, attempt));
         #[cfg(feature = "tracing")]
-        return Span::attempt(&self.span, &part, attempt);
+        return catch(|| Span::attempt(&self.span, &part, attempt))
+            .unwrap_or_else(|_| Span::none());
         #[cfg(not(feature = "tracing"))]
         Span::none()
     }
@@ -119,18 +149,18 @@ impl<'x> Schedule<'x> {
             return;
         }
         #[cfg(feature = "tracing")]
-        span.unwrap_or(&Span::none()).outcome(error);
+        quietly(|| span.unwrap_or(&Span::none()).outcome(error));
         let _ = span;
-        let Some(observer) = self.options.observer else {
+        if !self.observer.listens() {
             return;
-        };
+        }
         let (element, attempt, tried) = self.elements(step, job);
         let part = self.part(step, job, &element);
         let took = self.clock.now().saturating_sub(tried);
-        match error {
+        self.observer.tell(|observer| match error {
             None => observer.attempt_completed(&part, attempt, took),
             Some(error) => observer.attempt_failed(&part, attempt, error, took),
-        }
+        });
     }
 
     pub(super) fn watch_retry(&self, step: usize, job: usize, wait: Duration) {
@@ -140,10 +170,9 @@ impl<'x> Schedule<'x> {
         let (element, attempt, _) = self.elements(step, job);
         let part = self.part(step, job, &element);
         #[cfg(feature = "tracing")]
-        self.span.retrying(&part, attempt + 1, wait);
-        if let Some(observer) = self.options.observer {
-            observer.retrying(&part, attempt + 1, wait);
-        }
+        quietly(|| self.span.retrying(&part, attempt + 1, wait));
+        self.observer
+            .tell(|observer| observer.retrying(&part, attempt + 1, wait));
     }
 
     /// A step has ended, or will never start.
@@ -154,19 +183,19 @@ impl<'x> Schedule<'x> {
         let whole = self.whole(step);
         let status = self.status(step);
         #[cfg(feature = "tracing")]
-        self.span.step(&whole, status.name());
-        let Some(observer) = self.options.observer else {
-            return;
-        };
-        match (&status, self.steps.states[step]) {
-            (Status::Skipped, _) => observer.step_skipped(&whole),
-            (_, State::Blocked(by)) => observer.step_blocked(&whole, &self.plan.steps[by as usize]),
-            _ => {
-                let (started, ended) = self.times(step);
-                let took = ended.unwrap_or_default();
-                let took = took.saturating_sub(started.unwrap_or_default());
-                observer.step_finished(&whole, &status, took);
-            }
-        }
+        quietly(|| self.span.step(&whole, status.name()));
+        self.observer
+            .tell(|observer| match (&status, self.steps.states[step]) {
+                (Status::Skipped, _) => observer.step_skipped(&whole),
+                (_, State::Blocked(by)) => {
+                    observer.step_blocked(&whole, &self.plan.steps[by as usize])
+                }
+                _ => {
+                    let (started, ended) = self.times(step);
+                    let took = ended.unwrap_or_default();
+                    let took = took.saturating_sub(started.unwrap_or_default());
+                    observer.step_finished(&whole, &status, took);
+                }
+            });
     }
 }

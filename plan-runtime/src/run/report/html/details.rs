@@ -2,6 +2,7 @@
 
 use super::Page;
 use super::escape::{Json, Text, Time};
+use crate::print::Told;
 use crate::run::error::write_elements;
 use crate::run::report::{Attempt, Status, StepReport};
 use std::fmt::{Display, Formatter, Result};
@@ -43,7 +44,7 @@ fn write_step(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, dependents: &
          <p class=\"status\"><span class=\"sign\">{}</span>{status}</p>",
         page.class(step),
         Text(page.spoken(step)),
-        Text(&report.id),
+        Text(Told(&report.id)),
         page.sign(step),
     )?;
     let intent = planned.intent.trim();
@@ -56,7 +57,11 @@ fn write_step(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, dependents: &
         write!(f, "<dt>{name}</dt><dd>{value}</dd>")
     };
     if let Some(tool) = report.tool() {
-        row(f, "Tool", &format_args!("<code>{}</code>", Text(tool)))?;
+        row(
+            f,
+            "Tool",
+            &format_args!("<code>{}</code>", Text(Told(tool))),
+        )?;
     }
     if let (Some(started), Some(took)) = (report.started, report.duration()) {
         row(f, "Started", &format_args!("after {}", Time(started)))?;
@@ -90,7 +95,7 @@ fn write_error(f: &mut Formatter<'_>, page: &Page<'_>, report: &StepReport) -> R
             f.write_str("<p>It could not start, because ")?;
             match place {
                 Some(place) => write!(f, "{}", Links(page, &[place]))?,
-                None => write!(f, "{}", Text(by))?,
+                None => write!(f, "{}", Text(Told(by)))?,
             }
             f.write_str(" failed.</p>")
         }
@@ -149,7 +154,7 @@ fn write_attempt(f: &mut Formatter<'_>, page: &Page<'_>, attempt: &Attempt) -> R
     }
     write!(f, "attempt {}", attempt.number)?;
     if let Some(tool) = &attempt.tool {
-        write!(f, " of <code>{}</code>", Text(&**tool))?;
+        write!(f, " of <code>{}</code>", Text(Told(tool)))?;
     }
     write!(f, ", after {}", Time(attempt.started))?;
     match attempt.ended {
@@ -203,7 +208,7 @@ impl Display for Links<'_> {
             .filter_map(|step| Some((step, self.0.report.steps.get(*step)?)));
         for (number, (step, report)) in known.enumerate() {
             let comma = if number > 0 { ", " } else { "" };
-            let id = Text(&report.id);
+            let id = Text(Told(&report.id));
             write!(
                 f,
                 "{comma}<a href=\"#step-{step}\" data-step=\"{step}\">{id}</a>"

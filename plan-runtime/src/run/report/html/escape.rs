@@ -1,6 +1,6 @@
 //! Text in HTML: nothing in it is ever markup.
 
-use crate::plan::visible;
+use crate::print::Safe;
 use serde_json::Value;
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
@@ -8,12 +8,12 @@ use std::time::Duration;
 /// How many characters of a value are shown.
 const MOST: usize = 20_000;
 
-/// A text between tags, or in an attribute's double quotes.
+/// A text between tags, or in an attribute's double quotes. What people would not see is there as Rust escapes it.
 pub(super) struct Text<T>(pub(super) T);
 
 impl<T: Display> Display for Text<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(Escape(f), "{}", self.0)
+        write!(Safe::lines(Escape(f)), "{}", self.0)
     }
 }
 
@@ -21,7 +21,7 @@ struct Escape<'e, 'f>(&'e mut Formatter<'f>);
 
 impl Write for Escape<'_, '_> {
     fn write_str(&mut self, text: &str) -> Result {
-        for c in visible(text) {
+        for c in text.chars() {
             match c {
                 '&' => self.0.write_str("&amp;")?,
                 '<' => self.0.write_str("&lt;")?,

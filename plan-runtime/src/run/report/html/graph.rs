@@ -3,6 +3,7 @@
 use super::Page;
 use super::escape::Text;
 use crate::plan::{Body, Source, path};
+use crate::print::{Line, Told};
 use plan_picture::{Boxes, HEIGHT, Layout, cut, layout, width};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Formatter, Result};
@@ -15,8 +16,8 @@ impl Display for Graph<'_> {
         let count = page.report.steps.len();
         let sizes: Vec<(f64, f64)> = (0..count)
             .map(|step| {
-                let id = &page.report.steps[step].id;
-                (width(id, &what(page, step)), HEIGHT)
+                let id = Told(&page.report.steps[step].id).to_string();
+                (width(&id, &what(page, step)), HEIGHT)
             })
             .collect();
         let arrows = arrows(page);
@@ -71,14 +72,14 @@ struct Arrow {
 
 impl Arrow {
     fn title(&self, page: &Page<'_>, (from, to): (usize, usize)) -> String {
-        let id = |step: usize| &page.plan.steps[step].id;
+        let id = |step: usize| Told(&page.plan.steps[step].id);
         let mut title = format!("{} → {}", id(from), id(to));
         if !self.data {
             title.push_str(" (after)");
         }
         for path in &self.paths {
             title.push('\n');
-            title.push_str(path);
+            title.push_str(&Line(path).to_string());
         }
         title
     }
@@ -139,7 +140,7 @@ fn write_box(
         "<text class=\"id\" x=\"{left:.1}\" y=\"{:.1}\">{}</text><text class=\"what\" x=\"{left:.1}\" y=\"{:.1}\">{}</text>\
          <text class=\"sign\" x=\"{right:.1}\" y=\"{:.1}\">{}</text></a>",
         y + 18.5,
-        Text(cut(&report.id)),
+        Text(cut(&Told(&report.id).to_string())),
         y + 34.5,
         Text(cut(&what(page, step))),
         y + 18.5,
@@ -150,10 +151,12 @@ fn write_box(
 /// What a step is, in a word or two.
 fn what(page: &Page<'_>, step: usize) -> String {
     let report = &page.report.steps[step];
-    let tool = report.tool().unwrap_or("");
+    let tool = report
+        .tool()
+        .map_or_else(String::new, |tool| Told(tool).to_string());
     match &page.plan.steps[step].body {
         Body::Action(_) if tool.is_empty() => "computed".into(),
-        Body::Action(_) => tool.into(),
+        Body::Action(_) => tool,
         Body::If(_) => format!("if … {tool}"),
         Body::For(_) => {
             let calls = report.attempts.len();

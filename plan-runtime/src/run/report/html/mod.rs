@@ -7,6 +7,7 @@ mod timeline;
 
 use super::{Report, Status};
 use crate::Plan;
+use crate::print::Told;
 use details::{Details, Links};
 use escape::{Text, Time};
 use graph::Graph;
@@ -87,7 +88,7 @@ impl Page<'_> {
     /// A step as a screen reader says it.
     fn spoken(&self, step: usize) -> String {
         let report = &self.report.steps[step];
-        let mut text = format!("{}, {}", report.id, report.status.name());
+        let mut text = format!("{}, {}", Told(&report.id), report.status.name());
         if let Some(took) = report.duration() {
             let _ = write!(text, ", {}", Time(took));
         }
@@ -114,7 +115,7 @@ impl Display for Page<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         // A script runs only if it knows the number, which nothing could have known that a tool gave.
         let nonce = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        let title = Text(&self.report.plan);
+        let title = Text(Told(&self.report.plan));
         write!(
             f,
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -151,7 +152,7 @@ impl Display for Page<'_> {
 impl Page<'_> {
     fn write_head(&self, f: &mut Formatter<'_>) -> Result {
         let report = self.report;
-        write!(f, "<header><h1>{}</h1>", Text(&report.plan))?;
+        write!(f, "<header><h1>{}</h1>", Text(Told(&report.plan)))?;
         let description = self.plan.description.trim();
         if !description.is_empty() {
             write!(f, "<p>{}</p>", Text(description))?;

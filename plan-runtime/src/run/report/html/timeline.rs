@@ -2,6 +2,7 @@
 
 use super::Page;
 use super::escape::{Text, Time};
+use crate::print::Told;
 use crate::run::report::{Attempt, Status};
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
@@ -46,7 +47,7 @@ fn write_row(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, whole: Duratio
         "<li><a class=\"row {class}\" href=\"#step-{step}\" data-step=\"{step}\" aria-label=\"{}\">\
          <span class=\"name\"><span class=\"sign\">{sign}</span>{}</span>",
         Text(page.spoken(step)),
-        Text(&report.id),
+        Text(Told(&report.id)),
     )?;
     match (report.started, report.ended) {
         (Some(started), Some(ended)) => {
@@ -92,7 +93,7 @@ fn write_row(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, whole: Duratio
 
 fn note(status: &Status) -> String {
     match status {
-        Status::Blocked { by } => format!("blocked by {by}"),
+        Status::Blocked { by } => format!("blocked by {}", Told(by)),
         status => status.name().to_owned(),
     }
 }

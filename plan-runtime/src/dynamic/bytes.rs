@@ -1,0 +1,62 @@
+//! Bytes that are to be a document.
+
+use super::finding::{Code, Findings, Note, Notes};
+
+/// What some editors write before text in UTF-8. It is no part of the text.
+const MARK: char = '\u{feff}';
+
+/// Where a document starts: after the mark of its encoding, if it has one.
+pub(super) fn start(text: &str) -> usize {
+    text.len() - text.strip_prefix(MARK).unwrap_or(text).len()
+}
+
+/// The text that bytes are in UTF-8, or where they are not.
+pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
+    // Every other encoding with a mark, or with a zero in its first sign of JSON, could be read as text of other signs.
+    if let Some(encoding) = encoding(bytes) {
+        let message = format!("the document is in {encoding}, and JSON is in UTF-8");
+        return Err(finding(bytes, 0, message, "write it again in UTF-8"));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let byte = bytes.get(at).copied().unwrap_or_default();
+        match error.error_len() {
+            Some(_) => {
+                let message =
+                    format!("the document is not UTF-8: byte {at} is {byte:#04x}, which begins no character there");
+                finding(bytes, at, message, "write it again in UTF-8")
+            }
+            None => {
+                let message = format!("the document ends within the character at byte {at}");
+                finding(bytes, at, message, "was the document cut off?")
+            }
+        }
+    })
+}
+
+/// An encoding of text that is not UTF-8, by its mark or by the zeros of the sign that JSON begins with.
+fn encoding(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xff, 0xfe, 0, 0, ..] | [1..=0xff, 0, 0, 0, ..] => Some("UTF-32 (little-endian)"),
+        [0, 0, 0xfe, 0xff, ..] | [0, 0, 0, 1..=0xff, ..] => Some("UTF-32 (big-endian)"),
+        [0xff, 0xfe, ..] | [1..=0xff, 0, 1..=0xff, 0, ..] => Some("UTF-16 (little-endian)"),
+        [0xfe, 0xff, ..] | [0, 1..=0xff, 0, 1..=0xff, ..] => Some("UTF-16 (big-endian)"),
+        _ => None,
+    }
+}
+
+/// The part of the bytes that is text.
+pub(super) fn valid(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    }
+}
+
+/// A finding at the first byte that is not read. The text of the findings ends there.
+fn finding(bytes: &[u8], at: usize, message: String, help: &str) -> Findings {
+    let mut notes = Notes::default();
+    let note = Note::error(Code::InvalidJson, at..at, message);
+    notes.push(note.help(help.to_owned()));
+    notes.into_findings(valid(&bytes[..at]))
+}

@@ -1,0 +1,161 @@
+//! What is said of a text that names a step or an input as other dialects do.
+
+use super::Draft;
+use crate::dynamic::Dialect;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Node, Source, Text};
+use crate::dynamic::syntax::{self, Foreign, Scan, Target, To};
+use crate::plan::Segment;
+use crate::resolve::describe::short;
+
+/// How many of them are told of one string.
+const MOST: usize = 8;
+
+impl Draft {
+    /// Says which parts of a string are references elsewhere; `false` if one of them is an error.
+    pub(in crate::dynamic) fn foreign(
+        &mut self,
+        source: &Source<'_>,
+        text: &Text<'_>,
+        own: &Scan<'_>,
+    ) -> bool {
+        let known = |target: &Target| self.has(target);
+        let found = syntax::foreign(self.dialect, &text.value, own, &known);
+        let more = found.len().saturating_sub(MOST);
+        let mut sound = true;
+        for (index, foreign) in found.iter().take(MOST).enumerate() {
+            let is_last = index + 1 == MOST;
+            let more = if is_last { more } else { 0 };
+            sound &= self.foreign_one(source, text, foreign, more);
+        }
+        sound
+    }
+
+    fn foreign_one(
+        &mut self,
+        source: &Source<'_>,
+        text: &Text<'_>,
+        Foreign { written, of }: &Foreign<'_>,
+        more: usize,
+    ) -> bool {
+        let place = source.place_in(text, &written.range);
+        let alone = written.range == (0..text.value.len());
+        let (named, form) = self.form(source, &written.target, &written.path);
+        let like = match more {
+            0 => String::new(),
+            more => format!(", as are {more} more like it"),
+        };
+        let is_error = of.is_some() && self.dialect != Dialect::Canonical;
+        let note = match of.filter(|_| is_error) {
+            Some(other) => {
+                let message = format!(
+                    "this reference is one of {}, but the document is {}",
+                    other.named(),
+                    self.dialect.named()
+                );
+                let note = Note::error(Code::MixedDialects, place, message);
+                match &self.shows {
+                    Some(shows) => {
+                        note.related(shows.clone(), format!("this is {}", self.dialect.named()))
+                    }
+                    None => note,
+                }
+            }
+            None => {
+                let message = format!(
+                    "`{}` names the {named}, but not as {} does",
+                    short(written.text),
+                    self.dialect.named()
+                );
+                Note::warning(Code::MalformedReference, place, message)
+                    .label(format!("it is text{like}"))
+            }
+        };
+        self.note(note.help(self.foreign_help(text, written.text, form, alone)));
+        !is_error
+    }
+
+    /// What to write in place of it, and how the text is kept.
+    fn foreign_help(
+        &self,
+        text: &Text<'_>,
+        written: &str,
+        form: Option<String>,
+        alone: bool,
+    ) -> String {
+        let help = match (self.dialect, form) {
+            (_, None) => format!(
+                "{} has no inputs, as action plans and canonical JSON have",
+                self.dialect.named()
+            ),
+            (Dialect::ToolPlan, Some(form)) if !alone => {
+                format!("let a tool join the parts of the text, of which `{form}` is one")
+            }
+            (Dialect::Canonical, Some(form)) if !alone => {
+                format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#)
+            }
+            (_, Some(form)) => format!("the reference is `{form}`"),
+        };
+        let literal = match self.dialect {
+            Dialect::Canonical => return help,
+            // It has no form for a part of a text.
+            Dialect::ToolPlan => syntax::literal(self.dialect, &short(&text.value)),
+            dialect => syntax::literal(dialect, written),
+        };
+        format!("{help}; this text as it is would be `{literal}`")
+    }
+
+    /// Whether the plan has what a reference names.
+    fn has(&self, target: &Target) -> bool {
+        match target {
+            Target::Id(id) => {
+                self.step_of(id).is_some() || self.input_names.contains_key(id.as_str())
+            }
+            Target::Index(index) => *index < self.steps,
+            Target::Input(_) => true,
+        }
+    }
+
+    /// What a reference names, and how the dialect writes it.
+    fn form(
+        &self,
+        source: &Source<'_>,
+        target: &Target,
+        path: &[Segment],
+    ) -> (String, Option<String>) {
+        let id;
+        let (kind, to, name) = match target {
+            Target::Index(index) => {
+                id = self.id_of(source, *index).unwrap_or_default();
+                ("step", To::Step(*index, &id), &id)
+            }
+            Target::Id(name) => match self.step_of(name) {
+                Some(step) => ("step", To::Step(step, name), name),
+                None => ("input", To::Input(name), name),
+            },
+            Target::Input(name) => ("input", To::Input(name), name),
+        };
+        let form = syntax::form(self.dialect, to, path);
+        (format!("{kind} `{}`", short(name)), form)
+    }
+
+    /// How the dialect writes what one of its own references means that begins here, and names a step or an input as another dialect does.
+    pub(super) fn meant(&self, source: &Source<'_>, text: &str, at: usize) -> Option<String> {
+        let meant = syntax::meant(self.dialect, text, at)?;
+        let (_, form) = self.form(source, &meant.target, &meant.path);
+        form.filter(|_| self.has(&meant.target))
+    }
+
+    /// What a step is called, as the document says.
+    fn id_of(&self, source: &Source<'_>, index: usize) -> Option<String> {
+        let raw = source
+            .whole()
+            .get(self.spans.steps.get(index)?.id.range())?;
+        // The place of an id that is not given is the whole step.
+        if !raw.starts_with('"') {
+            return Some(format!("step{index}"));
+        }
+        let text = Node::of(raw).ok()?.text().ok()?;
+        Some(short(&text.value))
+    }
+}

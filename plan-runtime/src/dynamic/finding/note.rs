@@ -1,0 +1,298 @@
+//! Notes, which become findings: how many there are, and how long they are, has a bound whatever the document is.
+
+use super::super::bytes;
+use super::{Code, Finding, Findings, Label, Severity};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many notes are kept.
+const MOST: usize = 256;
+
+/// How many bytes a message, a label or a help has at most. The names in them are cut far below that.
+const LONGEST: usize = 2048;
+
+/// How many bytes of the id of a step a finding has at most.
+const LONGEST_ID: usize = 1024;
+
+/// How many other places one note has at most.
+const MOST_RELATED: usize = 16;
+
+/// A finding whose line and column are not known yet.
+#[derive(Debug)]
+pub(in crate::dynamic) struct Note {
+    code: Code,
+    severity: Severity,
+    message: String,
+    at: Range<usize>,
+    label: String,
+    related: Vec<(Range<usize>, String)>,
+    help: Option<String>,
+    step: Option<Arc<str>>,
+}
+
+impl Note {
+    pub(in crate::dynamic) fn error(
+        code: Code,
+        at: Range<usize>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            message: cut(message.into(), LONGEST),
+            at,
+            label: String::new(),
+            related: Vec::new(),
+            help: None,
+            step: None,
+        }
+    }
+
+    pub(in crate::dynamic) fn warning(
+        code: Code,
+        at: Range<usize>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(code, at, message)
+        }
+    }
+
+    pub(in crate::dynamic) fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = cut(label.into(), LONGEST);
+        self
+    }
+
+    pub(in crate::dynamic) fn related(
+        mut self,
+        at: Range<usize>,
+        label: impl Into<String>,
+    ) -> Self {
+        if self.related.len() < MOST_RELATED {
+            self.related.push((at, cut(label.into(), LONGEST)));
+        }
+        self
+    }
+
+    pub(in crate::dynamic) fn help(mut self, help: impl Into<Option<String>>) -> Self {
+        self.help = help.into().map(|help| cut(help, LONGEST));
+        self
+    }
+
+    /// The step that it is about. All notes on a step share its id.
+    pub(in crate::dynamic) fn step(mut self, step: &Arc<str>) -> Self {
+        if !step.is_empty() {
+            self.step = Some(match step.len() {
+                ..=LONGEST_ID => Arc::clone(step),
+                _ => cut(step.to_string(), LONGEST_ID).into(),
+            });
+        }
+        self
+    }
+}
+
+/// The text, or what of it is short enough.
+fn cut(mut text: String, longest: usize) -> String {
+    if text.len() > longest {
+        text.truncate(text.floor_char_boundary(longest));
+        text.push('…');
+        text.shrink_to_fit();
+    }
+    text
+}
+
+/// Notes on one text, which become findings. What is beyond their number is counted, and errors go first.
+#[derive(Debug, Default)]
+pub(in crate::dynamic) struct Notes {
+    kept: Vec<Note>,
+    /// How many of those are errors.
+    errors: usize,
+    /// How many there are besides.
+    more_errors: usize,
+    more_warnings: usize,
+}
+
+impl Notes {
+    pub(in crate::dynamic) fn push(&mut self, note: Note) {
+        let is_error = note.severity == Severity::Error;
+        if self.kept.len() < MOST {
+            self.errors += usize::from(is_error);
+            self.kept.push(note);
+            return;
+        }
+        let is_warning = |note: &Note| note.severity == Severity::Warning;
+        match self.kept.iter().rposition(is_warning) {
+            Some(last) if is_error => {
+                self.kept.remove(last);
+                self.kept.push(note);
+                self.errors += 1;
+                self.more_warnings += 1;
+            }
+            _ if is_error => self.more_errors += 1,
+            _ => self.more_warnings += 1,
+        }
+    }
+
+    /// Counts what was found and is not told.
+    pub(in crate::dynamic) fn leave_out(&mut self, errors: usize, warnings: usize) {
+        self.more_errors += errors;
+        self.more_warnings += warnings;
+    }
+
+    /// Whether there are more errors than are told, so that nobody needs to look for further ones.
+    pub(in crate::dynamic) fn is_full(&self) -> bool {
+        self.errors == MOST && self.more_errors > 0
+    }
+
+    pub(in crate::dynamic) fn has_errors(&self) -> bool {
+        self.errors + self.more_errors > 0
+    }
+
+    /// The findings, in the order of the text; those at one place in the order in which they were found.
+    pub(in crate::dynamic) fn into_findings(mut self, text: &str) -> Findings {
+        if self.kept.is_empty() {
+            return Findings::default();
+        }
+        self.kept.sort_by_key(|note| note.at.start);
+        self.kept.extend(self.rest(text));
+        let lines = Lines::of(text, &self.kept);
+        let list = self.kept.into_iter().map(|note| Finding {
+            code: note.code,
+            severity: note.severity,
+            message: note.message,
+            label: lines.label(note.at, note.label),
+            related: note
+                .related
+                .into_iter()
+                .map(|(at, label)| lines.label(at, label))
+                .collect(),
+            help: note.help,
+            step: note.step,
+        });
+        Findings {
+            list: list.collect(),
+            text: text.into(),
+        }
+    }
+
+    /// Says how much there is besides.
+    fn rest(&self, text: &str) -> Option<Note> {
+        let end = text.len()..text.len();
+        let (errors, warnings) = (self.more_errors, self.more_warnings);
+        let counted = |count: usize, what: &str| match count {
+            1 => format!("1 more {what}"),
+            _ => format!("{count} more {what}s"),
+        };
+        let message = match (errors, warnings) {
+            (0, 0) => return None,
+            (0, _) => counted(warnings, "warning"),
+            (_, 0) => counted(errors, "error"),
+            _ => format!(
+                "{} and {}",
+                counted(errors, "error"),
+                counted(warnings, "warning")
+            ),
+        };
+        let message = format!("the document has at least {message}");
+        let note = match errors {
+            0 => Note::warning(Code::LimitPassed, end, message),
+            _ => Note::error(Code::LimitPassed, end, message),
+        };
+        let help = format!("of all that is found, {MOST} findings are listed, and errors go first");
+        Some(note.help(help))
+    }
+}
+
+/// On which lines the places of notes are, and in which columns.
+struct Lines(Vec<(usize, usize, usize)>);
+
+impl Lines {
+    /// Looks through the text once. There are few places, and there may be as many lines as bytes.
+    fn of(text: &str, notes: &[Note]) -> Self {
+        let places = notes.iter().flat_map(|note| {
+            let related = note.related.iter().map(|(at, _)| at.start);
+            related.chain([note.at.start])
+        });
+        let mut places: Vec<usize> = places.collect();
+        places.sort_unstable();
+        places.dedup();
+        let (mut at, mut line, mut column) = (bytes::start(text), 1, 1);
+        let known = places.into_iter().map(|place| {
+            let end = place.min(text.len());
+            for byte in &text.as_bytes()[at.min(end)..end] {
+                match byte {
+                    b'\n' => (line, column) = (line + 1, 1),
+                    // The other bytes of a sign.
+                    0x80..0xC0 => {}
+                    _ => column += 1,
+                }
+            }
+            at = end;
+            (place, line, column)
+        });
+        Self(known.collect())
+    }
+
+    fn label(&self, span: Range<usize>, text: String) -> Label {
+        let known = self.0.binary_search_by_key(&span.start, |known| known.0);
+        let (_, line, column) = known.map_or((0, 1, 1), |at| self.0[at]);
+        Label {
+            line,
+            column,
+            span,
+            text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notes(warnings: usize, errors: usize) -> Findings {
+        let mut notes = Notes::default();
+        for _ in 0..warnings {
+            notes.push(Note::warning(Code::UnknownMember, 0..1, "w"));
+        }
+        for _ in 0..errors {
+            notes.push(Note::error(Code::WrongKind, 2..3, "e"));
+        }
+        notes.into_findings("a\nb")
+    }
+
+    #[test]
+    fn errors_go_before_warnings() {
+        let all = notes(MOST + 10, 3);
+        assert_eq!((all.len(), all.errors().count()), (MOST + 1, 3));
+        assert_eq!(
+            all[MOST].message,
+            "the document has at least 13 more warnings"
+        );
+        assert_eq!((all[MOST].label.line, all[MOST].label.column), (2, 2));
+
+        let all = notes(5, MOST + 1);
+        assert_eq!(all.errors().count(), MOST + 1);
+        assert_eq!(
+            all[MOST].message,
+            "the document has at least 1 more error and 5 more warnings"
+        );
+        assert_eq!(notes(MOST, 0).len(), MOST);
+        assert!(!notes(MOST + 1, 0).has_errors());
+    }
+
+    #[test]
+    fn what_is_long_is_cut() {
+        let long = "é".repeat(LONGEST);
+        let mut note = Note::error(Code::Cycle, 0..0, long.as_str()).help(long.clone());
+        for _ in 0..100 {
+            note = note.related(0..0, long.as_str());
+        }
+        let note = note.label(long.as_str()).step(&long.into());
+        let mut notes = Notes::default();
+        notes.push(note);
+        let findings = notes.into_findings("");
+        assert_eq!(findings[0].related.len(), MOST_RELATED);
+        assert!(findings.to_string().len() < (MOST_RELATED + 4) * (LONGEST + 100));
+    }
+}

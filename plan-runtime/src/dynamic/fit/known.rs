@@ -1,0 +1,253 @@
+//! What a plan's steps and inputs give, as far as contracts say.
+
+use super::path::{Found, Lost, follow};
+use super::{fuel, input};
+use crate::dynamic::schema::{Spent, Type, Types};
+use crate::dynamic::spans::Spans;
+use crate::dynamic::{Contracts, Dialect};
+use crate::plan::{Body, Condition, Optional, Plan, Reference, Segment, Source, Step, Template};
+use crate::resolve::describe::short;
+use std::cell::Cell;
+use std::collections::HashMap;
+
+/// What is known before values are compared.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) spans: &'a Spans,
+    pub(super) dialect: Dialect,
+    pub(super) contracts: &'a Contracts,
+    /// What those steps give that compute it from what others give.
+    pub(super) computed: &'a Computed<'a>,
+    /// How much more work comparing may be.
+    pub(super) fuel: &'a Cell<usize>,
+}
+
+pub(super) type Computed<'a> = HashMap<usize, Given<'a>>;
+
+/// What a step or an input gives.
+#[derive(Clone)]
+pub(super) struct Given<'a> {
+    pub(super) ty: Type<'a>,
+    pub(super) absent: Option<String>,
+}
+
+/// Why it is not known where a reference leads.
+pub(super) enum Unfound<'a> {
+    Lost(Box<(Lost<'a>, Type<'a>)>),
+    Spent,
+}
+
+impl From<Spent> for Unfound<'_> {
+    fn from(_: Spent) -> Self {
+        Self::Spent
+    }
+}
+
+/// What the steps give that compute it, each after those that it is computed from.
+pub(super) fn computed<'a>(
+    plan: &'a Plan,
+    spans: &'a Spans,
+    contracts: &'a Contracts,
+    fuel: &'a Cell<usize>,
+) -> Computed<'a> {
+    let mut computed = Computed::new();
+    let mut steps: Vec<usize> = (0..plan.steps.len())
+        .filter(|&step| computes(&plan.steps[step].body))
+        .collect();
+    if steps.is_empty() {
+        return computed;
+    }
+    // Steps that wait for one another have no level, and are an error of their own.
+    let levels = plan.level_of_each();
+    steps.sort_by_key(|&step| levels.get(step).copied().flatten());
+    for index in steps {
+        let given = Gives {
+            plan,
+            spans,
+            contracts,
+            computed: &computed,
+            fuel,
+        }
+        .given_by(&plan.steps[index]);
+        computed.insert(index, given);
+    }
+    computed
+}
+
+fn computes(body: &Body) -> bool {
+    match body {
+        Body::Action(action) => action.tool.is_none(),
+        Body::If(branches) => branches.iter().any(|branch| computes(&branch.body)),
+        Body::For(rounds) => rounds.iter().any(|each| computes(&each.body)),
+    }
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn is_broken(&self, at: usize) -> bool {
+        self.spans.has_broken(at..at + 1)
+    }
+
+    pub(super) fn spend(&self, work: usize) -> Result<(), Spent> {
+        fuel::spend(self.fuel, work)
+    }
+
+    /// What a reference leads to.
+    pub(super) fn found(&self, reference: &'a Reference) -> Result<Found<'a>, Unfound<'a>> {
+        let gives = Gives {
+            plan: self.plan,
+            spans: self.spans,
+            contracts: self.contracts,
+            computed: self.computed,
+            fuel: self.fuel,
+        };
+        let given = gives.given(reference.source);
+        self.spend(1 + given.ty.cost())?;
+        let mut absent = given.absent;
+        let ty = match follow(given.ty.clone(), &reference.path, &mut absent, self.fuel)? {
+            Ok(ty) => ty,
+            Err(lost) => return Err(Unfound::Lost(Box::new((lost, given.ty)))),
+        };
+        let whole = !reference
+            .path
+            .iter()
+            .any(|segment| segment.token().is_some() || matches!(segment, Segment::Each));
+        let input = match reference.source {
+            Source::Input(index) if whole && is_untyped(self.spans, index) => Some(index),
+            _ => None,
+        };
+        Ok(Found {
+            reference,
+            ty,
+            absent,
+            style: self.style(reference),
+            input,
+        })
+    }
+}
+
+/// Whether nobody said what type an input has.
+fn is_untyped(spans: &Spans, input: usize) -> bool {
+    spans.untyped.binary_search(&input).is_ok()
+}
+
+/// What is known of steps and inputs, while some of what steps compute is not.
+struct Gives<'a, 'c> {
+    plan: &'a Plan,
+    spans: &'a Spans,
+    contracts: &'a Contracts,
+    computed: &'c Computed<'a>,
+    fuel: &'c Cell<usize>,
+}
+
+impl<'a> Gives<'a, '_> {
+    /// What a source gives.
+    fn given(&self, source: Source) -> Given<'a> {
+        match source {
+            Source::Step(index) => match self.plan.steps.get(index) {
+                Some(step) if computes(&step.body) => self
+                    .computed
+                    .get(&index)
+                    .cloned()
+                    .unwrap_or_else(Given::any),
+                Some(step) => self.given_by(step),
+                None => Given::any(),
+            },
+            Source::Input(index) => self
+                .plan
+                .inputs
+                .get(index)
+                .map_or_else(Given::any, |input| match is_untyped(self.spans, index) {
+                    true => Given::any(),
+                    false => Given::typed(input::stated(&input.type_name)),
+                }),
+            Source::Local(_) => Given::any(),
+        }
+    }
+
+    fn given_by(&self, step: &'a Step) -> Given<'a> {
+        let mut given = self.body(&step.body);
+        if let Some(fallback) = &step.policy.fallback
+            && matches!(fallback, Template::Null)
+        {
+            given.nullable(format!(
+                "where step `{}` fails, its output is null",
+                short(&step.id)
+            ));
+        }
+        if step.policy.optional == Optional::Whole && step.policy.fallback.is_none() {
+            given.nullable(format!(
+                "step `{}` is optional, and where it fails its output is null",
+                short(&step.id)
+            ));
+        }
+        let each = step.policy.optional == Optional::Each;
+        if each && given.ty.types() == Types::LIST {
+            let element = given.ty.element().or(Type::plain(Types::NULL));
+            given.ty = Type::list(element);
+        }
+        if matches!(step.body, Body::If(_)) && given.absent.is_some() {
+            given.absent = Some(format!(
+                "step `{}` may be skipped, and its output is null then",
+                short(&step.id)
+            ));
+        }
+        given
+    }
+
+    fn body(&self, body: &'a Body) -> Given<'a> {
+        match body {
+            Body::Action(action) => match &action.tool {
+                Some(tool) => {
+                    let contract = self.contracts.get(&tool.name);
+                    let schema = contract.and_then(|contract| contract.output.as_ref());
+                    Given::typed(schema.map_or_else(Type::any, Type::of))
+                }
+                None => match &action.args {
+                    Template::Reference(reference) => {
+                        let given = self.given(reference.source);
+                        let mut absent = given.absent;
+                        match follow(given.ty, &reference.path, &mut absent, self.fuel) {
+                            Ok(Ok(ty)) => Given { ty, absent },
+                            Ok(Err(_)) => Given::any(),
+                            Err(_) => Given::typed(Type::beyond()),
+                        }
+                    }
+                    _ => Given::any(),
+                },
+            },
+            Body::If(branches) => {
+                let mut all = Given::typed(Type::none());
+                for branch in branches.iter() {
+                    let given = self.body(&branch.body);
+                    all.ty = all.ty.or(given.ty);
+                    all.absent = all.absent.or(given.absent);
+                }
+                let ends = branches.last().map(|branch| &branch.condition);
+                if !matches!(ends, Some(Condition::Always)) {
+                    all.nullable(String::new());
+                }
+                all
+            }
+            Body::For(rounds) => rounds.first().map_or_else(Given::any, |each| {
+                Given::typed(Type::list(self.body(&each.body).ty))
+            }),
+        }
+    }
+}
+
+impl<'a> Given<'a> {
+    fn any() -> Self {
+        Self::typed(Type::any())
+    }
+
+    fn typed(ty: Type<'a>) -> Self {
+        Self { ty, absent: None }
+    }
+
+    fn nullable(&mut self, why: String) {
+        let ty = std::mem::replace(&mut self.ty, Type::none());
+        self.ty = ty.or(Type::plain(Types::NULL));
+        self.absent = Some(why);
+    }
+}

@@ -1,0 +1,358 @@
+//! Where a text is not JSON, and what was expected there.
+
+use super::finding::{Code, Note};
+use super::node::Source;
+use crate::resolve::describe::short;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// The first place where a text is not JSON.
+#[derive(Debug)]
+pub(super) struct Invalid {
+    /// Where in the text it is.
+    pub(super) at: Range<usize>,
+    message: String,
+    help: Option<&'static str>,
+}
+
+impl Invalid {
+    /// What is wrong with a text that serde_json refuses.
+    pub(super) fn of(text: &str) -> Self {
+        let mut scanner = Scanner {
+            text,
+            at: 0,
+            closes: Vec::new(),
+            comma: None,
+        };
+        match scanner.document() {
+            Err(invalid) => invalid,
+            Ok(()) => Self::new(0..text.len(), "it cannot be read"),
+        }
+    }
+
+    fn new(at: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            at,
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    fn help(self, help: impl Into<Option<&'static str>>) -> Self {
+        let help = help.into();
+        Self { help, ..self }
+    }
+
+    /// A finding in the document that the text is a part of.
+    pub(super) fn note(self, source: &Source<'_>, text: &str) -> Note {
+        let message = format!("this is not JSON: {}", self.message);
+        Note::error(Code::InvalidJson, source.place(&text[self.at]), message)
+            .help(self.help.map(str::to_owned))
+    }
+}
+
+/// What comes next in a text of JSON.
+#[derive(Clone, Copy)]
+enum Next {
+    Value,
+    /// A value, or the end of the list that has begun.
+    FirstValue,
+    Name,
+    /// A name, or the end of the object that has begun.
+    FirstName,
+    Colon,
+    /// What follows a value.
+    After,
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    /// What closes the lists and objects around, the outermost first.
+    closes: Vec<u8>,
+    /// The comma before what comes next.
+    comma: Option<usize>,
+}
+
+type Scanned<T = ()> = Result<T, Invalid>;
+
+impl Scanner<'_> {
+    fn document(&mut self) -> Scanned {
+        let mut next = Next::Value;
+        loop {
+            while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.byte() {
+                self.at += 1;
+            }
+            next = match (next, self.byte()) {
+                (Next::After, None) if self.closes.is_empty() => return Ok(()),
+                (_, None) => return Err(self.ends()),
+                (Next::After, Some(byte)) => self.after(byte)?,
+                (Next::Colon, Some(b':')) => self.then(Next::Value),
+                (Next::Colon, Some(_)) => return Err(self.expected("`:` after the name")),
+                (Next::FirstValue | Next::FirstName, Some(byte))
+                    if self.closes.last() == Some(&byte) =>
+                {
+                    self.closes.pop();
+                    self.then(Next::After)
+                }
+                (Next::Value | Next::FirstValue, Some(byte)) => self.value(byte)?,
+                (Next::Name | Next::FirstName, Some(b'"')) => {
+                    self.string()?;
+                    Next::Colon
+                }
+                (Next::Name | Next::FirstName, Some(_)) => {
+                    return Err(self.expected("a name in double quotes"));
+                }
+            };
+        }
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Takes a byte, behind which this comes next.
+    fn then(&mut self, next: Next) -> Next {
+        self.at += 1;
+        next
+    }
+
+    fn after(&mut self, byte: u8) -> Scanned<Next> {
+        match (self.closes.last(), byte) {
+            (Some(close), byte) if *close == byte => {
+                self.closes.pop();
+                Ok(self.then(Next::After))
+            }
+            (Some(close), b',') => {
+                self.comma = Some(self.at);
+                Ok(self.then(match close {
+                    b'}' => Next::Name,
+                    _ => Next::Value,
+                }))
+            }
+            (Some(b'}'), _) => Err(self.expected("`,` or `}` after the value")),
+            (Some(_), _) => Err(self.expected("`,` or `]` after the value")),
+            (None, _) => Err(self.expected("the end after the value")),
+        }
+    }
+
+    fn value(&mut self, byte: u8) -> Scanned<Next> {
+        match byte {
+            b'"' => self.string()?,
+            b'-' | b'0'..=b'9' => self.number()?,
+            b'{' => {
+                self.closes.push(b'}');
+                return Ok(self.then(Next::FirstName));
+            }
+            b'[' => {
+                self.closes.push(b']');
+                return Ok(self.then(Next::FirstValue));
+            }
+            _ => {
+                let words = ["true", "false", "null"];
+                let rest = &self.text[self.at..];
+                match words.iter().find(|word| rest.starts_with(**word)) {
+                    Some(word) => self.at += word.len(),
+                    None => {
+                        let invalid = self.expected("a value");
+                        let is_near = matches!(byte, b't' | b'f' | b'n') && invalid.help.is_none();
+                        let words = "the words of JSON are `true`, `false` and `null`";
+                        return Err(match is_near {
+                            true => invalid.help(words),
+                            false => invalid,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(Next::After)
+    }
+
+    fn string(&mut self) -> Scanned {
+        self.at += 1;
+        loop {
+            match self.byte() {
+                None => return Err(self.ends()),
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => self.escape()?,
+                Some(control @ ..0x20) => {
+                    let message = format!(
+                        "`{}` cannot be in a string as it is",
+                        char::from(control).escape_debug()
+                    );
+                    return Err(
+                        Invalid::new(self.at..self.at + 1, message).help(match control {
+                            b'\n' | b'\r' => "a line break in a string is written `\\n`",
+                            b'\t' => "a tab in a string is written `\\t`",
+                            _ => "it is written with four digits, as in `\\u0000`",
+                        }),
+                    );
+                }
+                Some(_) => self.at += 1,
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Scanned {
+        let start = self.at;
+        self.at += 1;
+        match self.byte() {
+            None => return Err(self.ends()),
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+            Some(b'u') => {
+                self.at += 1;
+                for _ in 0..4 {
+                    match self.byte() {
+                        None => return Err(self.ends()),
+                        Some(byte) if byte.is_ascii_hexdigit() => self.at += 1,
+                        Some(_) => {
+                            let message =
+                                format!("`{}` has too few digits", &self.text[start..self.at]);
+                            let help = r"an escape has four hexadecimal digits: `\u00e9`";
+                            return Err(Invalid::new(start..self.at, message).help(help));
+                        }
+                    }
+                }
+            }
+            Some(_) => {
+                let sign = self.sign(self.at);
+                let at = start..self.at + sign.map_or(0, char::len_utf8);
+                let message = format!(
+                    "`{}` is not an escape",
+                    self.text[at.clone()].escape_debug()
+                );
+                return Err(Invalid::new(at, message).help(r"a backslash is written `\\`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// An optional sign, digits without leading zeros, and perhaps a fraction and an exponent.
+    fn number(&mut self) -> Scanned {
+        let start = self.at;
+        let digits = |scanner: &mut Self| {
+            let before = scanner.at;
+            while scanner.byte().is_some_and(|byte| byte.is_ascii_digit()) {
+                scanner.at += 1;
+            }
+            scanner.at - before
+        };
+        self.at += usize::from(self.byte() == Some(b'-'));
+        let has_zero = self.byte() == Some(b'0');
+        let whole = digits(self);
+        let mut sound = whole == 1 || (whole > 1 && !has_zero);
+        if sound && self.byte() == Some(b'.') {
+            self.at += 1;
+            sound = digits(self) > 0;
+        }
+        if sound && let Some(b'e' | b'E') = self.byte() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.byte() {
+                self.at += 1;
+            }
+            sound = digits(self) > 0;
+        }
+        match (sound, self.byte()) {
+            (true, _) => Ok(()),
+            (false, None) => Err(self.ends()),
+            (false, Some(_)) => {
+                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
+                let rest = &self.text[start..];
+                let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+                let message = format!("`{}` is not a number", short(&rest[..end]));
+                let help = "a number has no leading zeros, and digits on both sides of a point: `0.5`, `-1`, `2e10`";
+                Err(Invalid::new(start..start + end, message).help(help))
+            }
+        }
+    }
+
+    fn sign(&self, at: usize) -> Option<char> {
+        self.text[at..].chars().next()
+    }
+
+    fn ends(&self) -> Invalid {
+        let end = self.text.trim_end().len();
+        Invalid::new(end..end, "it ends too early").help("was the document cut off?")
+    }
+
+    /// Something else is here than what was expected.
+    fn expected(&self, expected: &str) -> Invalid {
+        if let (Some(comma), Some(b'}' | b']')) = (self.comma_before(), self.byte()) {
+            let at = comma..comma + 1;
+            return Invalid::new(at, "nothing follows the comma").help("take the comma out");
+        }
+        let rest = &self.text[self.at..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+        let word = &rest[..end.unwrap_or(rest.len())];
+        let sign = self.sign(self.at);
+        let mut message = format!("expected {expected}, found ");
+        let length = match (word, sign) {
+            ("", Some('"')) => {
+                message.push_str("a string");
+                1
+            }
+            ("", Some(sign)) => {
+                let _ = write!(message, "`{}`", sign.escape_debug());
+                sign.len_utf8()
+            }
+            (word, _) => {
+                let _ = write!(message, "`{}`", short(word));
+                word.len()
+            }
+        };
+        let help = match (sign, word) {
+            (Some('\'' | '`' | '“' | '”'), _) => {
+                Some(r#"names and strings are in double quotes: `"id"`"#)
+            }
+            (_, "True" | "False" | "TRUE" | "FALSE") => Some("JSON writes `true` and `false`"),
+            (_, "None" | "undefined" | "nil" | "NULL") => Some("JSON writes `null`"),
+            (_, "NaN" | "Infinity") => Some("JSON has no such number: write `null` or a string"),
+            (Some('/' | '#'), _) => Some("JSON has no comments"),
+            _ => None,
+        };
+        Invalid::new(self.at..self.at + length, message).help(help)
+    }
+
+    /// The comma that was the last before this place, if only spaces are between.
+    fn comma_before(&self) -> Option<usize> {
+        let comma = self.comma?;
+        let between = &self.text[comma + 1..self.at];
+        between.trim_ascii().is_empty().then_some(comma)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dynamic::node::Node;
+    use proptest::prelude::*;
+
+    const PIECES: &[&str] = &[
+        "{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\\", "\\u", "\\u00e9", "\\n", "00", "0", "-",
+        "1", ".", "e", "E+", "true", "false", "null", "nul", "True", " ", "\n", "\t", "\r", "\0",
+        "\u{feff}", "\u{2028}", "é", "“", "/", "x", "ud800",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        /// It finds a mistake exactly where serde_json does, and at a place in the text.
+        #[test]
+        fn what_serde_json_refuses_is_explained(
+            parts in prop::collection::vec(prop::sample::select(PIECES), 0..10),
+        ) {
+            let text = parts.concat();
+            let found = Scanner { text: &text, at: 0, closes: Vec::new(), comma: None }.document();
+            match (Node::of(&text), found) {
+                (Ok(_), Ok(())) => {}
+                (Err(_), Err(invalid)) => {
+                    prop_assert!(text.get(invalid.at.clone()).is_some(), "{invalid:?}");
+                }
+                (read, found) => prop_assert!(false, "{text:?}: {read:?}, {found:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Descriptions as doc comments.
+
+use std::borrow::Cow;
+
+/// The lines of a doc comment. What the program itself says is Markdown; what comes from elsewhere shows as the text that it is: no
+/// code that documentation would run, no HTML, no links.
+pub(super) fn lines(text: &Cow<'static, str>) -> Vec<String> {
+    let text_lines = text.trim_end().lines();
+    let line = |line: &str| {
+        let line = match text {
+            Cow::Borrowed(_) => seen(line.trim_end()),
+            Cow::Owned(_) => inert(line.trim()),
+        };
+        match line.is_empty() {
+            true => "///".to_owned(),
+            false => format!("/// {line}"),
+        }
+    };
+    text_lines.map(line).collect()
+}
+
+/// The text with characters that are not shown, or change the order of others, written as their numbers.
+pub(super) fn seen(text: &str) -> String {
+    let mut seen = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_shown(c) {
+            true => seen.push(c),
+            false => seen.extend(c.escape_unicode()),
+        }
+    }
+    seen
+}
+
+/// Whether a character is one that people see. The standard library knows which it escapes.
+fn is_shown(c: char) -> bool {
+    let is_seen = c == ' ' || c.is_ascii_graphic() || matches!(c, '\t' | '\'' | '"' | '\\');
+    // After a letter, an accent is shown as it is.
+    is_seen || format!("x{c}").escape_debug().count() == 2
+}
+
+/// One line of Markdown that shows as this text.
+fn inert(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let line = seen(&line.replace('\t', " "));
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let mut before = ' ';
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map_or(' ', |(_, next)| *next);
+        let is_markup = match c {
+            '\\' => !(next == 'u' && is_number(&line[at..])),
+            '`' | '*' | '[' | ']' | '<' | '>' | '&' | '#' | '~' | '|' => true,
+            // Between letters it is nothing.
+            '_' => !(before.is_alphanumeric() && next.is_alphanumeric()),
+            '-' | '+' | '=' => at == 0,
+            '.' | ')' => digits > 0 && at == digits,
+            // An address becomes no link.
+            ':' => next == '/',
+            _ => false,
+        };
+        if is_markup {
+            text.push('\\');
+        }
+        text.push(c);
+        before = c;
+    }
+    text
+}
+
+/// Whether this begins with the number of a character, in which `\` is no markup.
+fn is_number(text: &str) -> bool {
+    let inside = text
+        .strip_prefix("\\u{")
+        .and_then(|rest| rest.split_once('}'));
+    inside.is_some_and(|(number, _)| number.chars().all(|c| c.is_ascii_hexdigit()))
+}

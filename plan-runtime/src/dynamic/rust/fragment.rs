@@ -1,0 +1,413 @@
+//! What only Rust can say: expressions, patterns and types that a plan holds as text.
+//!
+//! A text is taken only if all of it is one piece of that kind of syntax, within limits that are checked before any parser that
+//! calls itself sees it. It is written anew from its tokens, so comments are gone.
+
+use proc_macro2::{Literal, TokenStream, TokenTree};
+use quote::quote;
+use syn::parse::{Parse, Parser};
+use syn::visit::{self, Visit};
+use syn::{Expr, GenericArgument, Ident, Pat, PathArguments, Type};
+
+/// How long a text is at most, in bytes.
+const LONGEST: usize = 16 * 1024;
+/// How many brackets are around a token at most.
+const DEEPEST: usize = 32;
+/// How many tokens a token has before it at most, in its statement and in those around it. A parser calls itself no more often.
+const MOST: usize = 500;
+
+/// How long a text is that is read on any stack, in bytes.
+const SHORT: usize = 64;
+/// The stack for others. Without optimisation, a call of the parser by itself takes about 8 KiB.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// The types that may have others in `<…>` and are nothing but data.
+const GENERIC: [&str; 12] = [
+    "Option", "Vec", "Box", "Arc", "Rc", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "VecDeque",
+    "Result", "Cow",
+];
+
+/// Why a text is not taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Flaw {
+    /// It is too long, or too deep.
+    Large,
+    /// It is something else than it has to be.
+    Other,
+}
+
+/// Reads a text where the stack is large enough for the limits.
+fn on_stack<T: Send>(
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, Flaw> + Send,
+) -> Result<T, Flaw> {
+    match text.len() {
+        length if length > LONGEST => Err(Flaw::Large),
+        length if length <= SHORT => read(text),
+        _ => std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            let thread = thread.spawn_scoped(scope, || read(text));
+            let thread = thread.map_err(|_| Flaw::Large)?;
+            thread.join().unwrap_or(Err(Flaw::Other))
+        }),
+    }
+}
+
+/// The tokens of a text, within the limits. Literals are on one line.
+fn tokens(text: &str) -> Result<TokenStream, Flaw> {
+    let tokens: TokenStream = text.parse().map_err(|_| Flaw::Other)?;
+    bounded(tokens, 0, 0)
+}
+
+fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStream, Flaw> {
+    if depth > DEEPEST {
+        return Err(Flaw::Large);
+    }
+    let mut count = before;
+    let mut trees = Vec::new();
+    for tree in tokens {
+        count += 1;
+        if count > MOST {
+            return Err(Flaw::Large);
+        }
+        trees.push(match tree {
+            TokenTree::Group(group) => {
+                let inside = bounded(group.stream(), depth + 1, count)?;
+                proc_macro2::Group::new(group.delimiter(), inside).into()
+            }
+            TokenTree::Punct(punct) => {
+                if punct.as_char() == ';' {
+                    count = before;
+                }
+                punct.into()
+            }
+            TokenTree::Literal(literal) => one_line(literal)?.into(),
+            tree => tree,
+        });
+    }
+    Ok(trees.into_iter().collect())
+}
+
+/// The same literal, with all that people do not see as numbers.
+fn one_line(literal: Literal) -> Result<Literal, Flaw> {
+    let text = literal.to_string();
+    if super::docs::seen(&text) == text && !text.contains('\t') {
+        return Ok(literal);
+    }
+    match syn::parse_str::<syn::Lit>(&text) {
+        Ok(syn::Lit::Str(text)) if text.suffix().is_empty() => Ok(Literal::string(&text.value())),
+        Ok(syn::Lit::ByteStr(text)) if text.suffix().is_empty() => {
+            Ok(Literal::byte_string(&text.value()))
+        }
+        _ => Err(Flaw::Other),
+    }
+}
+
+fn parse<T: Parse>(tokens: TokenStream) -> Result<T, Flaw> {
+    syn::parse2(tokens).map_err(|_| Flaw::Other)
+}
+
+/// An expression; in front of a block it cannot end in one of its own.
+pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Flaw> {
+    on_stack(text, |text| read_expression(text, before_block))
+}
+
+fn read_expression(text: &str, before_block: bool) -> Result<String, Flaw> {
+    let tokens = tokens(text)?;
+    let expr: Expr = parse(tokens.clone())?;
+    if !is_known(|known| known.visit_expr(&expr)) || matches!(expr, Expr::Let(_)) {
+        return Err(Flaw::Other);
+    }
+    if before_block {
+        let without = Expr::parse_without_eager_brace.parse2(tokens.clone());
+        without.map_err(|_| Flaw::Other)?;
+    }
+    let item = quote!(let x = #tokens;);
+    Ok(written(&tokens, &item, "let x = ", ";"))
+}
+
+/// The whole of a condition with `let`s in it, and the names that these bind.
+pub(super) fn chain(text: &str) -> Result<(String, Vec<String>), Flaw> {
+    on_stack(text, read_chain)
+}
+
+fn read_chain(text: &str) -> Result<(String, Vec<String>), Flaw> {
+    let tokens = tokens(text)?;
+    let parsed: syn::ExprIf = parse(quote!(if #tokens {}))?;
+    let empty = parsed.then_branch.stmts.is_empty() && parsed.else_branch.is_none();
+    if !empty || !is_known(|known| known.visit_expr(&parsed.cond)) {
+        return Err(Flaw::Other);
+    }
+    let mut names = Names::default();
+    let mut rest = vec![&*parsed.cond];
+    while let Some(condition) = rest.pop() {
+        match condition {
+            Expr::Let(one) => names.visit_pat(&one.pat),
+            Expr::Binary(both) => rest.extend([&*both.right, &*both.left]),
+            Expr::Paren(inner) => rest.push(&inner.expr),
+            _ => {}
+        }
+    }
+    let item = quote!(if #tokens {});
+    Ok((written(&tokens, &item, "if ", " {}"), names.0))
+}
+
+/// What stands between `let` and `=`, or between `for` and `in`.
+#[derive(Default)]
+pub(super) struct Pattern {
+    pub(super) text: String,
+    /// The names that it binds, in their order.
+    pub(super) names: Vec<String>,
+    /// The name of the whole value, where it has one.
+    pub(super) whole: Option<String>,
+    /// The names of a tuple's parts.
+    pub(super) parts: Vec<Option<String>>,
+    /// Whether it only gives names: it is a name, `_`, a tuple of these, or one of these in `Some(…)`.
+    pub(super) is_plain: bool,
+}
+
+pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
+    on_stack(text, |text| read_pattern(text, repeats))
+}
+
+fn read_pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
+    let tokens = tokens(text)?;
+    let pat = match repeats {
+        true => Pat::parse_single.parse2(tokens.clone()),
+        false => Pat::parse_multi_with_leading_vert.parse2(tokens.clone()),
+    };
+    let pat = pat.map_err(|_| Flaw::Other)?;
+    if !is_known(|known| known.visit_pat(&pat)) {
+        return Err(Flaw::Other);
+    }
+    let mut names = Names::default();
+    names.visit_pat(&pat);
+    let inner = inside_some(&pat).unwrap_or(&pat);
+    let parts = match inner {
+        Pat::Tuple(tuple) => tuple.elems.iter().map(name).collect(),
+        _ => Vec::new(),
+    };
+    let item = match repeats {
+        true => quote!(for #tokens in x {}),
+        false => quote!(if let #tokens = x {}),
+    };
+    let (before, behind) = match repeats {
+        true => ("for ", " in x {}"),
+        false => ("if let ", " = x {}"),
+    };
+    Ok(Pattern {
+        text: written(&tokens, &item, before, behind),
+        names: names.0,
+        whole: name(inner),
+        parts,
+        is_plain: gives_names(inner),
+    })
+}
+
+fn inside_some(pat: &Pat) -> Option<&Pat> {
+    match pat {
+        Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => {
+            some.elems.first()
+        }
+        _ => None,
+    }
+}
+
+fn name(pat: &Pat) -> Option<String> {
+    match pat {
+        Pat::Ident(name) if is_plain_name(name) => Some(name.ident.to_string()),
+        _ => None,
+    }
+}
+
+fn is_plain_name(name: &syn::PatIdent) -> bool {
+    name.attrs.is_empty()
+        && name.by_ref.is_none()
+        && name.mutability.is_none()
+        && name.subpat.is_none()
+}
+
+fn gives_names(pat: &Pat) -> bool {
+    match pat {
+        Pat::Ident(name) => is_plain_name(name),
+        Pat::Wild(wild) => wild.attrs.is_empty(),
+        Pat::Tuple(tuple) => tuple.attrs.is_empty() && tuple.elems.iter().all(gives_names),
+        _ => false,
+    }
+}
+
+/// A type, and whether it is nothing but names.
+pub(super) fn type_name(text: &str) -> Result<(String, bool), Flaw> {
+    on_stack(text, read_type)
+}
+
+fn read_type(text: &str) -> Result<(String, bool), Flaw> {
+    let tokens = tokens(text)?;
+    let ty: Type = parse(tokens.clone())?;
+    if !is_known(|known| known.visit_type(&ty)) {
+        return Err(Flaw::Other);
+    }
+    let item = quote!(let x: #tokens;);
+    Ok((written(&tokens, &item, "let x: ", ";"), is_plain(&ty)))
+}
+
+fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(tuple) => tuple.elems.iter().all(is_plain),
+        Type::Path(path) => {
+            let last = path.path.segments.len().saturating_sub(1);
+            let mut segments = path.path.segments.iter().enumerate();
+            path.qself.is_none()
+                && segments.all(|(at, segment)| match &segment.arguments {
+                    PathArguments::None => true,
+                    PathArguments::AngleBracketed(inside) => {
+                        let known = GENERIC.iter().any(|name| segment.ident == name);
+                        let plain = |argument: &GenericArgument| matches!(argument, GenericArgument::Type(ty) if is_plain(ty));
+                        at == last && known && inside.colon2_token.is_none() && inside.args.iter().all(plain)
+                    }
+                    PathArguments::Parenthesized(_) => false,
+                })
+        }
+        _ => false,
+    }
+}
+
+/// The names that patterns bind, as `plan!` counts them.
+#[derive(Default)]
+struct Names(Vec<String>);
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+        let name = pat.ident.to_string();
+        // `None` in a pattern is a constant, not a name.
+        if pat.subpat.is_some()
+            || name.starts_with(|c: char| c.is_lowercase() || c == '_')
+            || name.starts_with("r#")
+        {
+            self.0.push(name);
+        }
+        if let Some((_, pat)) = &pat.subpat {
+            self.visit_pat(pat);
+        }
+    }
+
+    // What stands in these is no pattern of the plan's.
+    fn visit_expr(&mut self, _: &'ast Expr) {}
+}
+
+/// Whether the parser knows all of it, rather than to hand on tokens.
+fn is_known(visit: impl FnOnce(&mut Known)) -> bool {
+    let mut known = Known(true);
+    visit(&mut known);
+    known.0
+}
+
+struct Known(bool);
+
+impl<'ast> Visit<'ast> for Known {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        self.0 &= !matches!(expr, Expr::Verbatim(_));
+        visit::visit_expr(self, expr);
+    }
+
+    fn visit_pat(&mut self, pat: &'ast Pat) {
+        self.0 &= !matches!(pat, Pat::Verbatim(_));
+        visit::visit_pat(self, pat);
+    }
+
+    fn visit_type(&mut self, ty: &'ast Type) {
+        self.0 &= !matches!(ty, Type::Verbatim(_));
+        visit::visit_type(self, ty);
+    }
+
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        // Those with others inside them have more kinds of syntax than a value needs.
+        self.0 &= matches!(
+            item,
+            syn::Item::Const(_)
+                | syn::Item::Enum(_)
+                | syn::Item::Fn(_)
+                | syn::Item::Static(_)
+                | syn::Item::Struct(_)
+                | syn::Item::Type(_)
+                | syn::Item::Use(_)
+        );
+        visit::visit_item(self, item);
+    }
+
+    fn visit_type_param_bound(&mut self, bound: &'ast syn::TypeParamBound) {
+        self.0 &= !matches!(bound, syn::TypeParamBound::Verbatim(_));
+        visit::visit_type_param_bound(self, bound);
+    }
+}
+
+/// The tokens as text: as they are formatted inside a statement, where that leaves them as they are.
+fn written(tokens: &TokenStream, statement: &TokenStream, before: &str, behind: &str) -> String {
+    formatted(statement, before, behind)
+        .filter(|text| is_same(tokens, text))
+        .unwrap_or_else(|| tokens.to_string())
+}
+
+fn formatted(statement: &TokenStream, before: &str, behind: &str) -> Option<String> {
+    // So deep as a plan's steps are.
+    let file = syn::parse2(quote!(mod plan { fn steps() { #statement } })).ok()?;
+    let file = prettyplease::unparse(&file);
+    let lines: Vec<&str> = file.lines().collect();
+    let inside = lines.get(2..lines.len().checked_sub(2)?)?;
+    let inside: Vec<&str> = inside
+        .iter()
+        .map(|line| line.get(8..).unwrap_or(""))
+        .collect();
+    let inside = inside.join("\n");
+    let inside = inside.strip_prefix(before)?.strip_suffix(behind)?;
+    Some(inside.to_owned())
+}
+
+/// Whether a text has these tokens. A comma more or less at the end of a list says nothing, so it does not count where there is
+/// another item before it.
+fn is_same(tokens: &TokenStream, text: &str) -> bool {
+    let Ok(found) = text.parse::<TokenStream>() else {
+        return false;
+    };
+    leaves(found) == leaves(tokens.clone())
+}
+
+fn leaves(tokens: TokenStream) -> Vec<String> {
+    use super::layout::Token;
+    let mut flat = Vec::new();
+    super::layout::flatten(tokens, &mut flat);
+    let mut leaves: Vec<String> = Vec::with_capacity(flat.len());
+    let mut single: Vec<usize> = Vec::new();
+    for token in flat {
+        let leaf = match token {
+            Token::Word(word) => word,
+            Token::Bracket(bracket) => {
+                match bracket {
+                    '(' | '[' | '{' => single.push(leaves.len()),
+                    _ => {
+                        let open = single.pop().unwrap_or_default();
+                        let inside = leaves.get(open + 1..).unwrap_or_default();
+                        // `(a,)` is not `(a)`.
+                        let commas = inside.iter().filter(|leaf| *leaf == ",").count();
+                        if commas > 1 && leaves.last().is_some_and(|leaf| leaf == ",") {
+                            leaves.pop();
+                        }
+                    }
+                }
+                bracket.to_string()
+            }
+            Token::Punct(sign, Some(proc_macro2::Spacing::Joint)) => format!("{sign}~"),
+            Token::Punct(sign, _) => sign.to_string(),
+        };
+        leaves.push(leaf);
+    }
+    leaves
+}
+
+/// Whether this is a name in Rust, exactly as it stands.
+pub(super) fn is_identifier(name: &str) -> bool {
+    name.len() <= LONGEST
+        && unicode_normalization::is_nfc(name)
+        && syn::parse_str::<Ident>(name).is_ok_and(|ident| ident == name)
+        && name != "gen"
+}

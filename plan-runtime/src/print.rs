@@ -1,0 +1,250 @@
+//! Text of plans, tools and documents, made safe for a terminal, a page and a line of print.
+//!
+//! What is seen is what is there. Nothing that is printed for people contains a character that moves a cursor, hides or turns the
+//! text around it, or has no width of its own: each is written as Rust writes it in a string (`\n`, `\u{1b}`, `\u{202e}`).
+//!
+//! | | for | |
+//! |---|---|---|
+//! | [`Line`] | messages and descriptions | on one line |
+//! | [`Lines`] | texts that may have several lines | line breaks are kept |
+//! | [`Name`] | names among Rust or other text | in quotes, unless it is a word |
+//! | [`Told`] | names between backquotes, or on their own | in quotes, if backquotes could not delimit it |
+//! | [`Code`] | types, patterns: Rust that was never parsed | as `code("…")`, if it could be taken for more than that |
+//! | [`Quoted`] | strings | in quotes |
+//!
+//! Outside of quotes a backslash stays a backslash, so making a text safe twice changes nothing.
+
+mod code;
+
+pub(crate) use code::{Code, is_expression, is_whole, root};
+
+use std::fmt::{Display, Formatter, Result, Write};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// How many combining marks may be on one letter. More would reach into the lines above and below.
+const MARKS: u8 = 4;
+
+/// Goes through a text, and knows of each character whether people see it.
+#[derive(Clone, Copy, Default)]
+struct Sight {
+    /// How many more marks the character before may have.
+    marks: u8,
+}
+
+impl Sight {
+    fn sees(&mut self, c: char) -> bool {
+        if c.is_ascii() {
+            self.marks = if c.is_ascii_alphanumeric() { MARKS } else { 0 };
+            return !c.is_ascii_control();
+        }
+        let mark = c.width() == Some(0);
+        let seen = !is_ignorable(c) && is_printable(c) && (!mark || self.marks > 0);
+        self.marks = match (seen, mark) {
+            (true, true) => self.marks - 1,
+            (true, false) if c.is_alphanumeric() => MARKS,
+            _ => 0,
+        };
+        seen
+    }
+}
+
+/// The characters that are shown as nothing, as far as the standard library takes them for printable: those of the property
+/// `Default_Ignorable_Code_Point` that are letters or marks, and a pattern without dots.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether a character is no control, format, private or unassigned one, nor ends a line. The standard library says it by what it
+/// escapes; at the beginning of a text it escapes marks, too.
+fn is_printable(c: char) -> bool {
+    let mut buffer = [b'a'; 5];
+    let end = 1 + c.encode_utf8(&mut buffer[1..]).len();
+    let is_space = || c.is_whitespace() && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}');
+    std::str::from_utf8(&buffer[..end]).is_ok_and(|text| text.escape_debug().eq(['a', c]))
+        || is_space()
+}
+
+/// Whether all of a text is seen as it is.
+pub(crate) fn is_seen(text: &str) -> bool {
+    let mut sight = Sight::default();
+    text.chars().all(|c| sight.sees(c))
+}
+
+/// The characters of a text, with escapes for those that are not seen. Line breaks are kept.
+pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> {
+    let mut sight = Sight::default();
+    text.chars().flat_map(move |c| {
+        let seen = sight.sees(c) || c == '\n';
+        let escaped = (!seen).then(|| c.escape_default());
+        seen.then_some(c)
+            .into_iter()
+            .chain(escaped.into_iter().flatten())
+    })
+}
+
+/// How many columns of a terminal a text takes that is safe to print.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Hands text on, with escapes for what is not seen.
+pub(crate) struct Safe<W> {
+    out: W,
+    sight: Sight,
+    keeps_lines: bool,
+}
+
+impl<W: Write> Safe<W> {
+    /// Escapes line breaks as all else.
+    pub(crate) fn line(out: W) -> Self {
+        let sight = Sight::default();
+        Self {
+            out,
+            sight,
+            keeps_lines: false,
+        }
+    }
+
+    /// Keeps line breaks.
+    pub(crate) fn lines(out: W) -> Self {
+        Self {
+            keeps_lines: true,
+            ..Self::line(out)
+        }
+    }
+}
+
+impl<W: Write> Safe<W> {
+    /// Hands text on without a look at it.
+    #[cfg(feature = "diagnostics")]
+    pub(crate) fn as_it_is(&mut self, text: &str) -> Result {
+        self.sight = Sight::default();
+        self.out.write_str(text)
+    }
+}
+
+impl<W: Write> Write for Safe<W> {
+    fn write_str(&mut self, text: &str) -> Result {
+        let mut written = 0;
+        for (at, c) in text.char_indices() {
+            if self.sight.sees(c) || (self.keeps_lines && c == '\n') {
+                continue;
+            }
+            self.out.write_str(&text[written..at])?;
+            write!(self.out, "{}", c.escape_default())?;
+            written = at + c.len_utf8();
+        }
+        self.out.write_str(&text[written..])
+    }
+}
+
+/// Something on one line.
+pub(crate) struct Line<T>(pub(crate) T);
+
+impl<T: Display> Display for Line<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(Safe::line(f), "{}", self.0)
+    }
+}
+
+/// Something that may have several lines.
+pub(crate) struct Lines<T>(pub(crate) T);
+
+impl<T: Display> Display for Lines<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(Safe::lines(f), "{}", self.0)
+    }
+}
+
+/// A string as Rust writes it, with escapes also for the few characters that are not seen and that Rust does not escape.
+pub(crate) struct Quoted<'t>(pub(crate) &'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '\'' => f.write_char(c)?,
+                c if is_ignorable(c) => write!(f, "{}", c.escape_unicode())?,
+                c => write!(f, "{}", c.escape_debug())?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// A name as it stands among Rust: a word, or in quotes.
+pub(crate) struct Name<'t>(pub(crate) &'t str);
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        // A step of such a name is not this value.
+        let value = matches!(self.0, "null" | "true" | "false");
+        match crate::plan::is_word(self.0) && !value {
+            true => f.write_str(self.0),
+            false => Quoted(self.0).fmt(f),
+        }
+    }
+}
+
+/// A name in a message, where it stands between backquotes, or in a table or a picture, where it has a place of its own.
+pub(crate) struct Told<'t>(pub(crate) &'t str);
+
+impl Display for Told<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let text = self.0;
+        let spaced = text.trim() != text || text.contains("  ");
+        match text.is_empty() || spaced || text.contains(['`', '"', '[', '→']) || !is_seen(text) {
+            true => Quoted(text).fmt(f),
+            false => f.write_str(text),
+        }
+    }
+}
+
+/// The beginning of something, and `…` where that is not all of it.
+pub(crate) struct Cut<T>(pub(crate) T, pub(crate) usize);
+
+impl<T: Display> Display for Cut<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let mut room = Room {
+            out: &mut *f,
+            left: self.1,
+            is_over: false,
+        };
+        match write!(room, "{}", self.0) {
+            Err(_) if room.is_over => f.write_char('…'),
+            // An error whose text cannot be written is still an error.
+            _ => Ok(()),
+        }
+    }
+}
+
+struct Room<W> {
+    out: W,
+    /// How many more characters are written.
+    left: usize,
+    is_over: bool,
+}
+
+impl<W: Write> Write for Room<W> {
+    fn write_str(&mut self, text: &str) -> Result {
+        match text.char_indices().nth(self.left) {
+            Some((end, _)) => {
+                self.left = 0;
+                if !std::mem::replace(&mut self.is_over, true) {
+                    self.out.write_str(&text[..end])?;
+                }
+                Err(std::fmt::Error)
+            }
+            None => {
+                self.left -= text.chars().count();
+                self.out.write_str(text)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! What ends a run before its time.
+
+use super::super::error::Interrupt;
+use super::super::timer::Sleep;
+use super::Clock;
+use crate::resolve::drop_quietly;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+/// The deadline and the cancellation of a run, which are also looked at while a value is made.
+pub(super) struct Interrupts<'x> {
+    deadline: Option<(Duration, Sleep)>,
+    cancel: RefCell<Option<Cancel<'x>>>,
+    /// What has happened.
+    happened: Cell<Option<Interrupt>>,
+}
+
+type Cancelling<'x> = Pin<Box<dyn Future<Output = ()> + Send + 'x>>;
+
+struct Cancel<'x> {
+    future: Cancelling<'x>,
+    /// Who is to be woken: whoever polled the run last.
+    waker: Waker,
+}
+
+impl<'x> Interrupts<'x> {
+    pub(super) fn new(deadline: Option<(Duration, Sleep)>, cancel: Option<Cancelling<'x>>) -> Self {
+        let cancel = cancel.map(|future| Cancel {
+            future,
+            waker: Waker::noop().clone(),
+        });
+        Self {
+            deadline,
+            cancel: RefCell::new(cancel),
+            happened: Cell::new(None),
+        }
+    }
+
+    /// What has ended the run.
+    #[inline]
+    pub(super) fn happened(&self) -> Option<Interrupt> {
+        self.happened.get()
+    }
+
+    /// Ends the run.
+    pub(super) fn happen(&self, interrupt: Interrupt) {
+        self.happened.set(Some(interrupt));
+    }
+
+    /// Whether the run is over; if not, it is woken when it is.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.happened.get().is_some() {
+            return true;
+        }
+        if let Some(cancel) = self.cancel.get_mut() {
+            cancel.waker.clone_from(cx.waker());
+            if cancel.future.as_mut().poll(cx).is_ready() {
+                self.happen(Interrupt::Cancelled);
+                return true;
+            }
+        }
+        if let Some((limit, sleep)) = &mut self.deadline
+            && sleep.as_mut().poll(cx).is_ready()
+        {
+            let limit = *limit;
+            self.happen(Interrupt::Deadline(limit));
+            return true;
+        }
+        false
+    }
+
+    /// Whether the run is over, while a value is made.
+    pub(super) fn look(&self, clock: &Clock<'_>) -> bool {
+        if self.happened.get().is_some() {
+            return true;
+        }
+        // What cancels may itself be what makes the value.
+        if let Ok(mut cancel) = self.cancel.try_borrow_mut()
+            && let Some(Cancel { future, waker }) = cancel.as_mut()
+            && future
+                .as_mut()
+                .poll(&mut Context::from_waker(waker))
+                .is_ready()
+        {
+            self.happen(Interrupt::Cancelled);
+        } else if let Some((limit, _)) = self.deadline
+            && clock.now() >= limit
+        {
+            self.happen(Interrupt::Deadline(limit));
+        }
+        self.happened.get().is_some()
+    }
+
+    /// Drops what cancels, and what waits for the deadline: neither is asked any more.
+    pub(super) fn close(&mut self) {
+        drop_quietly(self.deadline.take());
+        drop_quietly(self.cancel.get_mut().take());
+    }
+}

@@ -1,0 +1,75 @@
+//! How much a run holds, and how much more it may.
+
+use super::super::StepError;
+use super::Schedule;
+use super::task::catch;
+use crate::resolve::{Meter, ResolveError, Room, Scope};
+
+impl Schedule<'_> {
+    /// How much room there is for a value.
+    #[inline]
+    pub(super) fn room(&self) -> Room {
+        let limits = &self.options.limits;
+        Room {
+            value: limits.value,
+            total: limits.total,
+            left: limits.total.saturating_sub(self.held),
+        }
+    }
+
+    /// Whether so many bytes more may be held.
+    #[inline]
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        bytes <= self.options.limits.total.saturating_sub(self.held)
+    }
+
+    /// Why an output is not held.
+    #[cold]
+    pub(super) fn no_room(&self) -> StepError {
+        StepError::output(self.full())
+    }
+
+    /// Why nothing more is held.
+    #[cold]
+    pub(super) fn full(&self) -> ResolveError {
+        Room {
+            left: 0,
+            ..self.room()
+        }
+        .exceeded()
+    }
+
+    /// Makes a value out of what the whole plan can refer to. With it comes what it counts.
+    pub(super) fn metered<T>(
+        &self,
+        make: impl FnOnce(&Scope<'_>) -> T,
+    ) -> Result<(T, usize), StepError> {
+        self.metered_in(&[], make)
+    }
+
+    /// The same, with these local values.
+    pub(super) fn metered_in<T>(
+        &self,
+        locals: &[&crate::resolve::Held],
+        make: impl FnOnce(&Scope<'_>) -> T,
+    ) -> Result<(T, usize), StepError> {
+        let stop = || self.interrupts.look(&self.clock);
+        let meter = Meter::new(self.room(), Some(&stop));
+        let scope = self.scope().with_locals(locals).metered(&meter);
+        let made = catch(|| make(&scope))?;
+        Ok((made, meter.spent()))
+    }
+
+    /// A step that is more than a call holds so many bytes more.
+    pub(super) fn hold(&mut self, step: usize, bytes: usize) {
+        self.flow(step).held += bytes;
+        self.held += bytes;
+    }
+
+    /// A step that is more than a call is over: what it held goes.
+    pub(super) fn drop_flow(&mut self, step: usize) {
+        if let Some(flow) = self.steps.take_flow(step) {
+            self.held -= flow.held;
+        }
+    }
+}

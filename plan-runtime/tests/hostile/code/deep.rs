@@ -1,0 +1,182 @@
+//! Text that a parser would call itself for, once for each sign, on a stack of 2 MB.
+
+use plan_runtime::Plan;
+use plan_runtime::dynamic::RustSource;
+use plan_runtime::plan::{Computed, Entry, Key, Output, Template};
+use serde_json::{Value, json};
+
+fn plan(kind: &str, text: &str) -> Plan {
+    let reference = json!({"reference": {"input": "x", "pointer": ""}});
+    let call = json!({"tool": {"name": "t"}, "arguments": {"object": {}}});
+    let computed = |text: &str| json!({"computed": {"written": text, "reads": []}});
+    let step = |body: Value| {
+        let mut step = body;
+        step["id"] = "s".into();
+        json!([step])
+    };
+    let mut ty = "String";
+    let mut steps = json!([]);
+    match kind {
+        "type" => ty = text,
+        "value" => {
+            let arguments = json!({"object": {"a": computed(text)}});
+            steps = step(json!({"tool": {"name": "t"}, "arguments": arguments}));
+        }
+        "condition" => steps = step(json!({"if": [{"condition": computed(text), "then": call}]})),
+        "chain" => {
+            let chain = format!("let Some(y) = {text}");
+            steps = step(json!({"if": [{"chain": computed(&chain), "then": call}]}));
+        }
+        "let" => {
+            steps = step(json!({"if": [{"pattern": text, "value": reference, "then": call}]}));
+        }
+        "for" => {
+            let each = json!({"pattern": text, "list": reference, "body": call});
+            steps = step(json!({"for": each}));
+        }
+        "path" => {
+            let path = json!({"input": "x", "pointer": text});
+            let arguments = json!({"object": {"a": {"reference": path}}});
+            steps = step(json!({"tool": {"name": "t"}, "arguments": arguments}));
+        }
+        _ => unreachable!(),
+    }
+    serde_json::from_value(json!({
+        "name": "p", "inputs": [{"name": "x", "type": ty}], "steps": steps
+    }))
+    .unwrap()
+}
+
+/// Whether it is written, on a small stack.
+fn is_written(plan: Plan) -> bool {
+    let thread = std::thread::Builder::new().stack_size(2 << 20);
+    let thread = thread.spawn(move || {
+        let source = RustSource::new(&plan).allow_code();
+        let said = plan.to_rust().map_err(|lacking| lacking.all().len());
+        assert_ne!(said.err(), Some(0));
+        let written = source.write();
+        if let Ok(text) = &written {
+            syn::parse_str::<syn::ItemMacro>(text).unwrap();
+        }
+        written.is_ok()
+    });
+    thread.unwrap().join().unwrap()
+}
+
+#[test]
+fn what_is_nested_is_written_or_refused_and_never_ends_the_process() {
+    let forms: &[(&[&str], &str, &str, &str)] = &[
+        (&["type", "let", "for", "value"], "&", "x", ""),
+        (&["type", "let", "for", "value"], "(", "x", ")"),
+        (&["type"], "Vec<", "u8", ">"),
+        (&["type"], "fn() -> ", "u8", ""),
+        (&["type"], "*const ", "u8", ""),
+        (&["type"], "[", "u8", "; 1]"),
+        (&["let", "for"], "Some(", "x", ")"),
+        (&["let", "for"], "x @ ", "x", ""),
+        (&["let", "for"], "[", "x", "]"),
+        (&["let"], "x | ", "x", ""),
+        (&["value", "condition", "chain"], "!", "x", ""),
+        (&["value", "condition", "chain"], "-", "x", ""),
+        (&["value", "condition", "chain"], "|x| ", "x", ""),
+        (&["value", "condition", "chain"], "return ", "x", ""),
+        (&["value", "condition"], "x = ", "x", ""),
+        (&["value", "condition", "chain"], "[", "x", "]"),
+        (&["value", "condition", "chain"], "{", "x", "}"),
+        (&["value", "condition", "chain"], "if x {} else ", "{}", ""),
+        (&["value", "condition", "chain"], "x + ", "x", ""),
+        (&["value", "condition"], "x..", "x", ""),
+        (&["value", "condition", "chain"], "", "x", ".x"),
+        (&["value", "condition", "chain"], "", "x", "?"),
+        (&["value", "condition", "chain"], "", "x", "()"),
+        (&["value", "condition", "chain"], "", "x", "[0]"),
+        (&["value", "condition", "chain"], "", "x", " as u8"),
+        (&["value", "condition", "chain"], "x::<", "u8", ">"),
+        (&["value"], "async {", "x", "}"),
+        (&["value"], "'a: ", "loop {}", ""),
+        (&["value"], "#[a] ", "x", ""),
+        (&["value"], "match x { x => ", "x", "}"),
+        (&["path"], "", "", "/x"),
+    ];
+    for (kinds, before, middle, after) in forms {
+        for kind in *kinds {
+            for count in [1, 20, 60, 120, 250, 500, 2_000, 30_000] {
+                let text = before.repeat(count) + middle + &after.repeat(count);
+                let is = is_written(plan(kind, &text));
+                // What people write is taken; whether a sign is one of this kind at all is not the question here.
+                let few = count == 1 && !["return ", "x = ", "'a: ", "#[a] "].contains(before);
+                assert!(!few || is || *kind == "condition", "{kind}: {text}");
+                assert!(!is || count <= 500, "{kind}: {count} times {before}{after}");
+            }
+        }
+    }
+}
+
+#[test]
+fn templates_are_nested_as_deep_as_that_is_written() {
+    for (depth, fits) in [(3, true), (100, true), (130, false), (3_000, false)] {
+        let thread = std::thread::Builder::new().stack_size(64 << 20);
+        // Making so deep a value, and dropping it, takes a stack as well.
+        let thread = thread.spawn(move || {
+            for object in [false, true] {
+                let mut value = Template::Bool(true);
+                for _ in 0..depth {
+                    value = match object {
+                        true => {
+                            let key = Key::Name("k".into());
+                            Template::Object(vec![Entry { key, value }].into())
+                        }
+                        false => Template::List(vec![value].into()),
+                    };
+                }
+                let plan = Plan {
+                    name: "p".into(),
+                    description: "".into(),
+                    inputs: vec![].into(),
+                    steps: vec![].into(),
+                    output: Output {
+                        type_name: "".into(),
+                        value,
+                    },
+                };
+                let written = std::thread::scope(|scope| {
+                    let thread = std::thread::Builder::new().stack_size(2 << 20);
+                    let thread = thread.spawn_scoped(scope, || plan.to_rust());
+                    thread.unwrap().join().unwrap()
+                });
+                assert_eq!(written.is_ok(), fits, "{depth}");
+            }
+        });
+        thread.unwrap().join().unwrap();
+    }
+}
+
+#[test]
+fn a_large_text_is_refused_before_it_is_read() {
+    for text in [
+        "x + ".repeat(1 << 18) + "x",
+        "\"".to_owned() + &"x".repeat(1 << 20) + "\"",
+    ] {
+        let value = Template::Computed(Computed {
+            reads: vec![].into(),
+            written: text.into(),
+            compute: None,
+        });
+        let plan = Plan {
+            name: "p".into(),
+            description: "".into(),
+            inputs: vec![].into(),
+            steps: vec![].into(),
+            output: Output {
+                type_name: "String".into(),
+                value,
+            },
+        };
+        let said = RustSource::new(&plan).allow_code().write().unwrap_err();
+        assert!(
+            said.to_string()
+                .ends_with("…`, which is too long or too deep")
+        );
+        assert!(said.to_string().len() < 300);
+    }
+}

@@ -1,0 +1,297 @@
+//! Text that names a step or an input as another dialect does.
+
+use plan_runtime::dynamic::{Code, Dialect, Findings, Profile, Reader, Severity};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const ALL: [Dialect; 4] = [
+    Dialect::Canonical,
+    Dialect::ToolPlan,
+    Dialect::Blueprint,
+    Dialect::ActionPlan,
+];
+
+/// A step `b` with a text as its argument `x`, after a step `now`.
+fn document(dialect: Dialect, text: &Value) -> String {
+    let document = match dialect {
+        Dialect::Canonical => json!({
+            "name": "p",
+            "inputs": [{"name": "reply", "type": "String"}],
+            "steps": [
+                {"id": "now", "tool": {"name": "t"}},
+                {"id": "b", "tool": {"name": "t"}, "arguments": {"object": {"x": text}}}
+            ]
+        }),
+        Dialect::ToolPlan => json!({"steps": [
+            {"id": "now", "tool": "t"},
+            {"id": "b", "tool": "t", "arguments": {"x": text}}
+        ]}),
+        Dialect::Blueprint => json!({"requestId": "p", "steps": [
+            {"id": "now", "tool": "t", "params": {}},
+            {"id": "b", "tool": "t", "params": {"x": text}}
+        ]}),
+        Dialect::ActionPlan => json!({"inputs": [{"name": "reply"}], "plan": [
+            {"id": "now", "tool": "t", "arguments": {}},
+            {"id": "b", "tool": "t", "arguments": {"x": text}}
+        ]}),
+    };
+    document.to_string()
+}
+
+fn found(dialect: Dialect, text: &str) -> Findings {
+    found_in(&Reader::new().dialect(dialect), dialect, text)
+}
+
+fn found_in(reader: &Reader<'_>, dialect: Dialect, text: &str) -> Findings {
+    let document = document(dialect, &text.into());
+    match reader.read(&document) {
+        Ok(document) => document.warnings().clone(),
+        Err(findings) => findings,
+    }
+}
+
+/// Each text is a warning in each dialect that has a form for it here, and the help has that form.
+#[test]
+fn what_names_a_step_is_told_with_the_form_of_the_document() {
+    const NONE: &str = "";
+    let now = |path: &str, pointer: &str| {
+        [
+            format!(r#"`{{"reference": {{"step": "now", "pointer": "{pointer}"}}}}`"#),
+            format!("`$ref:now{path}`"),
+            format!("`${{step[0].data{path}}}`"),
+            format!("`{{{{now.result{path}}}}}`"),
+        ]
+    };
+    let datetime = now(".datetime", "/datetime");
+    for (text, forms, own) in [
+        ("{{now.datetime}}", &datetime, Some(Dialect::ActionPlan)),
+        ("{{ now.datetime }}", &datetime, Some(Dialect::ActionPlan)),
+        (
+            "{{ now.result.datetime }}",
+            &datetime,
+            Some(Dialect::ActionPlan),
+        ),
+        (
+            "{{step[0].data.datetime}}",
+            &datetime,
+            Some(Dialect::ActionPlan),
+        ),
+        ("${now.datetime}", &datetime, Some(Dialect::Blueprint)),
+        (
+            "${now.result.datetime}",
+            &datetime,
+            Some(Dialect::Blueprint),
+        ),
+        ("${step[0].datetime}", &datetime, Some(Dialect::Blueprint)),
+        ("$ref:step[0].datetime", &datetime, Some(Dialect::ToolPlan)),
+        ("$now.datetime", &datetime, Some(Dialect::ToolPlan)),
+        ("{now.datetime}", &datetime, None),
+        ("{now[\"datetime\"]}", &datetime, None),
+        ("{{now}}", &now("", ""), Some(Dialect::ActionPlan)),
+        ("${now}", &now("", ""), Some(Dialect::Blueprint)),
+    ] {
+        for (dialect, form) in ALL.into_iter().zip(forms) {
+            let findings = found(dialect, text);
+            assert_eq!(findings.len(), 1, "{dialect}, {text}: {findings}");
+            let help = findings[0].help.as_deref().unwrap_or(NONE);
+            assert!(help.contains(form.as_str()), "{dialect}, {text}: {help}");
+            // Each dialect is strict about what is nearly its own form.
+            let is_own = own == Some(dialect)
+                || (dialect == Dialect::ActionPlan && text.contains("{now.result"))
+                || (dialect == Dialect::Blueprint && text.contains("{step[0]"));
+            if !is_own {
+                assert_eq!(findings[0].severity, Severity::Warning, "{dialect}, {text}");
+                assert_eq!(findings[0].code, Code::MalformedReference);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_names_an_input_is_told() {
+    for text in ["{{reply}}", "${reply}", "${PLACEHOLDER_reply}", "{reply.x}"] {
+        for (dialect, form) in [
+            (
+                Dialect::Canonical,
+                r#"`{"reference": {"input": "reply", "pointer": ""}}`"#,
+            ),
+            (Dialect::ActionPlan, "`{{PLACEHOLDER_reply}}`"),
+        ] {
+            let findings = found(dialect, text);
+            assert_eq!(findings.len(), 1, "{dialect}, {text}: {findings}");
+            let help = findings[0].help.as_deref().unwrap_or_default();
+            let form = match (dialect, text) {
+                (Dialect::Canonical, "{reply.x}") => {
+                    r#"`{"reference": {"input": "reply", "pointer": "/x"}}`"#
+                }
+                _ => form,
+            };
+            assert!(help.contains(form), "{dialect}, {text}: {help}");
+        }
+    }
+    for dialect in [Dialect::ToolPlan, Dialect::Blueprint] {
+        let findings = found(dialect, "{{PLACEHOLDER_reply}}");
+        let help = findings[0].help.as_deref().unwrap_or_default();
+        assert!(help.contains("has no inputs"), "{findings}");
+    }
+}
+
+#[test]
+fn the_whole_of_it() {
+    assert_eq!(
+        found(Dialect::Blueprint, "at {{now.datetime}}, ${step[0].data.x}").to_string(),
+        r#"warning[malformed-reference]: `{{now.datetime}}` names the step `now`, but not as a step blueprint (`${step[0]…}`) does
+  --> 1:91 in step `b`: it is text
+   = help: the reference is `${step[0].data.datetime}`; this text as it is would be `${"{{now.datetime}}"}`
+"#
+    );
+    assert_eq!(
+        found(Dialect::Canonical, "at {{now.result}}").to_string(),
+        r#"warning[malformed-reference]: `{{now.result}}` names the step `now`, but not as canonical JSON does
+  --> 1:131 in step `b`: it is text
+   = help: the text with it is `{"text": ["…", {"value": {"reference": {"step": "now", "pointer": ""}}}]}`
+"#
+    );
+    assert_eq!(
+        found(Dialect::ToolPlan, "at {{now.datetime}}").to_string(),
+        r#"warning[malformed-reference]: `{{now.datetime}}` names the step `now`, but not as a tool plan (`$ref:`) does
+  --> 1:57 in step `b`: it is text
+   = help: let a tool join the parts of the text, of which `$ref:now.datetime` is one; this text as it is would be `$ref:"at {{now.datetime}}"`
+"#
+    );
+}
+
+/// Nothing is said of what names nothing of the plan, of marks that other texts have, and of what is escaped.
+#[test]
+fn text_is_text() {
+    for text in [
+        "",
+        "{{name}} ${name} $ref {name.x} $name.x",
+        "costs $5, or ${5}, or $now",
+        "{now} {\"now\": 1} { now: 1 } {now",
+        "{{now.datetime ${now.datetime",
+        "{{ if now }} {{now | upper}} {{now.}} {{now.x y}}",
+        "step[0] step[9] {{step[9].data}} {step}",
+        "<now.datetime> now.datetime @now #now",
+        "see $now.x of it",
+        "$$now $(now)",
+    ] {
+        for dialect in [Dialect::Canonical, Dialect::ToolPlan] {
+            let findings = found(dialect, text);
+            assert!(findings.is_empty(), "{dialect}, {text}: {findings}");
+        }
+    }
+    for (dialect, text) in [
+        (Dialect::ToolPlan, r#"$ref:"{{now.result}} ${now.x}""#),
+        (Dialect::Blueprint, r#"${"{{now.result}}"} ${"{now.x}"}"#),
+        (Dialect::ActionPlan, r#"{{"${now.x}"}} {{"{now.x}"}}"#),
+    ] {
+        let findings = found(dialect, text);
+        assert!(findings.is_empty(), "{dialect}, {text}: {findings}");
+    }
+}
+
+#[test]
+fn in_the_compat_profile_and_in_texts_of_parts_too() {
+    let compat = Reader::new().profile(Profile::Compat);
+    let findings = found_in(
+        &compat.dialect(Dialect::ToolPlan),
+        Dialect::ToolPlan,
+        "{{now.datetime}}",
+    );
+    assert_eq!(findings.len(), 1, "{findings}");
+    let parts = json!({"text": ["at ", {"value": "{{now.datetime}}"}, " ${now.x} "]});
+    let text = document(Dialect::Canonical, &parts);
+    let read = Reader::new().read(&text).unwrap();
+    assert_eq!(read.warnings().len(), 2, "{}", read.warnings());
+    // JSON text in a string has its places in the document.
+    let inner = json!({"x": "{{now.datetime}}"}).to_string();
+    let text = json!({"steps": [
+        {"id": "now", "tool": "t"},
+        {"id": "b", "tool": "t", "arguments": inner}
+    ]})
+    .to_string();
+    let read = Reader::new().read(&text).unwrap();
+    let warning = &read.warnings()[0];
+    assert_eq!(&text[warning.label.span.clone()], "{{now.datetime}}");
+}
+
+#[test]
+fn of_many_in_one_text_a_few_are_told_and_the_rest_counted() {
+    let findings = found(Dialect::Canonical, &"{{now.x}} ".repeat(100));
+    assert_eq!(findings.len(), 8, "{findings}");
+    assert_eq!(findings[7].label.text, "it is text, as are 92 more like it");
+}
+
+/// What reads a long text takes time in proportion to it: in the square of it, these would take minutes.
+#[test]
+fn long_texts_of_nearly_references_are_read_in_time() {
+    for part in [
+        "{{now.x",
+        "{{now.x}}",
+        "{{now[",
+        "{{[\"now",
+        "{{[\"now\"][\"",
+        "{now.result",
+        "{now.x",
+        "${now.x",
+        "${step[",
+        "${step[}",
+        "{step[0]",
+        "$step[0]",
+        "${step[0].data[",
+        "$ref:now.",
+        "$ref:now[",
+        "$now.x$",
+        "{{ ",
+        "{",
+        "$",
+        "{{\"",
+        "${\"",
+        "${step[0].data}",
+        "{{now.result}}{{now.x}}",
+        "{{now.result}}\n",
+        "${step[0].data}\n",
+    ] {
+        let text = part.repeat((1 << 17) / part.len());
+        for dialect in ALL {
+            let start = Instant::now();
+            drop(found(dialect, &text));
+            let time = start.elapsed();
+            assert!(
+                time < Duration::from_secs(10),
+                "{dialect}, {part}: {time:?}"
+            );
+        }
+    }
+}
+
+proptest! {
+    /// Whatever the text: what is found lies in it, one behind the other, and its help is of the document's dialect.
+    #[test]
+    fn what_is_found_lies_in_the_text(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "{{", "}}", "{", "}", "${", "$ref:", "$", "now", "reply", "step[0]", "steps[0]", ".", ".result", ".data",
+            "[0]", "[*]", "[\"", "\"]", "[", "]", " ", "x", "é", "\n", "\"", "\\", "PLACEHOLDER_", "😀",
+        ]), 0..12),
+        dialect in prop::sample::select(ALL.to_vec()),
+    ) {
+        let text = parts.concat();
+        let document = document(dialect, &text.as_str().into());
+        let findings = match Reader::new().dialect(dialect).read(&document) {
+            Ok(read) => read.warnings().clone(),
+            Err(findings) => findings,
+        };
+        let string = serde_json::to_string(&text).unwrap();
+        let whole = document.rfind(&string).unwrap();
+        let whole = whole..whole + string.len();
+        let mut end = 0;
+        for warning in findings.warnings().filter(|it| it.code == Code::MalformedReference) {
+            let span = &warning.label.span;
+            prop_assert!(whole.start < span.start && span.end < whole.end, "{findings}");
+            prop_assert!(span.start >= end, "{findings}");
+            end = span.end;
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! Documents that would use up the memory or the stack.

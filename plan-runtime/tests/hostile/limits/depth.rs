@@ -1,0 +1,208 @@
+//! As deep as the largest limits allow, on the stack of a test: what was read is printed, written, copied and dropped.
+
+use super::UNLIMITED;
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{Code, Contract, Contracts, Limits, Reader};
+use serde_json::{Value, json};
+
+const ALL: Limits = Limits {
+    values: usize::MAX,
+    ..UNLIMITED
+};
+
+fn nested(open: &str, inner: &str, close: &str, levels: usize) -> String {
+    format!("{}{inner}{}", open.repeat(levels), close.repeat(levels))
+}
+
+fn plan(arguments: &str) -> String {
+    let step = format!(
+        r#"{{"id":"s","tool":{{"name":"t"}},"arguments":{{"object":{{"x":{arguments}}}}}}}"#
+    );
+    format!(r#"{{"name":"p","inputs":[],"steps":[{step}],"output":{{"value":null}}}}"#)
+}
+
+/// Reads, prints, writes, copies and drops, or says what is wrong.
+fn all(text: &str) -> Result<(), Vec<Code>> {
+    let schema = json!({"$defs": {"s": {"anyOf": [
+        {"type": "array", "items": {"$ref": "#/$defs/s"}},
+        {"type": "object", "additionalProperties": {"$ref": "#/$defs/s"}},
+        {"type": ["integer", "string"]},
+    ]}}, "type": "object", "additionalProperties": {"$ref": "#/$defs/s"}});
+    let tools = Contracts::from_iter([Contract::new("t").arguments(schema)]);
+    let document = Reader::new().limits(ALL).tools(&tools).read(text);
+    let document = document.map_err(|it| it.iter().map(|it| it.code).collect::<Vec<_>>())?;
+    let plan = document.plan().clone();
+    assert!(!plan.to_string().is_empty());
+    assert!(!plan.mermaid().to_string().is_empty());
+    assert_eq!(plan, *document.plan());
+    let written = serde_json::to_value(&plan).unwrap();
+    let read: Plan = serde_json::from_value(written).unwrap();
+    assert_eq!(read, plan);
+    Ok(())
+}
+
+#[test]
+fn as_deep_as_json_may_be() {
+    let kinds = [
+        ("[", "1", "]", 1),
+        (r#"{"object":{"a":"#, "1", "}}", 2),
+        (r#"{"text":[{"value":"#, "1", "}]}", 3),
+        (r#"{"merge":["#, r#"{"object":{}}"#, "]}", 2),
+        (r#"{"merge":[{"object":{"a":"#, "1", "}}]}", 4),
+    ];
+    for (open, inner, close, levels) in kinds {
+        let deepest = 115 / levels;
+        assert_eq!(
+            all(&plan(&nested(open, inner, close, deepest))),
+            Ok(()),
+            "{open}"
+        );
+        for levels in [127, 1_000, 100_000] {
+            let codes = all(&plan(&nested(open, inner, close, levels))).unwrap_err();
+            assert!(
+                codes
+                    .iter()
+                    .all(|code| matches!(code, Code::InvalidJson | Code::LimitPassed))
+            );
+        }
+    }
+    let body = |levels| {
+        let body = nested(
+            r#"{"if":[{"then":"#,
+            r#"{"tool":{"name":"t"}}"#,
+            "}]}",
+            levels,
+        );
+        format!(
+            r#"{{"name":"p","inputs":[],"steps":[{{"id":"s","if":[{{"then":{body}}}]}}],"output":{{"value":null}}}}"#
+        )
+    };
+    assert_eq!(all(&body(35)), Ok(()));
+    assert!(all(&body(1_000)).is_err());
+}
+
+/// A format that is not text has no limit of its own.
+#[test]
+fn plans_of_other_formats_have_the_limit_too() {
+    let deep = |levels: usize| {
+        let mut value = json!(1);
+        for _ in 0..levels {
+            value = json!([value]);
+        }
+        let mut plan: Value = serde_json::from_str(&plan("1")).unwrap();
+        plan["steps"][0]["arguments"]["object"]["x"] = value;
+        plan
+    };
+    serde_json::from_value::<Plan>(deep(100)).unwrap();
+    for levels in [130, 290, 400] {
+        let error = serde_json::from_value::<Plan>(deep(levels))
+            .unwrap_err()
+            .to_string();
+        assert!(error.len() < 1_000, "{error}");
+    }
+}
+
+#[test]
+fn types_of_inputs_are_read_however_deep() {
+    let read = |ty: &str| {
+        let input = format!(r#"[{{"name":"x","type":"{ty}"}}]"#);
+        let reference = r#"{"reference":{"input":"x","pointer":""}}"#;
+        let text = plan(reference).replace(r#""inputs":[]"#, &format!(r#""inputs":{input}"#));
+        let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
+        let tools = Contracts::from_iter([Contract::new("t").arguments(schema)]);
+        let read = Reader::new()
+            .limits(ALL)
+            .tools(&tools)
+            .read(&text)
+            .map(drop);
+        read.err().map(|findings| findings[0].code)
+    };
+    assert_eq!(read("u8"), None);
+    assert_eq!(read(&nested("Vec<", "u8", ">", 3)), Some(Code::WrongType));
+    assert_eq!(
+        read(&nested("Option<", "String", ">", 30_000)),
+        Some(Code::WrongType)
+    );
+    assert_eq!(
+        read(&nested("Vec<", "u8", ">", 30_000)),
+        Some(Code::LimitPassed)
+    );
+    assert_eq!(
+        read(&nested("Vec<Option<", "u8", ">>", 30_000)),
+        Some(Code::LimitPassed)
+    );
+}
+
+/// What a step gives that only hands on what another gives is known, however many do.
+#[test]
+fn values_that_are_handed_on_are_known() {
+    let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
+    let tool = Contract::new("t")
+        .arguments(schema)
+        .output(json!({"type": "string"}));
+    let tools = Contracts::from_iter([tool]);
+    for length in [1, 8, 9, 3_000] {
+        let step = |at: usize| {
+            format!(
+                r#"{{"id":"s{at}","value":{{"reference":{{"step":"s{}","pointer":""}}}}}}"#,
+                at - 1
+            )
+        };
+        let mut steps = vec![r#"{"id":"s0","tool":{"name":"t"}}"#.to_owned()];
+        steps.extend((1..=length).map(step));
+        // The order in which they are written does not matter.
+        steps.reverse();
+        let call = format!(
+            r#"{{"id":"c","tool":{{"name":"t"}},"arguments":{{"object":{{"x":{{"reference":{{"step":"s{length}","pointer":""}}}}}}}}}}"#
+        );
+        let text = format!(
+            r#"{{"name":"p","inputs":[],"steps":[{},{call}],"output":{{"value":null}}}}"#,
+            steps.join(",")
+        );
+        let findings = Reader::new().tools(&tools).read(&text).unwrap_err();
+        let codes: Vec<Code> = findings.errors().map(|it| it.code).collect();
+        assert_eq!(codes, [Code::WrongType], "{length}");
+    }
+}
+
+/// Each is a list of what the one before it gives, so that the type of the last is as deep as there are steps.
+#[test]
+fn lists_of_lists_have_a_limit() {
+    let step = |at: usize| {
+        let body = format!(
+            r#"{{"value":{{"reference":{{"step":"s{}","pointer":""}}}}}}"#,
+            at - 1
+        );
+        format!(r#"{{"id":"s{at}","for":{{"pattern":"x","list":[1],"body":{body}}}}}"#)
+    };
+    let mut steps = vec![r#"{"id":"s0","tool":{"name":"t"}}"#.to_owned()];
+    steps.extend((1..=2_000).map(step));
+    let text = format!(
+        r#"{{"name":"p","inputs":[],"steps":[{}],"output":{{"value":null}}}}"#,
+        steps.join(",")
+    );
+    let tools = Contracts::from_iter([Contract::new("t").output(json!({"type": "string"}))]);
+    let findings = Reader::new().tools(&tools).read(&text).unwrap_err();
+    assert!(
+        findings.errors().all(|it| it.code == Code::LimitPassed),
+        "{findings}"
+    );
+}
+
+#[test]
+fn references_have_a_limit() {
+    for part in [".x", "[*]", "[0]", "[\\\"a b\\\"]"] {
+        let read = |parts: usize| {
+            let path = part.repeat(parts);
+            let text = format!(
+                r#"[{{"id":"a","tool":"t","arguments":{{}}}},{{"id":"s","tool":"t","arguments":{{"x":"{{{{a.result{path}}}}}"}}}}]"#
+            );
+            let tools = Contracts::from_iter([Contract::new("t").output(json!({}))]);
+            let read = Reader::new().tools(&tools).read(&text).map(drop);
+            read.err().map(|findings| findings[0].code)
+        };
+        assert_eq!(read(60), None, "{part}");
+        assert_eq!(read(300), Some(Code::LimitPassed), "{part}");
+        assert_eq!(read(100_000), Some(Code::LimitPassed), "{part}");
+    }
+}

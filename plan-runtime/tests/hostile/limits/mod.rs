@@ -1,0 +1,172 @@
+//! How much memory and work reading takes, and how deep it goes.
+
+mod depth;
+mod documents;
+
+use documents::{Shape, shapes};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Document, Findings, Limits, Reader};
+use serde_json::json;
+
+/// The largest limits that there are, but for those of values.
+const UNLIMITED: Limits = Limits {
+    bytes: usize::MAX,
+    steps: usize::MAX,
+    depth: usize::MAX,
+    string: usize::MAX,
+    name: usize::MAX,
+    values: 4_096,
+};
+
+/// What reading takes beyond 20 times the document, whatever it is.
+const CONSTANT: u64 = 1 << 20;
+
+fn tools() -> Contracts {
+    let any =
+        json!({"type": "object", "properties": {"x": {"type": ["array", "object", "string"]}}});
+    let tool = Contract::new("t").arguments(any.clone()).output(any);
+    Contracts::from_iter([tool])
+}
+
+fn read<'t>(shape: &Shape, text: &'t str, tools: &Contracts) -> Result<Document<'t>, Findings> {
+    Reader::new()
+        .dialect(shape.dialect)
+        .tools(tools)
+        .limits(UNLIMITED)
+        .read(text)
+}
+
+/// A document of n bytes takes at most 20 n bytes and a constant, what is found in it included. What is printed of it is bounded, too.
+#[test]
+fn memory_grows_with_the_document() {
+    let tools = tools();
+    for shape in shapes() {
+        let text = shape.of(60_000);
+        let mut printed = 0;
+        let measured = allocation_counter::measure(|| {
+            let read = read(&shape, &text, &tools);
+            allocation_counter::opt_out(|| {
+                printed = read
+                    .map_or_else(|it| it.to_string(), |it| it.warnings().to_string())
+                    .len();
+            });
+        });
+        let most = 20 * text.len() as u64 + CONSTANT;
+        let name = &shape.name;
+        assert!(
+            measured.bytes_max <= most,
+            "{name}: {} of {most}",
+            measured.bytes_max
+        );
+        assert!(printed <= 1 << 20, "{name}: {printed} bytes are printed");
+    }
+}
+
+/// Twice the document is twice the work, as far as allocations tell.
+#[test]
+fn work_grows_with_the_document() {
+    let tools = tools();
+    for shape in shapes() {
+        let [some, more] = [10_000, 20_000].map(|bytes| {
+            let text = shape.of(bytes);
+            let measured = allocation_counter::measure(|| drop(read(&shape, &text, &tools)));
+            measured.count_total as f64 / text.len() as f64
+        });
+        assert!(
+            more <= 1.5 * some + 0.1,
+            "{}: {some} and {more} for each byte",
+            shape.name
+        );
+    }
+}
+
+/// What is read with raised limits is what an honest document of that size has.
+#[test]
+fn many_values_are_read_if_they_are_not_the_shortest() {
+    let plan =
+        |list: &str| format!(r#"[{{"id": "s", "tool": "t", "arguments": {{"x": [{list}]}}}}]"#);
+    let read = |text: &str, limits: Limits| Reader::new().limits(limits).read(text).map(drop);
+    read(&plan(&vec!["1"; 4_000].join(",")), Limits::default()).unwrap();
+    read(
+        &plan(&vec!["123.456"; 100_000].join(",")),
+        Limits::default(),
+    )
+    .unwrap();
+    let short = plan(&vec!["1"; 100_000].join(","));
+    let findings = read(&short, Limits::default()).unwrap_err();
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].code, Code::LimitPassed);
+    assert_eq!(
+        findings[0].message,
+        "the document has more than 29102 values, which is too many for its length"
+    );
+    let values = 200_000;
+    read(
+        &short,
+        Limits {
+            values,
+            ..Limits::default()
+        },
+    )
+    .unwrap();
+}
+
+#[test]
+fn names_have_a_limit() {
+    let long = "x".repeat(1_025);
+    let right = "x".repeat(1_024);
+    let plan = |id: &str, tool: &str, input: &str| {
+        format!(
+            r#"[{{"id": "{id}", "tool": "{tool}", "arguments": {{"a": "{{{{PLACEHOLDER_{input}}}}}"}}}}]"#
+        )
+    };
+    let canonical = |id: &str, tool: &str, input: &str, ty: &str| {
+        format!(
+            r#"{{"name": "p", "inputs": [{{"name": "{input}", "type": "{ty}"}}], "steps": [{{"id": "{id}", "tool": {{"name": "{tool}"}}}}]}}"#
+        )
+    };
+    let id = format!("{}y", &right[1..]);
+    Reader::new().read(&plan(&id, &right, &right)).unwrap();
+    Reader::new()
+        .read(&canonical(&id, &right, &right, &right))
+        .unwrap();
+    for text in [
+        plan(&long, "t", "i"),
+        plan("s", &long, "i"),
+        plan("s", "t", &long),
+        canonical(&long, "t", "i", "u8"),
+        canonical("s", &long, "i", "u8"),
+        canonical("s", "t", &long, "u8"),
+        canonical("s", "t", "i", &long),
+    ] {
+        let findings = Reader::new().read(&text).unwrap_err();
+        assert_eq!(findings.len(), 1, "{findings}");
+        assert_eq!(findings[0].code, Code::LimitPassed, "{findings}");
+        assert!(
+            findings[0]
+                .message
+                .ends_with("has 1025 bytes, and at most 1024 are read")
+        );
+    }
+}
+
+/// A plan whose first thousand findings are warnings is refused all the same.
+#[test]
+fn errors_are_found_after_many_warnings() {
+    let step = |at: usize| format!(r#"{{"id": "s{at}", "tool": "t", "arguments": {{}}, "z": 1}}"#);
+    let mut steps: Vec<String> = (0..1_000).map(step).collect();
+    let text = format!("[{}]", steps.join(","));
+    let document = Reader::new().read(&text).unwrap();
+    assert_eq!(document.warnings().len(), 257);
+    assert!(!document.warnings().has_errors());
+
+    steps.push(r#"{"id": "last", "tool": 1, "arguments": {}}"#.to_owned());
+    let text = format!("[{}]", steps.join(","));
+    let findings = Reader::new().read(&text).unwrap_err();
+    assert_eq!(findings.errors().count(), 1);
+    assert_eq!(
+        findings.errors().next().unwrap().step.as_deref(),
+        Some("last")
+    );
+    let rest = &findings[findings.len() - 1].message;
+    assert_eq!(rest, "the document has at least 745 more warnings");
+}

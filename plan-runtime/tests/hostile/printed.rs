@@ -1,1 +1,0 @@
-//! What is printed is what happens.

@@ -1,0 +1,144 @@
+//! Plans that do different things do not print alike.
+
+use plan_runtime::Plan;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn printed(document: &Value) -> String {
+    serde_json::from_value::<Plan>(document.clone())
+        .unwrap()
+        .to_string()
+}
+
+/// A plan with a text at a place that has a meaning.
+fn with(place: usize, text: &str) -> Value {
+    let named = |name: &str, arguments: Value| json!({"id": name, "tool": {"name": "t"}, "arguments": {"object": arguments}});
+    let computed = json!({"computed": {"written": text, "reads": []}});
+    let steps = match place {
+        0 => json!([named(text, json!({}))]),
+        1 => json!([{"id": "x", "tool": {"name": text}}]),
+        2 => json!([named("x", json!({text: 1}))]),
+        3 => json!([named("x", json!({"k": text}))]),
+        4 => json!([named("x", json!({"k": {"object": {text: 1, "z": 2}}}))]),
+        5 => json!([named("x", json!({"k": [text, 1]}))]),
+        6 => json!([named("x", json!({"k": {"text": [text, {"value": 1}]}}))]),
+        7 => json!([
+            named("a", json!({})),
+            named(
+                "x",
+                json!({"k": {"reference": {"step": "a", "path": [text]}}})
+            )
+        ]),
+        8 => json!([
+            named(text, json!({})),
+            named(
+                "\u{1}",
+                json!({"k": {"reference": {"step": text, "pointer": ""}}})
+            )
+        ]),
+        9 => json!([{"id": "x", "value": computed}]),
+        15 => {
+            json!([named(text, json!({})), {"id": "x", "value": {"reference": {"step": text, "pointer": ""}}}])
+        }
+        16 => json!([named(text, json!({})), {"id": "x", "tool": {"name": text}}]),
+        17 => json!([named(text, json!({})), {"id": "x", "value": text}]),
+        18 => json!([named(text, json!({})), {"id": "x", "value": computed}]),
+        10 => json!([named("x", json!({"k": computed, "z": 1}))]),
+        11 => {
+            json!([{"id": "x", "if": [{"condition": computed, "then": {"tool": {"name": "t"}}}]}])
+        }
+        12 => {
+            json!([{"id": "x", "for": {"pattern": text, "list": [1], "body": {"tool": {"name": "t"}}}}])
+        }
+        13 => json!([{"id": "x", "value": text}]),
+        _ => json!([named("x", json!({"k": [computed, 1]}))]),
+    };
+    json!({"name": "p", "inputs": [{"name": "in"}], "steps": steps})
+}
+
+fn text() -> impl Strategy<Value = String> {
+    const TRICKS: &[&str] = &[
+        "in",
+        "t",
+        "null",
+        "true",
+        "1",
+        "\"in\"",
+        "\"\"",
+        "1, z: 2",
+        "in, 1",
+        "[in]",
+        "{ a: 1 }",
+        "{}",
+        "format!(\"in\")",
+        "computed(\"in\")",
+        "tool \"in\"",
+        "reference(\"in\")",
+        "in\\n",
+        "in\\u{200b}",
+        "\"in\\u{200b}\"",
+        "in.a",
+        "in[\"a\"]",
+    ];
+    prop_oneof![2 => super::hostile(), 1 => prop::sample::select(TRICKS).prop_map(str::to_owned).boxed()]
+}
+
+/// How one text may be made to look like another.
+fn like(text: &str, trick: usize) -> String {
+    match trick {
+        0 => format!("{text:?}"),
+        1 => format!("&{text:?}"),
+        2 => text.escape_debug().to_string(),
+        3 => text.trim().to_owned(),
+        4 => format!("computed({text:?})"),
+        5 => format!("tool {text:?}"),
+        6 => text.replace("\\", "\\\\"),
+        7 => format!("[\"{text}\"]"),
+        8 => format!("{text}\u{200b}"),
+        9 => format!("reference({text:?})"),
+        10 => format!("code({text:?})"),
+        _ => text.to_owned(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn other_plans_print_otherwise(mut a in (0..19_usize, text()), mut b in (0..19_usize, text()), trick in 0..30_usize, same in any::<bool>()) {
+        if trick < 20 {
+            b.1 = like(&a.1, trick);
+        }
+        if same {
+            a.0 = b.0;
+        }
+        // No step may have the name that another one has here.
+        prop_assume!(a.1 != "\u{1}" && b.1 != "\u{1}");
+        let (first, second) = (with(a.0, &a.1), with(b.0, &b.1));
+        let plan = |document: &Value| serde_json::from_value::<Plan>(document.clone());
+        // Some names are refused, such as empty ones.
+        let (Ok(first), Ok(second)) = (plan(&first), plan(&second)) else {
+            return Ok(());
+        };
+        let alike = first.to_string() == second.to_string();
+        prop_assert_eq!(alike, first == second, "{}", first);
+    }
+}
+
+/// What a call of a tool without arguments could be taken for.
+#[test]
+fn calls_and_values() {
+    let all: Vec<Value> = ["in", "\"in\"", "null", "1", "in.a", "[]", "{}", "computed(in)"]
+        .into_iter()
+        .map(|text| with(1, text))
+        .chain(["in", "\"in\"", "null", "1", "in.a", "[]", "{}", "tool \"in\"", "computed(\"in\")"].map(|text| with(9, text)))
+        .chain([json!("in"), json!(null), json!(1), json!([]), json!({"object": {}}), json!({"reference": {"input": "in", "pointer": ""}}),
+                json!({"reference": {"input": "in", "pointer": "/a"}}), json!({"text": ["in", {"value": 1}]})]
+            .map(|value| json!({"name": "p", "inputs": [{"name": "in"}], "steps": [{"id": "x", "value": value}]})))
+        .collect();
+    for (place, one) in all.iter().enumerate() {
+        for other in &all[..place] {
+            assert_ne!(printed(one), printed(other), "{one}\n{other}");
+        }
+    }
+}

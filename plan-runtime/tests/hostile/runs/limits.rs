@@ -1,0 +1,333 @@
+//! Values that double, and runs that hold more and more.
+
+use super::{ended, plan, read, step, tools};
+use allocation_counter::measure;
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::plan::Plan;
+use plan_runtime::resolve::ErrorKind;
+use plan_runtime::run::{Limits, OnFailure, RunError, StepError};
+use plan_runtime::{Result, Shape, tool};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+fn value(bytes: usize) -> Limits {
+    Limits {
+        value: bytes,
+        ..Limits::default()
+    }
+}
+
+fn total(bytes: usize) -> Limits {
+    Limits {
+        total: bytes,
+        ..Limits::default()
+    }
+}
+
+/// Runs a plan, and says how it ended and how much memory that took at most.
+fn measured(plan: &Plan, limits: Limits) -> (Result<Value, RunError>, usize) {
+    let tools = tools();
+    let mut result = Ok(Value::Null);
+    let memory = measure(|| result = ended(tools.run(plan, (), &()), limits));
+    (result, usize::try_from(memory.bytes_max).unwrap())
+}
+
+/// The only failure of a plan under limits: its text, which says a step, and its kind.
+fn failure(plan: &Plan, limits: Limits) -> String {
+    let (result, memory) = measured(plan, limits);
+    let error = result.unwrap_err();
+    assert!(!error.is_transient(), "another try would not help");
+    let allowed = limits.value.min(limits.total);
+    assert!(
+        memory < 8 * allowed + 256 * KIB,
+        "{memory} bytes for {limits:?}"
+    );
+    let [failure] = error.failures() else {
+        panic!("{error}")
+    };
+    let (StepError::Arguments(cause) | StepError::Output(cause) | StepError::Fallback(cause)) =
+        failure.error()
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(cause.kind(), ErrorKind::TooLarge);
+    failure.to_string()
+}
+
+/// Each step is a text of the one before, twice.
+fn doubling(steps: usize) -> Plan {
+    let mut all = vec![json!({"id": "s0", "value": "lol"})];
+    for i in 1..steps {
+        let last = json!({"value": step(&format!("s{}", i - 1))});
+        all.push(json!({"id": format!("s{i}"), "value": {"text": [last, last]}}));
+    }
+    plan(json!(all))
+}
+
+const TOO_LARGE: &str = "the run's limit for one value; read less of it, or raise `Limits::value`";
+
+#[test]
+fn texts_that_double() {
+    let plan = doubling(30);
+    assert_eq!(
+        failure(&plan, value(MIB)).split(" (this").next().unwrap(),
+        format!("step `s19`: the value would take more than 1 MiB, {TOO_LARGE}")
+    );
+    let (result, memory) = measured(&plan, Limits::default());
+    let error = result.unwrap_err().to_string();
+    assert!(
+        error.contains(": the value would take more than 128 MiB, "),
+        "{error}"
+    );
+    assert!(memory < 1024 * MIB, "{memory}");
+}
+
+#[test]
+fn objects_that_double() {
+    let mut steps = vec![json!({"id": "s0", "tool": "echo", "arguments": {"x": 1}})];
+    for i in 1..30 {
+        let last = format!("{{{{s{}.result}}}}", i - 1);
+        steps.push(
+            json!({"id": format!("s{i}"), "tool": "echo", "arguments": {"a": last, "b": last}}),
+        );
+    }
+    let plan = read(&json!(steps).to_string());
+    let error = failure(&plan, value(MIB));
+    assert!(
+        error.starts_with("step `s10` (echo): argument `b."),
+        "{error}"
+    );
+    assert!(error.contains(TOO_LARGE), "{error}");
+    let (result, memory) = measured(&plan, Limits::default());
+    assert!(result.is_err());
+    assert!(memory < 1024 * MIB, "{memory}");
+}
+
+#[test]
+fn every_value_of_a_run_has_the_limit() {
+    let list = json!({"id": "l", "tool": {"name": "list"}, "arguments": {"object": {"n": 100}}});
+    let twice = json!([step("l"), step("l")]);
+    let cases = [
+        (
+            "arguments",
+            json!({"tool": {"name": "echo"}, "arguments": {"object": {"x": twice}}}),
+            "step `s` (echo): argument `x[1]",
+        ),
+        (
+            "computed",
+            json!({"value": twice}),
+            "step `s`: argument `[1]",
+        ),
+        (
+            "text",
+            json!({"value": {"text": [{"value": twice}, {"value": twice}]}}),
+            "step `s`: argument `[1]",
+        ),
+        (
+            "list",
+            json!({"for": {"pattern": "x", "list": twice, "body": {"tool": {"name": "echo"}}}}),
+            "step `s` (echo): argument `[1]",
+        ),
+        (
+            "condition",
+            json!({"if": [{"pattern": "x", "value": twice, "then": {"tool": {"name": "echo"}}}]}),
+            "step `s` (echo): argument `[1]",
+        ),
+        (
+            "fallback",
+            json!({"tool": {"name": "fail"}, "policy": {"fallback": twice}}),
+            "step `s` (fail): its fallback: argument `[1]",
+        ),
+    ];
+    for (what, mut made, expected) in cases {
+        made["id"] = json!("s");
+        let plan = plan(json!([list, made]));
+        let error = failure(&plan, value(5 * KIB));
+        assert!(error.starts_with(expected), "{what}: {error}");
+        assert!(error.contains("5 KiB"), "{what}: {error}");
+        assert!(
+            ended(tools().run(&plan, (), &()), value(20 * KIB)).is_ok(),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn the_output_of_a_plan_has_the_limit() {
+    let twice = json!([step("l"), step("l")]);
+    let text = json!({"name": "p", "steps": [
+        {"id": "l", "tool": {"name": "list"}, "arguments": {"object": {"n": 100}}},
+    ], "output": {"value": twice}});
+    let plan = read(&text.to_string());
+    let error = ended(tools().run(&plan, (), &()), value(5 * KIB)).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("plan `p` failed: its output: argument `[1]"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("more than 5 KiB"), "{error}");
+}
+
+#[test]
+fn outputs_of_tools_have_the_limit() {
+    let call =
+        json!([{"id": "t", "tool": {"name": "text"}, "arguments": {"object": {"n": 10_000}}}]);
+    assert_eq!(
+        failure(&plan(call), value(8 * KIB)),
+        format!(
+            "step `t` (text): its output cannot be encoded: the value would take more than 8 KiB, {TOO_LARGE}"
+        )
+    );
+}
+
+/// Writes numbers for as long as somebody takes them.
+#[derive(Deserialize, Shape)]
+struct Endless {}
+
+impl Serialize for Endless {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(0_u64..)
+    }
+}
+
+#[tool]
+async fn count() -> Result<Endless> {
+    Ok(Endless {})
+}
+
+/// Its text never ends.
+#[derive(Deserialize, Shape)]
+struct Chatter {}
+
+impl std::fmt::Display for Chatter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        loop {
+            f.write_str("and ")?;
+        }
+    }
+}
+
+impl Serialize for Chatter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[tool]
+async fn chat() -> Result<Chatter> {
+    Ok(Chatter {})
+}
+
+#[test]
+fn an_output_without_an_end_is_cut_while_it_is_written() {
+    let tools = Toolbox::<()>::new().with::<Count>().with::<Chat>();
+    for tool in ["count", "chat"] {
+        let plan = plan(json!([{"id": "s", "tool": {"name": tool}}]));
+        let mut result = Ok(Value::Null);
+        let memory = measure(|| result = ended(tools.run(&plan, (), &()), value(MIB)));
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("would take more than 1 MiB"), "{error}");
+        assert!(memory.bytes_max < 8 << 20, "{}", memory.bytes_max);
+    }
+}
+
+#[test]
+fn what_a_run_keeps_is_limited_together() {
+    let mut steps: Vec<Value> = (0..100)
+        .map(|i| json!({"id": format!("s{i}"), "tool": {"name": "text"}, "arguments": {"object": {"n": 10_000}}}))
+        .collect();
+    let reads: Vec<Value> = (0..100).map(|i| step(&format!("s{i}"))).collect();
+    let read = json!({"reference": {"step": "s0", "pointer": ""}});
+    steps.push(json!({"id": "last", "tool": {"name": "echo"}, "after": (0..100).map(|i| format!("s{i}")).collect::<Vec<_>>(),
+        "arguments": {"object": {"x": reads, "y": read}}}));
+    let plan = plan(json!(steps));
+    let error = ended(tools().run(&plan, (), &()), total(500_000))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("with this value, the run would hold more than 500000 bytes, its limit; let fewer calls run at once, read less, or raise `Limits::total`"),
+        "{error}"
+    );
+    assert!(ended(tools().run(&plan, (), &()), total(4_000_000)).is_ok());
+}
+
+#[test]
+fn what_is_not_read_any_more_is_not_counted() {
+    let mut steps =
+        vec![json!({"id": "s0", "tool": {"name": "text"}, "arguments": {"object": {"n": 10_000}}})];
+    for i in 1..200 {
+        let last = step(&format!("s{}", i - 1));
+        steps.push(json!({"id": format!("s{i}"), "tool": {"name": "echo"}, "arguments": {"object": {"x": last["nothing"], "y": {"text": ["", {"value": {"reference": {"step": format!("s{}", i - 1), "pointer": if i == 1 { "" } else { "/y" }}}}]}}}}));
+    }
+    let plan = plan(json!(steps));
+    let result = ended(tools().run(&plan, (), &()), total(50_000));
+    assert!(result.is_ok(), "{result:?}");
+}
+
+#[test]
+fn what_calls_were_given_is_counted_while_they_run() {
+    let steps = json!([
+        {"id": "t", "tool": {"name": "text"}, "arguments": {"object": {"n": 10_000}}},
+        {"id": "l", "tool": {"name": "list"}, "arguments": {"object": {"n": 60}}},
+        {"id": "s", "for": {"pattern": "x", "list": step("l"), "body":
+            {"tool": {"name": "hang"}, "arguments": {"object": {"x": step("t")}}}}},
+    ]);
+    let plan = plan(steps);
+    let tools = tools();
+    let run = tools
+        .run(&plan, (), &())
+        .limits(total(300_000))
+        .on_failure(OnFailure::Cancel);
+    let error = smol::block_on(run).unwrap_err().to_string();
+    assert!(
+        error.contains("the run would hold more than 300000 bytes"),
+        "{error}"
+    );
+}
+
+#[test]
+fn lists_in_lists_without_a_call_are_limited() {
+    let ten = json!([0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let mut body = json!({"if": [{"condition": false, "then": {"tool": {"name": "echo"}}}]});
+    for _ in 0..9 {
+        body = json!({"for": {"pattern": "x", "list": ten, "body": body}});
+    }
+    body["id"] = json!("s");
+    let error = failure(&plan(json!([body])), total(MIB));
+    assert!(
+        error.contains("the run would hold more than 1 MiB"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_kept_for_the_report_is_counted() {
+    let broken = json!([{"id": "s", "tool": {"name": "fail_again"}, "policy": {"attempts": 4_000_000_000_u64, "backoff": "0s"}}]);
+    let tools = tools().with_fn(
+        plan_runtime::dynamic::Contract::new("fail_again"),
+        |_| async { Err(plan_runtime::Error::msg("not yet")) },
+    );
+    let plan = plan(broken);
+    let (result, report) =
+        smol::block_on(tools.run(&plan, (), &()).limits(total(MIB)).with_report());
+    let error = result.unwrap_err().to_string();
+    assert!(
+        error.contains("the run would hold more than 1 MiB"),
+        "{error}"
+    );
+    assert!(report.step("s").unwrap().attempts().len() > 1000);
+}
+
+#[test]
+fn limits_do_not_touch_what_is_below_them() {
+    let plan = doubling(12);
+    let exact = 3 * (1 << 11) + 2 * 32;
+    let result = ended(tools().run(&plan, (), &()), value(exact + 200));
+    assert!(result.is_ok(), "{result:?}");
+    let result = ended(tools().run(&plan, (), &()), value(3 * (1 << 11) - 1));
+    assert!(result.is_err());
+}

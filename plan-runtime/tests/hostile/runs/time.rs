@@ -1,0 +1,143 @@
+//! A value that takes long to make: the run ends in the middle of it.
+
+use super::{plan, step, tools};
+use plan_runtime::Plan;
+use plan_runtime::run::{RunError, Sleep, Status, Timer};
+use serde_json::{Value, json};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// A clock on which each look takes a millisecond, and which wakes nobody.
+struct Slow {
+    start: Instant,
+    looks: AtomicU32,
+}
+
+impl Slow {
+    fn new() -> Self {
+        let start = Instant::now();
+        Self {
+            start,
+            looks: AtomicU32::new(0),
+        }
+    }
+}
+
+impl Timer for Slow {
+    fn now(&self) -> Instant {
+        self.start + Duration::from_millis(self.looks.fetch_add(1, Ordering::Relaxed).into())
+    }
+
+    fn sleep(&self, _: Duration) -> Sleep {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// A step gives some 100 kB, and another reads it `times` times.
+fn long(times: usize, policy: Value) -> Plan {
+    let all = vec![step("t"); times];
+    plan(json!([
+        {"id": "t", "tool": {"name": "list"}, "arguments": {"object": {"n": 3000}}},
+        {"id": "s", "tool": {"name": "echo"}, "arguments": {"object": {"x": all}}, "policy": policy},
+    ]))
+}
+
+fn by_deadline(plan: &Plan, timer: &Slow) -> RunError {
+    let tools = tools();
+    let run = tools
+        .run(plan, (), &())
+        .timer(timer)
+        .deadline(Duration::from_millis(50));
+    smol::block_on(run).unwrap_err()
+}
+
+#[test]
+fn the_deadline_ends_what_makes_a_value() {
+    let timer = Slow::new();
+    let error = by_deadline(&long(500, json!({})), &timer);
+    assert!(error.is_deadline(), "{error}");
+    assert_eq!(error.to_string(), "plan `p` took longer than 50ms");
+    assert!(error.failures().is_empty());
+    let looks = timer.looks.load(Ordering::Relaxed);
+    assert!((50..70).contains(&looks), "{looks}");
+}
+
+#[test]
+fn the_deadline_ends_what_makes_lists_conditions_fallbacks_and_the_output() {
+    let many = json!(vec![step("t"); 500]);
+    let list = json!({"id": "t", "tool": {"name": "list"}, "arguments": {"object": {"n": 3000}}});
+    for made in [
+        json!({"for": {"pattern": "x", "list": many, "body": {"tool": {"name": "echo"}}}}),
+        json!({"if": [{"pattern": "x", "value": many, "then": {"tool": {"name": "echo"}}}]}),
+        json!({"value": many}),
+        json!({"value": {"text": [{"value": many}]}}),
+    ] {
+        let mut made = made;
+        made["id"] = json!("s");
+        let error = by_deadline(&plan(json!([list, made])), &Slow::new());
+        assert!(error.is_deadline(), "{error}");
+        assert!(error.failures().is_empty(), "{error}");
+    }
+    let fallback = json!({"id": "s", "tool": {"name": "fail"}, "policy": {"fallback": many}});
+    let error = by_deadline(&plan(json!([list, fallback])), &Slow::new());
+    assert!(error.is_deadline(), "{error}");
+    assert_eq!(error.failures()[0].error().to_string(), "no");
+
+    let output = json!({"name": "p", "steps": [list], "output": {"value": many}});
+    let error = by_deadline(&super::read(&output.to_string()), &Slow::new());
+    assert!(error.is_deadline(), "{error}");
+}
+
+#[test]
+fn what_cancels_is_asked_while_a_value_is_made() {
+    let asked = AtomicU32::new(0);
+    let cancel = poll_fn(|_| match asked.fetch_add(1, Ordering::Relaxed) {
+        0..20 => Poll::Pending,
+        _ => Poll::Ready(()),
+    });
+    let (plan, tools) = (long(500, json!({})), tools());
+    let run = tools.run(&plan, (), &()).cancel_on(cancel).with_report();
+    let (result, report) = smol::block_on(run);
+    assert!(result.unwrap_err().is_cancelled());
+    assert_eq!(asked.load(Ordering::Relaxed), 21, "and not again");
+    assert!(matches!(
+        report.step("s").unwrap().status(),
+        Status::Cancelled
+    ));
+}
+
+#[test]
+fn the_time_limits_of_a_step_end_what_makes_its_arguments() {
+    for (policy, expected) in [
+        (json!({"timeout": "40ms"}), "took longer than 40ms"),
+        (
+            json!({"deadline": "40ms"}),
+            "took longer than 40ms with all attempts",
+        ),
+    ] {
+        let timer = Slow::new();
+        let (plan, tools) = (long(500, policy), tools());
+        let run = tools.run(&plan, (), &()).timer(&timer);
+        let error = smol::block_on(run).unwrap_err();
+        assert_eq!(error.failures()[0].error().to_string(), expected);
+        let looks = timer.looks.load(Ordering::Relaxed);
+        assert!(looks < 70, "{looks}");
+    }
+}
+
+#[test]
+fn small_values_ask_nobody() {
+    let counted = AtomicU32::new(0);
+    let (plan, tools) = (long(0, json!({})), tools());
+    let timer = Slow::new();
+    let cancel = poll_fn(|_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Poll::<()>::Pending
+    });
+    let run = tools.run(&plan, (), &()).timer(&timer).cancel_on(cancel);
+    smol::block_on(run).unwrap();
+    // The start and the end of the run.
+    assert_eq!(timer.looks.load(Ordering::Relaxed), 2);
+}
