@@ -23,7 +23,6 @@ fn limits() -> Limits {
         string: 1 << 12,
         name: 1 << 8,
         values: 1 << 10,
-        ..Limits::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{Body, Plan, Segment, Step, Template};
-use plan_runtime::run::{ManualTimer, OnFailure, Report, Run, Status, Timer};
+use plan_runtime::run::{Limits, ManualTimer, OnFailure, Report, Run, Status, Timer};
 use plan_runtime::{Error, RunError};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
@@ -18,6 +18,11 @@ use std::time::Duration;
 const MOST_CALLS: u64 = 1_000;
 /// How often a run of such a plan is polled at most.
 const MOST_POLLS: usize = 100_000;
+/// So that runs reach them, and none takes much memory.
+const LIMITS: Limits = Limits {
+    value: 1 << 20,
+    total: 8 << 20,
+};
 /// How many elements a list has that a tool here makes.
 const LIST: u64 = 5;
 
@@ -41,7 +46,7 @@ pub fn runs(data: &[u8]) {
     let timer = ManualTimer::new();
     let toolbox = toolbox(&timer);
     let inputs = inputs(plan);
-    let run = || toolbox.run(plan, &inputs, &());
+    let run = || toolbox.run(plan, &inputs, &()).limits(LIMITS);
 
     let alone = drive(&timer, run().timer(&timer).concurrency(1));
     let together = drive(&timer, run().timer(&timer));
@@ -87,7 +92,7 @@ pub fn report(plan: &Plan) -> Option<(Result<Value, RunError>, Report)> {
     let timer = ManualTimer::new();
     let toolbox = toolbox(&timer);
     let inputs = inputs(plan);
-    let run: Run<'_, (), Value> = toolbox.run(plan, &inputs, &());
+    let run: Run<'_, (), Value> = toolbox.run(plan, &inputs, &()).limits(LIMITS);
     let run = run.timer(&timer).on_failure(OnFailure::Continue);
     let run = run.capture_arguments(true).capture_outputs(true);
     drive(&timer, run.with_report())
