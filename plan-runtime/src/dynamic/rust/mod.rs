@@ -1,4 +1,8 @@
 //! Plans as the source of `plan!`.
+//!
+//! A text that is borrowed for `'static` is a part of the program, and one that is owned came from elsewhere.
+
+#![allow(clippy::ptr_arg, reason = "whether a text is owned says whose it is")]
 
 mod docs;
 mod fragment;
@@ -152,6 +156,8 @@ impl<'p> RustSource<'p> {
     /// Names alone are no code. A pattern is not if it is a name, `_`, a tuple of these, or one of these in `Some(…)`. A type is not
     /// if it is a path, with other such types in `<…>` if it is one of the standard library (`Vec<Option<crate::Mail>>`), or a
     /// tuple of such types.
+    ///
+    /// A plan that is nested too deeply is not looked at, and has no source either.
     pub fn foreign_code(&self) -> Vec<Lack> {
         match self.source() {
             Ok((source, _)) => source.foreign,

@@ -25,7 +25,7 @@ pub struct Lacking {
     all: Vec<Lack>,
 }
 
-/// A part of a plan that has no form in what it was to be written in.
+/// A part of a plan that has no form in what it was to be written in, or that somebody has to look at before it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
     /// Where it is: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.

@@ -573,8 +573,12 @@ impl Reader<'_> {
                     (false, None, Some(name)) => {
                         return self.unhidden(name.to_owned(), reference, 1);
                     }
-                    // The generator has no other patterns over what is computed.
-                    (true, _, _) if part == Some(0) => "m".to_owned(),
+                    // The generator has one chain whose local value it reads.
+                    (true, _, _) if pattern.is_empty() && part == Some(0) => "m".to_owned(),
+                    (true, _, _) => {
+                        let name = part.and_then(|part| bound(pattern).into_iter().nth(part));
+                        name.ok_or_else(|| format!("a part of `{pattern}`"))?
+                    }
                     _ => return Err(format!("a part of `{pattern}`")),
                 }
             }
@@ -634,6 +638,26 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// The names that a pattern binds.
+fn bound(pattern: &str) -> Vec<String> {
+    struct Names(Vec<String>);
+    impl syn::visit::Visit<'_> for Names {
+        fn visit_pat_ident(&mut self, name: &syn::PatIdent) {
+            let text = name.ident.to_string();
+            if text.starts_with(|c: char| c.is_lowercase() || c == '_') || name.subpat.is_some() {
+                self.0.push(text);
+            }
+            syn::visit::visit_pat_ident(self, name);
+        }
+    }
+    let mut names = Names(Vec::new());
+    let parsed = syn::parse::Parser::parse_str(syn::Pat::parse_multi_with_leading_vert, pattern);
+    if let Ok(pattern) = parsed {
+        syn::visit::Visit::visit_pat(&mut names, &pattern);
+    }
+    names.0
 }
 
 /// A field is its key, but for what tells words apart.
