@@ -91,7 +91,9 @@ impl<'p> Writer<'p> {
             Target::Input(_) => true,
         };
         if !scan.flaws.is_empty()
-            || !syntax::foreign(self.dialect, text, &scan, &known).0.is_empty()
+            || !syntax::foreign(self.dialect, text, &scan, &known)
+                .0
+                .is_empty()
             || scan.is_whole() != matches!(pieces, [Piece::Reference(_)])
         {
             return false;
