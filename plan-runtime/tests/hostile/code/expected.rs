@@ -391,7 +391,13 @@ impl Reader<'_> {
 
     fn bind(&mut self, pattern: &str, value: &Template) {
         let computed = matches!(value, Template::Computed(_));
-        self.locals.push((pattern.to_owned(), computed));
+        // Comments and spaces say nothing.
+        let tokens: TokenStream = pattern.parse().unwrap_or_default();
+        let spaced = [(" (", "("), ("( ", "("), (" )", ")"), (" ,", ",")];
+        let text = spaced.iter().fold(tokens.to_string(), |text, (from, to)| {
+            text.replace(from, to)
+        });
+        self.locals.push((text, computed));
     }
 
     fn action(&mut self, action: &Action) -> Checked {
