@@ -183,14 +183,18 @@ impl Reader<'_> {
     /// The names under which the source has inputs and steps.
     fn names(&mut self) {
         let mut depth = 0;
-        for pair in self.tokens.windows(2) {
+        for (at, pair) in self.tokens.windows(2).enumerate() {
+            let before = at.checked_sub(1).map(|at| &self.tokens[at]);
+            let begins = matches!(before, Some(Token::Sign('{' | ';' | ']')));
             match pair {
                 [Token::Sign('(' | '[' | '{'), _] => depth += 1,
                 [Token::Sign(')' | ']' | '}'), _] => depth -= 1,
                 _ => {}
             }
             match pair {
-                [Token::Name(word), Token::Name(name)] if word == "step" && depth == 1 => {
+                [Token::Name(word), Token::Name(name)]
+                    if word == "step" && depth == 1 && begins =>
+                {
                     self.steps.push(name.clone());
                 }
                 _ => {}
