@@ -258,6 +258,13 @@ impl Reader<'_> {
         if !plan.output.type_name.is_empty() {
             return self.code(&plan.output.type_name);
         }
+        // The whole of an input has the type of the input.
+        if let Template::Reference(reference) = &plan.output.value
+            && let (Source::Input(input), true) = (reference.source, reference.path.is_empty())
+            && !plan.inputs[input].type_name.is_empty()
+        {
+            return self.code(&plan.inputs[input].type_name);
+        }
         let mut reader = 0;
         // `serde_json::Value`, `<Tool as plan_runtime::Tool>::Output`, or a plain type.
         while self.peek() != Some(&Token::Sign('{')) {
