@@ -315,6 +315,12 @@ impl<'ast> Visit<'ast> for Known {
         visit::visit_pat(self, pat);
     }
 
+    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+        // `self` would be one for the parser.
+        self.0 &= is_identifier(&pat.ident.to_string());
+        visit::visit_pat_ident(self, pat);
+    }
+
     fn visit_type(&mut self, ty: &'ast Type) {
         self.0 &= !matches!(ty, Type::Verbatim(_));
         visit::visit_type(self, ty);

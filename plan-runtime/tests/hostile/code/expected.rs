@@ -183,14 +183,18 @@ impl Reader<'_> {
     /// The names under which the source has inputs and steps.
     fn names(&mut self) {
         let mut depth = 0;
-        for pair in self.tokens.windows(2) {
+        for (at, pair) in self.tokens.windows(2).enumerate() {
+            let before = at.checked_sub(1).map(|at| &self.tokens[at]);
+            let begins = matches!(before, Some(Token::Sign('{' | ';' | ']')));
             match pair {
                 [Token::Sign('(' | '[' | '{'), _] => depth += 1,
                 [Token::Sign(')' | ']' | '}'), _] => depth -= 1,
                 _ => {}
             }
             match pair {
-                [Token::Name(word), Token::Name(name)] if word == "step" && depth == 1 => {
+                [Token::Name(word), Token::Name(name)]
+                    if word == "step" && depth == 1 && begins =>
+                {
                     self.steps.push(name.clone());
                 }
                 _ => {}
@@ -253,6 +257,13 @@ impl Reader<'_> {
         let plan = self.plan;
         if !plan.output.type_name.is_empty() {
             return self.code(&plan.output.type_name);
+        }
+        // The whole of an input has the type of the input.
+        if let Template::Reference(reference) = &plan.output.value
+            && let (Source::Input(input), true) = (reference.source, reference.path.is_empty())
+            && !plan.inputs[input].type_name.is_empty()
+        {
+            return self.code(&plan.inputs[input].type_name);
         }
         let mut reader = 0;
         // `serde_json::Value`, `<Tool as plan_runtime::Tool>::Output`, or a plain type.
@@ -391,7 +402,13 @@ impl Reader<'_> {
 
     fn bind(&mut self, pattern: &str, value: &Template) {
         let computed = matches!(value, Template::Computed(_));
-        self.locals.push((pattern.to_owned(), computed));
+        // Comments and spaces say nothing.
+        let tokens: TokenStream = pattern.parse().unwrap_or_default();
+        let spaced = [(" (", "("), ("( ", "("), (" )", ")"), (" ,", ",")];
+        let text = spaced.iter().fold(tokens.to_string(), |text, (from, to)| {
+            text.replace(from, to)
+        });
+        self.locals.push((text, computed));
     }
 
     fn action(&mut self, action: &Action) -> Checked {

@@ -156,6 +156,8 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         "evil!{}",
         "std::process::exit(1) && let Some(x)",
         "m = x {} if let n",
+        "self",
+        "(a, self)",
         "",
     ] {
         let plan = canonical(
