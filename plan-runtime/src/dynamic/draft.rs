@@ -96,7 +96,7 @@ impl Draft {
                 self.most_values
             );
             let help = format!(
-                "of more than {} values, each has {BYTES_PER_VALUE} bytes on average",
+                "beyond {} values, each takes {BYTES_PER_VALUE} bytes on average; if the document is right, raise `Limits::values`",
                 self.limits.values
             );
             let note = Note::error(Code::LimitPassed, place, message);

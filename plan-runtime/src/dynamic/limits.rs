@@ -20,8 +20,9 @@ pub struct Limits {
     pub string: usize,
     /// Bytes of a name: the id of a step, the name of a tool or of an input, a type. By default 1,024.
     pub name: usize,
-    /// Values that are read however short the document is. By default 4,096. A document that has more of them has eight bytes for each value
-    /// beyond, of which each step counts for four, so that what is read takes no more memory than 20 times its size. That only long lists of short values do not have.
+    /// Values that are read however short the document is. By default 16,384. For more than that, the document needs eight bytes for each
+    /// value on average, so that reading it takes at most 20 times its size in memory, and 2 MiB. Only long lists of short values have less. A step counts as
+    /// four values.
     pub values: usize,
 }
 
@@ -33,7 +34,7 @@ impl Default for Limits {
             depth: 64,
             string: 1 << 20,
             name: 1_024,
-            values: 4_096,
+            values: 16_384,
         }
     }
 }

@@ -40,7 +40,8 @@ fn read<'t>(shape: &Shape, text: &'t str, tools: &Contracts) -> Result<Document<
 fn memory_grows_with_the_document() {
     let tools = tools();
     for shape in shapes() {
-        let text = shape.of(40_000);
+        let text =
+            shape.of(std::env::var("HOSTILE_BYTES").map_or(40_000, |it| it.parse().unwrap()));
         let mut printed = 0;
         let measured = allocation_counter::measure(|| {
             let read = read(&shape, &text, &tools);
