@@ -203,6 +203,8 @@ impl Serialize for InPlan<'_, &Reference> {
         if let Some(name) = name
             && self.says_written
             && reference.written != written(name, &reference.path)
+            // The same, with a name that is not a word.
+            && reference.written.strip_prefix(name) != written("x", &reference.path).strip_prefix('x')
             && agrees(name, &reference.path, &reference.written)
         {
             map.serialize_entry("written", &reference.written)?;
