@@ -24,15 +24,29 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// How many combining marks may be on one letter. More would reach into the lines above and below.
 const MARKS: u8 = 4;
 
+/// How many spaces may follow each other. With more, a terminal that wraps its lines shows the text after them as a line of its own.
+const SPACES: u8 = 8;
+
 /// Goes through a text, and knows of each character whether people see it.
 #[derive(Clone, Copy, Default)]
 struct Sight {
     /// How many more marks the character before may have.
     marks: u8,
+    /// How many spaces came last.
+    spaces: u8,
+    /// Any number of spaces may follow each other: they indent what has several lines anyway.
+    keeps_spaces: bool,
 }
 
 impl Sight {
     fn sees(&mut self, c: char) -> bool {
+        self.spaces = match c.is_whitespace() {
+            true => self.spaces.saturating_add(1),
+            false => 0,
+        };
+        if self.spaces > SPACES && !self.keeps_spaces {
+            return false;
+        }
         if c.is_ascii() {
             self.marks = if c.is_ascii_alphanumeric() { MARKS } else { 0 };
             return !c.is_ascii_control();
@@ -66,6 +80,14 @@ fn is_printable(c: char) -> bool {
         || is_space()
 }
 
+/// The escape of what is not seen as it is, a space among too many included.
+fn escape(c: char) -> String {
+    match c {
+        ' ' => c.escape_unicode().to_string(),
+        c => c.escape_default().to_string(),
+    }
+}
+
 /// Whether all of a text is seen as it is.
 pub(crate) fn is_seen(text: &str) -> bool {
     let mut sight = Sight::default();
@@ -77,10 +99,10 @@ pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> {
     let mut sight = Sight::default();
     text.chars().flat_map(move |c| {
         let seen = sight.sees(c) || c == '\n';
-        let escaped = (!seen).then(|| c.escape_default());
+        let escaped = if seen { String::new() } else { escape(c) };
         seen.then_some(c)
             .into_iter()
-            .chain(escaped.into_iter().flatten())
+            .chain(escaped.chars().collect::<Vec<_>>())
     })
 }
 
@@ -109,10 +131,10 @@ impl<W: Write> Safe<W> {
 
     /// Keeps line breaks.
     pub(crate) fn lines(out: W) -> Self {
-        Self {
-            keeps_lines: true,
-            ..Self::line(out)
-        }
+        let mut safe = Self::line(out);
+        safe.keeps_lines = true;
+        safe.sight.keeps_spaces = true;
+        safe
     }
 }
 
@@ -120,7 +142,7 @@ impl<W: Write> Safe<W> {
     /// Hands text on without a look at it.
     #[cfg(feature = "diagnostics")]
     pub(crate) fn as_it_is(&mut self, text: &str) -> Result {
-        self.sight = Sight::default();
+        self.sight.marks = 0;
         self.out.write_str(text)
     }
 }
@@ -133,7 +155,7 @@ impl<W: Write> Write for Safe<W> {
                 continue;
             }
             self.out.write_str(&text[written..at])?;
-            write!(self.out, "{}", c.escape_default())?;
+            write!(self.out, "{}", escape(c))?;
             written = at + c.len_utf8();
         }
         self.out.write_str(&text[written..])
@@ -164,9 +186,12 @@ pub(crate) struct Quoted<'t>(pub(crate) &'t str);
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_char('"')?;
+        let mut spaces = 0;
         for c in self.0.chars() {
+            spaces = if c == ' ' { spaces + 1 } else { 0 };
             match c {
                 '\'' => f.write_char(c)?,
+                ' ' if spaces > usize::from(SPACES) => write!(f, "{}", c.escape_unicode())?,
                 c if is_ignorable(c) => write!(f, "{}", c.escape_unicode())?,
                 c => write!(f, "{}", c.escape_debug())?,
             }

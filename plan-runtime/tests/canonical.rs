@@ -119,7 +119,7 @@ fn numbers_and_repeated_members_reach_the_reader_from_any_format() {
     let pair = [("$serde_json::private::Number", "1}")].into_iter();
     let held = MapDeserializer::<_, serde::de::value::Error>::new(pair);
     let error = Template::deserialize(held).unwrap_err().to_string();
-    assert!(error.contains("is no kind of template"), "{error}");
+    assert!(error.contains("is not a kind of template"), "{error}");
     let not = Template::deserialize(F64Deserializer::<serde::de::value::Error>::new(f64::NAN));
     assert_eq!(not.unwrap_err().to_string(), "the number NaN is not finite");
 

@@ -150,10 +150,10 @@ fn pointer_error(value: &str, error: &jsonptr::ParseError) -> String {
     let reason = match error {
         jsonptr::ParseError::NoLeadingSlash => {
             return format!(
-                "`{value}` is no JSON Pointer (RFC 6901): it does not start with `/`\nhelp: write `\"/{value}\"`"
+                "`{value}` is not a JSON Pointer (RFC 6901): it does not start with `/`\nhelp: write `\"/{value}\"`"
             );
         }
         _ => "`~` stands only in `~0` (for `~`) and `~1` (for `/`)",
     };
-    format!("`{value}` is no JSON Pointer (RFC 6901): {reason}")
+    format!("`{value}` is not a JSON Pointer (RFC 6901): {reason}")
 }

@@ -15,16 +15,17 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
     // Every other encoding with a mark, or with a zero in its first sign of JSON, could be read as text of other signs.
     if let Some(encoding) = encoding(bytes) {
         let message = format!("the document is in {encoding}, and JSON is in UTF-8");
-        return Err(finding(bytes, 0, message, "write it again in UTF-8"));
+        return Err(finding(bytes, 0, message, "save it as UTF-8"));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         let byte = bytes.get(at).copied().unwrap_or_default();
         match error.error_len() {
             Some(_) => {
-                let message =
-                    format!("the document is not UTF-8: byte {at} is {byte:#04x}, which begins no character there");
-                finding(bytes, at, message, "write it again in UTF-8")
+                let message = format!(
+                    "the document is not UTF-8: byte {at}, {byte:#04x}, does not begin a character"
+                );
+                finding(bytes, at, message, "save it as UTF-8")
             }
             None => {
                 let message = format!("the document ends within the character at byte {at}");

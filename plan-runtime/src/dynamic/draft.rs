@@ -92,7 +92,7 @@ impl Draft {
         self.values = before.saturating_add(values);
         if before <= self.most_values && self.values > self.most_values {
             let message = format!(
-                "the document has more than {} values, which is too many for its length",
+                "the document has more than {} values, the limit for its length",
                 self.most_values
             );
             let help = format!(
@@ -100,7 +100,7 @@ impl Draft {
                 self.limits.values
             );
             let note = Note::error(Code::LimitPassed, place, message);
-            self.note(note.label("this value is the first too many").help(help));
+            self.note(note.label("the first value over the limit").help(help));
         }
     }
 

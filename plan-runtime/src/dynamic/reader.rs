@@ -163,9 +163,9 @@ impl<'c> Reader<'c> {
     /// let findings = Reader::new().read_slice(b"[{\"id\": \"caf\xe9\"}]").unwrap_err();
     /// assert_eq!(findings[0].code, Code::InvalidJson);
     /// assert_eq!(findings.to_string(), "\
-    /// error[invalid-json]: the document is not UTF-8: byte 12 is 0xe9, which begins no character there
+    /// error[invalid-json]: the document is not UTF-8: byte 12 is 0xe9, does not begin a character
     ///   --> 1:13
-    ///    = help: write it again in UTF-8
+    ///    = help: save it as UTF-8
     /// ");
     /// # Ok::<(), plan_runtime::dynamic::Findings>(())
     /// ```
@@ -216,7 +216,7 @@ impl<'c> Reader<'c> {
             None => match recognise(node) {
                 Some(dialect) => dialect,
                 None => {
-                    let message = "this is no plan in any dialect that is known";
+                    let message = "this is not a plan in any known dialect";
                     let help =
                         "a plan is an object with a list of `steps`, or a list of steps".to_owned();
                     notes.push(

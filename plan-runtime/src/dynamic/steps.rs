@@ -347,7 +347,7 @@ pub(super) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -
             value: Template::Reference(Reference {
                 source: From::Step(index),
                 path: Cow::Borrowed(&[]),
-                written: id,
+                written: crate::plan::written(&id, &[]).into(),
             }),
         })
     };

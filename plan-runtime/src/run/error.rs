@@ -3,7 +3,7 @@ use crate::Error;
 use crate::error::{Chain, MOST};
 use crate::plan::Plan;
 use crate::print::{Cut, Line, Told};
-use crate::resolve::ResolveError;
+use crate::resolve::{ErrorKind, ResolveError};
 use humantime::format_duration;
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -87,19 +87,23 @@ impl StepError {
 }
 
 /// A tool's error is written with its causes, on one line: a line break is written `\n`, and what a terminal would not show as
-/// Rust escapes it. Of a text of thousands of characters, it is the beginning.
+/// Rust escapes it. A text of more than 4,000 characters is cut.
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tool(error) => write!(f, "{}", Chain(error.as_std())),
             Self::Panic(message) => write!(f, "panicked: {}", Cut(Line(message), MOST)),
             Self::Arguments(error) => write!(f, "{error}"),
+            // It has been encoded, but is too large to be kept.
+            Self::Output(error) if error.kind() == ErrorKind::TooLarge => {
+                write!(f, "its output: {error}")
+            }
             Self::Output(error) => write!(f, "its output cannot be encoded: {error}"),
             Self::Timeout(limit) => write!(f, "took longer than {}", format_duration(*limit)),
             Self::Deadline(limit) => {
                 write!(
                     f,
-                    "took longer than {} with all attempts",
+                    "took longer than {} over all attempts",
                     format_duration(*limit)
                 )
             }
@@ -348,7 +352,7 @@ impl fmt::Display for Text<'_> {
                     }
                     Interrupt::Nested => write!(
                         f,
-                        "is nested too deep: it would run inside of {DEEPEST} other runs; end the recursion before that, or make a loop of it in a tool"
+                        "is nested too deeply: {DEEPEST} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
                     )?,
                 }
                 if failures.is_empty() {

@@ -21,7 +21,7 @@
 /// assert_eq!(
 ///     smol::block_on(run).unwrap_err().to_string(),
 ///     "plan `plan` failed: step `twice`: the value would take more than 2 KiB, the run's limit for one value; \
-///      read less of it, or raise `Limits::value`"
+///      read less of it, or raise `run::Limits::value`"
 /// );
 /// ```
 ///

@@ -1,13 +1,54 @@
-//! How many runs are polled inside of each other, which is bounded: each is on the stack.
+//! What runs that are polled inside each other have in common: how deep they are, since each is on the stack, and how much they do before
+//! the outermost one has a turn again and can look at its deadline.
 
 use std::cell::Cell;
 
-/// So many runs may be polled inside of each other on a thread. Unoptimised, one takes 7 to 10 KiB of the stack besides what tools take, and
+/// At most this many runs are polled inside each other on a thread. Unoptimised, one takes 7 to 10 KiB of the stack besides what tools take, and
 /// threads have 2 MiB.
 pub(super) const DEEPEST: usize = 64;
 
 thread_local! {
     static POLLED: Cell<usize> = const { Cell::new(0) };
+    static TURN: Cell<u64> = const { Cell::new(0) };
+    static STARTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many calls are started, and woken ones polled again, in one turn of the outermost run. Then others on the thread have theirs.
+const STARTS: usize = 512;
+
+/// A run that is polled more often than this in one turn of the outermost run is blocked on by a tool, and would wait for ever.
+const POLLS: u32 = 16;
+
+/// The turn in which a run was polled last, and how often.
+#[derive(Default)]
+pub(super) struct Turn {
+    number: u64,
+    polls: u32,
+}
+
+impl Turn {
+    /// Notes that the run is polled.
+    pub(super) fn polled(&mut self) {
+        let number = TURN.get();
+        self.polls = match self.number == number {
+            true => self.polls + 1,
+            false => 0,
+        };
+        self.number = number;
+        if self.polls > POLLS {
+            self.polls = 0;
+            STARTED.set(0);
+        }
+    }
+}
+
+/// Whether one more call may be started in this turn, which is counted then.
+#[inline]
+pub(super) fn may_start() -> bool {
+    let started = STARTED.get();
+    let may = started < STARTS;
+    STARTED.set(started + usize::from(may));
+    may
 }
 
 /// A run that is being polled on this thread.
@@ -17,6 +58,10 @@ impl Nested {
     /// Enters a run; `None` where it would be too deep inside of others.
     pub(super) fn enter() -> Option<Self> {
         let around = POLLED.get();
+        if around == 0 {
+            TURN.set(TURN.get().wrapping_add(1));
+            STARTED.set(0);
+        }
         (around < DEEPEST).then(|| {
             POLLED.set(around + 1);
             Self(())

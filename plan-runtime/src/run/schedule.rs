@@ -15,6 +15,7 @@ pub(super) use task::catch;
 
 use super::error::{Interrupt, StepError};
 use super::graph::{Graph, number, reads};
+use super::nesting::{Turn, may_start};
 use super::observe::StepRef;
 use super::options::{OnFailure, Options};
 use super::start::{Request, Started, StepResult};
@@ -65,13 +66,11 @@ pub(super) struct Schedule<'x> {
     #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
     span: Span,
     observer: Watcher<'x>,
+    turn: Turn,
 }
 
 /// Starts the action of a site.
 type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
-
-/// After so many, calls that never wait let others on their thread have a turn.
-const STARTS_PER_POLL: usize = 512;
 
 impl<'x> Schedule<'x> {
     /// Fails, and says why, where the plan's steps can never all run.
@@ -121,6 +120,7 @@ impl<'x> Schedule<'x> {
             watched: false,
             span: Span::none(),
             observer,
+            turn: Turn::default(),
         };
         schedule.look_who_watches();
         schedule.watch_plan_start();
@@ -130,19 +130,18 @@ impl<'x> Schedule<'x> {
     /// Is ready once no step runs and none is to start.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<()> {
         self.look_who_watches();
-        let mut started = 0;
+        self.turn.polled();
         loop {
             if self.is_interrupted(cx) {
                 break;
             }
             while self.calls < self.options.concurrency {
                 let Some(step) = self.next_ready() else { break };
-                if started == STARTS_PER_POLL {
+                if !may_start() {
                     self.ready.insert(step);
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                started += 1;
                 match self.steps.states[step] {
                     State::Waiting => self.start(step, start),
                     _ => self.advance(step, start),

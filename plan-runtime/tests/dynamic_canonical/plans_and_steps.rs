@@ -211,7 +211,7 @@ error[unknown-member]: nothing reads the member `intnt` of a step
   --> 3:53 in step `b`
    = help: the steps are `a`, `b`
 
-error[unknown-step]: `q` is an input, and no step
+error[unknown-step]: `q` is an input, not a step
   --> 3:58 in step `b`
 
 error[wrong-kind]: a step to wait for is `1`, and has to be a string
@@ -302,7 +302,7 @@ error[unknown-step]: there is no step `c`
   --> 3:91 in step `b`
    = help: the steps are `a`, `b`
 
-error[malformed-reference]: `x` is no JSON Pointer
+error[malformed-reference]: `x` is not a JSON Pointer
   --> 3:107 in step `b`
    = help: a pointer begins with `/`: `/x`
 

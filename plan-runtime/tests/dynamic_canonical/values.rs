@@ -14,14 +14,14 @@ fn templates() {
         ),
         (
             r#"{"to": 1}"#,
-            r#"error[unknown-member]: `to` is no kind of template
+            r#"error[unknown-member]: `to` is not a kind of template
   --> 2:25 in step `a`
    = help: an object with this member is `{"object": {"to": …}}`; the others are `merge`, `reference`, `text`, `computed`
 "#,
         ),
         (
             r#"{"objct": {}}"#,
-            "error[unknown-member]: `objct` is no kind of template
+            "error[unknown-member]: `objct` is not a kind of template
   --> 2:25 in step `a`
    = help: did you mean `object`?
 ",
@@ -173,13 +173,13 @@ fn references() {
         ),
         (
             r#"{"reference": {"step": "q", "pointer": ""}}"#,
-            "error[unknown-step]: `q` is an input, and no step
+            "error[unknown-step]: `q` is an input, not a step
   --> 2:47 in step `a`
 ",
         ),
         (
             r#"{"reference": {"input": "a", "pointer": ""}}"#,
-            "error[unknown-input]: `a` is a step, and no input
+            "error[unknown-input]: `a` is a step, not an input
   --> 2:48 in step `a`
 ",
         ),
@@ -218,14 +218,14 @@ fn references() {
         ),
         (
             r#"{"reference": {"input": "q", "pointer": "a/0"}}"#,
-            "error[malformed-reference]: `a/0` is no JSON Pointer
+            "error[malformed-reference]: `a/0` is not a JSON Pointer
   --> 2:64 in step `a`
    = help: a pointer begins with `/`: `/a/0`
 ",
         ),
         (
             r#"{"reference": {"input": "q", "pointer": "/a~2"}}"#,
-            "error[malformed-reference]: `/a~2` is no JSON Pointer
+            "error[malformed-reference]: `/a~2` is not a JSON Pointer
   --> 2:64 in step `a`
    = help: in a name, `~` is written `~0`, and `/` is `~1`
 ",

@@ -14,7 +14,7 @@ fn references_of_action_plans() {
                 "{{ a.result }}",
                 r#"error[malformed-reference]: a reference has no spaces in it
   --> 3:48 in step `b`
-   = help: did you mean `{{a.result}}`? This text as it is would be `{{"{{ a.result }}"}}`
+   = help: did you mean `{{a.result}}`? To keep the text, write `{{"{{ a.result }}"}}`
 "#,
             ),
             (
@@ -42,28 +42,28 @@ fn references_of_action_plans() {
                 "{{a.x}}",
                 r#"error[malformed-reference]: `{{a.x}}` does not say that it reads the step's output
   --> 3:48 in step `b`
-   = help: did you mean `{{a.result.x}}`? This text as it is would be `{{"{{a.x}}"}}`
+   = help: did you mean `{{a.result.x}}`? To keep the text, write `{{"{{a.x}}"}}`
 "#,
             ),
             (
                 "{{a}}",
                 r#"error[malformed-reference]: `{{a}}` does not say that it reads the step's output
   --> 3:48 in step `b`
-   = help: did you mean `{{a.result}}`? This text as it is would be `{{"{{a}}"}}`
+   = help: did you mean `{{a.result}}`? To keep the text, write `{{"{{a}}"}}`
 "#,
             ),
             (
                 "{{}}",
                 r#"error[malformed-reference]: the id of a step is missing
   --> 3:48 in step `b`
-   = help: a reference is `{{id.result…}}`; this text as it is would be `{{"{{}}"}}`
+   = help: a reference is `{{id.result…}}`; to keep the text, write `{{"{{}}"}}`
 "#,
             ),
             (
                 "{{a.result x}}",
-                r#"error[malformed-reference]: a space is no part of a reference
+                r#"error[malformed-reference]: a reference cannot contain a space
   --> 3:48 in step `b`
-   = help: a reference is `{{id.result…}}`; this text as it is would be `{{"{{a.result x}}"}}`
+   = help: a reference is `{{id.result…}}`; to keep the text, write `{{"{{a.result x}}"}}`
 "#,
             ),
             (
@@ -103,7 +103,7 @@ fn references_of_action_plans() {
                 "{{ name }}",
                 r#"error[malformed-reference]: a reference has no spaces in it
   --> 3:48 in step `b`
-   = help: this text as it is would be `{{"{{ name }}"}}`
+   = help: to keep the text, write `{{"{{ name }}"}}`
 "#,
             ),
             (
@@ -115,7 +115,7 @@ fn references_of_action_plans() {
             ),
             (
                 "{{a.result.}}",
-                r#"error[malformed-reference]: a name is missing behind the dot
+                r#"error[malformed-reference]: a name is missing after the dot
   --> 3:58 in step `b`
    = help: a key that is empty is `[""]`
 "#,
@@ -131,23 +131,23 @@ fn references_of_action_plans() {
                 "{{name with spaces",
                 r#"error[malformed-reference]: the reference is not closed with `}}`
   --> 3:48 in step `b`
-   = help: this text as it is would be `{{"{{"}}`
+   = help: to keep the text, write `{{"{{"}}`
 "#,
             ),
             (
                 "$ref:a",
-                r#"error[mixed-dialects]: this reference is one of a tool plan (`$ref:`), but the document is an action plan (`{{…}}`)
+                r#"error[mixed-dialects]: this is a reference of a tool plan (`$ref:`), but the document is an action plan (`{{…}}`)
   --> 3:48 in step `b`
    = note: 2:28: this is an action plan (`{{…}}`)
-   = help: the reference is `{{a.result}}`; this text as it is would be `{{"$ref:a"}}`
+   = help: the reference is `{{a.result}}`; to keep the text, write `{{"$ref:a"}}`
 "#,
             ),
             (
                 "${step[0].data}",
-                r#"error[mixed-dialects]: this reference is one of a step blueprint (`${step[0]…}`), but the document is an action plan (`{{…}}`)
+                r#"error[mixed-dialects]: this is a reference of a step blueprint (`${step[0]…}`), but the document is an action plan (`{{…}}`)
   --> 3:48 in step `b`
    = note: 2:28: this is an action plan (`{{…}}`)
-   = help: the reference is `{{a.result}}`; this text as it is would be `{{"${step[0].data}"}}`
+   = help: the reference is `{{a.result}}`; to keep the text, write `{{"${step[0].data}"}}`
 "#,
             ),
         ],

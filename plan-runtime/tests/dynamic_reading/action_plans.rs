@@ -82,7 +82,7 @@ fn compat_action_plans() {
 
 warning[malformed-reference]: a reference has no spaces in it
   --> 3:48 in step `b`: it stays as it is
-   = help: did you mean `{{a.result}}`? This text as it is would be `{{"{{ a.result }}"}}`
+   = help: did you mean `{{a.result}}`? To keep the text, write `{{"{{ a.result }}"}}`
 "#,
             ),
             (
@@ -127,7 +127,7 @@ warning[unknown-step]: there is no step `c`
 
 warning[malformed-reference]: `{{c.x}}` does not say that it reads the step's output
   --> 3:48 in step `b`: it stays as it is
-   = help: did you mean `{{c.result.x}}`? This text as it is would be `{{"{{c.x}}"}}`
+   = help: did you mean `{{c.result.x}}`? To keep the text, write `{{"{{c.x}}"}}`
 "#,
             ),
             (

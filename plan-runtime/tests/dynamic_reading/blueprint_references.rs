@@ -37,7 +37,7 @@ fn references_of_blueprints() {
         ),
         (
             "${step[0].data x}",
-            r#"error[malformed-reference]: a space is no part of a reference
+            r#"error[malformed-reference]: a reference cannot contain a space
   --> 3:34 in step `step1`
    = help: a key with such signs stands in quotes: `["odd key"]`
 "#,
@@ -59,7 +59,7 @@ fn references_of_blueprints() {
             "${step[x].data}",
             r#"error[malformed-reference]: `${step[x].data}` is no reference to a step
   --> 3:34 in step `step1`
-   = help: a reference is `${step[0].data…}`; this text as it is would be `${"${step[x].data}"}`
+   = help: a reference is `${step[0].data…}`; to keep the text, write `${"${step[x].data}"}`
 "#,
         ),
         (
@@ -94,7 +94,7 @@ fn references_of_blueprints() {
             "${name}",
             r#"error[malformed-reference]: `${name}` is no reference to a step
   --> 3:34 in step `step1`
-   = help: a reference is `${step[0].data…}`; this text as it is would be `${"${name}"}`
+   = help: a reference is `${step[0].data…}`; to keep the text, write `${"${name}"}`
 "#,
         ),
         (
@@ -112,18 +112,18 @@ fn references_of_blueprints() {
         ),
         (
             "$ref:step0",
-            r#"error[mixed-dialects]: this reference is one of a tool plan (`$ref:`), but the document is a step blueprint (`${step[0]…}`)
+            r#"error[mixed-dialects]: this is a reference of a tool plan (`$ref:`), but the document is a step blueprint (`${step[0]…}`)
   --> 3:34 in step `step1`
    = note: 2:17: this is a step blueprint (`${step[0]…}`)
-   = help: the reference is `${step[0].data}`; this text as it is would be `${"$ref:step0"}`
+   = help: the reference is `${step[0].data}`; to keep the text, write `${"$ref:step0"}`
 "#,
         ),
         (
             "{{step0.result}}",
-            r#"error[mixed-dialects]: this reference is one of an action plan (`{{…}}`), but the document is a step blueprint (`${step[0]…}`)
+            r#"error[mixed-dialects]: this is a reference of an action plan (`{{…}}`), but the document is a step blueprint (`${step[0]…}`)
   --> 3:34 in step `step1`
    = note: 2:17: this is a step blueprint (`${step[0]…}`)
-   = help: the reference is `${step[0].data}`; this text as it is would be `${"{{step0.result}}"}`
+   = help: the reference is `${step[0].data}`; to keep the text, write `${"{{step0.result}}"}`
 "#,
         ),
     ]);

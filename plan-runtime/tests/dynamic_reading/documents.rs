@@ -59,21 +59,21 @@ fn documents() {
             ),
             (
                 r#"{"a": 1}"#,
-                "error[unknown-dialect]: this is no plan in any dialect that is known
+                "error[unknown-dialect]: this is not a plan in any known dialect
   --> 1:1
    = help: a plan is an object with a list of `steps`, or a list of steps
 ",
             ),
             (
                 "3",
-                "error[unknown-dialect]: this is no plan in any dialect that is known
+                "error[unknown-dialect]: this is not a plan in any known dialect
   --> 1:1
    = help: a plan is an object with a list of `steps`, or a list of steps
 ",
             ),
             (
                 r#""text""#,
-                "error[unknown-dialect]: this is no plan in any dialect that is known
+                "error[unknown-dialect]: this is not a plan in any known dialect
   --> 1:1
    = help: a plan is an object with a list of `steps`, or a list of steps
 ",

@@ -61,14 +61,14 @@ fn references_of_tool_plans() {
             ),
             (
                 "$ref:a b",
-                "error[malformed-reference]: a space is no part of a reference
+                "error[malformed-reference]: a reference cannot contain a space
   --> 3:54 in step `b`
    = help: a `$ref:` is the whole string: no text can stand behind it
 ",
             ),
             (
                 "$ref:a!",
-                "error[malformed-reference]: `!` is no part of a reference
+                "error[malformed-reference]: `!` cannot be part of a reference
   --> 3:54 in step `b`
    = help: a `$ref:` is the whole string: no text can stand behind it
 ",
@@ -89,7 +89,7 @@ fn references_of_tool_plans() {
             ),
             (
                 "$ref:a.",
-                r#"error[malformed-reference]: a name is missing behind the dot
+                r#"error[malformed-reference]: a name is missing after the dot
   --> 3:54 in step `b`
    = help: a key that is empty is `[""]`
 "#,
@@ -132,7 +132,7 @@ fn references_of_tool_plans() {
                 r#"$ref:"x"#,
                 r#"error[malformed-reference]: what follows `$ref:` is no string of JSON
   --> 3:53 in step `b`
-   = help: the text as it is would be `$ref:"$ref:\"x"`
+   = help: to keep the text, write `$ref:"$ref:\"x"`
 "#,
             ),
             (
@@ -165,18 +165,18 @@ fn references_of_tool_plans() {
             ),
             (
                 "${step[0].data}",
-                r#"error[mixed-dialects]: this reference is one of a step blueprint (`${step[0]…}`), but the document is a tool plan (`$ref:`)
+                r#"error[mixed-dialects]: this is a reference of a step blueprint (`${step[0]…}`), but the document is a tool plan (`$ref:`)
   --> 3:48 in step `b`
    = note: 3:28: this is a tool plan (`$ref:`)
-   = help: the reference is `$ref:a`; this text as it is would be `$ref:"${step[0].data}"`
+   = help: the reference is `$ref:a`; to keep the text, write `$ref:"${step[0].data}"`
 "#,
             ),
             (
                 "{{a.result}}",
-                r#"error[mixed-dialects]: this reference is one of an action plan (`{{…}}`), but the document is a tool plan (`$ref:`)
+                r#"error[mixed-dialects]: this is a reference of an action plan (`{{…}}`), but the document is a tool plan (`$ref:`)
   --> 3:48 in step `b`
    = note: 3:28: this is a tool plan (`$ref:`)
-   = help: the reference is `$ref:a`; this text as it is would be `$ref:"{{a.result}}"`
+   = help: the reference is `$ref:a`; to keep the text, write `$ref:"{{a.result}}"`
 "#,
             ),
         ],

@@ -339,7 +339,7 @@ warning[malformed-reference]: a `$ref:` is not read inside a longer text
 
   output { a: a, b: b }
 
-warning[malformed-reference]: `!` is no part of a reference
+warning[malformed-reference]: `!` cannot be part of a reference
   --> 3:54 in step `b`: it stays as it is
    = help: a `$ref:` is the whole string: no text can stand behind it
 "#,

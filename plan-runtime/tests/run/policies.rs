@@ -152,7 +152,7 @@ fn a_deadline_over_all_attempts() {
         let error = result.unwrap_err();
         let message = match deadline {
             320 => "a is busy",
-            _ => "took longer than 321ms with all attempts",
+            _ => "took longer than 321ms over all attempts",
         };
         assert_eq!(error.failures()[0].error().to_string(), message);
         assert_eq!(error.is_transient(), deadline == 320);

@@ -140,7 +140,7 @@ impl Canonical<'_> {
             return Some(index);
         }
         if matches!(&self.names, Names::InPlan(inputs) if inputs.contains_key(name)) {
-            let message = format!("`{}` is an input, and no step", short(name));
+            let message = format!("`{}` is an input, not a step", short(name));
             return self.error(Code::UnknownStep, place, message);
         }
         self.draft.known_step(name, place)
@@ -156,7 +156,7 @@ impl Canonical<'_> {
         let place = self.place(node);
         let name_of = short(name);
         if self.draft.step_of(name).is_some() {
-            let message = format!("`{name_of}` is a step, and no input");
+            let message = format!("`{name_of}` is a step, not an input");
             return self.error(Code::UnknownInput, place, message);
         }
         let mut names: Vec<(usize, &str)> = Vec::new();
@@ -225,7 +225,7 @@ impl Canonical<'_> {
                 Some(segments)
             }
             Err(_) => {
-                let message = format!("`{}` is no JSON Pointer", short(&text.value));
+                let message = format!("`{}` is not a JSON Pointer", short(&text.value));
                 let help = match text.value.starts_with('/') {
                     true => "in a name, `~` is written `~0`, and `/` is `~1`".to_owned(),
                     false => format!("a pointer begins with `/`: `/{}`", short(&text.value)),

@@ -116,7 +116,7 @@ impl Canonical<'_> {
                     WRAPPERS[1..].join("`, `")
                 ),
             };
-            let message = format!("`{name}` is no kind of template");
+            let message = format!("`{name}` is not a kind of template");
             let place = self.place(member.key);
             return self
                 .draft

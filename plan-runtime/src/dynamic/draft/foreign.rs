@@ -45,7 +45,7 @@ impl Draft {
         let note = match of.filter(|_| is_error) {
             Some(other) => {
                 let message = format!(
-                    "this reference is one of {}, but the document is {}",
+                    "this is a reference of {}, but the document is {}",
                     other.named(),
                     self.dialect.named()
                 );
@@ -59,7 +59,7 @@ impl Draft {
             }
             None => {
                 let message = format!(
-                    "`{}` names the {named}, but not as {} does",
+                    "`{}` is not a reference in {}, though it names the {named}",
                     short(written.text),
                     self.dialect.named()
                 );
@@ -98,7 +98,7 @@ impl Draft {
             Dialect::ToolPlan => syntax::literal(self.dialect, &short(&text.value)),
             dialect => syntax::literal(dialect, written),
         };
-        format!("{help}; this text as it is would be `{literal}`")
+        format!("{help}; to keep the text, write `{literal}`")
     }
 
     /// Whether the plan has what a reference names.

@@ -191,7 +191,7 @@ impl Draft {
             Some(form) => {
                 let literal = syntax::literal(self.dialect, &text.value[flaw.range.clone()]);
                 Some(format!(
-                    "did you mean `{form}`? This text as it is would be `{literal}`"
+                    "did you mean `{form}`? To keep the text, write `{literal}`"
                 ))
             }
             None => flaw.help,

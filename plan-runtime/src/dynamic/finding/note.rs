@@ -199,7 +199,7 @@ impl Notes {
             0 => Note::warning(Code::LimitPassed, end, message),
             _ => Note::error(Code::LimitPassed, end, message),
         };
-        let help = format!("of all that is found, {MOST} findings are listed, and errors go first");
+        let help = format!("only {MOST} findings are listed, errors first");
         Some(note.help(help))
     }
 }

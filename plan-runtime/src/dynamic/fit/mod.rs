@@ -100,7 +100,7 @@ const GIVES: &str = "the schema of its output";
 /// Says that it is not known whether something fits.
 fn too_large(tool: &str, what: &str) -> String {
     let tool = short(tool);
-    format!("`{tool}` cannot be checked: {what} need more comparisons than are made")
+    format!("`{tool}` cannot be checked: {what} take too many comparisons")
 }
 
 struct Checker<'a, 'n> {

@@ -118,7 +118,7 @@ fn dependencies(
                 continue;
             }
             let Some(near) = ways.through(index, needed) else {
-                let message = "whether the other steps wait without a reason is not known";
+                let message = "not every dependency was checked for a reason";
                 let help = "there are so many ways between the steps that not all were looked at";
                 let note = Note::warning(Code::LimitPassed, place.range(), message);
                 notes.push(note.help(help.to_owned()));

@@ -89,7 +89,7 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
                 let meant = format!("{{{{{}.result{}", &text[inner..end], &text[end..range.end]);
                 let flaw = Flaw::new(range.clone(), message).general();
                 lacks = Some(flaw.help(format!(
-                    "did you mean `{meant}`? This text as it is would be `{}`",
+                    "did you mean `{meant}`? To keep the text, write `{}`",
                     literal(written)
                 )));
             }
@@ -126,7 +126,7 @@ fn not_closed(text: &str, whole: &Range<usize>) -> Option<Box<Flaw>> {
     let path = written[OPEN.len()..].trim_end_matches('}').trim();
     let flaw = Flaw::new(whole.clone(), "the reference is not closed with `}}`");
     Some(Box::new(match path.contains(char::is_whitespace) {
-        true => flaw.help(format!("this text as it is would be `{}`", literal(OPEN))),
+        true => flaw.help(format!("to keep the text, write `{}`", literal(OPEN))),
         false => flaw.help(format!("did you mean `{{{{{path}}}}}`?")),
     }))
 }
@@ -139,9 +139,9 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
         let literal = literal(written);
         let help = match plain.contains(".result") || plain.starts_with(INPUT) {
             true => {
-                format!("did you mean `{{{{{plain}}}}}`? This text as it is would be `{literal}`")
+                format!("did you mean `{{{{{plain}}}}}`? To keep the text, write `{literal}`")
             }
-            false => format!("this text as it is would be `{literal}`"),
+            false => format!("to keep the text, write `{literal}`"),
         };
         let flaw = Flaw::new(whole, "a reference has no spaces in it");
         return flaw.general().help(help);
@@ -151,7 +151,7 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
         _ => "the id of a step is missing".to_owned(),
     };
     let help = format!(
-        "a reference is `{{{{id.result…}}}}`; this text as it is would be `{}`",
+        "a reference is `{{{{id.result…}}}}`; to keep the text, write `{}`",
         literal(written)
     );
     Flaw::new(whole, message).help(help)

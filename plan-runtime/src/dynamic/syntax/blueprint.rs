@@ -115,7 +115,7 @@ fn no_head(text: &str, whole: std::ops::Range<usize>) -> Flaw {
         return flaw.help(format!("did you mean `${{{plain}}}`?"));
     }
     flaw.general().help(format!(
-        "a reference is `${{step[0].data…}}`; this text as it is would be `{}`",
+        "a reference is `${{step[0].data…}}`; to keep the text, write `{}`",
         literal(written)
     ))
 }

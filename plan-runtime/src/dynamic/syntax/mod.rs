@@ -244,8 +244,8 @@ fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
 /// What stands where a reference has to go on or to end.
 fn no_part(sign: char) -> String {
     match sign {
-        ' ' => "a space is no part of a reference".to_owned(),
-        sign => format!("`{}` is no part of a reference", sign.escape_debug()),
+        ' ' => "a reference cannot contain a space".to_owned(),
+        sign => format!("`{}` cannot be part of a reference", sign.escape_debug()),
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn read(
             Some(b'.') => {
                 let end = names.end(text, at + 1);
                 if end == at + 1 {
-                    let flaw = Flaw::new(at..at + 1, "a name is missing behind the dot");
+                    let flaw = Flaw::new(at..at + 1, "a name is missing after the dot");
                     return Err(flaw.help(r#"a key that is empty is `[""]`"#).into());
                 }
                 path.push(Segment::of_token(

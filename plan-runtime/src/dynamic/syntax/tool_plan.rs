@@ -28,7 +28,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
                     MARK.len()..text.len(),
                     "what follows `$ref:` is no string of JSON",
                 )
-                .help(format!("the text as it is would be `{}`", literal(text))),
+                .help(format!("to keep the text, write `{}`", literal(text))),
             ),
         };
     }

@@ -129,15 +129,15 @@ impl ResolveError {
             What::TooDeep => f.write_str("the value is nested too deep"),
             What::TooLarge(Limit::Value(limit)) => write!(
                 f,
-                "the value would take more than {}, the run's limit for one value; read less of it, or raise `Limits::value`",
+                "the value would take more than {}, the run's limit for one value; read less of it, or raise `run::Limits::value`",
                 describe::bytes(*limit)
             ),
             What::TooLarge(Limit::Total(limit)) => write!(
                 f,
-                "with this value, the run would hold more than {}, its limit; let fewer calls run at once, read less, or raise `Limits::total`",
+                "with this value, the run would hold more than {}, its limit; let fewer calls run at once, read less, or raise `run::Limits::total`",
                 describe::bytes(*limit)
             ),
-            What::Interrupted => f.write_str("there was no time left to make the value"),
+            What::Interrupted => f.write_str("the run ended before the value was made"),
             What::Type { message, .. } | What::Other(message) => f.write_str(message),
             What::Needed(field) => write!(f, "missing field `{field}`"),
         }

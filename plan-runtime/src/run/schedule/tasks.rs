@@ -1,5 +1,6 @@
 //! What a run polls: its calls and waits, each when it is new and when it was woken.
 
+use super::super::nesting::may_start;
 use super::super::start::{StepFuture, StepResult};
 use super::task::{More, Task};
 use std::collections::VecDeque;
@@ -144,7 +145,7 @@ impl<'x> Tasks<'x> {
             // What it drops with itself may wake what waits here.
             drop(woken);
             drop(before);
-        } else if !self.refilled {
+        } else if !self.refilled && may_start() {
             self.queue.extend(slots.drain(..));
             self.refilled = true;
             return true;

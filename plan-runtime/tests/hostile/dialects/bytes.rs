@@ -30,8 +30,8 @@ fn bytes_that_are_not_text_have_their_place() {
     assert_eq!(
         findings.to_string(),
         format!(
-            "error[invalid-json]: the document is not UTF-8: byte {at} is 0xc3, which begins no character there\n  \
-             --> 2:{}\n   = help: write it again in UTF-8\n",
+            "error[invalid-json]: the document is not UTF-8: byte {at} is 0xc3, does not begin a character\n  \
+             --> 2:{}\n   = help: save it as UTF-8\n",
             at - 1
         )
     );

@@ -141,23 +141,23 @@ fn what_names_an_input_is_told() {
 fn the_whole_of_it() {
     assert_eq!(
         found(Dialect::Blueprint, "at {{now.datetime}}, ${step[0].data.x}").to_string(),
-        r#"warning[malformed-reference]: `{{now.datetime}}` names the step `now`, but not as a step blueprint (`${step[0]…}`) does
+        r#"warning[malformed-reference]: `{{now.datetime}}` is not a reference in a step blueprint (`${step[0]…}`), though it names the step `now`
   --> 1:91 in step `b`: it is text
-   = help: the reference is `${step[0].data.datetime}`; this text as it is would be `${"{{now.datetime}}"}`
+   = help: the reference is `${step[0].data.datetime}`; to keep the text, write `${"{{now.datetime}}"}`
 "#
     );
     assert_eq!(
         found(Dialect::Canonical, "at {{now.result}}").to_string(),
-        r#"warning[malformed-reference]: `{{now.result}}` names the step `now`, but not as canonical JSON does
+        r#"warning[malformed-reference]: `{{now.result}}` is not a reference in canonical JSON, though it names the step `now`
   --> 1:131 in step `b`: it is text
    = help: the text with it is `{"text": ["…", {"value": {"reference": {"step": "now", "pointer": ""}}}]}`
 "#
     );
     assert_eq!(
         found(Dialect::ToolPlan, "at {{now.datetime}}").to_string(),
-        r#"warning[malformed-reference]: `{{now.datetime}}` names the step `now`, but not as a tool plan (`$ref:`) does
+        r#"warning[malformed-reference]: `{{now.datetime}}` is not a reference in a tool plan (`$ref:`), though it names the step `now`
   --> 1:57 in step `b`: it is text
-   = help: let a tool join the parts of the text, of which `$ref:now.datetime` is one; this text as it is would be `$ref:"at {{now.datetime}}"`
+   = help: let a tool join the parts of the text, of which `$ref:now.datetime` is one; to keep the text, write `$ref:"at {{now.datetime}}"`
 "#
     );
 }

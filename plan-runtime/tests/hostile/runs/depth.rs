@@ -6,6 +6,7 @@ use plan_runtime::{Error, Result, plan, tool};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
 plan! {
@@ -52,8 +53,8 @@ fn deeper_is_an_error_that_names_the_plan() {
         let error = descend(depth, 0).unwrap_err();
         assert!(error.is_permanent());
         let text = error.to_string();
-        let expected = "plan `descend` is nested too deep: it would run inside of 64 other runs; \
-            end the recursion before that, or make a loop of it in a tool";
+        let expected = "plan `descend` is nested too deeply: 64 runs are already inside each other; \
+            end the recursion earlier, or write a loop in a tool";
         assert!(text.ends_with(expected), "{text}");
         assert!(text.len() < 10_000, "{}", text.len());
         assert!(format!("{error:?}").len() < 10_000);
@@ -243,4 +244,62 @@ fn a_plan_that_is_read_may_not_call_itself_deeper_either() {
             .contains("plan `descend` is nested too deep"),
         "{error}"
     );
+}
+
+static FORKS: AtomicUsize = AtomicUsize::new(0);
+
+plan! {
+    Fork(left: u64) {
+        step one = Forked { left };
+        step other = Forked { left };
+    }
+}
+
+/// Two runs for each run, and neither waits for anything.
+#[tool]
+async fn forked(left: u64) -> Result<()> {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+    if left > 0 {
+        Box::pin(async move { Fork { left: left - 1 }.run(&()).await }).await?;
+    }
+    Ok(())
+}
+
+/// 2⁴⁰ calls that never wait are all made while the outermost run is polled. It has its turns all the same, in which it sees that it is over.
+#[test]
+fn a_recursion_that_branches_ends_with_the_run() {
+    let cancel = poll_fn(|_| match FORKS.load(Ordering::Relaxed) {
+        ..5_000 => Poll::Pending,
+        _ => Poll::Ready(()),
+    });
+    let run = Fork { left: 40 }.run(&()).cancel_on(cancel);
+    assert!(smol::block_on(run).unwrap_err().is_cancelled());
+    assert!(FORKS.load(Ordering::Relaxed) < 50_000);
+}
+
+plan! {
+    Count(numbers: Vec<u64>) -> u64 {
+        step counted = for number in numbers { Echo { number } };
+        counted.len() as u64
+    }
+}
+
+/// Gives what it is given.
+#[tool]
+async fn echo(number: u64) -> Result<u64> {
+    Ok(number)
+}
+
+/// Blocks its thread until another run has ended.
+#[tool]
+async fn block(calls: u64) -> Result<u64> {
+    let numbers = (0..calls).collect();
+    Ok(smol::block_on(Count { numbers }.run(&()))?)
+}
+
+/// The outermost run has no turn before a run in it has ended that its thread waits for.
+#[test]
+fn a_run_that_is_blocked_on_makes_all_its_calls() {
+    let plan = plan! { step counted = Block { calls: 5_000 }; counted };
+    assert_eq!(smol::block_on(plan.run(&())).unwrap(), 5_000);
 }

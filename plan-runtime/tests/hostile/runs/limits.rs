@@ -67,7 +67,8 @@ fn doubling(steps: usize) -> Plan {
     plan(json!(all))
 }
 
-const TOO_LARGE: &str = "the run's limit for one value; read less of it, or raise `Limits::value`";
+const TOO_LARGE: &str =
+    "the run's limit for one value; read less of it, or raise `run::Limits::value`";
 
 #[test]
 fn texts_that_double() {
@@ -249,7 +250,7 @@ fn what_a_run_keeps_is_limited_together() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("with this value, the run would hold more than 500000 bytes, its limit; let fewer calls run at once, read less, or raise `Limits::total`"),
+        error.contains("with this value, the run would hold more than 500000 bytes, its limit; let fewer calls run at once, read less, or raise `run::Limits::total`"),
         "{error}"
     );
     assert!(ended(tools().run(&plan, (), &()), total(4_000_000)).is_ok());

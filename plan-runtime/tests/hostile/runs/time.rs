@@ -114,7 +114,7 @@ fn the_time_limits_of_a_step_end_what_makes_its_arguments() {
         (json!({"timeout": "40ms"}), "took longer than 40ms"),
         (
             json!({"deadline": "40ms"}),
-            "took longer than 40ms with all attempts",
+            "took longer than 40ms over all attempts",
         ),
     ] {
         let timer = Slow::new();
