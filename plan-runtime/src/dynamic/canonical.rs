@@ -2,6 +2,7 @@
 
 mod body;
 mod deserialize;
+mod pattern;
 mod policy;
 mod reference;
 mod template;

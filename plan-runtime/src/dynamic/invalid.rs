@@ -43,11 +43,11 @@ impl Invalid {
         Self { help, ..self }
     }
 
-    /// A finding in the document that the text is a part of.
-    pub(super) fn note(self, source: &Source<'_>, text: &str) -> Note {
+    /// A finding in the document that the text is a part of. Where nothing better is known, the help is the general one.
+    pub(super) fn note(self, source: &Source<'_>, text: &str, general: Option<&str>) -> Note {
         let message = format!("this is not JSON: {}", self.message);
         Note::error(Code::InvalidJson, source.place(&text[self.at]), message)
-            .help(self.help.map(str::to_owned))
+            .help(self.help.or(general).map(str::to_owned))
     }
 }
 
@@ -220,10 +220,7 @@ impl Scanner<'_> {
             Some(_) => {
                 let sign = self.sign(self.at);
                 let at = start..self.at + sign.map_or(0, char::len_utf8);
-                let message = format!(
-                    "`{}` is not an escape",
-                    self.text[at.clone()].escape_debug()
-                );
+                let message = format!("`{}` is not an escape", &self.text[at.clone()]);
                 return Err(Invalid::new(at, message).help(r"a backslash is written `\\`"));
             }
         }
@@ -295,7 +292,11 @@ impl Scanner<'_> {
                 1
             }
             ("", Some(sign)) => {
-                let _ = write!(message, "`{}`", sign.escape_debug());
+                let _ = match sign {
+                    '`' => write!(message, "a backquote"),
+                    '\'' => write!(message, "`'`"),
+                    sign => write!(message, "`{}`", sign.escape_debug()),
+                };
                 sign.len_utf8()
             }
             (word, _) => {

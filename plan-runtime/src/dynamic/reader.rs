@@ -207,7 +207,7 @@ impl<'c> Reader<'c> {
         let node = match Node::of(json) {
             Ok(node) => node,
             Err(invalid) => {
-                notes.push(invalid.note(&source, json));
+                notes.push(invalid.note(&source, json, None));
                 return None;
             }
         };
@@ -228,6 +228,7 @@ impl<'c> Reader<'c> {
             },
         };
         let mut draft = Draft::new(dialect, self.profile, self.limits);
+        draft.expect_inputs(json);
         draft.allow_values(text.len());
         let plan = match dialect {
             Dialect::ToolPlan => tool_plan::read(&mut draft, &source, node),

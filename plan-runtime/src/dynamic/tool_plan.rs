@@ -78,9 +78,8 @@ fn arguments(
         Ok(node) if node.kind() == Kind::Object => draft.template(&inner, node, None, 0),
         Ok(node) => steps::whole(draft, &inner, node),
         Err(invalid) => {
-            let help =
-                "the arguments are an object, or a string with the JSON text of one".to_owned();
-            draft.note(invalid.note(&inner, inner.text()).help(help));
+            let help = "the arguments are an object, or a string with the JSON text of one";
+            draft.note(invalid.note(&inner, inner.text(), Some(help)));
             let at = draft.place(source.place(node.slice()), None);
             draft.broken(at)
         }

@@ -1,7 +1,7 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
 use super::{Segment, Template, push_key, reference::index};
-use crate::print::Name;
+use crate::print::{Line, Name};
 
 /// A reference as its author would write it, derived from the name of its source and its path.
 pub(crate) fn written(name: &str, path: &[Segment]) -> String {
@@ -21,7 +21,11 @@ pub(crate) fn written(name: &str, path: &[Segment]) -> String {
             Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
             Segment::Each => text.push_str("[..]"),
             Segment::Optional(_) => text.push('?'),
-            Segment::Same | Segment::Or(_) | Segment::Else(_) => {}
+            Segment::Or(value) | Segment::Else(value) => {
+                let value = value.to_string();
+                text.push_str(&format!(".or({})", Line(value)));
+            }
+            Segment::Same => {}
         }
     }
     text

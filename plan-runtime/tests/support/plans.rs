@@ -172,12 +172,16 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
     let branches = (
         template(place),
         template(place),
-        template(place),
-        text(),
+        pattern(),
         prop::collection::vec(action(true), 4),
     );
-    let branches = branches.prop_map(|(holds, value, chain, pattern, mut bodies)| {
+    let branches = branches.prop_map(|(holds, value, pattern, mut bodies)| {
         let pattern = pattern.into();
+        let chain = Template::Computed(Computed {
+            reads: vec![].into(),
+            written: "let Some(each) = nothing() && true".into(),
+            compute: None,
+        });
         let conditions = [
             Condition::Holds(holds),
             Condition::Binds { pattern, value },
@@ -189,10 +193,10 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
         Body::If(branches.collect::<Vec<_>>().into())
     });
     let inside = prop_oneof![branches, action(true)];
-    let lists = (template(place), template(place), text(), inside);
+    let lists = (template(place), template(place), pattern(), inside);
     let lists = lists.prop_map(|(list, inner, pattern, body)| {
         let each = |list, body| {
-            let pattern = pattern.clone().into();
+            let pattern = pattern.into();
             let each = For {
                 pattern,
                 list,
@@ -203,6 +207,11 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
         each(list, each(inner, body))
     });
     prop_oneof![2 => action(false), 1 => lists]
+}
+
+/// Patterns that data may have: they name things, and no name is that of a step or an input.
+fn pattern() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["each", "_", "(key, value)", "(_, value)"])
 }
 
 fn policy(place: usize) -> impl Strategy<Value = Policy> {

@@ -246,12 +246,21 @@ impl Canonical<'_> {
             (None, None, None) => Condition::Always,
             (Some(condition), None, None) if !both => {
                 let value = self.template(condition.value, None, 0);
-                match chain {
-                    Some(_) => Condition::Chain(value),
-                    None => Condition::Holds(value),
+                match (chain, &value) {
+                    (Some(_), Template::Computed(_)) => Condition::Chain(value),
+                    (Some(_), _) => {
+                        let message = "a `chain` is a computed value";
+                        let note =
+                            Note::error(Code::WrongKind, self.place(condition.value), message);
+                        let help = "a value that is true or false is a `condition`";
+                        self.draft.note(note.help(help.to_owned()));
+                        Condition::Holds(value)
+                    }
+                    (None, _) => Condition::Holds(value),
                 }
             }
             (None, Some(pattern), value) => {
+                let place = pattern;
                 let pattern = self
                     .draft
                     .text(&self.source, pattern, "the pattern of a branch");
@@ -259,6 +268,9 @@ impl Canonical<'_> {
                     Some(value) => self.template(value, None, 0),
                     None => self.missing(node, "the branch has a `pattern`, but no `value` for it"),
                 };
+                if let Some(pattern) = &pattern {
+                    self.pattern_fits(place, &pattern.value, &value, true);
+                }
                 Condition::Binds {
                     pattern: pattern.map_or("".into(), |text| text.value.into_owned().into()),
                     value,
@@ -304,6 +316,9 @@ impl Canonical<'_> {
             Some(list) => self.template(list, None, 0),
             None => self.missing(node, "the `for` has no `list`"),
         };
+        if let (Some(node), Some(pattern)) = (members.given("pattern"), &pattern) {
+            self.pattern_fits(node, pattern, &list, false);
+        }
         let pattern = pattern.unwrap_or_default();
         let body = match members.given("body") {
             Some(body) => {

@@ -66,7 +66,7 @@ impl Json<'_> {
         let mut draft = Draft::new(Dialect::Canonical, Profile::Strict, LIMITS);
         let read = match Node::of(&self.text) {
             Ok(node) => read(&mut draft, &source, node),
-            Err(invalid) => draft.error(invalid.note(&source, &self.text)),
+            Err(invalid) => draft.error(invalid.note(&source, &self.text, None)),
         };
         match read {
             Some(read) if !draft.notes.has_errors() => Ok(read),

@@ -93,7 +93,7 @@ impl Draft {
             (_, Some(form)) => format!("the reference is `{form}`"),
         };
         let literal = match self.dialect {
-            Dialect::Canonical => return help,
+            Dialect::Canonical => r#"{"text": ["…"]}"#.to_owned(),
             // It has no form for a part of a text.
             Dialect::ToolPlan => syntax::literal(self.dialect, &short(&text.value)),
             dialect => syntax::literal(dialect, written),
@@ -105,7 +105,9 @@ impl Draft {
     fn has(&self, target: &Target) -> bool {
         match target {
             Target::Id(id) => {
-                self.step_of(id).is_some() || self.input_names.contains_key(id.as_str())
+                self.step_of(id).is_some()
+                    || self.input_names.contains_key(id.as_str())
+                    || self.expected_inputs.contains(id.as_str())
             }
             Target::Index(index) => *index < self.steps,
             Target::Input(_) => true,

@@ -128,7 +128,9 @@ impl Draft {
     /// A string, whose template is the one at `at`.
     fn string(&mut self, source: &Source<'_>, text: &Text<'_>, at: usize) -> Template {
         let mut scan = syntax::scan(self.dialect, &text.value, &|id| self.ids.contains_key(id));
-        let mut sound = self.foreign(source, text, &scan);
+        // Of a string that is over its limit, the rest was not looked at.
+        let is_over = scan.flaws.iter().any(|flaw| flaw.code == Code::LimitPassed);
+        let mut sound = is_over || self.foreign(source, text, &scan);
         for flaw in std::mem::take(&mut scan.flaws) {
             sound &= self.flawed(source, text, flaw);
         }

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 pub(super) use types::Types;
 
 /// How many forms a type has at most.
-const MOST_FORMS: usize = 1_024;
+const MOST_FORMS: usize = 16_384;
 /// How many schemas are opened for one type at most, and how many its forms have.
 const MOST_OPENED: usize = 20_000;
 /// How deep `$ref`, `allOf`, `anyOf` and `oneOf` may be in one another.

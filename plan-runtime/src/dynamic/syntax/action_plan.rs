@@ -5,7 +5,7 @@ use std::ops::Range;
 
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
-pub(super) const INPUT: &str = "PLACEHOLDER_";
+pub(in crate::dynamic) const INPUT: &str = "PLACEHOLDER_";
 
 /// `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, alone or inside a text.
 pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {

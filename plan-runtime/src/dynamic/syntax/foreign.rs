@@ -164,6 +164,10 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
         true => start..close + form.close.len(),
         false => return None,
     };
+    // `{3.14}`, `$5.00`
+    if form.dialect.is_none() && matches!(&target, Target::Id(id) if super::is_number(id)) {
+        return None;
+    }
     let is_marked = !path.is_empty() || !matches!(target, Target::Id(_));
     let is_enough = match form.needs {
         Needs::Nothing => true,

@@ -9,6 +9,7 @@ mod form;
 mod path;
 mod tool_plan;
 
+pub(super) use action_plan::INPUT;
 pub(super) use foreign::{Foreign, foreign, meant};
 pub(super) use form::{To, form};
 
@@ -71,6 +72,11 @@ pub(super) struct Flaw {
 
 /// How many references, and what is nearly one, a string has at most.
 const MOST_PIECES: usize = 512;
+
+/// Whether a name is a number. As an id it is one that texts contain for other reasons.
+fn is_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
+}
 
 impl Flaw {
     fn new(range: Range<usize>, message: impl Into<String>) -> Self {

@@ -128,7 +128,10 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
         .strip_prefix("ref:")
         .or_else(|| text.strip_prefix('$'))?;
     let end = Names::Wide.end(rest, 0);
-    let is_path = matches!(rest.as_bytes().get(end), None | Some(b'.' | b'['));
+    let is_path = matches!(rest.as_bytes().get(end), None | Some(b'.' | b'['))
+        && path::read(rest, end, Names::Wide).is_ok_and(|(_, end)| end == rest.len())
+        // `$5.00` is a price.
+        && !super::is_number(&rest[..end]);
     (is_path && known(&rest[..end])).then(|| {
         Flaw::new(0..text.len(), "this is not how a reference is written")
             .help(format!("did you mean `{MARK}{rest}`?"))
