@@ -126,42 +126,26 @@ fn read_expression(text: &str, before_block: bool) -> Result<String, Flaw> {
     Ok(written(&tokens, &item, "let x = ", ";"))
 }
 
-/// The whole of a condition with `let`s in it, and the names that these bind.
-pub(super) fn chain(text: &str) -> Result<(String, Vec<String>), Flaw> {
+/// The whole of a condition with `let`s in it.
+pub(super) fn chain(text: &str) -> Result<String, Flaw> {
     on_stack(text, read_chain)
 }
 
-fn read_chain(text: &str) -> Result<(String, Vec<String>), Flaw> {
+fn read_chain(text: &str) -> Result<String, Flaw> {
     let tokens = tokens(text)?;
     let parsed: syn::ExprIf = parse(quote!(if #tokens {}))?;
     let empty = parsed.then_branch.stmts.is_empty() && parsed.else_branch.is_none();
     if !empty || !is_known(|known| known.visit_expr(&parsed.cond)) {
         return Err(Flaw::Other);
     }
-    let mut names = Names::default();
-    let mut rest = vec![&*parsed.cond];
-    while let Some(condition) = rest.pop() {
-        match condition {
-            Expr::Let(one) => names.visit_pat(&one.pat),
-            Expr::Binary(both) => rest.extend([&*both.right, &*both.left]),
-            Expr::Paren(inner) => rest.push(&inner.expr),
-            _ => {}
-        }
-    }
     let item = quote!(if #tokens {});
-    Ok((written(&tokens, &item, "if ", " {}"), names.0))
+    Ok(written(&tokens, &item, "if ", " {}"))
 }
 
 /// What stands between `let` and `=`, or between `for` and `in`.
 #[derive(Default)]
 pub(super) struct Pattern {
     pub(super) text: String,
-    /// The names that it binds, in their order.
-    pub(super) names: Vec<String>,
-    /// The name of the whole value, where it has one.
-    pub(super) whole: Option<String>,
-    /// The names of a tuple's parts.
-    pub(super) parts: Vec<Option<String>>,
     /// Whether it only gives names: it is a name, `_`, a tuple of these, or one of these in `Some(…)`.
     pub(super) is_plain: bool,
 }
@@ -180,13 +164,7 @@ fn read_pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
     if !is_known(|known| known.visit_pat(&pat)) {
         return Err(Flaw::Other);
     }
-    let mut names = Names::default();
-    names.visit_pat(&pat);
     let inner = inside_some(&pat).unwrap_or(&pat);
-    let parts = match inner {
-        Pat::Tuple(tuple) => tuple.elems.iter().map(name).collect(),
-        _ => Vec::new(),
-    };
     let item = match repeats {
         true => quote!(for #tokens in x {}),
         false => quote!(if let #tokens = x {}),
@@ -197,9 +175,6 @@ fn read_pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
     };
     Ok(Pattern {
         text: written(&tokens, &item, before, behind),
-        names: names.0,
-        whole: name(inner),
-        parts,
         is_plain: gives_names(inner),
     })
 }
@@ -209,13 +184,6 @@ fn inside_some(pat: &Pat) -> Option<&Pat> {
         Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => {
             some.elems.first()
         }
-        _ => None,
-    }
-}
-
-fn name(pat: &Pat) -> Option<String> {
-    match pat {
-        Pat::Ident(name) if is_plain_name(name) => Some(name.ident.to_string()),
         _ => None,
     }
 }
@@ -270,29 +238,6 @@ fn is_plain(ty: &Type) -> bool {
         }
         _ => false,
     }
-}
-
-/// The names that patterns bind, as `plan!` counts them.
-#[derive(Default)]
-struct Names(Vec<String>);
-
-impl<'ast> Visit<'ast> for Names {
-    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-        let name = pat.ident.to_string();
-        // `None` in a pattern is a constant, not a name.
-        if pat.subpat.is_some()
-            || name.starts_with(|c: char| c.is_lowercase() || c == '_')
-            || name.starts_with("r#")
-        {
-            self.0.push(name);
-        }
-        if let Some((_, pat)) = &pat.subpat {
-            self.visit_pat(pat);
-        }
-    }
-
-    // What stands in these is no pattern of the plan's.
-    fn visit_expr(&mut self, _: &'ast Expr) {}
 }
 
 /// Whether the parser knows all of it, rather than to hand on tokens.

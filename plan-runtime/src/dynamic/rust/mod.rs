@@ -13,7 +13,7 @@ mod value;
 
 use super::write::{Lack, Lacking};
 use crate::Plan;
-use crate::plan::{Body, Optional, Output, Part, Segment, Source as From, Step, Template};
+use crate::plan::{Body, Bound, Optional, Output, Part, Source as From, Step, Template};
 use fragment::Flaw;
 use layout::{Printer, Style, Tree};
 use names::Names;
@@ -287,39 +287,10 @@ fn shown(text: &str) -> String {
 }
 
 /// What a pattern binds.
-#[derive(Default)]
 struct Local {
     /// The pattern, for messages.
     pattern: String,
-    /// All names in it.
-    names: Vec<String>,
-    /// The name of the local value.
-    whole: Option<String>,
-    /// The names of its elements, where it has no name itself.
-    parts: Vec<Option<String>>,
-}
-
-impl Local {
-    /// A local value that is a list of what these names stand for.
-    fn parts(names: Vec<String>) -> Self {
-        Self {
-            pattern: names.join(", "),
-            parts: names.iter().cloned().map(Some).collect(),
-            names,
-            whole: None,
-        }
-    }
-
-    /// The name from which a path in the local value starts, and the path from there on.
-    fn start<'s>(&'s self, path: &'s [Segment]) -> Option<(&'s str, &'s [Segment])> {
-        match (&self.whole, path) {
-            (Some(name), path) => Some((name, path)),
-            (None, [Segment::Index(part, _), rest @ ..]) => {
-                Some((self.parts.get(*part)?.as_deref()?, rest))
-            }
-            (None, _) => None,
-        }
-    }
+    bound: Bound,
 }
 
 /// A plan that is being written.

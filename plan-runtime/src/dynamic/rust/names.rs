@@ -60,7 +60,7 @@ fn variable(given: &str, kind: &str) -> String {
 }
 
 /// The name, raw where it is a keyword; none where it cannot be a name.
-fn keyword(name: &str) -> Option<String> {
+pub(super) fn keyword(name: &str) -> Option<String> {
     // rustc takes two spellings of one letter for one name.
     let name: String = name.nfc().collect();
     if is_name(&name) {

@@ -4,7 +4,9 @@ use super::fragment::{self, Pattern};
 use super::layout::{Style, Tree};
 use super::value::{Takes, said};
 use super::{Local, Source, docs, names, quoted, shown};
-use crate::plan::{Action, Body, Condition, Entry, Key, Number, Optional, Policy, Step, Template};
+use crate::plan::{
+    Action, Body, Bound, Condition, Entry, Key, Number, Optional, Policy, Step, Template,
+};
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -123,29 +125,30 @@ impl Source<'_> {
                 self.locals.extend(local);
             }
             Condition::Chain(chain) => {
-                let (text, names) = match chain {
+                let (text, bound) = match chain {
                     Template::Computed(chain) => match fragment::chain(&chain.written) {
                         Ok(parsed) => {
                             let place = self.at("if");
                             if self.reads(&place, chain) {
                                 self.code(place, "the condition", &chain.written);
                             }
-                            parsed
+                            (parsed, Bound::chain(&chain.written))
                         }
                         Err(flaw) => {
                             let what = format!("the condition `{}`", shown(&chain.written));
                             self.lack(self.at("if"), what + said(flaw));
-                            (String::new(), Vec::new())
+                            (String::new(), Bound::default())
                         }
                     },
                     other => {
                         let other = shown(&other.to_string());
                         self.lack(self.at("if"), format!("the condition `{other}`"));
-                        (String::new(), Vec::new())
+                        (String::new(), Bound::default())
                     }
                 };
+                let pattern = shown(&text);
                 parts.push(Tree::Text(text));
-                self.locals.push(Local::parts(names));
+                self.locals.push(Local { pattern, bound });
             }
         }
     }
@@ -166,19 +169,9 @@ impl Source<'_> {
         if !found.is_plain {
             self.code(self.here(), "the pattern", pattern);
         }
-        let local = match value {
-            // What was computed was taken apart by the pattern.
-            Template::Computed(_) => Local::parts(found.names),
-            _ => Local {
-                pattern: shown(pattern),
-                parts: match found.whole {
-                    Some(_) => Vec::new(),
-                    None => found.parts,
-                },
-                whole: found.whole,
-                names: found.names,
-            },
-        };
+        let bound = Bound::pattern(pattern, value);
+        let pattern = shown(pattern);
+        let local = Local { pattern, bound };
         (found.text, Some(local))
     }
 

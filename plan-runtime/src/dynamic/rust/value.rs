@@ -7,6 +7,7 @@ use crate::plan::{
     Absent, Computed, Entry, Key, Number, Part, Reference, Segment, Source as From, Template,
 };
 use proc_macro2::Delimiter;
+use std::borrow::Cow;
 
 /// How many parts a path has at most. The compiler calls itself for each.
 const MOST: usize = 128;
@@ -157,10 +158,9 @@ impl Source<'_> {
 
     /// The innermost local value that has this name.
     fn binding(&self, name: &str) -> Option<usize> {
-        let is_name = |bound: &String| names::plain(bound) == names::plain(name);
         self.locals
             .iter()
-            .rposition(|local| local.names.iter().any(is_name))
+            .rposition(|local| local.bound.binds(name))
     }
 
     fn text(&mut self, path: &str, parts: &[Part]) -> Result<Tree, String> {
@@ -213,14 +213,15 @@ impl Source<'_> {
         let (name, path) = match reference.source {
             From::Local(depth) => {
                 let local = self.locals.get(depth).ok_or_else(nothing)?;
-                let found = local.start(&reference.path);
+                let found = local.bound.start(&reference.path);
                 let (name, path) = found
                     .ok_or_else(|| format!("the part `{}` of `{}`", shown(), local.pattern))?;
-                if self.binding(name) != Some(depth) {
+                let name = names::keyword(name).ok_or_else(nothing)?;
+                if self.binding(&name) != Some(depth) {
                     let what = "whose name another pattern binds again";
                     return Err(format!("the reference `{}`, {what}", shown()));
                 }
-                (name, path)
+                (Cow::Owned(name), path)
             }
             source => {
                 let (_, name) = self.named(source).ok_or_else(nothing)?;
@@ -228,10 +229,10 @@ impl Source<'_> {
                     let what = "whose name a pattern around it binds";
                     return Err(format!("the reference `{}`, {what}", shown()));
                 }
-                (name, &reference.path[..])
+                (Cow::Borrowed(name), &reference.path[..])
             }
         };
-        way(name, path, reference)
+        way(&name, path, reference)
     }
 }
 
