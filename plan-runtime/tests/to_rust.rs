@@ -173,13 +173,13 @@ fn what_rust_has_no_form_for() {
     assert_eq!(
         plan.to_rust().unwrap_err().to_string(),
         "`plan!` has no form for 7 parts of the plan:\n\
-         - input `A`: the type `no type`, which is none of Rust\n\
+         - input `A`: the type `no type`, which is not a Rust type\n\
          - step `a`: the computed value `A + 1`, whose type the plan does not keep\n\
-         - step `b`: the tool `3d`, whose name is no name in Rust\n\
+         - step `b`: the tool `3d`, whose name is not a Rust identifier\n\
          - argument `x` of step `b`: the computed value `A + 1`, since `A` has another name in Rust\n\
          - the arguments of step `c`: `b` for all of them\n\
-         - argument `!` of step `d`: a name that is none in Rust\n\
-         - argument `thread_id` of step `d`: a name that is none in Rust"
+         - argument `!` of step `d`: a name that is not a Rust identifier\n\
+         - argument `thread_id` of step `d`: a name that is not a Rust identifier"
     );
 }
 

@@ -71,6 +71,8 @@ pub(crate) use reference::{index, local};
 pub use uses::Use;
 pub(crate) use uses::{is_word, push_key};
 pub use write::InPlan;
+#[cfg(feature = "rust")]
+pub(crate) use display::attributes;
 pub(crate) use written::{Bound, agrees, path_agrees, written};
 
 use std::borrow::Cow;

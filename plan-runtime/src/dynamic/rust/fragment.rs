@@ -3,6 +3,7 @@
 //! A text is taken only if all of it is one piece of that kind of syntax, within limits that are checked before any parser that
 //! calls itself sees it. It is written anew from its tokens, so comments are gone.
 
+use crate::print::{Quoted, is_seen};
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Parse, Parser};
@@ -16,10 +17,8 @@ const DEEPEST: usize = 32;
 /// How many tokens a token has before it at most, in its statement and in those around it. A parser calls itself no more often.
 const MOST: usize = 500;
 
-/// How long a text is that is read on any stack, in bytes.
-const SHORT: usize = 64;
-/// The stack for others. Without optimisation, a call of the parser by itself takes about 8 KiB.
-const STACK: usize = 16 * 1024 * 1024;
+/// The stack on which texts are read, in bytes. Without optimisation, a call of the parser by itself takes about 8 KiB.
+pub(super) const STACK: usize = 16 * 1024 * 1024;
 
 /// The types that may have others in `<…>` and are nothing but data.
 const GENERIC: [&str; 12] = [
@@ -36,25 +35,11 @@ pub(super) enum Flaw {
     Other,
 }
 
-/// Reads a text where the stack is large enough for the limits.
-fn on_stack<T: Send>(
-    text: &str,
-    read: impl FnOnce(&str) -> Result<T, Flaw> + Send,
-) -> Result<T, Flaw> {
-    match text.len() {
-        length if length > LONGEST => Err(Flaw::Large),
-        length if length <= SHORT => read(text),
-        _ => std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(STACK);
-            let thread = thread.spawn_scoped(scope, || read(text));
-            let thread = thread.map_err(|_| Flaw::Large)?;
-            thread.join().unwrap_or(Err(Flaw::Other))
-        }),
-    }
-}
-
 /// The tokens of a text, within the limits. Literals are on one line.
 fn tokens(text: &str) -> Result<TokenStream, Flaw> {
+    if text.len() > LONGEST {
+        return Err(Flaw::Large);
+    }
     let tokens: TokenStream = text.parse().map_err(|_| Flaw::Other)?;
     bounded(tokens, 0, 0)
 }
@@ -82,6 +67,7 @@ fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStre
                 punct.into()
             }
             TokenTree::Literal(literal) => one_line(literal)?.into(),
+            TokenTree::Ident(name) if !is_seen(&name.to_string()) => return Err(Flaw::Other),
             tree => tree,
         });
     }
@@ -91,11 +77,14 @@ fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStre
 /// The same literal, with all that people do not see as numbers.
 fn one_line(literal: Literal) -> Result<Literal, Flaw> {
     let text = literal.to_string();
-    if super::docs::seen(&text) == text && !text.contains('\t') {
+    if is_seen(&text) {
         return Ok(literal);
     }
     match syn::parse_str::<syn::Lit>(&text) {
-        Ok(syn::Lit::Str(text)) if text.suffix().is_empty() => Ok(Literal::string(&text.value())),
+        Ok(syn::Lit::Str(text)) if text.suffix().is_empty() => {
+            let text = Quoted(&text.value()).to_string();
+            text.parse().map_err(|_| Flaw::Other)
+        }
         Ok(syn::Lit::ByteStr(text)) if text.suffix().is_empty() => {
             Ok(Literal::byte_string(&text.value()))
         }
@@ -109,10 +98,6 @@ fn parse<T: Parse>(tokens: TokenStream) -> Result<T, Flaw> {
 
 /// An expression; in front of a block it cannot end in one of its own.
 pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Flaw> {
-    on_stack(text, |text| read_expression(text, before_block))
-}
-
-fn read_expression(text: &str, before_block: bool) -> Result<String, Flaw> {
     let tokens = tokens(text)?;
     let expr: Expr = parse(tokens.clone())?;
     if !is_known(|known| known.visit_expr(&expr)) || matches!(expr, Expr::Let(_)) {
@@ -128,10 +113,6 @@ fn read_expression(text: &str, before_block: bool) -> Result<String, Flaw> {
 
 /// The whole of a condition with `let`s in it.
 pub(super) fn chain(text: &str) -> Result<String, Flaw> {
-    on_stack(text, read_chain)
-}
-
-fn read_chain(text: &str) -> Result<String, Flaw> {
     let tokens = tokens(text)?;
     let parsed: syn::ExprIf = parse(quote!(if #tokens {}))?;
     let empty = parsed.then_branch.stmts.is_empty() && parsed.else_branch.is_none();
@@ -151,10 +132,6 @@ pub(super) struct Pattern {
 }
 
 pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
-    on_stack(text, |text| read_pattern(text, repeats))
-}
-
-fn read_pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
     let tokens = tokens(text)?;
     let pat = match repeats {
         true => Pat::parse_single.parse2(tokens.clone()),
@@ -206,10 +183,6 @@ fn gives_names(pat: &Pat) -> bool {
 
 /// A type, and whether it is nothing but names.
 pub(super) fn type_name(text: &str) -> Result<(String, bool), Flaw> {
-    on_stack(text, read_type)
-}
-
-fn read_type(text: &str) -> Result<(String, bool), Flaw> {
     let tokens = tokens(text)?;
     let ty: Type = parse(tokens.clone())?;
     if !is_known(|known| known.visit_type(&ty)) {
@@ -358,6 +331,7 @@ fn leaves(tokens: TokenStream) -> Vec<String> {
 /// Whether this is a name in Rust, exactly as it stands.
 pub(super) fn is_identifier(name: &str) -> bool {
     name.len() <= LONGEST
+        && is_seen(name)
         && unicode_normalization::is_nfc(name)
         && syn::parse_str::<Ident>(name).is_ok_and(|ident| ident == name)
         && name != "gen"

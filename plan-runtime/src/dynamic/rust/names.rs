@@ -40,7 +40,7 @@ pub(super) fn plain(name: &str) -> &str {
 }
 
 /// Whether this is a name as it stands, and no keyword.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     is_identifier(name) && plain(name) == name
 }
 

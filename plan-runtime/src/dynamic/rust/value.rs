@@ -2,10 +2,11 @@
 
 use super::fragment::{self, Flaw};
 use super::layout::{Style, Tree};
-use super::{Source, names, quoted, shown};
+use super::{Source, names, shown};
 use crate::plan::{
     Absent, Computed, Entry, Key, Number, Part, Reference, Segment, Source as From, Template,
 };
+use crate::print::Quoted;
 use proc_macro2::Delimiter;
 use std::borrow::Cow;
 
@@ -71,7 +72,7 @@ impl Source<'_> {
                     let mut path = path.to_owned();
                     crate::plan::push_key(&mut path, name);
                     let value = self.json(&path, value);
-                    members.push(Tree::Row(vec![Tree::Text(quoted(name) + ": "), value]));
+                    members.push(Tree::Row(vec![Tree::Text(format!("{}: ", Quoted(name))), value]));
                 }
                 Tree::list("", Delimiter::Brace, Style::Between, members)
             }
@@ -86,7 +87,7 @@ impl Source<'_> {
                 Err(format!("the number {template}"))
             }
             Template::Number(number) => Ok(Tree::Text(number_text(*number, takes))),
-            Template::String(text) => Ok(Tree::Text(quoted(text))),
+            Template::String(text) => Ok(Tree::Text(Quoted(text).to_string())),
             Template::Reference(reference) => self.reference(reference).map(Tree::Text),
             Template::Text(parts) => self.text(path, parts),
             Template::Computed(computed) => self.computed(path, computed, takes),
@@ -192,7 +193,7 @@ impl Source<'_> {
             }
             let colon = if spec.is_empty() { "" } else { ":" };
             match value {
-                Tree::Text(name) if is_inline(&name) => {
+                Tree::Text(name) if names::is_name(&name) => {
                     text.push_str(&format!("{{{name}{colon}{spec}}}"));
                 }
                 value => {
@@ -201,7 +202,7 @@ impl Source<'_> {
                 }
             }
         }
-        arguments.insert(0, Tree::Text(quoted(&text)));
+        arguments.insert(0, Tree::Text(Quoted(&text).to_string()));
         let delimiter = Delimiter::Parenthesis;
         Ok(Tree::list("format!", delimiter, Style::Commas, arguments))
     }
@@ -240,7 +241,9 @@ fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, St
     let mut text = name.to_owned();
     let shown = || shown(&reference.written);
     if path.len() > MOST {
-        return Err(format!("the reference `{}`, which is too long", shown()));
+        let count = path.len();
+        let what = format!("which has {count} parts, and at most {MOST} are written");
+        return Err(format!("the reference `{}`, {what}", shown()));
     }
     let mut path = path.iter().peekable();
     while let Some(segment) = path.next() {
@@ -252,10 +255,10 @@ fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, St
                     shown()
                 ));
             }
-            Segment::Key(key, Absent::Stop) => text.push_str(&format!(".get({})", quoted(key))),
+            Segment::Key(key, Absent::Stop) => text.push_str(&format!(".get({})", Quoted(key))),
             Segment::Key(key, _) => match names::field(key) {
                 Some(field) => text.push_str(&format!(".{field}")),
-                None => text.push_str(&format!("[{}]", quoted(key))),
+                None => text.push_str(&format!("[{}]", Quoted(key))),
             },
             Segment::Index(index, Absent::Null | Absent::Stop) if asked => {
                 text.push_str(&format!(".get({index})"));
@@ -286,11 +289,6 @@ pub(super) fn said(flaw: Flaw) -> &'static str {
         Flaw::Large => ", which is too long or too deep",
         Flaw::Other => "",
     }
-}
-
-/// Whether a value stands in the braces of a text: a name that is no keyword.
-fn is_inline(value: &str) -> bool {
-    fragment::is_identifier(value) && names::plain(value) == value
 }
 
 /// Whether this is what stands behind the colon in `{:>8}`: a fill and a side, a sign, `#`, `0`, a width, a precision, and a kind.
