@@ -198,3 +198,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn how_long_a_reference_is_at_most_is_said() {
+    let plan = |parts: usize| {
+        let path = "/x".repeat(parts);
+        let text = json!({"name": "p", "inputs": [{"name": "a"}], "steps": [
+            {"id": "s", "tool": {"name": "t"}, "arguments": {"object": {"v": {"reference": {"input": "a", "pointer": path}}}}}
+        ]});
+        Reader::new().read(&text.to_string()).unwrap().into_plan()
+    };
+    assert!(plan(128).to_rust().is_ok());
+    let said = plan(200).to_rust().unwrap_err().to_string();
+    assert!(
+        said.ends_with("…`, which has 200 parts, and at most 128 are written"),
+        "{said}"
+    );
+}
+
+#[test]
+fn how_a_single_attempt_would_be_repeated_is_written() {
+    let text = r#"{"name": "p", "steps": [{"id": "s", "tool": {"name": "t"}, "arguments": {"object": {}},
+        "policy": {"attempts": 1, "backoff": "5s", "jitter": false}}]}"#;
+    let plan = Reader::new().read(text).unwrap().into_plan();
+    let attribute = r#"#[retry(1, backoff = "5s", jitter = false)]"#;
+    assert!(plan.to_rust().unwrap().contains(attribute));
+    assert!(plan.to_string().contains(attribute), "{plan}");
+}

@@ -3,7 +3,7 @@
 mod step;
 
 #[cfg(feature = "rust")]
-pub(super) use step::attributes;
+pub(crate) use step::attributes;
 pub(super) use step::{Asked, Bound, ToolName, policies};
 
 use super::{Key, Number, Part, Plan, Tag, Template, is_word};

@@ -67,12 +67,12 @@ pub use reference::{Absent, Reference, Segment, Source};
 pub use shared::Shared;
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
+#[cfg(feature = "rust")]
+pub(crate) use display::attributes;
 pub(crate) use reference::{index, local};
 pub use uses::Use;
 pub(crate) use uses::{is_word, push_key};
 pub use write::InPlan;
-#[cfg(feature = "rust")]
-pub(crate) use display::attributes;
 pub(crate) use written::{Bound, agrees, path_agrees, written};
 
 use std::borrow::Cow;

@@ -11,7 +11,10 @@ pub(super) fn lines(text: &Cow<'static, str>) -> Vec<String> {
         let line = match text {
             // Code may be indented with tabs.
             Cow::Borrowed(_) => {
-                let parts = line.trim_end().split('\t').map(|part| Line(part).to_string());
+                let parts = line
+                    .trim_end()
+                    .split('\t')
+                    .map(|part| Line(part).to_string());
                 parts.collect::<Vec<String>>().join("\t")
             }
             Cow::Owned(_) => inert(line.trim()),

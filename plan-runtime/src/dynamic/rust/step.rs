@@ -4,9 +4,7 @@ use super::fragment::{self, Pattern};
 use super::layout::{Style, Tree};
 use super::value::{Takes, said};
 use super::{Local, Source, docs, names, shown};
-use crate::plan::{
-    Action, Body, Bound, Condition, Entry, Key, Number, Optional, Policy, Step, Template,
-};
+use crate::plan::{Action, Body, Bound, Condition, Entry, Key, Number, Step, Template, attributes};
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::borrow::Cow;

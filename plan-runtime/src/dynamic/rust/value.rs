@@ -72,7 +72,10 @@ impl Source<'_> {
                     let mut path = path.to_owned();
                     crate::plan::push_key(&mut path, name);
                     let value = self.json(&path, value);
-                    members.push(Tree::Row(vec![Tree::Text(format!("{}: ", Quoted(name))), value]));
+                    members.push(Tree::Row(vec![
+                        Tree::Text(format!("{}: ", Quoted(name))),
+                        value,
+                    ]));
                 }
                 Tree::list("", Delimiter::Brace, Style::Between, members)
             }
