@@ -37,7 +37,7 @@ fn promote(file: &Path, allows_code: bool) -> Result<String, Box<dyn std::error:
         eprintln!("{}", warning.message);
     }
     let mut source = RustSource::new(document.plan());
-    for code in source.foreign_code() {
+    for code in source.foreign_code()? {
         eprintln!("look at the code in {code}");
     }
     if allows_code {

@@ -86,14 +86,21 @@ fn harmless(printed: &str, hidden: Hidden) {
         '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
             true
         }
-        '\u{200b}'..='\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}' => {
-            hidden == Hidden::Nowhere
-        }
+        c if is_ignorable(c) => hidden == Hidden::Nowhere,
         c => c.is_control(),
     };
     if let Some(c) = printed.chars().find(harms) {
         panic!("{c:?} in {printed:?}");
     }
+}
+
+/// What is shown as nothing: Unicode's `Default_Ignorable_Code_Point`, ends of lines, and a pattern without dots.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A page has no elements and no attributes but its own.

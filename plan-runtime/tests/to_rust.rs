@@ -173,13 +173,13 @@ fn what_rust_has_no_form_for() {
     assert_eq!(
         plan.to_rust().unwrap_err().to_string(),
         "`plan!` has no form for 7 parts of the plan:\n\
-         - input `A`: the type `no type`, which is none of Rust\n\
+         - input `A`: the type `no type`, which is not a Rust type\n\
          - step `a`: the computed value `A + 1`, whose type the plan does not keep\n\
-         - step `b`: the tool `3d`, whose name is no name in Rust\n\
+         - step `b`: the tool `3d`, whose name is not a Rust identifier\n\
          - argument `x` of step `b`: the computed value `A + 1`, since `A` has another name in Rust\n\
          - the arguments of step `c`: `b` for all of them\n\
-         - argument `!` of step `d`: a name that is none in Rust\n\
-         - argument `thread_id` of step `d`: a name that is none in Rust"
+         - argument `!` of step `d`: a name that is not a Rust identifier\n\
+         - argument `thread_id` of step `d`: a name that is not a Rust identifier"
     );
 }
 
@@ -197,4 +197,31 @@ proptest! {
             Err(lacking) => prop_assert!(!lacking.all().is_empty()),
         }
     }
+}
+
+#[test]
+fn how_long_a_reference_is_at_most_is_said() {
+    let plan = |parts: usize| {
+        let path = "/x".repeat(parts);
+        let text = json!({"name": "p", "inputs": [{"name": "a"}], "steps": [
+            {"id": "s", "tool": {"name": "t"}, "arguments": {"object": {"v": {"reference": {"input": "a", "pointer": path}}}}}
+        ]});
+        Reader::new().read(&text.to_string()).unwrap().into_plan()
+    };
+    assert!(plan(128).to_rust().is_ok());
+    let said = plan(200).to_rust().unwrap_err().to_string();
+    assert!(
+        said.ends_with("…`, which has 200 parts, and at most 128 are written"),
+        "{said}"
+    );
+}
+
+#[test]
+fn how_a_single_attempt_would_be_repeated_is_written() {
+    let text = r#"{"name": "p", "steps": [{"id": "s", "tool": {"name": "t"}, "arguments": {"object": {}},
+        "policy": {"attempts": 1, "backoff": "5s", "jitter": false}}]}"#;
+    let plan = Reader::new().read(text).unwrap().into_plan();
+    let attribute = r#"#[retry(1, backoff = "5s", jitter = false)]"#;
+    assert!(plan.to_rust().unwrap().contains(attribute));
+    assert!(plan.to_string().contains(attribute), "{plan}");
 }

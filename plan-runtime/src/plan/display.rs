@@ -2,7 +2,9 @@
 
 mod step;
 
-pub(super) use step::{Asked, Bound, ToolName, attributes};
+#[cfg(feature = "rust")]
+pub(crate) use step::attributes;
+pub(super) use step::{Asked, Bound, ToolName, policies};
 
 use super::{Key, Number, Part, Plan, Tag, Template, is_word};
 use crate::print::{Code, Line, Name, Quoted, is_expression, width};

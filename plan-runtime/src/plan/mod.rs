@@ -67,6 +67,8 @@ pub use reference::{Absent, Reference, Segment, Source};
 pub use shared::Shared;
 pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
 
+#[cfg(feature = "rust")]
+pub(crate) use display::attributes;
 pub(crate) use reference::{index, local};
 pub use uses::Use;
 pub(crate) use uses::{is_word, push_key};

@@ -1,7 +1,7 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
 use super::{Segment, Template, push_key, reference::index};
-use crate::print::{Line, Name};
+use crate::print::{Line, Name, is_code, literal, word};
 
 /// A reference as its author would write it, derived from the name of its source and its path.
 pub(crate) fn written(name: &str, path: &[Segment]) -> String {
@@ -156,83 +156,75 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
+/// How long a pattern is at most that is looked at, in bytes.
+const LONGEST: usize = 4096;
+/// How many names a pattern gives at most that are told apart.
+const MOST: usize = 64;
+/// How deep `Some(…)` and parentheses are nested at most around names.
+const DEEPEST: usize = 8;
+
 /// The names of what a `for` or a condition binds, as far as its pattern shows them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bound {
-    names: Vec<Option<String>>,
+    names: Vec<Option<Box<str>>>,
     /// Whether the local value is a list of what the names stand for.
     parts: bool,
+    /// All words of the pattern, in order: whatever its form is, it binds no other name.
+    words: Vec<Box<str>>,
+    /// Whether nobody looked at the pattern, as it is too long.
+    is_long: bool,
 }
 
 impl Bound {
     /// Those of a pattern that takes apart this value, or the elements of this list. A computed value was taken apart when it was
     /// computed.
     pub(crate) fn pattern(pattern: &str, value: &Template) -> Self {
-        let pattern = pattern.trim();
-        let within = |open: &str| Some(pattern.strip_prefix(open)?.strip_suffix(')')?.trim());
-        if matches!(value, Template::Computed(_)) {
-            return Self::together(&words(pattern));
-        }
-        if let Some(name) = name(within("Some(").unwrap_or(pattern)) {
-            return Self {
-                names: vec![Some(name.to_owned())],
-                parts: false,
-            };
-        }
-        let elements = within("(").unwrap_or_default().split(',').map(str::trim);
-        let names: Vec<_> = elements.map(|element| name(element)).collect();
-        let is_plain = |(name, element): (&Option<&str>, &str)| name.is_some() || element == "_";
-        let elements = within("(").unwrap_or_default().split(',').map(str::trim);
-        match names.iter().zip(elements).all(is_plain) {
-            true => Self {
-                names: names.iter().map(|name| name.map(str::to_owned)).collect(),
-                parts: true,
-            },
-            false => Self::default(),
-        }
+        Self::of(pattern, |tokens| match value {
+            Template::Computed(_) => (together(tokens), true),
+            _ => apart(tokens),
+        })
     }
 
     /// Those of all patterns of a chain of conditions.
     pub(crate) fn chain(chain: &str) -> Self {
-        let mut patterns = Vec::new();
-        let mut within = false;
-        for word in words(chain) {
-            match word {
-                "let" => within = true,
-                "=" => within = false,
-                word if within => patterns.push(word),
-                _ => {}
-            }
-            if word == "=" {
-                patterns.push(",");
-            }
+        let mut bound = Self::of(chain, |tokens| (together(&patterns(tokens)), true));
+        // Otherwise there is no telling where a pattern ends.
+        if !bound.is_long && is_code(chain) {
+            bound.words = words(&patterns(&tokens(chain)), true);
         }
-        Self::together(&patterns)
+        bound
     }
 
-    fn together(words: &[&str]) -> Self {
-        let mut names = Vec::new();
-        // No pattern begins so.
-        if words.first() == Some(&"{") {
-            return Self::default();
+    fn of<'t>(
+        text: &'t str,
+        names: impl FnOnce(&[&'t str]) -> (Vec<Option<&'t str>>, bool),
+    ) -> Self {
+        if text.len() > LONGEST {
+            let is_long = true;
+            return Self {
+                is_long,
+                ..Self::default()
+            };
         }
-        for (at, word) in words.iter().enumerate() {
-            let before = at.checked_sub(1).map_or("", |at| words[at]);
-            let after = words.get(at + 1).copied().unwrap_or_default();
-            // A path, a struct, a macro, or a field whose pattern follows.
-            let leads = ["::", "(", "{", "!", ":"].contains(&after) || before == "::";
-            names.extend(
-                name(word)
-                    .filter(|_| !leads)
-                    .map(|name| Some(name.to_owned())),
-            );
+        let tokens = tokens(text);
+        let (mut names, parts) = names(&tokens);
+        names.truncate(MOST);
+        Self {
+            names: names.into_iter().map(|name| name.map(Box::from)).collect(),
+            parts,
+            words: words(&tokens, is_code(text)),
+            is_long: false,
         }
-        Self { names, parts: true }
     }
 
-    /// Whether a pattern gives this name to anything.
+    /// Whether a pattern could give this name to anything.
     pub(crate) fn binds(&self, name: &str) -> bool {
-        self.names.iter().flatten().any(|bound| bound == name)
+        let name = plain(name).trim_start_matches('@');
+        self.is_long
+            || self
+                .words
+                .binary_search_by(|word| (**word).cmp(name))
+                .is_ok()
     }
 
     /// The name from which a path in the local value starts, and the path from there on.
@@ -247,45 +239,202 @@ impl Bound {
     }
 }
 
-/// The name that a word of a pattern binds, if it does.
-fn name(word: &str) -> Option<&str> {
-    const KEYWORDS: [&str; 10] = [
-        "ref", "mut", "box", "let", "true", "false", "const", "crate", "self", "super",
-    ];
-    let plain = word.strip_prefix("r#").unwrap_or(word);
+/// The names in patterns that were taken apart, one after the other.
+fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
+    // No pattern begins so.
+    if tokens.first() == Some(&"{") {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    // How many brackets are open whose contents are no pattern.
+    let mut depth = 0_i32;
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).map_or("", |at| tokens[at]);
+        let after = tokens.get(at + 1).copied().unwrap_or_default();
+        let opens = nests(token) > 0 && (*token == "<" || matches!(before, "!" | "const"));
+        if depth > 0 || opens {
+            depth += nests(token);
+            continue;
+        }
+        // A path, a struct, a macro, or a field whose pattern follows.
+        let leads = ["::", "(", "{", "!", ":"].contains(&after) || before == "::";
+        let name = match after {
+            // What is bound to a whole value is no constant.
+            "@" if is_identifier(token) => Some(plain(token)),
+            _ => name(token),
+        };
+        names.extend(name.filter(|_| !leads).map(Some));
+    }
+    names
+}
+
+/// The name of the whole value, or else those of a tuple's parts and `true`.
+fn apart<'t>(mut tokens: &[&'t str]) -> (Vec<Option<&'t str>>, bool) {
+    for _ in 0..DEEPEST {
+        let some = tokens.strip_prefix(&["Some"]);
+        let inside = match (tokens, enclosed(some.unwrap_or(tokens))) {
+            ([one], _) => return (vec![name(one)], false),
+            (_, Some(inside)) => inside,
+            (_, None) => break,
+        };
+        let mut elements = elements(inside);
+        if elements.len() > 1 && elements.last().is_some_and(|last| last.is_empty()) {
+            elements.pop();
+        } else if elements.len() == 1 {
+            tokens = inside;
+            continue;
+        }
+        let is_rest = |element: &&[&str]| element.contains(&".") || element.is_empty();
+        if some.is_some() || elements.len() > MOST || elements.iter().any(is_rest) {
+            break;
+        }
+        let only = |name: &&str| tokens.iter().filter(|token| *token == name).count() == 1;
+        let names = elements.iter().map(|element| match element {
+            [one] => name(one).filter(only),
+            _ => None,
+        });
+        return (names.collect(), true);
+    }
+    (Vec::new(), false)
+}
+
+/// What is in the parentheses around all of these.
+fn enclosed<'s, 't>(tokens: &'s [&'t str]) -> Option<&'s [&'t str]> {
+    let [inside @ .., ")"] = tokens.strip_prefix(&["("])? else {
+        return None;
+    };
+    let mut depth = 0_i32;
+    let closes = |token: &&str| {
+        depth += nests(token);
+        depth < 0
+    };
+    (!inside.iter().any(closes)).then_some(inside)
+}
+
+/// What commas part that are in no brackets.
+fn elements<'s, 't>(tokens: &'s [&'t str]) -> Vec<&'s [&'t str]> {
+    let mut depth = 0_i32;
+    let parts = |token: &&str| {
+        depth += nests(token);
+        depth == 0 && *token == ","
+    };
+    tokens.split(parts).collect()
+}
+
+fn nests(token: &str) -> i32 {
+    match token {
+        "(" | "[" | "{" | "<" => 1,
+        ")" | "]" | "}" | ">" => -1,
+        _ => 0,
+    }
+}
+
+/// What is between each `let` and the `=` after its pattern, with commas between them.
+fn patterns<'t>(chain: &[&'t str]) -> Vec<&'t str> {
+    let mut patterns = Vec::new();
+    let mut depth = None;
+    for token in chain {
+        match (*token, &mut depth) {
+            ("let", None) => depth = Some(0_i32),
+            ("=", Some(0)) => {
+                depth = None;
+                patterns.push(",");
+            }
+            (token, Some(depth)) => {
+                *depth += nests(token);
+                patterns.push(token);
+            }
+            (_, None) => {}
+        }
+    }
+    patterns
+}
+
+/// The name that a token of a pattern binds, if it does. What begins with a capital letter is a constant.
+fn name(token: &str) -> Option<&str> {
     let starts = |c: char| c == '_' || c.is_lowercase();
-    let is_name = plain.starts_with(starts) && plain.chars().all(is_part) && plain != "_";
-    (is_name && !KEYWORDS.contains(&word)).then_some(plain)
+    let is_raw = token.starts_with("r#");
+    (is_identifier(token) && (is_raw || token.starts_with(starts))).then(|| plain(token))
+}
+
+/// Whether this is a name, and no keyword that a pattern has.
+fn is_identifier(token: &str) -> bool {
+    const OTHERS: [&str; 11] = [
+        "_", "ref", "mut", "box", "let", "true", "false", "const", "crate", "self", "super",
+    ];
+    let plain = plain(token);
+    plain.starts_with(|c: char| c == '_' || c.is_alphabetic())
+        && plain.chars().all(is_part)
+        && !OTHERS.contains(&token)
+}
+
+/// Without the sign that makes a name of a keyword.
+fn plain(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
 }
 
 fn is_part(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// Names, `::`, and other signs of their own; strings are left out.
-fn words(mut text: &str) -> Vec<&str> {
-    let mut words = Vec::new();
+/// All words in these, in order: as Rust reads them, and as the names of steps are written.
+fn words(tokens: &[&str], has_strings: bool) -> Vec<Box<str>> {
+    let tokens = tokens
+        .iter()
+        .filter(|token| !(has_strings && literal(token).is_some()));
+    let readings = |token: &&str| {
+        let whole = token.contains(['-', '$']).then_some(*token);
+        let words = token.split(|c| !is_part(c)).chain(whole);
+        let words = words.filter(|word| !word.is_empty());
+        words.map(Box::from).collect::<Vec<Box<str>>>()
+    };
+    let mut words: Vec<Box<str>> = tokens.flat_map(readings).collect();
+    words.sort_unstable();
+    words.dedup();
+    words.shrink_to_fit();
+    words
+}
+
+/// Names, literals, `::`, and other signs of their own.
+fn tokens(mut text: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
     loop {
         text = text.trim_start();
         let Some(first) = text.chars().next() else {
-            return words;
+            return tokens;
         };
-        if let Some((_, rest)) = quoted(text) {
-            text = rest;
-            continue;
-        }
-        let plain = text.strip_prefix("r#").unwrap_or(text);
-        let raw = text.len() - plain.len();
-        let length = match plain.find(|c| !is_part(c)).unwrap_or(plain.len()) {
-            0 => ["::", "==", "=>", "..=", "<=", ">=", "!="]
-                .iter()
-                .find(|sign| text.starts_with(**sign))
-                .map_or(first.len_utf8(), |sign| sign.len()),
-            length => raw + length,
+        let name = text.strip_prefix("r#").map_or("", word);
+        let length = match literal(text) {
+            Some(length) if length > 0 => length,
+            _ if !name.is_empty() => "r#".len() + name.len(),
+            _ => match named(text) {
+                0 => ["::", "==", "=>", "->", "..=", "<=", ">=", "!="]
+                    .iter()
+                    .find(|sign| text.starts_with(**sign))
+                    .map_or(first.len_utf8(), |sign| sign.len()),
+                length => length,
+            },
         };
-        words.push(&text[..length]);
-        text = &text[length..];
+        let (token, rest) = text.split_at(length);
+        tokens.push(token);
+        text = rest;
     }
+}
+
+/// The length of the name that a text begins with, as steps have them: `my-step`.
+fn named(text: &str) -> usize {
+    let mut rest = word(text.trim_start_matches('$'));
+    let mut length = text.len() - text.trim_start_matches('$').len() + rest.len();
+    while !rest.is_empty() {
+        let signs = &text[length..];
+        let after = signs.trim_start_matches(['-', '$']);
+        rest = word(after);
+        if rest.is_empty() || after.len() == signs.len() {
+            break;
+        }
+        length += signs.len() - after.len() + rest.len();
+    }
+    length
 }
 
 #[cfg(test)]

@@ -17,9 +17,8 @@ impl Display for Code<'_> {
 }
 
 /// Whether a text ends where it seems to: on one line, without comments, with each bracket and each string closed.
-fn is_code(text: &str) -> bool {
-    // Nor has a pattern the word after which the list comes.
-    is_one(text, true) && !text.starts_with("code(") && !text.contains(" in ")
+pub(crate) fn is_code(text: &str) -> bool {
+    is_one(text, true) && !text.starts_with("code(")
 }
 
 /// Whether a text is one value, as a reference is written.
@@ -37,30 +36,83 @@ fn is_one(text: &str, may_list: bool) -> bool {
         return false;
     }
     let mut open: Vec<char> = Vec::new();
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let (before, rest) = text.split_at(at);
+        if let Some(length) = literal(rest) {
+            if length == 0 {
+                return false;
+            }
+            at += length;
+            continue;
+        }
+        let word = word(rest);
+        if !word.is_empty() {
+            // In a pattern, the list would come after it.
+            let ends = word == "in" && open.is_empty() && !before.ends_with("r#");
+            if may_list && ends {
+                return false;
+            }
+            at += word.len();
+            continue;
+        }
+        at += c.len_utf8();
+        let after = &text[at..];
         match c {
             '(' => open.push(')'),
             '[' => open.push(']'),
             '{' => open.push('}'),
             // The generic arguments of a call.
-            '<' if is_after_path(text, &rest) => open.push('>'),
+            '<' if before.ends_with("::") => open.push('>'),
             '>' if open.last() == Some(&c) => drop(open.pop()),
             ')' | ']' | '}' if open.pop() != Some(c) => return false,
             ',' | ';' if open.is_empty() && !may_list => return false,
-            '/' if rest.as_str().starts_with(['/', '*']) => return false,
+            '/' if after.starts_with(['/', '*']) => return false,
             // A comment comes after two.
-            ' ' if rest.as_str().starts_with(' ') => return false,
-            '"' if !ends(&mut rest) => return false,
-            '\'' => skip_character(&mut rest),
+            ' ' if after.starts_with(' ') => return false,
             _ => {}
         }
     }
     open.is_empty()
 }
 
-fn is_after_path(text: &str, rest: &Chars<'_>) -> bool {
-    text[..text.len() - rest.as_str().len()].ends_with("::<")
+/// The letters and digits that a text begins with.
+pub(crate) fn word(text: &str) -> &str {
+    let is_part = |c: char| c == '_' || c.is_alphanumeric();
+    &text[..text.len() - text.trim_start_matches(is_part).len()]
+}
+
+/// The length of the string or the character that a text begins with; 0 if it does not end.
+pub(crate) fn literal(text: &str) -> Option<usize> {
+    let kind = word(text);
+    let inside = &text[kind.len()..];
+    match kind {
+        "r" | "br" | "cr" => {
+            let signs = inside.len() - inside.trim_start_matches('#').len();
+            let content = inside[signs..].strip_prefix('"')?;
+            let close = format!("\"{}", "#".repeat(signs));
+            let end = content.find(&close);
+            Some(end.map_or(0, |end| text.len() - content.len() + end + close.len()))
+        }
+        "" | "b" | "c" => {
+            let mut rest = inside.chars();
+            match rest.next()? {
+                '"' if !ends(&mut rest) => return Some(0),
+                '"' => {}
+                '\'' if kind != "c" => {
+                    let before = rest.as_str().len();
+                    skip_character(&mut rest);
+                    // It is the sign of a lifetime.
+                    if rest.as_str().len() == before {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+            Some(text.len() - rest.as_str().len())
+        }
+        _ => None,
+    }
 }
 
 /// The name that a path begins with: `mail` in `mail.subject`.
@@ -140,6 +192,12 @@ mod tests {
             "\"a  b\"",
             "'\"'..='\\''",
             "String /",
+            "\"a in b\"",
+            "r\"\\\"",
+            "r##\"a\"#b\"##",
+            "br\"\\\" | b\"\\\"\"",
+            "[x, ..] | Some(r#in)",
+            "inner",
         ] {
             assert!(is_code(text), "{text}");
         }
@@ -151,6 +209,11 @@ mod tests {
             "u8  needs x",
             "code(x)",
             "x in y",
+            "x in(y)",
+            "\"a\" in y",
+            "r\"\\\" in y",
+            "r#\"a\"",
+            "br\"\\",
             "u8\nstep x",
             "x {",
             "x }",

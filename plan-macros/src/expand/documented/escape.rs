@@ -47,11 +47,24 @@ impl Display for Code<'_> {
     }
 }
 
-/// What cannot be seen, or turns the direction of what follows. Joiners and variation selectors are parts of words and of emoji.
+/// What cannot be seen, or turns the direction of what follows: the rule by which `plan_runtime::print` shows plans. This crate
+/// cannot use that one, so both lists are the same by hand.
 fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e00ff}')
+    is_ignorable(c) || !is_printable(c)
+}
+
+/// Letters, marks and a pattern without dots that are shown as nothing.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether a character is no control, format, private or unassigned one, nor ends a line. The standard library says it by what it
+/// escapes; at the beginning of a text it escapes marks, too.
+fn is_printable(c: char) -> bool {
+    let is_quote = matches!(c, '\\' | '\'' | '"');
+    let is_space = c.is_whitespace() && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}');
+    let text = String::from_iter(['a', c]);
+    is_quote || is_space || text.escape_debug().eq(['a', c])
 }

@@ -140,6 +140,66 @@ fn what_is_open() {
     }
 }
 
+/// The first and the last of each range that Unicode has for controls, formats, ends of lines, private characters and those that are
+/// shown as nothing.
+const UNSEEN: &[(char, char)] = &[
+    ('\u{1}', '\u{8}'),
+    ('\u{e}', '\u{1b}'),
+    ('\u{7f}', '\u{84}'),
+    ('\u{86}', '\u{9f}'),
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{202a}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{2800}', '\u{2800}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{e000}', '\u{f8ff}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{fffe}', '\u{ffff}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+    ('\u{f0000}', '\u{10ffff}'),
+];
+
+#[test]
+fn what_cannot_be_seen_is_in_no_documentation() {
+    for c in UNSEEN.iter().flat_map(|(first, last)| *first..=*last) {
+        let text = format!("a{c}b");
+        assert_eq!(Text(&text).to_string(), "a\u{fffd}b", "{c:?}");
+        assert_eq!(Code(&text).to_string(), "a\u{fffd}b", "{c:?}");
+    }
+    for c in ['\u{85}', '\u{2028}', '\u{2029}', '\n'] {
+        let text = format!("a{c}b");
+        assert_eq!(Text(&text).to_string(), "a b");
+        assert_eq!(Code(&text).to_string(), "a b");
+    }
+    for text in [
+        "größe",
+        "gro\u{308}ße",
+        "名前",
+        "नाम",
+        "日本語　全角",
+        "emoji 😀",
+    ] {
+        assert!(!Text(text).to_string().contains('\u{fffd}'), "{text}");
+        assert_eq!(Code(text).to_string(), format!("`{text}`"));
+    }
+}
+
 proptest! {
     /// Numbers of signs are all that is left of markup, and reading them gives the text.
     #[test]

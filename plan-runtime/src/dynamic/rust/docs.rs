@@ -1,5 +1,6 @@
 //! Descriptions as doc comments.
 
+use crate::print::Line;
 use std::borrow::Cow;
 
 /// The lines of a doc comment. What the program itself says is Markdown; what comes from elsewhere shows as the text that it is: no
@@ -8,7 +9,14 @@ pub(super) fn lines(text: &Cow<'static, str>) -> Vec<String> {
     let text_lines = text.trim_end().lines();
     let line = |line: &str| {
         let line = match text {
-            Cow::Borrowed(_) => seen(line.trim_end()),
+            // Code may be indented with tabs.
+            Cow::Borrowed(_) => {
+                let parts = line
+                    .trim_end()
+                    .split('\t')
+                    .map(|part| Line(part).to_string());
+                parts.collect::<Vec<String>>().join("\t")
+            }
             Cow::Owned(_) => inert(line.trim()),
         };
         match line.is_empty() {
@@ -19,29 +27,10 @@ pub(super) fn lines(text: &Cow<'static, str>) -> Vec<String> {
     text_lines.map(line).collect()
 }
 
-/// The text with characters that are not shown, or change the order of others, written as their numbers.
-pub(super) fn seen(text: &str) -> String {
-    let mut seen = String::with_capacity(text.len());
-    for c in text.chars() {
-        match is_shown(c) {
-            true => seen.push(c),
-            false => seen.extend(c.escape_unicode()),
-        }
-    }
-    seen
-}
-
-/// Whether a character is one that people see. The standard library knows which it escapes.
-fn is_shown(c: char) -> bool {
-    let is_seen = c == ' ' || c.is_ascii_graphic() || matches!(c, '\t' | '\'' | '"' | '\\');
-    // After a letter, an accent is shown as it is.
-    is_seen || format!("x{c}").escape_debug().count() == 2
-}
-
 /// One line of Markdown that shows as this text.
 fn inert(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
-    let line = seen(&line.replace('\t', " "));
+    let line = Line(line.replace('\t', " ")).to_string();
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let mut before = ' ';
     let mut chars = line.char_indices().peekable();

@@ -3,6 +3,7 @@
 //! A text is taken only if all of it is one piece of that kind of syntax, within limits that are checked before any parser that
 //! calls itself sees it. It is written anew from its tokens, so comments are gone.
 
+use crate::print::{Quoted, is_seen};
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Parse, Parser};
@@ -16,10 +17,8 @@ const DEEPEST: usize = 32;
 /// How many tokens a token has before it at most, in its statement and in those around it. A parser calls itself no more often.
 const MOST: usize = 500;
 
-/// How long a text is that is read on any stack, in bytes.
-const SHORT: usize = 64;
-/// The stack for others. Without optimisation, a call of the parser by itself takes about 8 KiB.
-const STACK: usize = 16 * 1024 * 1024;
+/// The stack on which texts are read, in bytes. Without optimisation, a call of the parser by itself takes about 8 KiB.
+pub(super) const STACK: usize = 16 * 1024 * 1024;
 
 /// The types that may have others in `<…>` and are nothing but data.
 const GENERIC: [&str; 12] = [
@@ -36,25 +35,11 @@ pub(super) enum Flaw {
     Other,
 }
 
-/// Reads a text where the stack is large enough for the limits.
-fn on_stack<T: Send>(
-    text: &str,
-    read: impl FnOnce(&str) -> Result<T, Flaw> + Send,
-) -> Result<T, Flaw> {
-    match text.len() {
-        length if length > LONGEST => Err(Flaw::Large),
-        length if length <= SHORT => read(text),
-        _ => std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(STACK);
-            let thread = thread.spawn_scoped(scope, || read(text));
-            let thread = thread.map_err(|_| Flaw::Large)?;
-            thread.join().unwrap_or(Err(Flaw::Other))
-        }),
-    }
-}
-
 /// The tokens of a text, within the limits. Literals are on one line.
 fn tokens(text: &str) -> Result<TokenStream, Flaw> {
+    if text.len() > LONGEST {
+        return Err(Flaw::Large);
+    }
     let tokens: TokenStream = text.parse().map_err(|_| Flaw::Other)?;
     bounded(tokens, 0, 0)
 }
@@ -82,6 +67,7 @@ fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStre
                 punct.into()
             }
             TokenTree::Literal(literal) => one_line(literal)?.into(),
+            TokenTree::Ident(name) if !is_seen(&name.to_string()) => return Err(Flaw::Other),
             tree => tree,
         });
     }
@@ -91,11 +77,14 @@ fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStre
 /// The same literal, with all that people do not see as numbers.
 fn one_line(literal: Literal) -> Result<Literal, Flaw> {
     let text = literal.to_string();
-    if super::docs::seen(&text) == text && !text.contains('\t') {
+    if is_seen(&text) {
         return Ok(literal);
     }
     match syn::parse_str::<syn::Lit>(&text) {
-        Ok(syn::Lit::Str(text)) if text.suffix().is_empty() => Ok(Literal::string(&text.value())),
+        Ok(syn::Lit::Str(text)) if text.suffix().is_empty() => {
+            let text = Quoted(&text.value()).to_string();
+            text.parse().map_err(|_| Flaw::Other)
+        }
         Ok(syn::Lit::ByteStr(text)) if text.suffix().is_empty() => {
             Ok(Literal::byte_string(&text.value()))
         }
@@ -109,10 +98,6 @@ fn parse<T: Parse>(tokens: TokenStream) -> Result<T, Flaw> {
 
 /// An expression; in front of a block it cannot end in one of its own.
 pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Flaw> {
-    on_stack(text, |text| read_expression(text, before_block))
-}
-
-fn read_expression(text: &str, before_block: bool) -> Result<String, Flaw> {
     let tokens = tokens(text)?;
     let expr: Expr = parse(tokens.clone())?;
     if !is_known(|known| known.visit_expr(&expr)) || matches!(expr, Expr::Let(_)) {
@@ -126,51 +111,27 @@ fn read_expression(text: &str, before_block: bool) -> Result<String, Flaw> {
     Ok(written(&tokens, &item, "let x = ", ";"))
 }
 
-/// The whole of a condition with `let`s in it, and the names that these bind.
-pub(super) fn chain(text: &str) -> Result<(String, Vec<String>), Flaw> {
-    on_stack(text, read_chain)
-}
-
-fn read_chain(text: &str) -> Result<(String, Vec<String>), Flaw> {
+/// The whole of a condition with `let`s in it.
+pub(super) fn chain(text: &str) -> Result<String, Flaw> {
     let tokens = tokens(text)?;
     let parsed: syn::ExprIf = parse(quote!(if #tokens {}))?;
     let empty = parsed.then_branch.stmts.is_empty() && parsed.else_branch.is_none();
     if !empty || !is_known(|known| known.visit_expr(&parsed.cond)) {
         return Err(Flaw::Other);
     }
-    let mut names = Names::default();
-    let mut rest = vec![&*parsed.cond];
-    while let Some(condition) = rest.pop() {
-        match condition {
-            Expr::Let(one) => names.visit_pat(&one.pat),
-            Expr::Binary(both) => rest.extend([&*both.right, &*both.left]),
-            Expr::Paren(inner) => rest.push(&inner.expr),
-            _ => {}
-        }
-    }
     let item = quote!(if #tokens {});
-    Ok((written(&tokens, &item, "if ", " {}"), names.0))
+    Ok(written(&tokens, &item, "if ", " {}"))
 }
 
 /// What stands between `let` and `=`, or between `for` and `in`.
 #[derive(Default)]
 pub(super) struct Pattern {
     pub(super) text: String,
-    /// The names that it binds, in their order.
-    pub(super) names: Vec<String>,
-    /// The name of the whole value, where it has one.
-    pub(super) whole: Option<String>,
-    /// The names of a tuple's parts.
-    pub(super) parts: Vec<Option<String>>,
     /// Whether it only gives names: it is a name, `_`, a tuple of these, or one of these in `Some(…)`.
     pub(super) is_plain: bool,
 }
 
 pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
-    on_stack(text, |text| read_pattern(text, repeats))
-}
-
-fn read_pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
     let tokens = tokens(text)?;
     let pat = match repeats {
         true => Pat::parse_single.parse2(tokens.clone()),
@@ -180,13 +141,7 @@ fn read_pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
     if !is_known(|known| known.visit_pat(&pat)) {
         return Err(Flaw::Other);
     }
-    let mut names = Names::default();
-    names.visit_pat(&pat);
     let inner = inside_some(&pat).unwrap_or(&pat);
-    let parts = match inner {
-        Pat::Tuple(tuple) => tuple.elems.iter().map(name).collect(),
-        _ => Vec::new(),
-    };
     let item = match repeats {
         true => quote!(for #tokens in x {}),
         false => quote!(if let #tokens = x {}),
@@ -197,9 +152,6 @@ fn read_pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
     };
     Ok(Pattern {
         text: written(&tokens, &item, before, behind),
-        names: names.0,
-        whole: name(inner),
-        parts,
         is_plain: gives_names(inner),
     })
 }
@@ -209,13 +161,6 @@ fn inside_some(pat: &Pat) -> Option<&Pat> {
         Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => {
             some.elems.first()
         }
-        _ => None,
-    }
-}
-
-fn name(pat: &Pat) -> Option<String> {
-    match pat {
-        Pat::Ident(name) if is_plain_name(name) => Some(name.ident.to_string()),
         _ => None,
     }
 }
@@ -238,10 +183,6 @@ fn gives_names(pat: &Pat) -> bool {
 
 /// A type, and whether it is nothing but names.
 pub(super) fn type_name(text: &str) -> Result<(String, bool), Flaw> {
-    on_stack(text, read_type)
-}
-
-fn read_type(text: &str) -> Result<(String, bool), Flaw> {
     let tokens = tokens(text)?;
     let ty: Type = parse(tokens.clone())?;
     if !is_known(|known| known.visit_type(&ty)) {
@@ -270,29 +211,6 @@ fn is_plain(ty: &Type) -> bool {
         }
         _ => false,
     }
-}
-
-/// The names that patterns bind, as `plan!` counts them.
-#[derive(Default)]
-struct Names(Vec<String>);
-
-impl<'ast> Visit<'ast> for Names {
-    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-        let name = pat.ident.to_string();
-        // `None` in a pattern is a constant, not a name.
-        if pat.subpat.is_some()
-            || name.starts_with(|c: char| c.is_lowercase() || c == '_')
-            || name.starts_with("r#")
-        {
-            self.0.push(name);
-        }
-        if let Some((_, pat)) = &pat.subpat {
-            self.visit_pat(pat);
-        }
-    }
-
-    // What stands in these is no pattern of the plan's.
-    fn visit_expr(&mut self, _: &'ast Expr) {}
 }
 
 /// Whether the parser knows all of it, rather than to hand on tokens.
@@ -413,6 +331,7 @@ fn leaves(tokens: TokenStream) -> Vec<String> {
 /// Whether this is a name in Rust, exactly as it stands.
 pub(super) fn is_identifier(name: &str) -> bool {
     name.len() <= LONGEST
+        && is_seen(name)
         && unicode_normalization::is_nfc(name)
         && syn::parse_str::<Ident>(name).is_ok_and(|ident| ident == name)
         && name != "gen"

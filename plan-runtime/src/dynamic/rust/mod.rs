@@ -13,7 +13,8 @@ mod value;
 
 use super::write::{Lack, Lacking};
 use crate::Plan;
-use crate::plan::{Body, Optional, Output, Part, Segment, Source as From, Step, Template};
+use crate::plan::{Body, Bound, Optional, Output, Part, Source as From, Step, Template};
+use crate::print::Line;
 use fragment::Flaw;
 use layout::{Printer, Style, Tree};
 use names::Names;
@@ -21,6 +22,7 @@ use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::panic::resume_unwind;
 use value::Takes;
 
 impl Plan {
@@ -37,7 +39,7 @@ impl Plan {
     /// | an index, a projection | `[0]`, `[..]` |
     /// | a text with values in it | `format!` |
     /// | an object | `json!`, as the type is not known that it is of |
-    /// | an id that is no name in Rust, `step-1` | `step_1` |
+    /// | an id that is not a Rust identifier, `step-1` | `step_1` |
     /// | `plan.output`, where no type is declared | the tool's output, or a `serde_json::Value` |
     ///
     /// ```
@@ -77,7 +79,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for, and all code that is no part of the program.
+    /// All parts of the plan that `plan!` has no form for. If there are none: all code that is not a part of the program.
     pub fn to_rust(&self) -> Result<String, Lacking> {
         RustSource::new(self).write()
     }
@@ -134,11 +136,11 @@ impl<'p> RustSource<'p> {
     /// ]}"#)?;
     /// assert_eq!(
     ///     plan.to_rust().unwrap_err().to_string(),
-    ///     "`plan!` has no form for a part of the plan: argument `to` of step `sent`: the computed value `to.trim()`, \
-    ///      which is code that the program does not contain (`RustSource::allow_code` lets it through)",
+    ///     "the plan contains code from outside the program: argument `to` of step `sent`: the computed value `to.trim()`\n\
+    ///      help: review the code, then call `RustSource::allow_code`",
     /// );
     /// let source = RustSource::new(&plan).allow_code();
-    /// assert_eq!(source.foreign_code()[0].to_string(), "argument `to` of step `sent`: the computed value `to.trim()`");
+    /// assert_eq!(source.foreign_code()?[0].to_string(), "argument `to` of step `sent`: the computed value `to.trim()`");
     /// assert!(source.write()?.contains("Send { to: to.trim(), .. }"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -157,11 +159,13 @@ impl<'p> RustSource<'p> {
     /// if it is a path, with other such types in `<…>` if it is one of the standard library (`Vec<Option<crate::Mail>>`), or a
     /// tuple of such types.
     ///
-    /// A plan that is nested too deeply is not looked at, and has no source either.
-    pub fn foreign_code(&self) -> Vec<Lack> {
+    /// # Errors
+    ///
+    /// The parts of the plan that are nested too deeply to be searched for code. Such a plan has no source either.
+    pub fn foreign_code(&self) -> Result<Vec<Lack>, Lacking> {
         match self.source() {
-            Ok((source, _)) => source.foreign,
-            Err(_) => Vec::new(),
+            Ok((source, _)) => Ok(source.foreign),
+            Err(deep) => Err(Lacking::new(TARGET, deep)),
         }
     }
 
@@ -169,27 +173,24 @@ impl<'p> RustSource<'p> {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for, and all code that is no part of the program, unless
+    /// All parts of the plan that `plan!` has no form for. If there are none: all code that is not a part of the program, unless
     /// [that is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Lacking> {
-        let lacking = |lacks| Lacking::new("`plan!`", lacks);
-        let (mut source, text) = self.source().map_err(lacking)?;
-        if !self.allows_code {
-            source.lacks.extend(source.foreign.into_iter().map(|code| {
-                let what = "which is code that the program does not contain (`RustSource::allow_code` lets it through)";
-                let construct = format!("{}, {what}", code.construct);
-                Lack { construct, ..code }
-            }));
+        let lacking = |lacks| Lacking::new(TARGET, lacks);
+        let (source, text) = self.source().map_err(lacking)?;
+        if !source.lacks.is_empty() {
+            return Err(lacking(source.lacks));
         }
-        match (source.lacks.is_empty(), text) {
-            (true, Some(text)) => Ok(text),
-            (true, None) => {
-                let place = "the plan".to_owned();
-                let construct = "a text that Rust reads in another way".to_owned();
-                Err(lacking(vec![Lack { place, construct }]))
-            }
-            (false, _) => Err(lacking(source.lacks)),
+        if !self.allows_code && !source.foreign.is_empty() {
+            return Err(Lacking::foreign(source.foreign));
         }
+        text.ok_or_else(|| {
+            let place = "the plan".to_owned();
+            let construct =
+                "its source does not parse back to the same tokens, which is a bug in plan-runtime"
+                    .to_owned();
+            lacking(vec![Lack { place, construct }])
+        })
     }
 
     /// What is written, unless some of it is nested too deeply to be looked at.
@@ -198,22 +199,35 @@ impl<'p> RustSource<'p> {
         if !deep.is_empty() {
             return Err(deep);
         }
-        let mut source = Source {
-            plan: self.plan,
-            schemas: &self.schemas,
-            names: Names::of(self.plan),
-            types: Vec::new(),
-            tools: HashMap::new(),
-            step: None,
-            locals: Vec::new(),
-            lacks: Vec::new(),
-            foreign: Vec::new(),
+        let write = || {
+            let mut source = Source {
+                plan: self.plan,
+                schemas: &self.schemas,
+                names: Names::of(self.plan),
+                types: Vec::new(),
+                tools: HashMap::new(),
+                step: None,
+                locals: Vec::new(),
+                lacks: Vec::new(),
+                foreign: Vec::new(),
+            };
+            let text = source.plan();
+            (source, text)
         };
-        let text = source.plan();
-        Ok((source, text))
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(fragment::STACK);
+            let thread = thread.spawn_scoped(scope, write).map_err(|error| {
+                let place = "the plan".to_owned();
+                let construct = format!("no thread could be started to write it: {error}");
+                vec![Lack { place, construct }]
+            })?;
+            Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        })
     }
 }
 
+/// What has no form for a part of a plan, in messages.
+const TARGET: &str = "`plan!`";
 /// How deep templates are nested at most.
 const DEEPEST: usize = 128;
 /// How deep conditions and loops are nested at most.
@@ -276,50 +290,16 @@ fn is_deep(template: &Template, left: usize) -> bool {
     }
 }
 
-/// A string as a literal.
-fn quoted(text: &str) -> String {
-    format!("{text:?}")
-}
-
 /// What a text of the plan says, for a message.
 fn shown(text: &str) -> String {
-    docs::seen(&crate::resolve::describe::short(text))
+    Line(crate::resolve::describe::short(text)).to_string()
 }
 
 /// What a pattern binds.
-#[derive(Default)]
 struct Local {
     /// The pattern, for messages.
     pattern: String,
-    /// All names in it.
-    names: Vec<String>,
-    /// The name of the local value.
-    whole: Option<String>,
-    /// The names of its elements, where it has no name itself.
-    parts: Vec<Option<String>>,
-}
-
-impl Local {
-    /// A local value that is a list of what these names stand for.
-    fn parts(names: Vec<String>) -> Self {
-        Self {
-            pattern: names.join(", "),
-            parts: names.iter().cloned().map(Some).collect(),
-            names,
-            whole: None,
-        }
-    }
-
-    /// The name from which a path in the local value starts, and the path from there on.
-    fn start<'s>(&'s self, path: &'s [Segment]) -> Option<(&'s str, &'s [Segment])> {
-        match (&self.whole, path) {
-            (Some(name), path) => Some((name, path)),
-            (None, [Segment::Index(part, _), rest @ ..]) => {
-                Some((self.parts.get(*part)?.as_deref()?, rest))
-            }
-            (None, _) => None,
-        }
-    }
+    bound: Bound,
 }
 
 /// A plan that is being written.
@@ -349,7 +329,7 @@ impl Source<'_> {
     /// Takes down code, unless it is part of the program.
     fn code(&mut self, place: impl Into<String>, what: &str, code: &Cow<'static, str>) {
         if let Cow::Owned(code) = code {
-            let (place, construct) = (place.into(), format!("{what} `{}`", docs::seen(code)));
+            let (place, construct) = (place.into(), format!("{what} `{}`", Line(code)));
             self.foreign.push(Lack { place, construct });
         }
     }
@@ -468,7 +448,7 @@ impl Source<'_> {
             Err(flaw) => {
                 let why = match flaw {
                     Flaw::Large => value::said(flaw),
-                    Flaw::Other => ", which is none of Rust",
+                    Flaw::Other => ", which is not a Rust type",
                 };
                 self.lack(place, format!("the type `{}`{why}", shown(given)));
                 "()".to_owned()

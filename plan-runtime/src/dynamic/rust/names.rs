@@ -40,7 +40,7 @@ pub(super) fn plain(name: &str) -> &str {
 }
 
 /// Whether this is a name as it stands, and no keyword.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     is_identifier(name) && plain(name) == name
 }
 
@@ -60,7 +60,7 @@ fn variable(given: &str, kind: &str) -> String {
 }
 
 /// The name, raw where it is a keyword; none where it cannot be a name.
-fn keyword(name: &str) -> Option<String> {
+pub(super) fn keyword(name: &str) -> Option<String> {
     // rustc takes two spellings of one letter for one name.
     let name: String = name.nfc().collect();
     if is_name(&name) {

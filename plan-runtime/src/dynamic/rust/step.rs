@@ -3,13 +3,12 @@
 use super::fragment::{self, Pattern};
 use super::layout::{Style, Tree};
 use super::value::{Takes, said};
-use super::{Local, Source, docs, names, quoted, shown};
-use crate::plan::{Action, Body, Condition, Entry, Key, Number, Optional, Policy, Step, Template};
+use super::{Local, Source, docs, names, shown};
+use crate::plan::{Action, Body, Bound, Condition, Entry, Key, Number, Step, Template, attributes};
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::time::Duration;
 
 impl Source<'_> {
     /// A step, after its doc comment and its attributes.
@@ -25,7 +24,8 @@ impl Source<'_> {
             let names: Vec<&str> = names.map(String::as_str).collect();
             lines.push(Tree::Text(format!("#[after({})]", names.join(", "))));
         }
-        lines.extend(attributes(&step.policy));
+        let attributes = attributes(&step.policy).into_iter();
+        lines.extend(attributes.map(|attribute| Tree::Text(format!("#[{attribute}]"))));
         if let Some(fallback) = &step.policy.fallback {
             let value = self.value("", &fallback.plain(), Takes::Anything);
             let given = Tree::list(
@@ -123,29 +123,30 @@ impl Source<'_> {
                 self.locals.extend(local);
             }
             Condition::Chain(chain) => {
-                let (text, names) = match chain {
+                let (text, bound) = match chain {
                     Template::Computed(chain) => match fragment::chain(&chain.written) {
                         Ok(parsed) => {
                             let place = self.at("if");
                             if self.reads(&place, chain) {
                                 self.code(place, "the condition", &chain.written);
                             }
-                            parsed
+                            (parsed, Bound::chain(&chain.written))
                         }
                         Err(flaw) => {
                             let what = format!("the condition `{}`", shown(&chain.written));
                             self.lack(self.at("if"), what + said(flaw));
-                            (String::new(), Vec::new())
+                            (String::new(), Bound::default())
                         }
                     },
                     other => {
                         let other = shown(&other.to_string());
                         self.lack(self.at("if"), format!("the condition `{other}`"));
-                        (String::new(), Vec::new())
+                        (String::new(), Bound::default())
                     }
                 };
+                let pattern = shown(&text);
                 parts.push(Tree::Text(text));
-                self.locals.push(Local::parts(names));
+                self.locals.push(Local { pattern, bound });
             }
         }
     }
@@ -166,19 +167,9 @@ impl Source<'_> {
         if !found.is_plain {
             self.code(self.here(), "the pattern", pattern);
         }
-        let local = match value {
-            // What was computed was taken apart by the pattern.
-            Template::Computed(_) => Local::parts(found.names),
-            _ => Local {
-                pattern: shown(pattern),
-                parts: match found.whole {
-                    Some(_) => Vec::new(),
-                    None => found.parts,
-                },
-                whole: found.whole,
-                names: found.names,
-            },
-        };
+        let bound = Bound::pattern(pattern, value);
+        let pattern = shown(pattern);
+        let local = Local { pattern, bound };
         (found.text, Some(local))
     }
 
@@ -213,7 +204,7 @@ impl Source<'_> {
             };
             given.insert(key);
             let Some(field) = names::argument(key).filter(|field| !known.contains(field)) else {
-                self.lack(self.at(key), "a name that is none in Rust");
+                self.lack(self.at(key), "a name that is not a Rust identifier");
                 continue;
             };
             let value = self.value(key, value, takes(schema, key));
@@ -237,7 +228,10 @@ impl Source<'_> {
     /// The struct of a tool; no other tool has the same.
     fn structure(&mut self, tool: &str) -> String {
         let Some(structure) = names::structure(tool) else {
-            let what = format!("the tool `{}`, whose name is no name in Rust", shown(tool));
+            let what = format!(
+                "the tool `{}`, whose name is not a Rust identifier",
+                shown(tool)
+            );
             self.lack(self.here(), what);
             return "Tool".to_owned();
         };
@@ -281,41 +275,4 @@ pub(super) fn type_of(template: &Template) -> Option<&'static str> {
         Template::String(_) | Template::Text(_) => Some("String"),
         _ => None,
     }
-}
-
-/// All attributes but `after` and `fallback`.
-fn attributes(policy: &Policy) -> Vec<Tree> {
-    let default = Policy::DEFAULT;
-    let text = |duration: Duration| quoted(&humantime::format_duration(duration).to_string());
-    let mut retry = String::new();
-    for (name, given, default) in [
-        ("backoff", policy.backoff, default.backoff),
-        ("max", policy.max, default.max),
-    ] {
-        if given != default {
-            retry.push_str(&format!(", {name} = {}", text(given)));
-        }
-    }
-    if !policy.jitter {
-        retry.push_str(", jitter = false");
-    }
-    let attempts = policy.attempts.max(1);
-    let mut attributes = Vec::new();
-    if attempts != 1 || !retry.is_empty() {
-        attributes.push(format!("retry({attempts}{retry})"));
-    }
-    for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
-        attributes.extend(limit.map(|limit| format!("{name}({})", text(limit))));
-    }
-    let concurrency = policy
-        .concurrency
-        .map(|limit| format!("concurrency({limit})"));
-    attributes.extend(concurrency);
-    match policy.optional {
-        Optional::No => {}
-        Optional::Whole => attributes.push("optional".into()),
-        Optional::Each => attributes.push("optional(each)".into()),
-    }
-    let attribute = |inside: String| Tree::Text(format!("#[{inside}]"));
-    attributes.into_iter().map(attribute).collect()
 }

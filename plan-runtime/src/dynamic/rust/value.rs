@@ -2,11 +2,13 @@
 
 use super::fragment::{self, Flaw};
 use super::layout::{Style, Tree};
-use super::{Source, names, quoted, shown};
+use super::{Source, names, shown};
 use crate::plan::{
     Absent, Computed, Entry, Key, Number, Part, Reference, Segment, Source as From, Template,
 };
+use crate::print::Quoted;
 use proc_macro2::Delimiter;
+use std::borrow::Cow;
 
 /// How many parts a path has at most. The compiler calls itself for each.
 const MOST: usize = 128;
@@ -70,7 +72,10 @@ impl Source<'_> {
                     let mut path = path.to_owned();
                     crate::plan::push_key(&mut path, name);
                     let value = self.json(&path, value);
-                    members.push(Tree::Row(vec![Tree::Text(quoted(name) + ": "), value]));
+                    members.push(Tree::Row(vec![
+                        Tree::Text(format!("{}: ", Quoted(name))),
+                        value,
+                    ]));
                 }
                 Tree::list("", Delimiter::Brace, Style::Between, members)
             }
@@ -85,7 +90,7 @@ impl Source<'_> {
                 Err(format!("the number {template}"))
             }
             Template::Number(number) => Ok(Tree::Text(number_text(*number, takes))),
-            Template::String(text) => Ok(Tree::Text(quoted(text))),
+            Template::String(text) => Ok(Tree::Text(Quoted(text).to_string())),
             Template::Reference(reference) => self.reference(reference).map(Tree::Text),
             Template::Text(parts) => self.text(path, parts),
             Template::Computed(computed) => self.computed(path, computed, takes),
@@ -157,10 +162,9 @@ impl Source<'_> {
 
     /// The innermost local value that has this name.
     fn binding(&self, name: &str) -> Option<usize> {
-        let is_name = |bound: &String| names::plain(bound) == names::plain(name);
         self.locals
             .iter()
-            .rposition(|local| local.names.iter().any(is_name))
+            .rposition(|local| local.bound.binds(name))
     }
 
     fn text(&mut self, path: &str, parts: &[Part]) -> Result<Tree, String> {
@@ -192,7 +196,7 @@ impl Source<'_> {
             }
             let colon = if spec.is_empty() { "" } else { ":" };
             match value {
-                Tree::Text(name) if is_inline(&name) => {
+                Tree::Text(name) if names::is_name(&name) => {
                     text.push_str(&format!("{{{name}{colon}{spec}}}"));
                 }
                 value => {
@@ -201,7 +205,7 @@ impl Source<'_> {
                 }
             }
         }
-        arguments.insert(0, Tree::Text(quoted(&text)));
+        arguments.insert(0, Tree::Text(Quoted(&text).to_string()));
         let delimiter = Delimiter::Parenthesis;
         Ok(Tree::list("format!", delimiter, Style::Commas, arguments))
     }
@@ -213,14 +217,15 @@ impl Source<'_> {
         let (name, path) = match reference.source {
             From::Local(depth) => {
                 let local = self.locals.get(depth).ok_or_else(nothing)?;
-                let found = local.start(&reference.path);
+                let found = local.bound.start(&reference.path);
                 let (name, path) = found
                     .ok_or_else(|| format!("the part `{}` of `{}`", shown(), local.pattern))?;
-                if self.binding(name) != Some(depth) {
+                let name = names::keyword(name).ok_or_else(nothing)?;
+                if self.binding(&name) != Some(depth) {
                     let what = "whose name another pattern binds again";
                     return Err(format!("the reference `{}`, {what}", shown()));
                 }
-                (name, path)
+                (Cow::Owned(name), path)
             }
             source => {
                 let (_, name) = self.named(source).ok_or_else(nothing)?;
@@ -228,10 +233,10 @@ impl Source<'_> {
                     let what = "whose name a pattern around it binds";
                     return Err(format!("the reference `{}`, {what}", shown()));
                 }
-                (name, &reference.path[..])
+                (Cow::Borrowed(name), &reference.path[..])
             }
         };
-        way(name, path, reference)
+        way(&name, path, reference)
     }
 }
 
@@ -239,7 +244,9 @@ fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, St
     let mut text = name.to_owned();
     let shown = || shown(&reference.written);
     if path.len() > MOST {
-        return Err(format!("the reference `{}`, which is too long", shown()));
+        let count = path.len();
+        let what = format!("which has {count} parts, and at most {MOST} are written");
+        return Err(format!("the reference `{}`, {what}", shown()));
     }
     let mut path = path.iter().peekable();
     while let Some(segment) = path.next() {
@@ -251,10 +258,10 @@ fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, St
                     shown()
                 ));
             }
-            Segment::Key(key, Absent::Stop) => text.push_str(&format!(".get({})", quoted(key))),
+            Segment::Key(key, Absent::Stop) => text.push_str(&format!(".get({})", Quoted(key))),
             Segment::Key(key, _) => match names::field(key) {
                 Some(field) => text.push_str(&format!(".{field}")),
-                None => text.push_str(&format!("[{}]", quoted(key))),
+                None => text.push_str(&format!("[{}]", Quoted(key))),
             },
             Segment::Index(index, Absent::Null | Absent::Stop) if asked => {
                 text.push_str(&format!(".get({index})"));
@@ -285,11 +292,6 @@ pub(super) fn said(flaw: Flaw) -> &'static str {
         Flaw::Large => ", which is too long or too deep",
         Flaw::Other => "",
     }
-}
-
-/// Whether a value stands in the braces of a text: a name that is no keyword.
-fn is_inline(value: &str) -> bool {
-    fragment::is_identifier(value) && names::plain(value) == value
 }
 
 /// Whether this is what stands behind the colon in `{:>8}`: a fill and a side, a sign, `#`, `0`, a width, a precision, and a kind.

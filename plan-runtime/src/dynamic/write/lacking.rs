@@ -1,7 +1,7 @@
 use crate::print::Line;
 use std::fmt;
 
-/// What a plan cannot be written in: all of its parts that have no form there.
+/// Why a plan is not written: all of its parts that have no form there, or all code in it that somebody has to review first.
 ///
 /// ```
 /// use plan_runtime::Plan;
@@ -21,11 +21,20 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lacking {
-    target: &'static str,
+    why: Why,
     all: Vec<Lack>,
 }
 
-/// A part of a plan that has no form in what it was to be written in, or that somebody has to look at before it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// This has no form for the parts.
+    NoForm(&'static str),
+    /// The parts are code from outside the program.
+    #[cfg(feature = "rust")]
+    Foreign,
+}
+
+/// A part of a plan that has no form in what it was to be written in, or that somebody has to review before it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
     /// Where it is: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
@@ -36,10 +45,18 @@ pub struct Lack {
 
 impl Lacking {
     pub(in crate::dynamic) fn new(target: &'static str, all: Vec<Lack>) -> Self {
-        Self { target, all }
+        let why = Why::NoForm(target);
+        Self { why, all }
     }
 
-    /// All parts that have no form, in the order of the plan; there is at least one.
+    /// Code from outside the program.
+    #[cfg(feature = "rust")]
+    pub(in crate::dynamic) fn foreign(all: Vec<Lack>) -> Self {
+        let why = Why::Foreign;
+        Self { why, all }
+    }
+
+    /// All parts that have no form, or all code to review, in the order of the plan; there is at least one.
     pub fn all(&self) -> &[Lack] {
         &self.all
     }
@@ -47,12 +64,29 @@ impl Lacking {
 
 impl fmt::Display for Lacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} has no form for ", self.target)?;
+        let count = self.all.len();
+        match (self.why, count) {
+            (Why::NoForm(target), 1) => write!(f, "{target} has no form for a part of the plan:")?,
+            (Why::NoForm(target), _) => {
+                write!(f, "{target} has no form for {count} parts of the plan:")?
+            }
+            #[cfg(feature = "rust")]
+            (Why::Foreign, 1) => f.write_str("the plan contains code from outside the program:")?,
+            #[cfg(feature = "rust")]
+            (Why::Foreign, _) => write!(
+                f,
+                "the plan contains code from outside the program in {count} places:"
+            )?,
+        }
         match &self.all[..] {
-            [one] => write!(f, "a part of the plan: {one}"),
-            all => {
-                write!(f, "{} parts of the plan:", all.len())?;
-                all.iter().try_for_each(|one| write!(f, "\n- {one}"))
+            [one] => write!(f, " {one}")?,
+            all => all.iter().try_for_each(|one| write!(f, "\n- {one}"))?,
+        }
+        match self.why {
+            Why::NoForm(_) => Ok(()),
+            #[cfg(feature = "rust")]
+            Why::Foreign => {
+                f.write_str("\nhelp: review the code, then call `RustSource::allow_code`")
             }
         }
     }

@@ -11,7 +11,7 @@ impl Display for Step {
 }
 
 pub(super) fn write_step(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Result {
-    for attribute in attributes(&step.policy) {
+    for attribute in policies(&step.policy) {
         writeln!(f, "  #[{attribute}]")?;
     }
     write!(f, "  step {} = ", Name(&step.id))?;
@@ -202,43 +202,44 @@ fn write_needs(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Resul
 }
 
 /// The policy as its author would write it.
-pub(in crate::plan) fn attributes(policy: &Policy) -> Vec<String> {
+pub(in crate::plan) fn policies(policy: &Policy) -> Vec<String> {
+    let mut policies = attributes(policy);
+    let fallback = policy.fallback.as_ref();
+    policies.extend(fallback.map(|fallback| format!("fallback({fallback})")));
+    policies
+}
+
+/// All of the policy but the fallback.
+pub(crate) fn attributes(policy: &Policy) -> Vec<String> {
     let default = Policy::DEFAULT;
     let text = |duration: Duration| humantime::format_duration(duration).to_string();
+    let mut retry = String::new();
+    for (name, duration, default) in [
+        ("backoff", policy.backoff, default.backoff),
+        ("max", policy.max, default.max),
+    ] {
+        if duration != default {
+            retry.push_str(&format!(", {name} = \"{}\"", text(duration)));
+        }
+    }
+    if !policy.jitter {
+        retry.push_str(", jitter = false");
+    }
+    let attempts = policy.attempts.max(1);
     let mut attributes = Vec::new();
-    if policy.attempts > 1 {
-        let mut retry = format!("retry({}", policy.attempts);
-        for (name, duration, default) in [
-            ("backoff", policy.backoff, default.backoff),
-            ("max", policy.max, default.max),
-        ] {
-            if duration != default {
-                retry.push_str(&format!(", {name} = \"{}\"", text(duration)));
-            }
-        }
-        if !policy.jitter {
-            retry.push_str(", jitter = false");
-        }
-        attributes.push(retry + ")");
+    // How a single attempt would be repeated is data, too.
+    if attempts != 1 || !retry.is_empty() {
+        attributes.push(format!("retry({attempts}{retry})"));
     }
     for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
         attributes.extend(limit.map(|limit| format!("{name}(\"{}\")", text(limit))));
     }
-    attributes.extend(
-        policy
-            .concurrency
-            .map(|limit| format!("concurrency({limit})")),
-    );
+    let concurrency = policy.concurrency;
+    attributes.extend(concurrency.map(|limit| format!("concurrency({limit})")));
     match policy.optional {
         Optional::No => {}
         Optional::Whole => attributes.push("optional".into()),
         Optional::Each => attributes.push("optional(each)".into()),
     }
-    attributes.extend(
-        policy
-            .fallback
-            .as_ref()
-            .map(|fallback| format!("fallback({fallback})")),
-    );
     attributes
 }

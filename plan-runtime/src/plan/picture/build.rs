@@ -3,7 +3,7 @@
 use super::model::{Edge, End, Group, Kind, Node, Picture, Way};
 use super::path;
 use super::text::{EXPRESSION, id, short, typed, wrapped};
-use crate::plan::display::{Asked, Bound, ToolName, attributes};
+use crate::plan::display::{Asked, Bound, ToolName, policies};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
 use crate::print::{Code, Line, Name};
 use std::collections::HashMap;
@@ -137,7 +137,7 @@ impl<'p> Builder<'p> {
             optional: step.policy.optional != Optional::No,
         };
         let mut lines = wrapped(&short(step.intent.trim(), INTENT));
-        let policies = attributes(&step.policy);
+        let policies = policies(&step.policy);
         lines.extend(policies.iter().map(|policy| short(policy, EXPRESSION)));
         let end = match &step.body {
             Body::Action(action) => {

@@ -156,6 +156,15 @@ fn templates_are_nested_as_deep_as_that_is_written() {
                     thread.unwrap().join().unwrap()
                 });
                 assert_eq!(written.is_ok(), fits, "{depth}");
+                // Code could be in what nobody looks at.
+                let foreign = RustSource::new(&plan).foreign_code();
+                match foreign {
+                    Ok(found) => assert!(fits && found.is_empty()),
+                    Err(deep) => {
+                        let said = "`plan!` has no form for a part of the plan: the output: a value that is nested too deeply";
+                        assert!(!fits && deep.to_string() == said, "{deep}");
+                    }
+                }
             }
         });
         thread.unwrap().join().unwrap();

@@ -1,22 +1,23 @@
 //! Descriptions are text.
 
+use crate::printed::is_unseen;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::Reader;
+use plan_runtime::dynamic::{Reader, RustSource};
 use serde_json::json;
 
-/// A text in which characters that nobody sees are numbers.
+/// A text in which characters that nobody sees are numbers, by the tables of Unicode.
 pub(crate) fn seen(text: &str) -> String {
     let mut seen = String::new();
+    let mut before = ' ';
     for c in text.chars() {
+        // A mark is seen on a letter.
+        let is_hidden = is_unseen(c) || (c == '\u{301}' && !before.is_alphanumeric());
         match c {
             '\t' => seen.push(' '),
-            '"' | '\\' | '\'' => seen.push(c),
-            c if c == ' ' || c.is_ascii_graphic() || c.is_alphanumeric() => seen.push(c),
-            c => match format!("x{c}").escape_debug().count() > 2 {
-                true => seen.extend(c.escape_unicode()),
-                false => seen.push(c),
-            },
+            c if is_hidden => seen.extend(c.escape_default()),
+            c => seen.push(c),
         }
+        before = c;
     }
     seen
 }
@@ -86,4 +87,49 @@ fn what_the_program_itself_says_is_markdown() {
             .unwrap()
             .contains("    /// Sends *all*.\n    ///\n    /// ```\n")
     );
+}
+
+/// Fillers, joiners, selectors and others that are letters or marks for some tables.
+const FILLERS: &str = "\u{3164}\u{115f}\u{1160}\u{ffa0}\u{34f}\u{2800}\u{fe0f}\u{e0100}\u{17b4}\u{180b}\u{200d}\u{e000}\u{ad}";
+
+#[test]
+fn nothing_that_is_written_is_unseen() {
+    for filler in FILLERS.chars() {
+        let text = format!("a{filler}b");
+        let computed = |written: &str| json!({"computed": {"written": written, "reads": []}});
+        let literal = format!("\"{text}\"");
+        let plan = json!({
+            "name": text, "description": text,
+            "inputs": [{"name": text, "type": "u8", "description": text}, {"name": filler.to_string(), "type": "u8"}],
+            "steps": [
+                {"id": format!("x{filler}"), "intent": text, "tool": {"name": "t"}, "arguments": {"object": {
+                    "s": text, "o": {"object": {text.clone(): 1}},
+                    "r": {"reference": {"input": text, "pointer": format!("/{text}")}},
+                    "c": computed(&literal), "d": computed(&format!("r{literal}"))
+                }}}
+            ]
+        });
+        let plan: Plan = serde_json::from_value(plan).unwrap();
+        let source = RustSource::new(&plan).allow_code();
+        let source = source.write().unwrap();
+        let unseen = source.chars().find(|c| *c != '\n' && is_unseen(*c));
+        assert_eq!(unseen, None, "{source}");
+        syn::parse_str::<syn::ItemMacro>(&source).unwrap();
+        // A name of a program could not be written in another way.
+        let name = json!({"name": "p", "steps": [{"id": "s", "tool": {"name": "t"}, "arguments": {"object": {
+            "c": computed(&text)
+        }}}]});
+        let name: Plan = serde_json::from_value(name).unwrap();
+        let source = RustSource::new(&name).allow_code();
+        assert!(source.write().is_err(), "{text:?}");
+        let plan = Plan {
+            description: "\tcode of the program\u{3164}".into(),
+            ..serde_json::from_str(r#"{"name": "p", "steps": []}"#).unwrap()
+        };
+        let source = plan.to_rust().unwrap();
+        assert!(
+            source.contains("/// \tcode of the program\\u{3164}\n"),
+            "{source}"
+        );
+    }
 }

@@ -494,6 +494,9 @@ fn a_source_has_the_tokens_of_its_plan_or_there_is_none() {
         let strict = plan.to_rust();
         let source = RustSource::new(&plan);
         let foreign = source.foreign_code();
+        // A plan that nobody looked at has no source.
+        let is_searched = foreign.is_ok();
+        let foreign = foreign.unwrap_or_default();
         let open = source.allow_code().write();
         counts[kind][1 + usize::from(open.is_ok())] += 1;
         if let Ok(text) = &open
@@ -504,7 +507,7 @@ fn a_source_has_the_tokens_of_its_plan_or_there_is_none() {
         match strict {
             Ok(text) => {
                 assert!(
-                    foreign.is_empty() && !has_computed(&plan),
+                    is_searched && foreign.is_empty() && !has_computed(&plan),
                     "case {case}: {document}\n{text}"
                 );
                 assert_eq!(Ok(text), open, "case {case}");

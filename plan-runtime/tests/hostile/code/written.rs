@@ -1,7 +1,8 @@
 //! What a plan says of a reference is what the reference reads.
 
+use fastrand::Rng;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Code, Reader};
+use plan_runtime::dynamic::{Code, Reader, RustSource};
 use serde_json::{Value, json};
 
 fn document(reference: Value) -> String {
@@ -112,36 +113,85 @@ fn a_local_value_goes_by_the_name_that_its_pattern_gives() {
     assert_eq!(read(plan("mail", "", json!("list"))), None);
 }
 
+/// What is printed of a call inside two loops over these patterns, or why that is not read.
+fn looped(pattern: &str, inner: &str, reference: Value) -> Result<Plan, String> {
+    let list = json!({"reference": {"input": "list", "pointer": ""}});
+    let arguments = json!({"object": {"a": {"reference": reference}}});
+    let call = json!({"tool": {"name": "t"}, "arguments": arguments});
+    let inner = json!({"for": {"pattern": inner, "list": list, "body": call}});
+    let document = json!({
+        "name": "p", "inputs": [{"name": "list"}],
+        "steps": [
+            {"id": "secrets", "tool": {"name": "t"}, "arguments": {"object": {}}},
+            {"id": "s", "for": {"pattern": pattern, "list": list, "body": inner}}
+        ]
+    });
+    asked(&document)
+}
+
+fn asked(document: &Value) -> Result<Plan, String> {
+    let text = document.to_string();
+    let found = Reader::new().read(&text);
+    found
+        .map(|read| read.into_plan())
+        .map_err(|found| found[0].message.clone())
+}
+
+fn secrets() -> Value {
+    json!({"step": "secrets", "pointer": "/0"})
+}
+
+const HIDDEN: &str = "this reads `secrets`, and a pattern around it binds `secrets`";
+
 #[test]
 fn a_name_that_a_pattern_binds_again_is_an_error() {
     let read = |pattern: &str, inner: &str, reference: Value| {
-        let list = json!({"reference": {"input": "list", "pointer": ""}});
-        let arguments = json!({"object": {"a": {"reference": reference}}});
-        let call = json!({"tool": {"name": "t"}, "arguments": arguments});
-        let inner = json!({"for": {"pattern": inner, "list": list, "body": call}});
-        let document = json!({
-            "name": "p", "inputs": [{"name": "list"}],
-            "steps": [
-                {"id": "secrets", "tool": {"name": "t"}, "arguments": {"object": {}}},
-                {"id": "s", "for": {"pattern": pattern, "list": list, "body": inner}}
-            ]
-        });
-        let text = document.to_string();
-        let found = Reader::new()
-            .read(&text)
-            .map(|read| read.into_plan().to_string());
-        found.map_err(|found| found[0].message.clone())
+        looped(pattern, inner, reference).map(|plan| plan.to_string())
     };
-    let secrets = || json!({"step": "secrets", "pointer": "/0"});
-    for (pattern, inner) in [
-        ("secrets", "m"),
-        ("m", "(a, secrets)"),
-        ("secrets", "secrets"),
+    for pattern in [
+        "secrets",
+        "r#secrets",
+        "(secrets)",
+        "(a, secrets)",
+        "(secrets,)",
+        "Some(secrets)",
+        "Ok(secrets)",
+        "Some((a, secrets))",
+        "(a, (b, secrets))",
+        "Mail { secrets, .. }",
+        "Mail { body: secrets, .. }",
+        "[secrets, ..]",
+        "[a, secrets @ ..]",
+        "ref secrets",
+        "mut secrets",
+        "&secrets",
+        "&mut secrets",
+        "box secrets",
+        "x @ secrets",
+        "x@secrets",
+        "secrets @ _",
+        "secrets@1..",
+        "A | secrets",
+        "Foo::<u8>(secrets)",
+        "m!(secrets)",
+        "(r\"\\\", secrets, \"\")",
+        "(br\"\\\", secrets, b\"\")",
+        "('\"', secrets, '\"')",
+        "(b'\"', secrets, b'\"')",
+        "('\\\'', secrets, '\"', '\\\'')",
+        "(\"\\\"\", secrets, \"\")",
+        "(r#\"\"\"#, secrets, \"\")",
+        "/* \" */ secrets /* \" */",
+        "x // \"\nsecrets //\"",
+        "\"\"\" secrets",
+        "sécrets|secrets",
     ] {
-        assert_eq!(
-            read(pattern, inner, secrets()).unwrap_err(),
-            "this reads `secrets`, and a pattern around it binds `secrets`"
-        );
+        for (outer, inner) in [(pattern, "m"), ("m", pattern), (pattern, pattern)] {
+            let found = read(outer, inner, secrets());
+            assert_eq!(found.unwrap_err(), HIDDEN, "{outer} {inner}");
+        }
+        let chain = format!("let Some(_) = list && let {pattern} = list && k");
+        assert_eq!(chained(&chain).unwrap_err(), HIDDEN, "{chain}");
     }
     let outer = read("m", "m", json!({"local": 0, "pointer": ""})).unwrap();
     assert!(outer.contains("a: local0\n"), "{outer}");
@@ -149,5 +199,184 @@ fn a_name_that_a_pattern_binds_again_is_an_error() {
     assert!(inner.contains("a: m\n"), "{inner}");
     assert!(read("m", "local0", json!({"local": 0, "pointer": ""})).is_ok());
     assert!(read("[]", "local0", json!({"local": 0, "pointer": ""})).is_err());
-    assert!(read("m", "n", secrets()).unwrap().contains("a: secrets[0]"));
+    assert!(read("m", &"a".repeat(5_000), secrets()).is_err());
+    for pattern in [
+        "n",
+        "\"secrets\"",
+        "Status { kind: \"secrets\", .. }",
+        "'s' | \"secrets\"",
+        "my_secrets",
+        "secrets2",
+    ] {
+        let printed = read("m", pattern, secrets()).unwrap();
+        assert!(printed.contains("a: secrets[0]"), "{pattern}");
+    }
+    // What a condition reads is no pattern.
+    let chain = "let Some(a) = secrets.first() && secrets == \"let secrets\" && a >= secrets";
+    assert!(chained(chain).is_ok());
+    for chain in [
+        "let Foo::<A = B>(secrets) = list && k",
+        "let Foo::<{ a = b }>(secrets) = list && k",
+        "k && let secrets@1..=5 = list",
+        "\"\\\\\" && let secrets = \"\"",
+    ] {
+        assert_eq!(chained(chain).unwrap_err(), HIDDEN, "{chain}");
+    }
+}
+
+/// A step of another kind of name is also what is printed.
+#[test]
+fn names_that_rust_does_not_have_are_looked_for_as_well() {
+    for (id, pattern) in [
+        ("my-step", "my-step"),
+        ("my-step", "(a, my-step)"),
+        ("$x", "$x"),
+        ("@x", "@x"),
+        ("a-$b", "x@a-$b"),
+    ] {
+        let reference = json!({"reference": {"step": id, "pointer": "/0"}});
+        let list = json!({"reference": {"input": "list", "pointer": ""}});
+        let call = json!({"tool": {"name": "t"}, "arguments": {"object": {"a": reference}}});
+        let found = asked(&json!({
+            "name": "p", "inputs": [{"name": "list"}],
+            "steps": [
+                {"id": id, "tool": {"name": "t"}, "arguments": {"object": {}}},
+                {"id": "s", "for": {"pattern": pattern, "list": list, "body": call}}
+            ]
+        }));
+        assert!(found.is_err(), "{id} {pattern}");
+    }
+}
+
+fn chained(chain: &str) -> Result<Plan, String> {
+    let arguments = json!({"object": {"a": {"reference": secrets()}}});
+    let call = json!({"tool": {"name": "t"}, "arguments": arguments});
+    let chain = json!({"computed": {"written": chain, "reads": [{"input": "list"}]}});
+    asked(&json!({
+        "name": "p", "inputs": [{"name": "list"}],
+        "steps": [
+            {"id": "secrets", "tool": {"name": "t"}, "arguments": {"object": {}}},
+            {"id": "s", "if": [{"chain": chain, "then": call}]}
+        ]
+    }))
+}
+
+#[test]
+fn a_part_goes_by_its_name_in_any_plain_pattern() {
+    for (pattern, pointer, printed) in [
+        ("Some((a, b))", "/1/x", "b.x"),
+        ("Some(Some(a))", "/1", "a[1]"),
+        ("(a)", "/0", "a[0]"),
+        ("(a,)", "/0", "a"),
+        ("(a, b,)", "/1", "b"),
+        ("((a, b), c)", "/1", "c"),
+        ("([a, b], c)", "/0", "local1[0]"),
+        ("(_, c)", "/0", "local1[0]"),
+        ("(.., c)", "/1", "local1[1]"),
+        ("(c, ..)", "/0", "local1[0]"),
+        ("(a, x @ ..)", "/0", "local1[0]"),
+        ("(a, a)", "/0", "local1[0]"),
+        ("(ref a, b)", "/0", "local1[0]"),
+        ("(a, \"b\", c)", "/2", "c"),
+        ("Some(a, b)", "/1", "local1[1]"),
+        ("(a) | (b)", "", "local1"),
+        ("(Some(a), b)", "/0", "local1[0]"),
+        ("Ok(a)", "", "local1"),
+        ("None", "", "local1"),
+        ("r#type", "/x", "type.x"),
+    ] {
+        let plan = looped("m", pattern, json!({"local": 1, "pointer": pointer})).unwrap();
+        let found = plan.to_string();
+        assert!(
+            found.contains(&format!("a: {printed}\n")),
+            "{pattern}: {found}"
+        );
+        // Both are derived in one way, so what has no name has none in Rust.
+        if let Ok(source) = RustSource::new(&plan).allow_code().write() {
+            assert!(!printed.starts_with("local1"), "{pattern}: {source}");
+            assert!(source.contains(printed), "{pattern}: {source}");
+        } else {
+            let raw = pattern == "Some(a, b)" || pattern == "None";
+            assert!(printed.starts_with("local1") || raw, "{pattern}");
+        }
+    }
+}
+
+/// A pattern, and whether it has the name in it.
+fn pattern(random: &mut Rng, depth: usize) -> (String, bool) {
+    let leaf = depth == 0 || random.u8(..4) == 0;
+    if leaf {
+        let (text, named) = random
+            .choice([
+                ("secrets", true),
+                ("ref secrets", true),
+                ("ref mut secrets", true),
+                ("r#secrets", true),
+                ("secrets @ _", true),
+                ("a", false),
+                ("_", false),
+                ("..", false),
+                ("None", false),
+                ("my_secrets", false),
+                ("\"secrets\"", false),
+                ("\"\\\" secrets\"", false),
+                ("r\"\\\"", false),
+                ("r#\"\" secrets\"#", false),
+                ("'\"'", false),
+                ("-1..=5", false),
+                ("'\\\''", false),
+            ])
+            .unwrap();
+        return (text.to_owned(), named);
+    }
+    let count = random.usize(1..4);
+    let inner: Vec<_> = (0..count).map(|_| pattern(random, depth - 1)).collect();
+    let named = inner.iter().any(|(_, named)| *named);
+    let texts: Vec<&str> = inner.iter().map(|(text, _)| text.as_str()).collect();
+    let first = texts[0];
+    match random.u8(..8) {
+        0 => (format!("({})", texts.join(", ")), named),
+        1 => (format!("[{}]", texts.join(",")), named),
+        2 => (format!("m::Ok::<u8>({})", texts.join(" , ")), named),
+        3 => (texts.join(" | "), named),
+        4 => (format!("&mut {first}"), inner[0].1),
+        5 => (format!("x @ ({first})"), inner[0].1),
+        6 => (format!("Some({first})"), inner[0].1),
+        _ => {
+            let fields: Vec<_> = texts.iter().map(|text| format!("f: {text}")).collect();
+            match random.bool() {
+                true => (format!("m::Mail {{ {}, .. }}", fields.join(", ")), named),
+                false => (format!("Mail {{ {}, secrets }}", fields.join(", ")), true),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_name_anywhere_in_a_pattern_is_found_and_nowhere_else() {
+    let mut counts = [0; 2];
+    for seed in 0..1_000 {
+        let mut random = Rng::with_seed(seed);
+        let depth = random.usize(..5);
+        let (pattern, named) = pattern(&mut random, depth);
+        let found = match random.bool() {
+            true => looped("m", &pattern, secrets()),
+            false => chained(&format!("k && let {pattern} = list && secrets == \"x\"")),
+        };
+        match found {
+            Ok(plan) => {
+                assert!(!named, "{pattern}");
+                assert!(plan.to_string().contains("secrets[0]"));
+                if let Ok(source) = RustSource::new(&plan).allow_code().write() {
+                    assert!(source.contains("secrets[0]"), "{source}");
+                }
+            }
+            Err(message) => {
+                assert_eq!(message, HIDDEN, "{pattern}");
+                assert!(named, "{pattern}");
+            }
+        }
+        counts[usize::from(named)] += 1;
+    }
+    assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
 }

@@ -104,7 +104,7 @@ static UNSEEN: LazyLock<ClassUnicode> = LazyLock::new(|| {
     }
 });
 
-fn is_unseen(c: char) -> bool {
+pub(crate) fn is_unseen(c: char) -> bool {
     let ranges = UNSEEN.ranges();
     let place = ranges.partition_point(|range| range.end() < c);
     ranges.get(place).is_some_and(|range| range.start() <= c)
