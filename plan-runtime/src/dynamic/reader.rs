@@ -163,7 +163,7 @@ impl<'c> Reader<'c> {
     /// let findings = Reader::new().read_slice(b"[{\"id\": \"caf\xe9\"}]").unwrap_err();
     /// assert_eq!(findings[0].code, Code::InvalidJson);
     /// assert_eq!(findings.to_string(), "\
-    /// error[invalid-json]: the document is not UTF-8: byte 12 is 0xe9, does not begin a character
+    /// error[invalid-json]: the document is not UTF-8: byte 12, 0xe9, does not begin a character
     ///   --> 1:13
     ///    = help: save it as UTF-8
     /// ");

@@ -8,7 +8,6 @@ use plan_runtime::plan::{
 use serde_json::{Value, json};
 
 fn plan(kind: &str, text: &str) -> Plan {
-    let reference = json!({"reference": {"input": "x", "pointer": ""}});
     let call = json!({"tool": {"name": "t"}, "arguments": {"object": {}}});
     let computed = |text: &str| json!({"computed": {"written": text, "reads": []}});
     let step = |body: Value| {
@@ -30,10 +29,10 @@ fn plan(kind: &str, text: &str) -> Plan {
             steps = step(json!({"if": [{"chain": computed(&chain), "then": call}]}));
         }
         "let" => {
-            steps = step(json!({"if": [{"pattern": text, "value": reference, "then": call}]}));
+            steps = step(json!({"if": [{"pattern": text, "value": computed("x"), "then": call}]}));
         }
         "for" => {
-            let each = json!({"pattern": text, "list": reference, "body": call});
+            let each = json!({"pattern": text, "list": computed("x"), "body": call});
             steps = step(json!({"for": each}));
         }
         "path" => {}

@@ -48,7 +48,6 @@ fn what_looks_like_a_placeholder_is_text() {
 fn code_that_the_program_does_not_contain_is_refused_and_listed() {
     let call = json!({"tool": {"name": "t"}, "arguments": {"object": {}}});
     let computed = |written: &str| json!({"computed": {"written": written, "reads": []}});
-    let list = json!({"reference": {"input": "x", "pointer": ""}});
     let plan = canonical(
         json!([{"name": "x", "type": "[u8; { std::process::exit(1) }]"}]),
         json!([
@@ -57,7 +56,7 @@ fn code_that_the_program_does_not_contain_is_refused_and_listed() {
             {"id": "i", "if": [
                 {"condition": computed("holds!()"), "then": call},
                 {"chain": computed("let Some(y) = x && y"), "then": call},
-                {"pattern": "Some(1)", "value": list, "then": call},
+                {"pattern": "Some(1)", "value": computed("one()"), "then": call},
             ]},
             {"id": "p", "tool": {"name": "t"}, "arguments": {"object": {"text": {"text": ["a", {"value": computed("shown()")}]}}},
                 "policy": {"fallback": computed("failed()")}}
@@ -80,6 +79,7 @@ fn code_that_the_program_does_not_contain_is_refused_and_listed() {
             "argument `if` of step `i`: the computed value `holds!()`",
             "argument `if` of step `i`: the condition `let Some(y) = x && y`",
             "step `i`: the pattern `Some(1)`",
+            "argument `if` of step `i`: the computed value `one()`",
             "the arguments of step `p`: the computed value `failed()`",
             "argument `text` of step `p`: the computed value `shown()`",
         ]
@@ -159,7 +159,7 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         );
     }
     let call = json!({"tool": {"name": "t"}, "arguments": {"object": {}}});
-    let list = json!({"reference": {"input": "x", "pointer": ""}});
+    let list = json!({"computed": {"written": "all()", "reads": []}});
     for pattern in [
         "m in x {} for m",
         "m //",
@@ -176,7 +176,7 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         );
         // A comment is gone, and a macro is one pattern.
         match pattern {
-            "m //" => plan.to_rust().map(drop).unwrap(),
+            "m //" => RustSource::new(&plan).allow_code().write().map(drop).unwrap(),
             "evil!{}" => assert!(said(&plan).starts_with(
                 "the plan contains code from outside the program: step `s`: the pattern"
             )),

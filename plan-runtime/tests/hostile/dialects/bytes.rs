@@ -30,7 +30,7 @@ fn bytes_that_are_not_text_have_their_place() {
     assert_eq!(
         findings.to_string(),
         format!(
-            "error[invalid-json]: the document is not UTF-8: byte {at} is 0xc3, does not begin a character\n  \
+            "error[invalid-json]: the document is not UTF-8: byte {at}, 0xc3, does not begin a character\n  \
              --> 2:{}\n   = help: save it as UTF-8\n",
             at - 1
         )
@@ -174,7 +174,7 @@ fn signs_that_few_texts_have_are_read_as_they_are_or_refused() {
             "the string has half of a surrogate pair in it, which is no text",
         ),
         (r#""\u12""#, r"this is not JSON: `\u12` has too few digits"),
-        (r#""\x41""#, r"this is not JSON: `\\x` is not an escape"),
+        (r#""\x41""#, r"this is not JSON: `\x` is not an escape"),
         ("\0", r"this is not JSON: expected a value, found `\0`"),
         ("01", "this is not JSON: `01` is not a number"),
         (".5", "this is not JSON: expected a value, found `.`"),

@@ -156,7 +156,7 @@ fn document(mut text: impl FnMut(usize) -> String) -> Value {
                 next("k"): {"reference": {"step": ids[0], "path": [next("k"), "3"]}},
                 "text": {"text": [next("s"), {"value": {"reference": {"step": ids[0], "pointer": ""}}}]}}},
              "policy": {"optional": "whole", "fallback": next("s")}},
-            {"id": ids[2], "intent": next("d"), "for": {"pattern": next("x"), "list": [next("s"), next("s")], "body":
+            {"id": ids[2], "intent": next("d"), "for": {"pattern": next("x"), "list": {"computed": {"written": next("s"), "reads": []}}, "body":
                 {"if": [{"condition": {"computed": {"written": next("c"), "reads": [{"step": ids[0]}]}},
                          "then": {"tool": {"name": tool}, "arguments": {"object": {"x": {"reference": {"local": 0, "pointer": ""}}}}}}]}}},
             {"id": ids[3], "intent": next("d"), "value": {"computed": {"written": next("c"), "reads": [{"step": ids[0]}]}}},

@@ -159,7 +159,7 @@ plan p
 fn rust_that_was_never_parsed_stays_in_its_place() {
     prints(
         &json!({"name": "p", "inputs": [{"name": "i", "type": "Vec<u8>"}], "steps": [
-            {"id": "a", "for": {"pattern": "x in [] {  // nothing", "list": [1], "body": {"if": [
+            {"id": "a", "for": {"pattern": "x in [] {  // nothing", "list": {"computed": {"written": "all()", "reads": []}}, "body": {"if": [
                 {"condition": {"computed": {"written": "false {  //", "reads": []}}, "then": {"tool": {"name": "t"}}}]}}},
             {"id": "b", "value": {"computed": {"written": "\"a text\"", "reads": []}}},
             {"id": "c", "value": {"computed": {"written": "mail.subject", "reads": []}}},
@@ -174,7 +174,7 @@ fn rust_that_was_never_parsed_stays_in_its_place() {
 plan p -> code("u8\n\n  step h = t")
   input i: Vec<u8>
 
-  step a = for code("x in [] {  // nothing") in [1] {
+  step a = for code("x in [] {  // nothing") in all() {
     if computed("false {  //") {
       t
     }

@@ -48,7 +48,7 @@ fn with(place: usize, text: &str) -> Value {
             json!([{"id": "x", "if": [{"condition": computed, "then": {"tool": {"name": "t"}}}]}])
         }
         12 => {
-            json!([{"id": "x", "for": {"pattern": text, "list": [1], "body": {"tool": {"name": "t"}}}}])
+            json!([{"id": "x", "for": {"pattern": text, "list": {"computed": {"written": "all()", "reads": []}}, "body": {"tool": {"name": "t"}}}}])
         }
         13 => json!([{"id": "x", "value": text}]),
         _ => json!([named("x", json!({"k": [computed, 1]}))]),

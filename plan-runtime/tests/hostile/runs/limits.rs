@@ -179,9 +179,7 @@ fn outputs_of_tools_have_the_limit() {
         json!([{"id": "t", "tool": {"name": "text"}, "arguments": {"object": {"n": 10_000}}}]);
     assert_eq!(
         failure(&plan(call), value(8 * KIB)),
-        format!(
-            "step `t` (text): its output cannot be encoded: the value would take more than 8 KiB, {TOO_LARGE}"
-        )
+        format!("step `t` (text): its output: the value would take more than 8 KiB, {TOO_LARGE}")
     );
 }
 
