@@ -385,7 +385,8 @@ fn words(tokens: &[&str], has_strings: bool) -> Vec<Box<str>> {
     let readings = |token: &&str| {
         let whole = token.contains(['-', '$']).then_some(*token);
         let words = token.split(|c| !is_part(c)).chain(whole);
-        let words = words.filter(|word| !word.is_empty());
+        // What begins with a digit is no name, and as one it is in quotes.
+        let words = words.filter(|word| !word.is_empty() && !word.starts_with(char::is_numeric));
         words.map(Box::from).collect::<Vec<Box<str>>>()
     };
     let mut words: Vec<Box<str>> = tokens.flat_map(readings).collect();
