@@ -112,7 +112,7 @@ fn tool_plans() {
                 r#""{""#,
                 "error[invalid-json]: this is not JSON: it ends too early
   --> 3:43 in step `b`
-   = help: the arguments are an object, or a string with the JSON text of one
+   = help: was the document cut off?
 ",
             ),
             (

@@ -94,7 +94,7 @@ fn code_that_the_program_does_not_contain_is_refused_and_listed() {
     assert_eq!(
         said,
         format!(
-            "the plan contains code from outside the program in 9 places:\n{list}\
+            "the plan contains code from outside the program in 10 places:\n{list}\
              help: review the code, then call `RustSource::allow_code`"
         )
     );
@@ -176,7 +176,11 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         );
         // A comment is gone, and a macro is one pattern.
         match pattern {
-            "m //" => RustSource::new(&plan).allow_code().write().map(drop).unwrap(),
+            "m //" => RustSource::new(&plan)
+                .allow_code()
+                .write()
+                .map(drop)
+                .unwrap(),
             "evil!{}" => assert!(said(&plan).starts_with(
                 "the plan contains code from outside the program: step `s`: the pattern"
             )),
