@@ -519,3 +519,76 @@ fn outputs_with_references_that_lead_nowhere_are_errors() {
     );
     read("{{found.result.b}}").unwrap();
 }
+
+#[test]
+fn lists_and_objects_are_compared_with_allowed_values() {
+    for (schema, right, wrong) in [
+        (
+            json!({"const": {"to": "bob"}}),
+            json!({"to": "bob"}),
+            json!({"to": "evil"}),
+        ),
+        (
+            json!({"const": {"to": "bob"}}),
+            json!({"to": "bob"}),
+            json!({"to": "bob", "cc": "x"}),
+        ),
+        (
+            json!({"const": {"to": "bob"}}),
+            json!({"to": "bob"}),
+            json!({}),
+        ),
+        (
+            json!({"enum": [["a"], ["b"]]}),
+            json!(["b"]),
+            json!(["evil", "x"]),
+        ),
+        (json!({"enum": [["a"], ["b"]]}), json!(["b"]), json!([])),
+        (
+            json!({"enum": [[1], {"a": [2.0]}]}),
+            json!({"a": [2]}),
+            json!({"a": [3]}),
+        ),
+        (
+            json!({"anyOf": [{"const": ["a"]}, {"type": "string"}]}),
+            json!(["a"]),
+            json!(["b"]),
+        ),
+        (
+            json!({"const": "y", "enum": ["x", "y"]}),
+            json!("y"),
+            json!("x"),
+        ),
+        (json!({"enum": ["x", 1]}), json!(1.0), json!("y")),
+    ] {
+        takes(&schema, &right).unwrap();
+        takes(&schema, &wrong).unwrap_err();
+    }
+    takes(&json!({"const": "x", "enum": ["y"]}), &json!("x")).unwrap_err();
+    takes(&json!({"const": "x", "enum": ["y"]}), &json!("y")).unwrap_err();
+}
+
+#[test]
+fn values_are_compared_as_far_as_they_are_literal() {
+    let schema = json!({"properties": {"x": {"enum": [["a", "b"], {"to": "bob", "cc": "c"}]}}});
+    let tools = || {
+        let takes = Contract::new("t").arguments(schema.clone());
+        Contracts::from_iter([Contract::new("find"), takes])
+    };
+    let read = |x: Value| {
+        let step = json!({"id": "sent", "tool": "t", "arguments": {"x": x}});
+        let text = json!([{"id": "found", "tool": "find", "arguments": {}}, step]).to_string();
+        Reader::new().tools(&tools()).read(&text).map(drop)
+    };
+    read(json!(["a", "{{found.result}}"])).unwrap();
+    read(json!({"to": "{{found.result}}", "cc": "c"})).unwrap();
+    for wrong in [
+        json!(["{{found.result}}", "x"]),
+        json!(["{{found.result}}"]),
+        json!({"to": "{{found.result}}", "cc": "d"}),
+        json!({"to": "{{found.result}}", "bcc": "c"}),
+    ] {
+        let findings = read(wrong).unwrap_err();
+        assert_eq!(findings[0].code, Code::NotAllowed, "{findings}");
+    }
+}

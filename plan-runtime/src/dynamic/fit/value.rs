@@ -137,13 +137,10 @@ impl<'t> Fit<'t> {
         let forms = takes.forms().iter();
         let forms: Vec<&Form<'_>> = forms.filter(|form| form.types().overlaps(types)).collect();
         let allowed: Option<Vec<Vec<&Value>>> = forms.iter().map(|form| form.allowed()).collect();
-        if let Some(allowed) = allowed
-            && let Some(value) = item.scalar()
-            && !value.is_null()
-        {
+        if let Some(allowed) = allowed {
             let allowed: Vec<&Value> = allowed.into_iter().flatten().collect();
-            if !allowed.iter().any(|other| same(&value, other)) {
-                return Ok(self.not_allowed(item, &value, &allowed).into());
+            if !self.is_one_of(item, &allowed)? {
+                return Ok(self.not_allowed(item, &allowed).into());
             }
         }
         let forms = match self.told_apart(item, forms)? {
@@ -157,6 +154,19 @@ impl<'t> Fit<'t> {
         let best = self.nearest(item, &forms);
         self.choices.set(self.choices.get() - 1);
         best
+    }
+
+    /// Whether it may be one of these values, or null, of which its type says whether it may be.
+    fn is_one_of(&self, item: Item<'_>, allowed: &[&Value]) -> Result<bool, Beyond> {
+        if let Some(value) = item.scalar() {
+            return Ok(value.is_null() || allowed.iter().any(|other| same(&value, other)));
+        }
+        for other in allowed {
+            if item.may_be(other, self.fuel)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What is wrong by the form that is nearest.
@@ -223,8 +233,7 @@ impl<'t> Fit<'t> {
             }
             let meant = |tags: &Vec<&Value>| tags.iter().any(|other| same(&tag, other));
             if !of_each.iter().any(meant) {
-                let problem =
-                    self.at_member(name, || self.not_allowed(member, &tag, &of_each.concat()));
+                let problem = self.at_member(name, || self.not_allowed(member, &of_each.concat()));
                 return Ok(Err(problem));
             }
             let meant = forms.iter().zip(&of_each).filter(|(_, tags)| meant(tags));
@@ -236,11 +245,9 @@ impl<'t> Fit<'t> {
     fn in_form(&self, item: Item<'_>, form: &Form<'_>) -> Result<Problems, Beyond> {
         self.spend(1 + form.schemas().len())?;
         if let Some(allowed) = form.allowed()
-            && let Some(value) = item.scalar()
-            && !value.is_null()
-            && !allowed.iter().any(|other| same(&value, other))
+            && !self.is_one_of(item, &allowed)?
         {
-            return Ok(self.not_allowed(item, &value, &allowed).into());
+            return Ok(self.not_allowed(item, &allowed).into());
         }
         match item.kind() {
             Kind::Number(_) | Kind::String(_) => {
@@ -548,7 +555,7 @@ impl<'t> Fit<'t> {
         Ok((code, help))
     }
 
-    fn not_allowed(&self, item: Item<'_>, value: &Value, allowed: &[&Value]) -> Problem {
+    fn not_allowed(&self, item: Item<'_>, allowed: &[&Value]) -> Problem {
         let has_to = match allowed {
             [one] => format!("has to be {}", list_values(&[one])),
             all => format!("has to be one of {}", list_values(all)),
@@ -556,7 +563,10 @@ impl<'t> Fit<'t> {
         let place = self.place.borrow();
         let message = format!("{} is {}, and {has_to}", subject(&place), item.words());
         let texts = || allowed.iter().filter_map(|value| value.as_str());
-        let help = value.as_str().filter(|text| text.len() <= MOST_READ);
+        let help = match item.kind() {
+            Kind::String(text) if text.len() <= MOST_READ => Some(text),
+            _ => None,
+        };
         let help = help.and_then(|text| {
             let parts = text.split([',', ';', '|']).map(str::trim);
             let parts: Vec<&str> = parts.take(MOST_LISTED + 1).collect();

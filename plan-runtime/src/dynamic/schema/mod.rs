@@ -229,12 +229,16 @@ impl<'a> Schema<'a> {
 
     fn allowed(self) -> Option<Vec<&'a Value>> {
         let values = match self.keyword("enum") {
-            Some(Value::Array(values)) => Some(values.iter().collect()),
+            Some(Value::Array(values)) => Some(values.iter().collect::<Vec<_>>()),
             _ => None,
         };
-        match self.keyword("const") {
-            Some(value) => Some(vec![value]),
-            None => values,
+        match (self.keyword("const"), values) {
+            (Some(value), Some(values)) => {
+                let listed = values.into_iter().any(|other| same(value, other));
+                Some(if listed { vec![value] } else { Vec::new() })
+            }
+            (Some(value), None) => Some(vec![value]),
+            (None, values) => values,
         }
     }
 
@@ -640,6 +644,13 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) if a != b => {
             (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let has = |(name, a): (&String, &Value)| b.get(name).is_some_and(|b| same(a, b));
+            a.len() == b.len() && a.iter().all(has)
         }
         _ => a == b,
     }
