@@ -401,3 +401,194 @@ fn many_allowed_values_are_compared() {
         "{findings}"
     );
 }
+
+/// Whether both checks take this argument `x`, and what the reader's findings say if not.
+fn takes(schema: &Value, x: &Value) -> Result<(), String> {
+    let mut whole = json!({"type": "object", "properties": {"x": schema}});
+    if let Some(definitions) = schema.get("$defs") {
+        whole["$defs"] = definitions.clone();
+    }
+    let arguments = json!({"x": x});
+    let findings = read(
+        Contract::new("t").arguments(whole.clone()),
+        &plan(&arguments),
+    );
+    let (calls, error) = call(&whole, &arguments);
+    assert_eq!(calls == 1, findings.is_ok(), "{schema} {x}: {error}");
+    findings.map_err(|findings| findings.to_string())
+}
+
+#[test]
+fn a_bound_with_a_zero_fraction_is_a_bound() {
+    for (schema, right, wrong) in [
+        (json!({"maxLength": 5.0}), json!("abcde"), json!("abcdef")),
+        (json!({"minLength": 5.0}), json!("abcde"), json!("abcd")),
+        (json!({"maxItems": 2.0}), json!([1, 2]), json!([1, 2, 3])),
+        (json!({"minItems": 2e0}), json!([1, 2]), json!([1])),
+        (json!({"maxLength": -0.0}), json!(""), json!("a")),
+        (json!({"maxLength": 1e300}), json!("a"), json!(5)),
+    ] {
+        takes(&schema, &right).unwrap();
+        if wrong.is_number() {
+            takes(&json!({"minLength": 1e300}), &right).unwrap_err();
+        } else {
+            takes(&schema, &wrong).unwrap_err();
+        }
+    }
+    takes(&json!({"maxLength": 1.5}), &json!("abc")).unwrap();
+}
+
+#[test]
+fn references_that_lead_nowhere_are_errors() {
+    let with = |target: Value| {
+        json!({
+            "$ref": target,
+            "$defs": {"a": {"$anchor": "a", "type": "string"}, "no schema": 5},
+        })
+    };
+    for target in [
+        json!("#/$defs/missing"),
+        json!("#a"),
+        json!("#/$defs/no%20schema"),
+        json!("#/%FF"),
+        json!("# /$defs/a"),
+        json!(5),
+        json!(null),
+    ] {
+        for schema in [
+            with(target.clone()),
+            json!({"allOf": [with(target.clone())]}),
+            json!({"anyOf": [{"type": "string"}, with(target.clone())]}),
+        ] {
+            let error = takes(&schema, &json!("x")).unwrap_err();
+            assert!(
+                error.contains("`t` cannot be checked: its schema refers to `"),
+                "{error}"
+            );
+            let words = target
+                .as_str()
+                .map_or_else(|| target.to_string(), str::to_owned);
+            assert!(
+                error.contains(&format!("`{words}`, which is not found")),
+                "{error}"
+            );
+        }
+        // Where no value meets it, it does no harm.
+        let whole = json!({"properties": {"x": with(target), "y": {"type": "string"}}});
+        assert_eq!(call(&whole, &json!({"y": "a"})).0, 1);
+    }
+    // Other documents are not looked at.
+    for target in ["https://example.com/a.json#/b", "other.json"] {
+        takes(&with(json!(target)), &json!("x")).unwrap();
+    }
+}
+
+#[test]
+fn references_are_decoded() {
+    let schema = |target: &str| {
+        json!({
+            "$ref": target,
+            "$defs": {"a b/c~d%é": {"type": "string"}, "List<T>": {"type": "string"}},
+        })
+    };
+    for target in [
+        "#/$defs/a%20b~1c~0d%25%C3%A9",
+        "#/%24defs/a b%7E1c%7e0d%é",
+        "#%2F$defs%2FList%3CT%3e",
+        "#/$defs/List<T>",
+    ] {
+        takes(&schema(target), &json!("x")).unwrap();
+        let error = takes(&schema(target), &json!(5)).unwrap_err();
+        assert!(error.contains("has to be a string"), "{target}: {error}");
+    }
+}
+
+#[test]
+fn outputs_with_references_that_lead_nowhere_are_errors() {
+    let output = json!({"properties": {"a": {"$ref": "#/$defs/gone"}, "b": {"type": "string"}}});
+    let tools = Contracts::from_iter([Contract::new("find").output(output), Contract::new("send")]);
+    let read = |text: &str| {
+        let step = json!({"id": "sent", "tool": "send", "arguments": {"text": text}});
+        let text = json!([{"id": "found", "tool": "find", "arguments": {}}, step]).to_string();
+        Reader::new().tools(&tools).read(&text).map(drop)
+    };
+    let findings = read("{{found.result.a}}").unwrap_err();
+    assert_eq!(
+        findings[0].message,
+        "the output of `find` cannot be checked: the schema of its output refers to `#/$defs/gone`, which is not found"
+    );
+    read("{{found.result.b}}").unwrap();
+}
+
+#[test]
+fn lists_and_objects_are_compared_with_allowed_values() {
+    for (schema, right, wrong) in [
+        (
+            json!({"const": {"to": "bob"}}),
+            json!({"to": "bob"}),
+            json!({"to": "evil"}),
+        ),
+        (
+            json!({"const": {"to": "bob"}}),
+            json!({"to": "bob"}),
+            json!({"to": "bob", "cc": "x"}),
+        ),
+        (
+            json!({"const": {"to": "bob"}}),
+            json!({"to": "bob"}),
+            json!({}),
+        ),
+        (
+            json!({"enum": [["a"], ["b"]]}),
+            json!(["b"]),
+            json!(["evil", "x"]),
+        ),
+        (json!({"enum": [["a"], ["b"]]}), json!(["b"]), json!([])),
+        (
+            json!({"enum": [[1], {"a": [2.0]}]}),
+            json!({"a": [2]}),
+            json!({"a": [3]}),
+        ),
+        (
+            json!({"anyOf": [{"const": ["a"]}, {"type": "string"}]}),
+            json!(["a"]),
+            json!(["b"]),
+        ),
+        (
+            json!({"const": "y", "enum": ["x", "y"]}),
+            json!("y"),
+            json!("x"),
+        ),
+        (json!({"enum": ["x", 1]}), json!(1.0), json!("y")),
+    ] {
+        takes(&schema, &right).unwrap();
+        takes(&schema, &wrong).unwrap_err();
+    }
+    takes(&json!({"const": "x", "enum": ["y"]}), &json!("x")).unwrap_err();
+    takes(&json!({"const": "x", "enum": ["y"]}), &json!("y")).unwrap_err();
+}
+
+#[test]
+fn values_are_compared_as_far_as_they_are_literal() {
+    let schema = json!({"properties": {"x": {"enum": [["a", "b"], {"to": "bob", "cc": "c"}]}}});
+    let tools = || {
+        let takes = Contract::new("t").arguments(schema.clone());
+        Contracts::from_iter([Contract::new("find"), takes])
+    };
+    let read = |x: Value| {
+        let step = json!({"id": "sent", "tool": "t", "arguments": {"x": x}});
+        let text = json!([{"id": "found", "tool": "find", "arguments": {}}, step]).to_string();
+        Reader::new().tools(&tools()).read(&text).map(drop)
+    };
+    read(json!(["a", "{{found.result}}"])).unwrap();
+    read(json!({"to": "{{found.result}}", "cc": "c"})).unwrap();
+    for wrong in [
+        json!(["{{found.result}}", "x"]),
+        json!(["{{found.result}}"]),
+        json!({"to": "{{found.result}}", "cc": "d"}),
+        json!({"to": "{{found.result}}", "bcc": "c"}),
+    ] {
+        let findings = read(wrong).unwrap_err();
+        assert_eq!(findings[0].code, Code::NotAllowed, "{findings}");
+    }
+}

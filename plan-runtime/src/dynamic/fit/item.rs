@@ -2,10 +2,11 @@
 
 use super::known::Known;
 use super::path::Found;
-use crate::dynamic::schema::Types;
+use crate::dynamic::schema::{Beyond, Types, same};
 use crate::plan::{Entry, Key, Number, Part, Template};
 use crate::resolve::describe;
 use serde_json::Value;
+use std::cell::Cell;
 
 /// A value. What is in it becomes an item when it is looked at, since there may be as many as the document has bytes.
 #[derive(Clone, Copy)]
@@ -198,6 +199,39 @@ impl<'a> Item<'a> {
             Kind::String(text) => Value::from(text),
             _ => return None,
         })
+    }
+
+    /// Whether it is this value, as far as it is literal.
+    pub(super) fn may_be(self, value: &Value, fuel: &Cell<usize>) -> Result<bool, Beyond> {
+        super::fuel::spend(fuel, 1)?;
+        match (self.kind(), value) {
+            (Kind::Unknown | Kind::Reference(_), _)
+            | (Kind::Text, Value::String(_))
+            | (Kind::Object { open: true }, Value::Object(_)) => Ok(true),
+            (Kind::List(count), Value::Array(values)) if count == values.len() => {
+                for (item, value) in self.elements().zip(values) {
+                    if !item.may_be(value, fuel)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            (Kind::Object { open: false }, Value::Object(members))
+                if self.members().count() == members.len() =>
+            {
+                for (name, item) in self.members() {
+                    let fits = match members.get(name) {
+                        Some(value) => item.may_be(value, fuel)?,
+                        None => false,
+                    };
+                    if !fits {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            _ => Ok(self.scalar().is_some_and(|scalar| same(&scalar, value))),
+        }
     }
 
     /// `the string "ten"`, `a list of 3 elements`.

@@ -2,7 +2,7 @@
 
 use super::path::{Found, Lost, follow};
 use super::{fuel, input};
-use crate::dynamic::schema::{Spent, Type, Types};
+use crate::dynamic::schema::{Beyond, Type, Types};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
 use crate::plan::{Body, Condition, Optional, Plan, Reference, Segment, Source, Step, Template};
@@ -35,12 +35,12 @@ pub(super) struct Given<'a> {
 /// Why it is not known where a reference leads.
 pub(super) enum Unfound<'a> {
     Lost(Box<(Lost<'a>, Type<'a>)>),
-    Spent,
+    Beyond(Beyond),
 }
 
-impl From<Spent> for Unfound<'_> {
-    fn from(_: Spent) -> Self {
-        Self::Spent
+impl From<Beyond> for Unfound<'_> {
+    fn from(why: Beyond) -> Self {
+        Self::Beyond(why)
     }
 }
 
@@ -88,7 +88,7 @@ impl<'a> Known<'a> {
         self.spans.has_broken(at..at + 1)
     }
 
-    pub(super) fn spend(&self, work: usize) -> Result<(), Spent> {
+    pub(super) fn spend(&self, work: usize) -> Result<(), Beyond> {
         fuel::spend(self.fuel, work)
     }
 
@@ -210,7 +210,7 @@ impl<'a> Gives<'a, '_> {
                         match follow(given.ty, &reference.path, &mut absent, self.fuel) {
                             Ok(Ok(ty)) => Given { ty, absent },
                             Ok(Err(_)) => Given::any(),
-                            Err(_) => Given::typed(Type::beyond()),
+                            Err(why) => Given::typed(Type::unknown(why)),
                         }
                     }
                     _ => Given::any(),

@@ -26,7 +26,7 @@ mod value;
 
 use super::draft::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
-use super::schema::{Spent, Type};
+use super::schema::{Beyond, Type};
 use super::spans::{Span, Spans};
 use super::{Contract, Contracts, Dialect};
 use crate::plan::{Action, BodyPart, Plan, Step, Template, ToolInfo};
@@ -81,7 +81,7 @@ pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<
             let kept = problems.kept.into_iter();
             kept.map(|problem| problem.message).collect()
         }
-        Err(Spent) => vec![too_large(tool, TAKES)],
+        Err(why) => vec![unchecked(tool, &why)],
     }
 }
 
@@ -94,13 +94,17 @@ fn values(value: &Value) -> usize {
     }
 }
 
-const TAKES: &str = "its schema and what it is given";
-const GIVES: &str = "the schema of its output";
+/// Says that it is not known whether the arguments of a tool fit.
+fn unchecked(tool: &str, why: &Beyond) -> String {
+    let why = match why {
+        Beyond::Work => "its schema and what it is given take too many comparisons".to_owned(),
+        Beyond::Target(target) => refers("its schema", target),
+    };
+    format!("`{}` cannot be checked: {why}", short(tool))
+}
 
-/// Says that it is not known whether something fits.
-fn too_large(tool: &str, what: &str) -> String {
-    let tool = short(tool);
-    format!("`{tool}` cannot be checked: {what} take too many comparisons")
+fn refers(schema: &str, target: &str) -> String {
+    format!("{schema} refers to `{}`, which is not found", short(target))
 }
 
 struct Checker<'a, 'n> {
@@ -173,8 +177,8 @@ impl<'a> Checker<'a, '_> {
                     .into_iter()
                     .for_each(|problem| self.problem(problem));
             }
-            Err(Spent) => {
-                let message = too_large(&tool.name, TAKES);
+            Err(why) => {
+                let message = unchecked(&tool.name, &why);
                 self.problem(Problem::new(Code::LimitPassed, None, message).at(Place::Tool));
             }
         }
@@ -191,15 +195,22 @@ impl<'a> Checker<'a, '_> {
             if self.known.is_broken(at) {
                 return;
             }
-            match self.known.found(reference) {
-                Ok(found) if !found.ty.is_beyond() => {}
-                Err(Unfound::Lost(lost)) => self.lost(at, reference, &lost.1, &lost.0),
-                Ok(_) | Err(Unfound::Spent) => {
-                    let whose = self.known.whose(reference.source);
-                    let message = format!("{whose} cannot be checked: {GIVES} is too large");
-                    self.problem(Problem::new(Code::LimitPassed, Some(at), message));
+            let why = match self.known.found(reference) {
+                Ok(found) => found.ty.beyond().cloned(),
+                Err(Unfound::Lost(lost)) => {
+                    self.lost(at, reference, &lost.1, &lost.0);
+                    None
                 }
-            }
+                Err(Unfound::Beyond(why)) => Some(why),
+            };
+            let Some(why) = why else { return };
+            let whose = self.known.whose(reference.source);
+            let why = match why {
+                Beyond::Work => "the schema of its output is too large".to_owned(),
+                Beyond::Target(target) => refers("the schema of its output", &target),
+            };
+            let message = format!("{whose} cannot be checked: {why}");
+            self.problem(Problem::new(Code::LimitPassed, Some(at), message));
         });
     }
 

@@ -1,6 +1,6 @@
 //! Where a reference leads to in what is known of an output.
 
-use crate::dynamic::schema::{Element, Presence, Property, Spent, Type, Types};
+use crate::dynamic::schema::{Beyond, Element, Presence, Property, Type, Types};
 use crate::dynamic::{Dialect, syntax};
 use crate::plan::{Absent, Reference, Segment, push_key};
 use crate::resolve::describe::short;
@@ -83,7 +83,7 @@ pub(super) fn follow<'a>(
     path: &[Segment],
     absent: &mut Option<String>,
     fuel: &Cell<usize>,
-) -> Result<Result<Type<'a>, Lost<'a>>, Spent> {
+) -> Result<Result<Type<'a>, Lost<'a>>, Beyond> {
     // What an element lacks is for the element alone.
     let (mut lists, mut of_element) = (0, None);
     for (at, segment) in path.iter().enumerate() {

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::value::{Fit, list_values, subject};
 use crate::dynamic::Dialect;
 use crate::dynamic::finding::Code;
-use crate::dynamic::schema::{Clash, Form, Property, Spent, Type, Types};
+use crate::dynamic::schema::{Beyond, Clash, Form, Property, Type, Types};
 use crate::plan::{Absent, Segment, is_word};
 use crate::resolve::describe::short;
 
@@ -22,7 +22,7 @@ impl Fit<'_> {
         takes: &Type<'_>,
         place: &str,
         required: bool,
-    ) -> Result<Option<Problem>, Spent> {
+    ) -> Result<Option<Problem>, Beyond> {
         let written = short(&found.reference.written);
         if let Some(clash) = found.ty.clash(takes, self.fuel)? {
             // To give null for what may be left out is to leave it out.

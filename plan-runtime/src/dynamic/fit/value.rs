@@ -7,7 +7,7 @@ use super::item::{Item, Kind};
 use super::problem::{Place, Problem, Problems};
 use crate::dynamic::draft::MOST_NAMES;
 use crate::dynamic::finding::Code;
-use crate::dynamic::schema::{Element, Form, Property, Spent, Type, Types, same};
+use crate::dynamic::schema::{Beyond, Element, Form, Property, Type, Types, same};
 use crate::plan::push_key;
 use crate::resolve::describe::{short, similar};
 use serde_json::Value;
@@ -57,7 +57,7 @@ impl<'t> Fit<'t> {
     }
 
     /// Whether a value fits that is not part of the arguments as they are.
-    fn fits(&self, item: Item<'_>, takes: &Type<'_>) -> Result<bool, Spent> {
+    fn fits(&self, item: Item<'_>, takes: &Type<'_>) -> Result<bool, Beyond> {
         let fit = Self {
             quiet: true,
             ..Self::new(self.tool, self.guesses, self.fuel)
@@ -65,7 +65,7 @@ impl<'t> Fit<'t> {
         Ok(fit.problems(item, takes, true)?.is_empty())
     }
 
-    fn spend(&self, work: usize) -> Result<(), Spent> {
+    fn spend(&self, work: usize) -> Result<(), Beyond> {
         fuel::spend(self.fuel, work)
     }
 
@@ -95,11 +95,9 @@ impl<'t> Fit<'t> {
         item: Item<'_>,
         takes: &Type<'_>,
         required: bool,
-    ) -> Result<Problems, Spent> {
+    ) -> Result<Problems, Beyond> {
         self.spend(1 + takes.cost())?;
-        if takes.is_beyond() {
-            return Err(Spent);
-        }
+        takes.known()?;
         let inside = match item.kind() {
             Kind::Unknown => return Ok(Problems::default()),
             Kind::Reference(found) => {
@@ -131,7 +129,7 @@ impl<'t> Fit<'t> {
         Ok(problems)
     }
 
-    fn compared(&self, item: Item<'_>, takes: &Type<'_>) -> Result<Problems, Spent> {
+    fn compared(&self, item: Item<'_>, takes: &Type<'_>) -> Result<Problems, Beyond> {
         let types = item.types();
         if !types.overlaps(takes.types()) {
             return Ok(self.wrong_type(item, takes)?.into());
@@ -139,13 +137,10 @@ impl<'t> Fit<'t> {
         let forms = takes.forms().iter();
         let forms: Vec<&Form<'_>> = forms.filter(|form| form.types().overlaps(types)).collect();
         let allowed: Option<Vec<Vec<&Value>>> = forms.iter().map(|form| form.allowed()).collect();
-        if let Some(allowed) = allowed
-            && let Some(value) = item.scalar()
-            && !value.is_null()
-        {
+        if let Some(allowed) = allowed {
             let allowed: Vec<&Value> = allowed.into_iter().flatten().collect();
-            if !allowed.iter().any(|other| same(&value, other)) {
-                return Ok(self.not_allowed(item, &value, &allowed).into());
+            if !self.is_one_of(item, &allowed)? {
+                return Ok(self.not_allowed(item, &allowed).into());
             }
         }
         let forms = match self.told_apart(item, forms)? {
@@ -161,8 +156,21 @@ impl<'t> Fit<'t> {
         best
     }
 
+    /// Whether it may be one of these values, or null, of which its type says whether it may be.
+    fn is_one_of(&self, item: Item<'_>, allowed: &[&Value]) -> Result<bool, Beyond> {
+        if let Some(value) = item.scalar() {
+            return Ok(value.is_null() || allowed.iter().any(|other| same(&value, other)));
+        }
+        for other in allowed {
+            if item.may_be(other, self.fuel)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// What is wrong by the form that is nearest.
-    fn nearest(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Result<Problems, Spent> {
+    fn nearest(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Result<Problems, Beyond> {
         let mut best: Option<Problems> = None;
         for form in forms {
             let problems = self.in_form(item, form)?;
@@ -178,7 +186,7 @@ impl<'t> Fit<'t> {
     }
 
     /// What is known of a member, once the work of knowing it is paid for.
-    fn property<'a>(&self, form: &Form<'a>, name: &str) -> Result<Property<'a>, Spent> {
+    fn property<'a>(&self, form: &Form<'a>, name: &str) -> Result<Property<'a>, Beyond> {
         let property = form.property(name);
         let cost = match &property {
             Property::Type(ty) => ty.cost(),
@@ -193,11 +201,11 @@ impl<'t> Fit<'t> {
         &self,
         item: Item<'_>,
         forms: Vec<&'s Form<'a>>,
-    ) -> Result<Result<Vec<&'s Form<'a>>, Problem>, Spent> {
+    ) -> Result<Result<Vec<&'s Form<'a>>, Problem>, Beyond> {
         let (Kind::Object { .. }, [first, _, ..]) = (item.kind(), forms.as_slice()) else {
             return Ok(Ok(forms));
         };
-        let tags = |form: &Form<'a>, name: &str| -> Result<Option<Vec<&Value>>, Spent> {
+        let tags = |form: &Form<'a>, name: &str| -> Result<Option<Vec<&Value>>, Beyond> {
             Ok(match self.property(form, name)? {
                 Property::Type(ty) => {
                     let allowed: Option<Vec<_>> = ty.forms().iter().map(Form::allowed).collect();
@@ -225,8 +233,7 @@ impl<'t> Fit<'t> {
             }
             let meant = |tags: &Vec<&Value>| tags.iter().any(|other| same(&tag, other));
             if !of_each.iter().any(meant) {
-                let problem =
-                    self.at_member(name, || self.not_allowed(member, &tag, &of_each.concat()));
+                let problem = self.at_member(name, || self.not_allowed(member, &of_each.concat()));
                 return Ok(Err(problem));
             }
             let meant = forms.iter().zip(&of_each).filter(|(_, tags)| meant(tags));
@@ -235,14 +242,12 @@ impl<'t> Fit<'t> {
         Ok(Ok(forms))
     }
 
-    fn in_form(&self, item: Item<'_>, form: &Form<'_>) -> Result<Problems, Spent> {
+    fn in_form(&self, item: Item<'_>, form: &Form<'_>) -> Result<Problems, Beyond> {
         self.spend(1 + form.schemas().len())?;
         if let Some(allowed) = form.allowed()
-            && let Some(value) = item.scalar()
-            && !value.is_null()
-            && !allowed.iter().any(|other| same(&value, other))
+            && !self.is_one_of(item, &allowed)?
         {
-            return Ok(self.not_allowed(item, &value, &allowed).into());
+            return Ok(self.not_allowed(item, &allowed).into());
         }
         match item.kind() {
             Kind::Number(_) | Kind::String(_) => {
@@ -257,7 +262,7 @@ impl<'t> Fit<'t> {
         }
     }
 
-    fn list(&self, item: Item<'_>, count: usize, form: &Form<'_>) -> Result<Problems, Spent> {
+    fn list(&self, item: Item<'_>, count: usize, form: &Form<'_>) -> Result<Problems, Beyond> {
         let mut lengths = form.schemas().iter();
         if let Some(bound) = lengths.find_map(|schema| length(count, *schema, "Items", "element")) {
             return Ok(self.out_of_bounds(item, &bound).into());
@@ -296,7 +301,7 @@ impl<'t> Fit<'t> {
         Ok(problems)
     }
 
-    fn object(&self, item: Item<'_>, open: bool, form: &Form<'_>) -> Result<Problems, Spent> {
+    fn object(&self, item: Item<'_>, open: bool, form: &Form<'_>) -> Result<Problems, Beyond> {
         let mut problems = Problems::default();
         let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
         let required = form.required();
@@ -355,7 +360,7 @@ impl<'t> Fit<'t> {
         item: Item<'a>,
         takes: &Type<'a>,
         inputs: &mut Inputs<'a>,
-    ) -> Result<(), Spent> {
+    ) -> Result<(), Beyond> {
         self.spend(1 + takes.cost())?;
         match item.kind() {
             Kind::Reference(found) => {
@@ -481,7 +486,7 @@ impl<'t> Fit<'t> {
         Problem { message, ..problem }.warning(true)
     }
 
-    fn wrong_type(&self, item: Item<'_>, takes: &Type<'_>) -> Result<Problem, Spent> {
+    fn wrong_type(&self, item: Item<'_>, takes: &Type<'_>) -> Result<Problem, Beyond> {
         let (mut code, mut help) = (Code::WrongType, None);
         // Looking for what was meant looks inside, where something else may be of a wrong type.
         if !self.quiet {
@@ -497,7 +502,7 @@ impl<'t> Fit<'t> {
     }
 
     /// What is to be done about a value of a wrong type.
-    fn meant(&self, item: Item<'_>, takes: &Type<'_>) -> Result<(Code, Option<String>), Spent> {
+    fn meant(&self, item: Item<'_>, takes: &Type<'_>) -> Result<(Code, Option<String>), Beyond> {
         let types = takes.types();
         let (mut code, mut help) = (Code::WrongType, None);
         let listed = takes.element();
@@ -550,7 +555,7 @@ impl<'t> Fit<'t> {
         Ok((code, help))
     }
 
-    fn not_allowed(&self, item: Item<'_>, value: &Value, allowed: &[&Value]) -> Problem {
+    fn not_allowed(&self, item: Item<'_>, allowed: &[&Value]) -> Problem {
         let has_to = match allowed {
             [one] => format!("has to be {}", list_values(&[one])),
             all => format!("has to be one of {}", list_values(all)),
@@ -558,7 +563,10 @@ impl<'t> Fit<'t> {
         let place = self.place.borrow();
         let message = format!("{} is {}, and {has_to}", subject(&place), item.words());
         let texts = || allowed.iter().filter_map(|value| value.as_str());
-        let help = value.as_str().filter(|text| text.len() <= MOST_READ);
+        let help = match item.kind() {
+            Kind::String(text) if text.len() <= MOST_READ => Some(text),
+            _ => None,
+        };
         let help = help.and_then(|text| {
             let parts = text.split([',', ';', '|']).map(str::trim);
             let parts: Vec<&str> = parts.take(MOST_LISTED + 1).collect();

@@ -8,6 +8,8 @@ pub(super) struct Allowed<'v> {
     /// The numbers among them, of all kinds and those that are floats.
     numbers: HashSet<u64>,
     floats: HashSet<u64>,
+    /// The lists and the objects among them, which may have numbers in them.
+    composed: Vec<&'v Value>,
 }
 
 impl<'v> Allowed<'v> {
@@ -16,6 +18,7 @@ impl<'v> Allowed<'v> {
         Self {
             numbers: numbers().filter_map(bits).collect(),
             floats: numbers().filter(|n| n.is_f64()).filter_map(bits).collect(),
+            composed: values.iter().copied().filter(|v| composed(v)).collect(),
             values: values.iter().copied().collect(),
         }
     }
@@ -26,8 +29,14 @@ impl<'v> Allowed<'v> {
             true => bits(number).is_some_and(|bits| self.numbers.contains(&bits)),
             false => bits(number).is_some_and(|bits| self.floats.contains(&bits)),
         };
-        self.values.contains(value) || value.as_number().is_some_and(close)
+        self.values.contains(value)
+            || value.as_number().is_some_and(close)
+            || (composed(value) && self.composed.iter().any(|other| super::same(value, other)))
     }
+}
+
+fn composed(value: &Value) -> bool {
+    value.is_array() || value.is_object()
 }
 
 fn bits(number: &Number) -> Option<u64> {

@@ -1,20 +1,21 @@
 //! What JSON Schemas say of values.
 //!
-//! Only what is understood says anything: a keyword that is not, a `$ref` that leads nowhere, `pattern`, `format`, `not` and the like
+//! Only what is understood says anything: a keyword that is not, a `$ref` to another document, `pattern`, `format`, `not` and the like
 //! leave a value free, so that nothing is found wrong that may be right. A schema that refers to itself without a property or an element
 //! between says nothing at that place.
 //!
-//! A schema that is too large to be worked off is another matter: it does say something, which nobody looked at. It becomes
-//! [`Form::Beyond`], and whatever meets one of those is an error.
+//! A schema that is too large to be worked off is another matter: it does say something, which nobody looked at. So does one with a
+//! `$ref` into its own document that leads nowhere. It becomes [`Form::Beyond`], and whatever meets one of those is an error.
 
 mod allowed;
 mod overlap;
 mod types;
 
 use allowed::Allowed;
-pub(super) use overlap::{Clash, Spent};
+pub(super) use overlap::Clash;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use std::rc::Rc;
 pub(super) use types::Types;
 
 /// How many forms a type has at most.
@@ -53,8 +54,17 @@ pub(super) enum Form<'a> {
     List(Type<'a>),
     /// Anything of these kinds.
     Plain(Types),
-    /// The schema is too large, so that nobody knows. So is all that is inside.
-    Beyond,
+    /// Nobody knows, of this and of all that is inside.
+    Beyond(Beyond),
+}
+
+/// Why nobody knows what fits.
+#[derive(Clone, Debug)]
+pub(super) enum Beyond {
+    /// Finding out is too much work.
+    Work,
+    /// This `$ref` leads nowhere.
+    Target(Rc<str>),
 }
 
 /// Opens the schemas of one type.
@@ -118,8 +128,13 @@ impl<'a> Schema<'a> {
     }
 
     pub(super) fn length(self, name: &str) -> Option<usize> {
-        let length = self.keyword(name)?.as_u64()?;
-        usize::try_from(length).ok()
+        let length = self.keyword(name)?;
+        if let Some(length) = length.as_u64() {
+            return Some(usize::try_from(length).unwrap_or(usize::MAX));
+        }
+        // To JSON Schema `5.0` is an integer.
+        let length = length.as_f64()?;
+        (length >= 0.0 && length.fract() == 0.0).then_some(length as usize)
     }
 
     /// `exclusiveMinimum: true`, as the fourth draft has it.
@@ -127,27 +142,47 @@ impl<'a> Schema<'a> {
         self.keyword(name) == Some(&Value::Bool(true))
     }
 
-    fn target(self) -> Option<Self> {
-        let target = self.keyword("$ref")?.as_str()?;
-        let pointer = target.strip_prefix('#')?.replace("%24", "$");
-        self.root.pointer(&pointer).map(|at| self.sub(at))
+    /// The schema of the same document that a `$ref` leads to; `None` where there is none, or it is to another document.
+    fn target(self) -> Result<Option<Self>, Beyond> {
+        let Some(target) = self.keyword("$ref") else {
+            return Ok(None);
+        };
+        let pointer = match target.as_str() {
+            Some("") => Some(""),
+            Some(target) => match target.strip_prefix('#') {
+                Some(pointer) => Some(pointer),
+                None => return Ok(None),
+            },
+            None => None,
+        };
+        let pointer = pointer.and_then(decoded);
+        let found = pointer.and_then(|pointer| self.root.pointer(&pointer));
+        match found.filter(|at| at.is_object() || at.is_boolean()) {
+            Some(at) => Ok(Some(self.sub(at))),
+            None => {
+                let target = target
+                    .as_str()
+                    .map_or_else(|| target.to_string(), str::to_owned);
+                Err(Beyond::Target(target.into()))
+            }
+        }
     }
 
-    /// The forms of the values that fit, each as the schemas that all fit; `None` where there are too many.
-    fn forms(self, opening: &mut Opening) -> Option<Vec<Vec<Self>>> {
+    /// The forms of the values that fit, each as the schemas that all fit.
+    fn forms(self, opening: &mut Opening) -> Result<Vec<Vec<Self>>, Beyond> {
         let this: *const Value = self.at;
         // A schema that is being opened says nothing more of the same value.
         if opening.open.contains(&this) {
-            return Some(vec![Vec::new()]);
+            return Ok(vec![Vec::new()]);
         }
         if opening.open.len() == MOST_NESTED {
-            return None;
+            return Err(Beyond::Work);
         }
         opening.spend(1)?;
         opening.open.push(this);
         opening.values += self.list("enum").len();
         let mut forms = vec![vec![self]];
-        if let Some(target) = self.target() {
+        if let Some(target) = self.target()? {
             let target = target.forms(opening)?;
             forms = opening.product(forms, target)?;
         }
@@ -166,7 +201,7 @@ impl<'a> Schema<'a> {
             }
         }
         opening.open.pop();
-        Some(forms)
+        Ok(forms)
     }
 
     fn types(self) -> Types {
@@ -194,12 +229,16 @@ impl<'a> Schema<'a> {
 
     fn allowed(self) -> Option<Vec<&'a Value>> {
         let values = match self.keyword("enum") {
-            Some(Value::Array(values)) => Some(values.iter().collect()),
+            Some(Value::Array(values)) => Some(values.iter().collect::<Vec<_>>()),
             _ => None,
         };
-        match self.keyword("const") {
-            Some(value) => Some(vec![value]),
-            None => values,
+        match (self.keyword("const"), values) {
+            (Some(value), Some(values)) => {
+                let listed = values.into_iter().any(|other| same(value, other));
+                Some(if listed { vec![value] } else { Vec::new() })
+            }
+            (Some(value), None) => Some(vec![value]),
+            (None, values) => values,
         }
     }
 
@@ -214,9 +253,12 @@ impl<'a> Schema<'a> {
 }
 
 impl Opening {
-    fn spend(&mut self, schemas: usize) -> Option<()> {
+    fn spend(&mut self, schemas: usize) -> Result<(), Beyond> {
         self.opened += schemas;
-        (self.opened <= MOST_OPENED).then_some(())
+        match self.opened <= MOST_OPENED {
+            true => Ok(()),
+            false => Err(Beyond::Work),
+        }
     }
 
     /// Each of these with each of those.
@@ -224,15 +266,15 @@ impl Opening {
         &mut self,
         mut forms: Vec<Vec<Schema<'a>>>,
         others: Vec<Vec<Schema<'a>>>,
-    ) -> Option<Vec<Vec<Schema<'a>>>> {
+    ) -> Result<Vec<Vec<Schema<'a>>>, Beyond> {
         if forms.len() * others.len() > MOST_FORMS {
-            return None;
+            return Err(Beyond::Work);
         }
         let lengths = |forms: &[Vec<Schema<'a>>]| forms.iter().map(Vec::len).sum::<usize>();
         if let [other] = &others[..] {
             self.spend(other.len() * forms.len())?;
             forms.iter_mut().for_each(|form| form.extend(other));
-            return Some(forms);
+            return Ok(forms);
         }
         self.spend(lengths(&forms) * others.len() + lengths(&others) * forms.len())?;
         let mut all = Vec::with_capacity(forms.len() * others.len());
@@ -240,7 +282,7 @@ impl Opening {
             let with = |other: &Vec<Schema<'a>>| form.iter().chain(other).copied().collect();
             all.extend(others.iter().map(with));
         }
-        Some(all)
+        Ok(all)
     }
 }
 
@@ -256,7 +298,7 @@ impl<'a> Type<'a> {
 
     fn all(schemas: impl IntoIterator<Item = Schema<'a>>) -> Self {
         let mut opening = Opening::default();
-        let mut forms = Some(vec![Vec::new()]);
+        let mut forms = Ok(vec![Vec::new()]);
         for schema in schemas {
             opening.open.clear();
             forms = forms.and_then(|forms| {
@@ -266,14 +308,14 @@ impl<'a> Type<'a> {
         }
         let cost = opening.opened + opening.values / VALUES;
         match forms {
-            Some(forms) => Self {
+            Ok(forms) => Self {
                 forms: forms.into_iter().map(Form::All).collect(),
                 cost,
                 lists: 0,
             },
-            None => Self {
+            Err(why) => Self {
                 cost,
-                ..Self::beyond()
+                ..Self::unknown(why)
             },
         }
     }
@@ -286,9 +328,9 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// What nobody knows, since the schema is too large.
-    pub(super) fn beyond() -> Self {
-        Self::form(Form::Beyond)
+    /// What nobody knows.
+    pub(super) fn unknown(why: Beyond) -> Self {
+        Self::form(Form::Beyond(why))
     }
 
     /// How much work it was to make it.
@@ -296,9 +338,17 @@ impl<'a> Type<'a> {
         self.cost
     }
 
-    /// Whether the schema is too large to say.
-    pub(super) fn is_beyond(&self) -> bool {
-        self.forms.iter().any(|form| matches!(form, Form::Beyond))
+    /// Why nobody knows what it is, where that is so.
+    pub(super) fn beyond(&self) -> Option<&Beyond> {
+        self.forms.iter().find_map(|form| match form {
+            Form::Beyond(why) => Some(why),
+            _ => None,
+        })
+    }
+
+    /// The same type, where it is known what it is.
+    pub(super) fn known(&self) -> Result<&Self, Beyond> {
+        self.beyond().map_or(Ok(self), |why| Err(why.clone()))
     }
 
     pub(super) fn any() -> Self {
@@ -311,8 +361,11 @@ impl<'a> Type<'a> {
 
     pub(super) fn list(element: Self) -> Self {
         let lists = element.lists + 1;
-        if lists > MOST_NESTED || element.is_beyond() {
-            return Self::beyond();
+        if let Some(why) = element.beyond() {
+            return Self::unknown(why.clone());
+        }
+        if lists > MOST_NESTED {
+            return Self::unknown(Beyond::Work);
         }
         let cost = element.cost + 1;
         Self {
@@ -327,7 +380,7 @@ impl<'a> Type<'a> {
         self.cost += other.cost;
         self.lists = self.lists.max(other.lists);
         if self.forms.len() + other.forms.len() > MOST_FORMS {
-            self.forms = vec![Form::Beyond];
+            self.forms = vec![Form::Beyond(Beyond::Work)];
         } else {
             self.forms.append(&mut other.forms);
         }
@@ -412,7 +465,7 @@ impl<'a> Form<'a> {
     pub(super) fn schemas(&self) -> &[Schema<'a>] {
         match self {
             Self::All(schemas) => schemas,
-            Self::List(_) | Self::Plain(_) | Self::Beyond => &[],
+            Self::List(_) | Self::Plain(_) | Self::Beyond(_) => &[],
         }
     }
 
@@ -424,7 +477,7 @@ impl<'a> Form<'a> {
             }
             Self::List(_) => Types::LIST,
             Self::Plain(types) => *types,
-            Self::Beyond => Types::ALL,
+            Self::Beyond(_) => Types::ALL,
         }
     }
 
@@ -443,7 +496,7 @@ impl<'a> Form<'a> {
                 key.push(2);
             }
             Self::Plain(types) => key.extend([3, types.bits()]),
-            Self::Beyond => key.push(4),
+            Self::Beyond(_) => key.push(4),
         }
     }
 
@@ -458,8 +511,8 @@ impl<'a> Form<'a> {
     }
 
     pub(super) fn property(&self, name: &str) -> Property<'a> {
-        if let Self::Beyond = self {
-            return Property::Type(Type::beyond());
+        if let Self::Beyond(why) = self {
+            return Property::Type(Type::unknown(why.clone()));
         }
         let (mut listed, mut others) = (Vec::new(), Vec::new());
         let (mut open, mut closed, mut lists) = (false, false, false);
@@ -524,8 +577,8 @@ impl<'a> Form<'a> {
         if let Self::List(element) = self {
             return Element::Type(element.clone());
         }
-        if let Self::Beyond = self {
-            return Element::Type(Type::beyond());
+        if let Self::Beyond(why) = self {
+            return Element::Type(Type::unknown(why.clone()));
         }
         let mut elements = Vec::new();
         for schema in self.schemas() {
@@ -564,6 +617,22 @@ impl<'a> Form<'a> {
     }
 }
 
+/// A text without the percent signs of an address; `None` where that is not text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = after.get(..2).filter(|_| byte == b'%');
+        let hex = hex.filter(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+        let value = hex
+            .and_then(|hex| std::str::from_utf8(hex).ok())
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(value.unwrap_or(byte));
+        rest = if value.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// The names, each once.
 fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
@@ -575,6 +644,13 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) if a != b => {
             (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let has = |(name, a): (&String, &Value)| b.get(name).is_some_and(|b| same(a, b));
+            a.len() == b.len() && a.iter().all(has)
         }
         _ => a == b,
     }

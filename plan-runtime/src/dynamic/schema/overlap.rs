@@ -1,6 +1,6 @@
 //! Whether what one schema allows can be allowed by another.
 
-use super::{Allowed, Element, Form, Property, Type, Types};
+use super::{Allowed, Beyond, Element, Form, Property, Type, Types};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -19,10 +19,6 @@ pub(in crate::dynamic) enum Clash {
     Inside,
 }
 
-/// That comparing takes too much work.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::dynamic) struct Spent;
-
 impl Type<'_> {
     /// How these values clash with those that another type allows; `None` where at least one of them may fit.
     ///
@@ -30,12 +26,12 @@ impl Type<'_> {
     ///
     /// # Errors
     ///
-    /// Where one of the types is too large to be known, or `fuel` does not suffice to compare them.
+    /// Where nobody knows one of the types, or `fuel` does not suffice to compare them.
     pub(in crate::dynamic) fn clash(
         &self,
         takes: &Type<'_>,
         fuel: &Cell<usize>,
-    ) -> Result<Option<Clash>, Spent> {
+    ) -> Result<Option<Clash>, Beyond> {
         let mut comparison = Comparison {
             fuel,
             depth: 0,
@@ -59,17 +55,17 @@ struct Comparison<'f> {
 type Pair = Rc<(Vec<usize>, Vec<usize>)>;
 
 impl Comparison<'_> {
-    fn spend(&self, work: usize) -> Result<(), Spent> {
+    fn spend(&self, work: usize) -> Result<(), Beyond> {
         let rest = self.fuel.get().checked_sub(work);
         self.fuel.set(rest.unwrap_or_default());
-        rest.map(drop).ok_or(Spent)
+        rest.map(drop).ok_or(Beyond::Work)
     }
 
-    fn types(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Spent> {
-        if self.depth == MOST_NESTED || given.is_beyond() || takes.is_beyond() {
-            return Err(Spent);
+    fn types(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Beyond> {
+        if self.depth == MOST_NESTED {
+            return Err(Beyond::Work);
         }
-        self.spend(1 + given.cost() + takes.cost())?;
+        self.spend(1 + given.known()?.cost() + takes.known()?.cost())?;
         let values = given.types().without(Types::NULL);
         if values.is_empty() {
             let fits = given.types().is_empty() || takes.types().overlaps(Types::NULL);
@@ -96,7 +92,7 @@ impl Comparison<'_> {
         clash
     }
 
-    fn forms(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Spent> {
+    fn forms(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Beyond> {
         let mut nearest = Clash::Kind;
         for form in given.forms() {
             for other in takes.forms() {
@@ -110,7 +106,7 @@ impl Comparison<'_> {
         Ok(Some(nearest))
     }
 
-    fn pair(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<Option<Clash>, Spent> {
+    fn pair(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<Option<Clash>, Beyond> {
         self.spend(1 + given.schemas().len() + takes.schemas().len())?;
         let shared = given.types().and(takes.types()).without(Types::NULL);
         if shared.is_empty() {
@@ -138,7 +134,7 @@ impl Comparison<'_> {
     }
 
     /// Whether a member clashes that is always there or has to be. A member too many does no harm to most that read objects.
-    fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<bool, Spent> {
+    fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<bool, Beyond> {
         let required: HashSet<&str> = takes.required().into_iter().collect();
         let sure = given.required();
         self.spend(required.len() + sure.len())?;
