@@ -100,7 +100,8 @@ fn parse<T: Parse>(tokens: TokenStream) -> Result<T, Flaw> {
 pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Flaw> {
     let tokens = tokens(text)?;
     let expr: Expr = parse(tokens.clone())?;
-    if !is_known(|known| known.visit_expr(&expr)) || matches!(expr, Expr::Let(_)) {
+    // In a `format!`, an assignment would give a name of the text another meaning.
+    if !is_known(|known| known.visit_expr(&expr)) || matches!(expr, Expr::Assign(_)) {
         return Err(Flaw::Other);
     }
     if before_block {
@@ -116,7 +117,7 @@ pub(super) fn chain(text: &str) -> Result<String, Flaw> {
     let tokens = tokens(text)?;
     let parsed: syn::ExprIf = parse(quote!(if #tokens {}))?;
     let empty = parsed.then_branch.stmts.is_empty() && parsed.else_branch.is_none();
-    if !empty || !is_known(|known| known.visit_expr(&parsed.cond)) {
+    if !empty || !is_known(|known| known.visit_condition(&parsed.cond)) {
         return Err(Flaw::Other);
     }
     let item = quote!(if #tokens {});
@@ -222,10 +223,41 @@ fn is_known(visit: impl FnOnce(&mut Known)) -> bool {
 
 struct Known(bool);
 
+impl Known {
+    /// Visits what may be a chain of conditions with `let`s in it.
+    fn visit_condition(&mut self, condition: &Expr) {
+        match condition {
+            Expr::Binary(chain) if matches!(chain.op, syn::BinOp::And(_)) => {
+                self.visit_condition(&chain.left);
+                self.visit_condition(&chain.right);
+            }
+            Expr::Let(one) => {
+                self.visit_pat(&one.pat);
+                self.visit_expr(&one.expr);
+            }
+            other => self.visit_expr(other),
+        }
+    }
+}
+
 impl<'ast> Visit<'ast> for Known {
     fn visit_expr(&mut self, expr: &'ast Expr) {
-        self.0 &= !matches!(expr, Expr::Verbatim(_));
+        // Elsewhere than in a condition, a `let` binds nothing, or something outside of the expression.
+        self.0 &= !matches!(expr, Expr::Verbatim(_) | Expr::Let(_));
         visit::visit_expr(self, expr);
+    }
+
+    fn visit_expr_if(&mut self, branch: &'ast syn::ExprIf) {
+        self.visit_condition(&branch.cond);
+        self.visit_block(&branch.then_branch);
+        if let Some((_, other)) = &branch.else_branch {
+            self.visit_expr(other);
+        }
+    }
+
+    fn visit_expr_while(&mut self, repeat: &'ast syn::ExprWhile) {
+        self.visit_condition(&repeat.cond);
+        self.visit_block(&repeat.body);
     }
 
     fn visit_pat(&mut self, pat: &'ast Pat) {

@@ -197,6 +197,10 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         ("x /*", false),
         ("\"", false),
         ("a => b", false),
+        ("true && let Some(m) = x", false),
+        ("f(let Some(m) = x)", false),
+        ("m = evil()", false),
+        ("if let Some(m) = x && m > 1 { m } else { 2 }", true),
     ] {
         let plan = canonical(
             json!([]),
