@@ -245,7 +245,7 @@ fn canonical_json() {
     assert_eq!(*read.steps[1].needs, [0]);
     assert_eq!(
         read.steps[1].references()[0].reference.written,
-        "inbox.data[0].subject"
+        "inbox.data[0].subject.or(\"none\")"
     );
 }
 

@@ -82,7 +82,7 @@ fn plan(text: &str) -> Value {
             {"id": odd, "intent": text, "tool": {"name": name, "description": text}, "arguments": {"object": {
                 text: {"reference": {"input": name, "pointer": ""}}}}},
             {"id": "list", "intent": text, "for": {
-                "pattern": text, "list": {"reference": {"step": odd, "pointer": "/a"}},
+                "pattern": text, "list": {"computed": {"written": text, "reads": [{"step": odd}]}},
                 "body": {"tool": {"name": name}, "arguments": {"object": {"x": {"reference": {"local": 0, "pointer": ""}}}}}},
              "policy": {"optional": "each", "fallback": text}},
             {"id": "value", "value": {"computed": {"written": text, "reads": [{"step": odd}]}}},

@@ -51,7 +51,7 @@ fn every_construct_and_its_place() {
             "step `c`: an `if`",
             "step `d`: a `for`",
             "step `d`: that it waits for `a` (`#[after]`)",
-            "argument `default` of step `e`: the default of a field that may be left out (`a.x`)",
+            "argument `default` of step `e`: the default of a field that may be left out (`a.x.or(1)`)",
             "argument `list[0]` of step `e`: a text with values in it",
             "argument `list[0]` of step `e`: the value `5` in a text",
             "argument `list[0]` of step `e`: the format `{:>8}` in a text",
