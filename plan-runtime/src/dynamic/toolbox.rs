@@ -330,7 +330,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, tool};
     /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
-    /// let toolbox = Toolbox::new().with::<Double>();
+    /// let toolbox = Toolbox::<()>::new().with::<Double>();
     /// let findings = toolbox.read_slice(&[0xff, 0xfe, b'{', 0, b'}', 0]).unwrap_err();
     /// assert_eq!(findings[0].message, "the document is in UTF-16 (little-endian), and JSON is in UTF-8");
     /// ```

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 /// let plan: Plan = serde_json::from_str(json)?;
 /// let output = serde_json::to_string(&InPlan::new(&plan, &plan.output.value))?;
 /// assert_eq!(output, r#"{"reference":{"input":"q","pointer":"/a"}}"#);
-/// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a","written":"q.a"}}"#);
+/// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a"}}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub struct InPlan<'a, T> {
