@@ -3,6 +3,7 @@
 #[cfg(feature = "rust")]
 mod code;
 mod dialects;
+mod lies;
 mod limits;
 mod printed;
 mod runs;
