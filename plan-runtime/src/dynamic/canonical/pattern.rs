@@ -5,6 +5,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::Node;
 use crate::plan::Template;
 use crate::resolve::describe::short;
+use std::collections::HashSet;
 
 /// Words that are never names.
 const KEYWORDS: &[&str] = &[
@@ -45,29 +46,28 @@ impl Canonical<'_> {
 /// Whether a pattern is a name, `_`, or a tuple of these with each name once.
 fn only_names(pattern: &str, in_if: bool) -> bool {
     let mut pattern = pattern.trim();
-    let inside = |pattern: &'_ str, open: &str| -> Option<(usize, usize)> {
-        let inner = pattern.strip_prefix(open)?.strip_suffix(')')?;
-        Some((open.len(), inner.len()))
-    };
-    if in_if && let Some((start, length)) = inside(pattern, "Some(") {
-        pattern = pattern[start..start + length].trim();
+    if in_if && let Some(inner) = inside(pattern, "Some(") {
+        pattern = inner;
     }
-    let mut names = Vec::new();
     let parts: Vec<&str> = match inside(pattern, "(") {
-        Some((start, length)) => {
-            let inner = pattern[start..start + length].trim_end();
+        Some(inner) => {
             let inner = inner.strip_suffix(',').unwrap_or(inner);
             inner.split(',').map(str::trim).collect()
         }
         None => vec![pattern],
     };
+    let mut names = HashSet::new();
     parts.into_iter().all(|part| {
-        part == "_" || {
-            let is_new = !names.contains(&part);
-            names.push(part);
-            is_new && is_name(part)
-        }
+        // `r#a` and `a` are one name.
+        let plain = part.strip_prefix("r#").unwrap_or(part);
+        part == "_" || (is_name(part) && names.insert(plain))
     })
+}
+
+/// What a pattern has between this and its last parenthesis.
+fn inside<'t>(pattern: &'t str, open: &str) -> Option<&'t str> {
+    let inner = pattern.strip_prefix(open)?.strip_suffix(')')?;
+    Some(inner.trim())
 }
 
 fn is_name(text: &str) -> bool {
@@ -119,6 +119,7 @@ mod tests {
             "Err(x)",
             "Ok(x)",
             "(a, a)",
+            "(r#a, a)",
             "(a, (b, c))",
             "[a, ..]",
             "Mail { to, .. }",

@@ -135,7 +135,7 @@ impl Display for Asked<'_> {
         match self.0 {
             Condition::Always => f.write_str("true"),
             Condition::Holds(value) => value.fmt(f),
-            // Only a chain begins with `let` and is not cut at its first `=`.
+            // The text of a chain has its own `let`s.
             Condition::Chain(Template::Computed(chain)) => Code(&chain.written).fmt(f),
             Condition::Chain(value) => value.fmt(f),
             Condition::Binds { pattern, value } => {

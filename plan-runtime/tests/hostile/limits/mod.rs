@@ -35,6 +35,8 @@ fn read<'t>(shape: &Shape, text: &'t str, tools: &Contracts) -> Result<Document<
         .read(text)
 }
 
+/// `HOSTILE_BYTES` sets the size of the documents, which are small by default so that the test is quick.
+///
 /// A document of n bytes takes at most 20 n bytes and a constant, what is found in it included. What is printed of it is bounded, too.
 #[test]
 fn memory_grows_with_the_document() {
