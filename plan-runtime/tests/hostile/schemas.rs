@@ -402,6 +402,67 @@ fn many_allowed_values_are_compared() {
     );
 }
 
+/// A plan with so many values, each of which is one of an `enum` of 50,000, has nothing wrong with it.
+#[test]
+fn many_values_are_each_one_of_many() {
+    const ALLOWED: usize = 50_000;
+    let name = |at: usize| format!("value number {at}");
+    let one = |at: usize| match at % 3 {
+        0 => json!(name(at)),
+        1 => json!(at),
+        _ => json!({"name": name(at), "parts": [at]}),
+    };
+    let allowed: Vec<Value> = (0..ALLOWED).map(one).collect();
+    let schema = json!({"properties": {"x": {"items": {"$ref": "#/$defs/one"}}}, "$defs": {"one": {"enum": allowed}}});
+    let contract = || Contract::new("t").arguments(schema.clone());
+    let given: Vec<Value> = (0..4000).map(|at| one(at * 7 % ALLOWED)).collect();
+    read(contract(), &plan(&json!({"x": given}))).unwrap();
+    let (calls, error) = call(&schema, &json!({"x": given}));
+    assert_eq!(calls, 1, "{error}");
+
+    // The wrong ones are found, each with the value that was meant for as long as that is little work.
+    let mut wrong = given;
+    for at in [0, 1500, 3000] {
+        wrong[at] = json!(format!("vale number {at}"));
+    }
+    let findings = read(contract(), &plan(&json!({"x": wrong}))).unwrap_err();
+    assert_eq!(findings.len(), 3, "{findings}");
+    let meant = findings
+        .iter()
+        .filter_map(|finding| finding.help.as_deref());
+    let meant: Vec<&str> = meant.collect();
+    assert_eq!(meant[0], "did you mean `value number 0`?", "{findings}");
+    let all = json!(vec!["wrong"; 4000]);
+    let findings = read(contract(), &plan(&json!({"x": all}))).unwrap_err();
+    assert!(findings.to_string().len() < 1_000_000);
+}
+
+/// Steps that hand on one of many values are compared with it once for all of them.
+#[test]
+fn references_to_one_of_many_values_are_compared() {
+    let values = |names: &str| -> Vec<String> {
+        (0..50_000)
+            .map(|at| format!("{names} number {at}"))
+            .collect()
+    };
+    let object = |values: Vec<String>| json!({"type": "object", "properties": {"x": {"enum": values}}, "required": ["x"]});
+    let gives = Contract::new("gives").output(object(values("city")));
+    let takes = |names: &str| Contract::new("takes").arguments(object(values(names)));
+    let steps = (0..2000).map(
+        |at| json!({"id": format!("s{at}"), "tool": "takes", "arguments": {"x": "{{g.result.x}}"}}),
+    );
+    let first = json!({"id": "g", "tool": "gives", "arguments": {}});
+    let steps: Vec<Value> = [first].into_iter().chain(steps).collect();
+    let json = Value::from(steps).to_string();
+    let read = |names: &str| {
+        let contracts = Contracts::from_iter([gives.clone(), takes(names)]);
+        Reader::new().tools(&contracts).read(&json).map(drop)
+    };
+    read("city").unwrap();
+    let findings = read("street").unwrap_err();
+    assert!(findings[0].message.contains("is one of"), "{findings}");
+}
+
 /// Whether both checks take this argument `x`, and what the reader's findings say if not.
 fn takes(schema: &Value, x: &Value) -> Result<(), String> {
     let mut whole = json!({"type": "object", "properties": {"x": schema}});

@@ -2,11 +2,10 @@
 
 use super::known::Known;
 use super::path::Found;
-use crate::dynamic::schema::{Beyond, Types, same};
+use crate::dynamic::schema::{Beyond, Types, Work, same};
 use crate::plan::{Entry, Key, Number, Part, Template};
 use crate::resolve::describe;
-use serde_json::Value;
-use std::cell::Cell;
+use serde_json::{Map, Value};
 
 /// A value. What is in it becomes an item when it is looked at, since there may be as many as the document has bytes.
 #[derive(Clone, Copy)]
@@ -201,16 +200,44 @@ impl<'a> Item<'a> {
         })
     }
 
+    /// The value, where all of it is literal.
+    pub(super) fn literal(self, work: &Work) -> Result<Option<Value>, Beyond> {
+        work.spend(1)?;
+        Ok(match self.kind() {
+            Kind::List(count) => {
+                let mut items = Vec::with_capacity(count);
+                for item in self.elements() {
+                    match item.literal(work)? {
+                        Some(item) => items.push(item),
+                        None => return Ok(None),
+                    }
+                }
+                Some(Value::Array(items))
+            }
+            Kind::Object { open: false } => {
+                let mut members = Map::new();
+                for (name, member) in self.members() {
+                    match member.literal(work)? {
+                        Some(member) => members.insert(name.to_owned(), member),
+                        None => return Ok(None),
+                    };
+                }
+                Some(Value::Object(members))
+            }
+            _ => self.scalar(),
+        })
+    }
+
     /// Whether it is this value, as far as it is literal.
-    pub(super) fn may_be(self, value: &Value, fuel: &Cell<usize>) -> Result<bool, Beyond> {
-        super::fuel::spend(fuel, 1)?;
+    pub(super) fn may_be(self, value: &Value, work: &Work) -> Result<bool, Beyond> {
+        work.spend(1)?;
         match (self.kind(), value) {
             (Kind::Unknown | Kind::Reference(_), _)
             | (Kind::Text, Value::String(_))
             | (Kind::Object { open: true }, Value::Object(_)) => Ok(true),
             (Kind::List(count), Value::Array(values)) if count == values.len() => {
                 for (item, value) in self.elements().zip(values) {
-                    if !item.may_be(value, fuel)? {
+                    if !item.may_be(value, work)? {
                         return Ok(false);
                     }
                 }
@@ -221,7 +248,7 @@ impl<'a> Item<'a> {
             {
                 for (name, item) in self.members() {
                     let fits = match members.get(name) {
-                        Some(value) => item.may_be(value, fuel)?,
+                        Some(value) => item.may_be(value, work)?,
                         None => false,
                     };
                     if !fits {

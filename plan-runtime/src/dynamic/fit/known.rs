@@ -1,13 +1,12 @@
 //! What a plan's steps and inputs give, as far as contracts say.
 
+use super::input;
 use super::path::{Found, Lost, follow};
-use super::{fuel, input};
-use crate::dynamic::schema::{Beyond, Type, Types};
+use crate::dynamic::schema::{Beyond, Type, Types, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
 use crate::plan::{Body, Condition, Optional, Plan, Reference, Segment, Source, Step, Template};
 use crate::resolve::describe::short;
-use std::cell::Cell;
 use std::collections::HashMap;
 
 /// What is known before values are compared.
@@ -19,8 +18,7 @@ pub(super) struct Known<'a> {
     pub(super) contracts: &'a Contracts,
     /// What those steps give that compute it from what others give.
     pub(super) computed: &'a Computed<'a>,
-    /// How much more work comparing may be.
-    pub(super) fuel: &'a Cell<usize>,
+    pub(super) work: &'a Work,
 }
 
 pub(super) type Computed<'a> = HashMap<usize, Given<'a>>;
@@ -49,7 +47,7 @@ pub(super) fn computed<'a>(
     plan: &'a Plan,
     spans: &'a Spans,
     contracts: &'a Contracts,
-    fuel: &'a Cell<usize>,
+    work: &'a Work,
 ) -> Computed<'a> {
     let mut computed = Computed::new();
     let mut steps: Vec<usize> = (0..plan.steps.len())
@@ -67,7 +65,7 @@ pub(super) fn computed<'a>(
             spans,
             contracts,
             computed: &computed,
-            fuel,
+            work,
         }
         .given_by(&plan.steps[index]);
         computed.insert(index, given);
@@ -89,7 +87,7 @@ impl<'a> Known<'a> {
     }
 
     pub(super) fn spend(&self, work: usize) -> Result<(), Beyond> {
-        fuel::spend(self.fuel, work)
+        self.work.spend(work)
     }
 
     /// What a reference leads to.
@@ -99,12 +97,12 @@ impl<'a> Known<'a> {
             spans: self.spans,
             contracts: self.contracts,
             computed: self.computed,
-            fuel: self.fuel,
+            work: self.work,
         };
         let given = gives.given(reference.source);
         self.spend(1 + given.ty.cost())?;
         let mut absent = given.absent;
-        let ty = match follow(given.ty.clone(), &reference.path, &mut absent, self.fuel)? {
+        let ty = match follow(given.ty.clone(), &reference.path, &mut absent, self.work)? {
             Ok(ty) => ty,
             Err(lost) => return Err(Unfound::Lost(Box::new((lost, given.ty)))),
         };
@@ -137,7 +135,7 @@ struct Gives<'a, 'c> {
     spans: &'a Spans,
     contracts: &'a Contracts,
     computed: &'c Computed<'a>,
-    fuel: &'c Cell<usize>,
+    work: &'a Work,
 }
 
 impl<'a> Gives<'a, '_> {
@@ -201,13 +199,15 @@ impl<'a> Gives<'a, '_> {
                 Some(tool) => {
                     let contract = self.contracts.get(&tool.name);
                     let schema = contract.and_then(|contract| contract.output.as_ref());
-                    Given::typed(schema.map_or_else(Type::any, Type::of))
+                    Given::typed(
+                        schema.map_or_else(Type::any, |schema| Type::of(schema, self.work)),
+                    )
                 }
                 None => match &action.args {
                     Template::Reference(reference) => {
                         let given = self.given(reference.source);
                         let mut absent = given.absent;
-                        match follow(given.ty, &reference.path, &mut absent, self.fuel) {
+                        match follow(given.ty, &reference.path, &mut absent, self.work) {
                             Ok(Ok(ty)) => Given { ty, absent },
                             Ok(Err(_)) => Given::any(),
                             Err(why) => Given::typed(Type::unknown(why)),

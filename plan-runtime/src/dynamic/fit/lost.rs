@@ -108,7 +108,7 @@ impl<'a> Known<'a> {
         let style = self.style(reference);
         let path = &reference.path;
         let leads = |path: &[Segment]| {
-            matches!(follow(whole.clone(), path, &mut None, self.fuel), Ok(Ok(_)))
+            matches!(follow(whole.clone(), path, &mut None, self.work), Ok(Ok(_)))
         };
         let mut fixed = path.to_vec();
         let absent = Absent::Error;
@@ -175,7 +175,7 @@ impl<'a> Known<'a> {
 
     /// Whether the schema says of the segment after this one that it is there.
     fn closed(&self, whole: &Type<'_>, path: &[Segment], at: usize) -> bool {
-        let inner = follow(whole.clone(), &path[..=at], &mut None, self.fuel);
+        let inner = follow(whole.clone(), &path[..=at], &mut None, self.work);
         match (inner, path.get(at + 1)) {
             (Ok(Ok(ty)), Some(Segment::Key(key, _))) => ty.property(key).is_some(),
             _ => false,

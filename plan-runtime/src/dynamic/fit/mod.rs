@@ -13,7 +13,6 @@
 //! - Where a profile allows that a reference leads to nothing, that is a warning.
 
 mod bounds;
-mod fuel;
 mod input;
 mod item;
 mod known;
@@ -26,7 +25,7 @@ mod value;
 
 use super::draft::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
-use super::schema::{Beyond, Type};
+use super::schema::{Beyond, Type, Work};
 use super::spans::{Span, Spans};
 use super::{Contract, Contracts, Dialect};
 use crate::plan::{Action, BodyPart, Plan, Step, Template, ToolInfo};
@@ -47,15 +46,15 @@ pub(super) fn check(
     contracts: &Contracts,
     notes: &mut Notes,
 ) -> Vec<(usize, String)> {
-    let fuel = fuel::for_values(spans.templates.len());
-    let computed = known::computed(plan, spans, contracts, &fuel);
+    let work = Work::for_values(spans.templates.len());
+    let computed = known::computed(plan, spans, contracts, &work);
     let known = Known {
         plan,
         spans,
         dialect,
         contracts,
         computed: &computed,
-        fuel: &fuel,
+        work: &work,
     };
     let mut checker = Checker {
         known,
@@ -74,9 +73,9 @@ pub(super) fn check(
 
 /// What of the arguments of a tool does not fit its schema.
 pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<String> {
-    let fuel = fuel::for_values(values(arguments));
-    let fit = Fit::new(tool, false, &fuel);
-    match fit.problems(Item::of_value(arguments), &Type::of(schema), true) {
+    let work = Work::for_values(values(arguments));
+    let fit = Fit::new(tool, false, &work);
+    match fit.problems(Item::of_value(arguments), &Type::of(schema, &work), true) {
         Ok(problems) => {
             let kept = problems.kept.into_iter();
             kept.map(|problem| problem.message).collect()
@@ -158,8 +157,8 @@ impl<'a> Checker<'a, '_> {
         let Some(schema) = &contract.arguments else {
             return;
         };
-        let takes = Type::of(schema);
-        let fit = Fit::new(&tool.name, true, self.known.fuel);
+        let takes = Type::of(schema, self.known.work);
+        let fit = Fit::new(&tool.name, true, self.known.work);
         let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
             match self.known.spans.untyped.is_empty() {
                 true => Ok(problems),

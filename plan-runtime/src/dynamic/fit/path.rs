@@ -1,10 +1,9 @@
 //! Where a reference leads to in what is known of an output.
 
-use crate::dynamic::schema::{Beyond, Element, Presence, Property, Type, Types};
+use crate::dynamic::schema::{Beyond, Element, Presence, Property, Type, Types, Work};
 use crate::dynamic::{Dialect, syntax};
 use crate::plan::{Absent, Reference, Segment, push_key};
 use crate::resolve::describe::short;
-use std::cell::Cell;
 use std::fmt::Write;
 
 /// What a reference leads to.
@@ -77,12 +76,12 @@ pub(super) enum Why {
 ///
 /// # Errors
 ///
-/// Where the fuel does not suffice. That the path leads nowhere is one of the answers.
+/// Where there is too much work. That the path leads nowhere is one of the answers.
 pub(super) fn follow<'a>(
     mut ty: Type<'a>,
     path: &[Segment],
     absent: &mut Option<String>,
-    fuel: &Cell<usize>,
+    work: &Work,
 ) -> Result<Result<Type<'a>, Lost<'a>>, Beyond> {
     // What an element lacks is for the element alone.
     let (mut lists, mut of_element) = (0, None);
@@ -108,7 +107,7 @@ pub(super) fn follow<'a>(
                     }
                 };
                 ty = found;
-                super::fuel::spend(fuel, 1 + ty.cost())?;
+                work.spend(1 + ty.cost())?;
                 let can_lack = presence == Presence::Maybe;
                 if can_lack && !matches!(missing, Absent::Default(_)) && absent.is_none() {
                     *absent = Some(format!(
@@ -126,7 +125,7 @@ pub(super) fn follow<'a>(
                     }));
                 }
                 ty = ty.element();
-                super::fuel::spend(fuel, 1 + ty.cost())?;
+                work.spend(1 + ty.cost())?;
                 lists += 1;
                 of_element = None;
             }

@@ -3,7 +3,7 @@
 use super::item::Item;
 use super::path::Found;
 use super::problem::Problem;
-use super::value::{Fit, list_values, subject};
+use super::value::{Fit, subject};
 use crate::dynamic::Dialect;
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Beyond, Clash, Form, Property, Type, Types};
@@ -24,7 +24,7 @@ impl Fit<'_> {
         required: bool,
     ) -> Result<Option<Problem>, Beyond> {
         let written = short(&found.reference.written);
-        if let Some(clash) = found.ty.clash(takes, self.fuel)? {
+        if let Some(clash) = found.ty.clash(takes, self.work)? {
             // To give null for what may be left out is to leave it out.
             if !required && found.ty.types() == Types::NULL {
                 return Ok(None);
@@ -49,7 +49,7 @@ impl Fit<'_> {
 
     /// Whether it is known that one fits the other, for what to do about one that does not.
     fn leads_to(&self, given: &Type<'_>, takes: &Type<'_>) -> bool {
-        matches!(given.clash(takes, self.fuel), Ok(None))
+        matches!(given.clash(takes, self.work), Ok(None))
     }
 
     fn clash(
@@ -65,8 +65,8 @@ impl Fit<'_> {
         let subject = subject(place);
         if clash == Clash::Values {
             let values = |ty: &Type<'_>| {
-                let values = ty.forms().iter().filter_map(Form::allowed).flatten();
-                list_values(&values.collect::<Vec<_>>())
+                let forms: Vec<&Form<'_>> = ty.forms().iter().collect();
+                self.allowed(&forms)
             };
             let message = format!(
                 "`{written}` is one of {}, and {subject} has to be one of {}",

@@ -1,25 +1,31 @@
 //! Whether values fit what takes them.
 
 use super::bounds::{bound, length, outside};
-use super::fuel;
 use super::input::Inputs;
 use super::item::{Item, Kind};
 use super::problem::{Place, Problem, Problems};
 use crate::dynamic::draft::MOST_NAMES;
 use crate::dynamic::finding::Code;
-use crate::dynamic::schema::{Beyond, Element, Form, Property, Type, Types, same};
+use crate::dynamic::schema::{Beyond, Element, Form, Property, Type, Types, Work};
 use crate::plan::push_key;
 use crate::resolve::describe::{short, similar};
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+use std::rc::Rc;
 
 /// In how many lists and objects what was found is remembered, where choices lead to them more than once.
 const MOST_REMEMBERED: usize = 4096;
 
 /// How many names of members are listed as missing.
 const MOST_LISTED: usize = 2 * MOST_NAMES;
+
+/// How many values one that is not allowed is compared with, to find the one that was meant.
+const MOST_COMPARED: usize = 1000;
+
+/// How many values are compared with one another, to count those that are not listed.
+const MOST_COUNTED: usize = 1000;
 
 /// How long a string may be that is read for what it holds, to tell what to do about it.
 const MOST_READ: usize = 1000;
@@ -29,7 +35,7 @@ pub(super) struct Fit<'t> {
     tool: &'t str,
     /// Names that are nearly those of members are mistakes, even where other names are allowed.
     guesses: bool,
-    pub(super) fuel: &'t Cell<usize>,
+    pub(super) work: &'t Work,
     /// It only matters whether something does not fit.
     quiet: bool,
     /// The name of the value as an argument; empty for all arguments.
@@ -44,11 +50,11 @@ pub(super) struct Fit<'t> {
 type Seen = (usize, Vec<usize>, bool);
 
 impl<'t> Fit<'t> {
-    pub(super) fn new(tool: &'t str, guesses: bool, fuel: &'t Cell<usize>) -> Self {
+    pub(super) fn new(tool: &'t str, guesses: bool, work: &'t Work) -> Self {
         Self {
             tool,
             guesses,
-            fuel,
+            work,
             quiet: false,
             place: RefCell::default(),
             choices: Cell::new(0),
@@ -60,13 +66,13 @@ impl<'t> Fit<'t> {
     fn fits(&self, item: Item<'_>, takes: &Type<'_>) -> Result<bool, Beyond> {
         let fit = Self {
             quiet: true,
-            ..Self::new(self.tool, self.guesses, self.fuel)
+            ..Self::new(self.tool, self.guesses, self.work)
         };
         Ok(fit.problems(item, takes, true)?.is_empty())
     }
 
     fn spend(&self, work: usize) -> Result<(), Beyond> {
-        fuel::spend(self.fuel, work)
+        self.work.spend(work)
     }
 
     /// Does something with a part of the value that is looked at.
@@ -136,12 +142,8 @@ impl<'t> Fit<'t> {
         }
         let forms = takes.forms().iter();
         let forms: Vec<&Form<'_>> = forms.filter(|form| form.types().overlaps(types)).collect();
-        let allowed: Option<Vec<Vec<&Value>>> = forms.iter().map(|form| form.allowed()).collect();
-        if let Some(allowed) = allowed {
-            let allowed: Vec<&Value> = allowed.into_iter().flatten().collect();
-            if !self.is_one_of(item, &allowed)? {
-                return Ok(self.not_allowed(item, &allowed).into());
-            }
+        if forms.iter().all(|form| form.counts()) && !self.is_one_of(item, &forms)? {
+            return Ok(self.not_allowed(item, &forms).into());
         }
         let forms = match self.told_apart(item, forms)? {
             Ok(forms) => forms,
@@ -156,13 +158,14 @@ impl<'t> Fit<'t> {
         best
     }
 
-    /// Whether it may be one of these values, or null, of which its type says whether it may be.
-    fn is_one_of(&self, item: Item<'_>, allowed: &[&Value]) -> Result<bool, Beyond> {
-        if let Some(value) = item.scalar() {
-            return Ok(value.is_null() || allowed.iter().any(|other| same(&value, other)));
+    /// Whether it may be one of the values that these forms count up, or null, of which its type says whether it may be.
+    fn is_one_of(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Result<bool, Beyond> {
+        if let Some(value) = item.literal(self.work)? {
+            self.spend(forms.len())?;
+            return Ok(value.is_null() || forms.iter().any(|form| form.allows(&value)));
         }
-        for other in allowed {
-            if item.may_be(other, self.fuel)? {
+        for other in forms.iter().flat_map(|form| form.allowed()) {
+            if item.may_be(other, self.work)? {
                 return Ok(true);
             }
         }
@@ -205,12 +208,9 @@ impl<'t> Fit<'t> {
         let (Kind::Object { .. }, [first, _, ..]) = (item.kind(), forms.as_slice()) else {
             return Ok(Ok(forms));
         };
-        let tags = |form: &Form<'a>, name: &str| -> Result<Option<Vec<&Value>>, Beyond> {
+        let tags = |form: &Form<'a>, name: &str| -> Result<Option<Type<'a>>, Beyond> {
             Ok(match self.property(form, name)? {
-                Property::Type(ty) => {
-                    let allowed: Option<Vec<_>> = ty.forms().iter().map(Form::allowed).collect();
-                    allowed.map(|allowed| allowed.concat())
-                }
+                Property::Type(ty) if ty.forms().iter().all(Form::counts) => Some(ty),
                 _ => None,
             })
         };
@@ -231,9 +231,10 @@ impl<'t> Fit<'t> {
             if of_each.len() < forms.len() {
                 continue;
             }
-            let meant = |tags: &Vec<&Value>| tags.iter().any(|other| same(&tag, other));
+            let meant = |tags: &Type<'_>| tags.forms().iter().any(|form| form.allows(&tag));
             if !of_each.iter().any(meant) {
-                let problem = self.at_member(name, || self.not_allowed(member, &of_each.concat()));
+                let tags: Vec<_> = of_each.iter().flat_map(Type::forms).collect();
+                let problem = self.at_member(name, || self.not_allowed(member, &tags));
                 return Ok(Err(problem));
             }
             let meant = forms.iter().zip(&of_each).filter(|(_, tags)| meant(tags));
@@ -244,10 +245,8 @@ impl<'t> Fit<'t> {
 
     fn in_form(&self, item: Item<'_>, form: &Form<'_>) -> Result<Problems, Beyond> {
         self.spend(1 + form.schemas().len())?;
-        if let Some(allowed) = form.allowed()
-            && !self.is_one_of(item, &allowed)?
-        {
-            return Ok(self.not_allowed(item, &allowed).into());
+        if form.counts() && !self.is_one_of(item, &[form])? {
+            return Ok(self.not_allowed(item, &[form]).into());
         }
         match item.kind() {
             Kind::Number(_) | Kind::String(_) => {
@@ -555,16 +554,34 @@ impl<'t> Fit<'t> {
         Ok((code, help))
     }
 
-    fn not_allowed(&self, item: Item<'_>, allowed: &[&Value]) -> Problem {
-        let has_to = match allowed {
-            [one] => format!("has to be {}", list_values(&[one])),
-            all => format!("has to be one of {}", list_values(all)),
+    /// The values that these forms count up.
+    pub(super) fn allowed(&self, forms: &[&Form<'_>]) -> Rc<str> {
+        self.work.said(forms, || {
+            let values = forms.iter().flat_map(|form| form.allowed());
+            list_values(&values.collect::<Vec<_>>())
+        })
+    }
+
+    /// That it is none of the values that these forms count up.
+    fn not_allowed(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Problem {
+        if self.quiet {
+            return Problem::new(Code::NotAllowed, item.at, String::new());
+        }
+        let allowed = || forms.iter().flat_map(|form| form.allowed());
+        let values = self.allowed(forms);
+        let has_to = match allowed().nth(1) {
+            None => format!("has to be {values}"),
+            Some(_) => format!("has to be one of {values}"),
         };
         let place = self.place.borrow();
         let message = format!("{} is {}, and {has_to}", subject(&place), item.words());
-        let texts = || allowed.iter().filter_map(|value| value.as_str());
+        let texts = || allowed().filter_map(Value::as_str).take(MOST_COMPARED);
         let help = match item.kind() {
-            Kind::String(text) if text.len() <= MOST_READ => Some(text),
+            Kind::String(text)
+                if text.len() <= MOST_READ && self.work.may_compare(MOST_COMPARED) =>
+            {
+                Some(text)
+            }
             _ => None,
         };
         let help = help.and_then(|text| {
@@ -598,18 +615,25 @@ pub(super) fn subject(place: &str) -> String {
     }
 }
 
-pub(super) fn list_values(values: &[&Value]) -> String {
+fn list_values(values: &[&Value]) -> String {
     let mut seen = HashSet::new();
     let mut listed: Vec<String> = Vec::new();
-    for value in values.iter().filter(|value| seen.insert(**value)) {
-        if listed.len() < MOST_LISTED {
-            listed.push(match value {
-                Value::String(text) => format!("`{}`", short(text)),
-                other => format!("`{}`", short(&other.to_string())),
-            });
+    let mut more = 0;
+    for value in values {
+        // Of very many, nobody counts those that are listed twice.
+        if more < MOST_COUNTED && !seen.insert(*value) {
+            continue;
         }
+        if listed.len() == MOST_LISTED {
+            more += 1;
+            continue;
+        }
+        listed.push(match value {
+            Value::String(text) => format!("`{}`", short(text)),
+            other => format!("`{}`", short(&other.to_string())),
+        });
     }
-    match seen.len() - listed.len() {
+    match more {
         0 => listed.join(", "),
         more => format!("{} and {more} more", listed.join(", ")),
     }

@@ -1,47 +1,65 @@
-//! Many values that are allowed, to be asked for many others.
+//! The values of an `enum`, sorted to be asked for many others.
 
-use serde_json::{Number, Value};
-use std::collections::HashSet;
+use super::Types;
+use serde_json::Value;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
-pub(super) struct Allowed<'v> {
-    values: HashSet<&'v Value>,
-    /// The numbers among them, of all kinds and those that are floats.
-    numbers: HashSet<u64>,
-    floats: HashSet<u64>,
-    /// The lists and the objects among them, which may have numbers in them.
-    composed: Vec<&'v Value>,
+#[derive(Debug)]
+pub(super) struct Allowed {
+    /// The hash of each value and its place, sorted.
+    places: Vec<(u64, usize)>,
+    /// The kinds of all of them.
+    pub(super) types: Types,
 }
 
-impl<'v> Allowed<'v> {
-    pub(super) fn new(values: &[&'v Value]) -> Self {
-        let numbers = || values.iter().filter_map(|value| value.as_number());
+impl Allowed {
+    pub(super) fn new(values: &[Value], hashes: &RandomState) -> Self {
+        let hashed = values.iter().enumerate();
+        let mut places: Vec<_> = hashed
+            .map(|(at, value)| (hash(value, hashes), at))
+            .collect();
+        places.sort_unstable();
+        let kinds = values.iter().map(Types::of);
         Self {
-            numbers: numbers().filter_map(bits).collect(),
-            floats: numbers().filter(|n| n.is_f64()).filter_map(bits).collect(),
-            composed: values.iter().copied().filter(|v| composed(v)).collect(),
-            values: values.iter().copied().collect(),
+            places,
+            types: kinds.fold(Types::NONE, Types::or),
         }
     }
 
-    /// Whether a value is the [same](super::same) as one of them.
-    pub(super) fn has(&self, value: &Value) -> bool {
-        let close = |number: &Number| match number.is_f64() {
-            true => bits(number).is_some_and(|bits| self.numbers.contains(&bits)),
-            false => bits(number).is_some_and(|bits| self.floats.contains(&bits)),
-        };
-        self.values.contains(value)
-            || value.as_number().is_some_and(close)
-            || (composed(value) && self.composed.iter().any(|other| super::same(value, other)))
+    /// Whether a value is the [same](super::same) as one of those that this was made of.
+    pub(super) fn has(&self, values: &[Value], value: &Value, hashes: &RandomState) -> bool {
+        let hash = hash(value, hashes);
+        let first = self.places.partition_point(|(other, _)| *other < hash);
+        let places = self.places.iter().skip(first);
+        places
+            .take_while(|(other, _)| *other == hash)
+            .any(|(_, at)| super::same(value, &values[*at]))
     }
 }
 
-fn composed(value: &Value) -> bool {
-    value.is_array() || value.is_object()
-}
-
-fn bits(number: &Number) -> Option<u64> {
-    // `-0.0` is `0`.
-    number.as_f64().map(|float| (float + 0.0).to_bits())
+/// Values that are the [same](super::same) have the same hash: `1` and `1.0`, and objects with their members in another order.
+fn hash(value: &Value, hashes: &RandomState) -> u64 {
+    let mut hasher = hashes.build_hasher();
+    match value {
+        // `-0.0` is `0`.
+        Value::Number(number) => {
+            let bits = number.as_f64().map(|float| (float + 0.0).to_bits());
+            ("number", bits).hash(&mut hasher);
+        }
+        Value::Array(items) => {
+            "list".hash(&mut hasher);
+            items
+                .iter()
+                .for_each(|item| hasher.write_u64(hash(item, hashes)));
+        }
+        Value::Object(members) => {
+            let member = |(name, value)| hashes.hash_one((name, hash(value, hashes)));
+            let sum = members.iter().map(member).fold(0, u64::wrapping_add);
+            ("object", sum).hash(&mut hasher);
+        }
+        scalar => scalar.hash(&mut hasher),
+    }
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -49,6 +67,7 @@ mod tests {
     use super::super::same;
     use super::Allowed;
     use serde_json::json;
+    use std::hash::RandomState;
 
     #[test]
     fn it_has_what_is_the_same_as_one_of_them() {
@@ -65,15 +84,25 @@ mod tests {
             json!(null),
             json!([1]),
             json!([1.0]),
+            json!([1, 2]),
+            json!([2, 1]),
+            json!([[1], 2]),
             json!({"a": 1, "b": 2}),
+            json!({"b": 2.0, "a": 1}),
+            json!({"a": 2, "b": 1}),
+            json!({"a": 1}),
+            json!({"a": [1, {"b": -0.0}]}),
+            json!({"a": [1, {"b": 0}]}),
         ];
         for listed in &all {
-            let allowed = Allowed::new(&[listed]);
+            let hashes = RandomState::new();
+            let listed = std::slice::from_ref(listed);
+            let allowed = Allowed::new(listed, &hashes);
             for value in &all {
                 assert_eq!(
-                    allowed.has(value),
-                    same(value, listed),
-                    "{value} in {listed}"
+                    allowed.has(listed, value, &hashes),
+                    same(value, &listed[0]),
+                    "{value} in {listed:?}"
                 );
             }
         }

@@ -10,13 +10,14 @@
 mod allowed;
 mod overlap;
 mod types;
+mod work;
 
-use allowed::Allowed;
 pub(super) use overlap::Clash;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::rc::Rc;
 pub(super) use types::Types;
+pub(super) use work::Work;
 
 /// How many forms a type has at most.
 const MOST_FORMS: usize = 16_384;
@@ -25,14 +26,15 @@ const MOST_OPENED: usize = 20_000;
 /// How deep `$ref`, `allOf`, `anyOf` and `oneOf` may be in one another.
 const MOST_NESTED: usize = 128;
 
-/// How many values are counted up for the work of opening one schema.
-const VALUES: usize = 32;
+/// How many names a schema lists for the work of opening one.
+const NAMES: usize = 32;
 
 /// A schema, in the document that its `$ref`s lead into.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schema<'a> {
     root: &'a Value,
     at: &'a Value,
+    work: &'a Work,
 }
 
 /// The values that are allowed: those of any of the forms.
@@ -73,8 +75,8 @@ struct Opening {
     /// The schemas that are being opened.
     open: Vec<*const Value>,
     opened: usize,
-    /// How many values are counted up in what was opened.
-    values: usize,
+    /// How many names are listed in what was opened.
+    names: usize,
 }
 
 /// What is known of a member of an object.
@@ -180,7 +182,7 @@ impl<'a> Schema<'a> {
         }
         opening.spend(1)?;
         opening.open.push(this);
-        opening.values += self.list("enum").len();
+        opening.names += self.list("type").len() + self.list("required").len();
         let mut forms = vec![vec![self]];
         if let Some(target) = self.target()? {
             let target = target.forms(opening)?;
@@ -218,8 +220,11 @@ impl<'a> Schema<'a> {
             Some(name) => named(name),
             None => Types::ALL,
         };
-        if let Some(allowed) = self.allowed() {
-            types = types.and(allowed.into_iter().map(Types::of).fold(Types::NONE, any));
+        if let Some(value) = keywords.get("const") {
+            types = types.and(Types::of(value));
+        }
+        if let Some(values) = self.counted() {
+            types = types.and(self.work.allowed(values).types);
         }
         match self.is("nullable") {
             true => types.or(Types::NULL),
@@ -227,19 +232,23 @@ impl<'a> Schema<'a> {
         }
     }
 
-    fn allowed(self) -> Option<Vec<&'a Value>> {
-        let values = match self.keyword("enum") {
-            Some(Value::Array(values)) => Some(values.iter().collect::<Vec<_>>()),
-            _ => None,
-        };
-        match (self.keyword("const"), values) {
-            (Some(value), Some(values)) => {
-                let listed = values.into_iter().any(|other| same(value, other));
-                Some(if listed { vec![value] } else { Vec::new() })
-            }
-            (Some(value), None) => Some(vec![value]),
-            (None, values) => values,
-        }
+    /// The values of `enum`.
+    fn counted(self) -> Option<&'a [Value]> {
+        self.keyword("enum")?.as_array().map(Vec::as_slice)
+    }
+
+    /// The values that `const` or `enum` count up, whichever are fewer.
+    fn listed(self) -> Option<&'a [Value]> {
+        let one = self.keyword("const").map(std::slice::from_ref);
+        one.or_else(|| self.counted())
+    }
+
+    /// Whether a value is among those that are counted up, where they are.
+    fn allows(self, value: &Value) -> bool {
+        self.keyword("const").is_none_or(|one| same(one, value))
+            && self
+                .counted()
+                .is_none_or(|values| self.work.allows(values, value))
     }
 
     /// The schemas of a list's first elements, and what is said of the others.
@@ -288,10 +297,11 @@ impl Opening {
 
 impl<'a> Type<'a> {
     /// The values that fit a schema that stands alone.
-    pub(super) fn of(schema: &'a Value) -> Self {
+    pub(super) fn of(schema: &'a Value, work: &'a Work) -> Self {
         let root = Schema {
             root: schema,
             at: schema,
+            work,
         };
         Self::all([root])
     }
@@ -306,7 +316,7 @@ impl<'a> Type<'a> {
                 opening.product(forms, others)
             });
         }
-        let cost = opening.opened + opening.values / VALUES;
+        let cost = opening.opened + opening.names / NAMES;
         match forms {
             Ok(forms) => Self {
                 forms: forms.into_iter().map(Form::All).collect(),
@@ -481,6 +491,13 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// What tells this form from others, for as long as the schemas are borrowed.
+    fn key(&self) -> Vec<usize> {
+        let mut key = Vec::new();
+        self.push_key(&mut key);
+        key
+    }
+
     fn push_key(&self, key: &mut Vec<usize>) {
         match self {
             Self::All(schemas) => {
@@ -500,14 +517,37 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The values that are allowed, where they are counted up.
-    pub(super) fn allowed(&self) -> Option<Vec<&'a Value>> {
-        let lists = self.schemas().iter().filter_map(|schema| schema.allowed());
-        lists.reduce(|mut all, list| {
-            let list = Allowed::new(&list);
-            all.retain(|value| list.has(value));
-            all
-        })
+    /// Whether the values that are allowed are counted up.
+    pub(super) fn counts(&self) -> bool {
+        self.schemas()
+            .iter()
+            .any(|schema| schema.listed().is_some())
+    }
+
+    /// The fewest values that one of its schemas counts up; not all of them need be [allowed](Self::allows).
+    fn listed(&self) -> &'a [Value] {
+        let lists = self.schemas().iter().filter_map(|schema| schema.listed());
+        lists.min_by_key(|list| list.len()).unwrap_or_default()
+    }
+
+    /// Whether a value is among those that are counted up, where they are.
+    pub(super) fn allows(&self, value: &Value) -> bool {
+        self.schemas().iter().all(|schema| schema.allows(value))
+    }
+
+    /// The values that are allowed, of those that are counted up.
+    pub(super) fn allowed(&self) -> impl Iterator<Item = &'a Value> {
+        let counted = |schema: &&Schema<'a>| {
+            usize::from(schema.keyword("const").is_some()) + usize::from(schema.counted().is_some())
+        };
+        let alone = self
+            .schemas()
+            .iter()
+            .map(|schema| counted(&schema))
+            .sum::<usize>()
+            == 1;
+        let values = self.listed().iter();
+        values.filter(move |value| alone || self.allows(value))
     }
 
     pub(super) fn property(&self, name: &str) -> Property<'a> {

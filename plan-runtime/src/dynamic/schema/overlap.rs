@@ -1,7 +1,6 @@
 //! Whether what one schema allows can be allowed by another.
 
-use super::{Allowed, Beyond, Element, Form, Property, Type, Types};
-use std::cell::Cell;
+use super::{Beyond, Element, Form, Property, Type, Types, Work};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -26,14 +25,14 @@ impl Type<'_> {
     ///
     /// # Errors
     ///
-    /// Where nobody knows one of the types, or `fuel` does not suffice to compare them.
+    /// Where nobody knows one of the types, or there is too much work to compare them.
     pub(in crate::dynamic) fn clash(
         &self,
         takes: &Type<'_>,
-        fuel: &Cell<usize>,
+        work: &Work,
     ) -> Result<Option<Clash>, Beyond> {
         let mut comparison = Comparison {
-            fuel,
+            work,
             depth: 0,
             seen: HashSet::new(),
             order: Vec::new(),
@@ -42,8 +41,8 @@ impl Type<'_> {
     }
 }
 
-struct Comparison<'f> {
-    fuel: &'f Cell<usize>,
+struct Comparison<'w> {
+    work: &'w Work,
     depth: usize,
     /// The types that are compared, or were found to fit while these were.
     seen: HashSet<Pair>,
@@ -56,9 +55,7 @@ type Pair = Rc<(Vec<usize>, Vec<usize>)>;
 
 impl Comparison<'_> {
     fn spend(&self, work: usize) -> Result<(), Beyond> {
-        let rest = self.fuel.get().checked_sub(work);
-        self.fuel.set(rest.unwrap_or_default());
-        rest.map(drop).ok_or(Beyond::Work)
+        self.work.spend(work)
     }
 
     fn types(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Beyond> {
@@ -112,13 +109,8 @@ impl Comparison<'_> {
         if shared.is_empty() {
             return Ok(Some(Clash::Kind));
         }
-        if let (Some(given), Some(takes)) = (given.allowed(), takes.allowed()) {
-            self.spend(given.len() + takes.len())?;
-            let takes = Allowed::new(&takes);
-            let mut not_null = given.iter().filter(|value| !value.is_null());
-            if !not_null.any(|value| takes.has(value)) {
-                return Ok(Some(Clash::Values));
-            }
+        if given.counts() && takes.counts() && !self.work.shares(given, takes)? {
+            return Ok(Some(Clash::Values));
         }
         let inside = match shared {
             Types::LIST => match (given.element(None), takes.element(None)) {
