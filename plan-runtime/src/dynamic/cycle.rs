@@ -1,6 +1,6 @@
 //! Steps that wait for one another.
 
-use super::draft::Draft;
+use super::dialects::reading::Draft;
 use super::finding::{Code, Note};
 use crate::Plan;
 use crate::plan::{Source, Template};

@@ -69,17 +69,14 @@
 //! `parallel` is a hint that is not needed, since what is independent runs at once. Where a document does not say what the
 //! plan gives back, it is an object of every step's output.
 
-mod action_plan;
-mod blueprint;
 mod bytes;
-mod canonical;
 mod contract;
 mod cycle;
-mod dialect;
-mod draft;
+mod dialects;
 mod finding;
 mod fit;
 mod invalid;
+mod lacking;
 mod limits;
 mod node;
 mod reader;
@@ -90,20 +87,16 @@ mod runnable;
 mod rust;
 mod schema;
 mod spans;
-mod steps;
-mod syntax;
 mod text;
-mod tool_plan;
 mod toolbox;
-mod write;
 
 pub use contract::{Contract, Contracts};
-pub use dialect::{Dialect, Profile};
+pub use dialects::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
+pub use lacking::{Lack, Lacking};
 pub use limits::Limits;
 pub use reader::{Document, Reader};
 #[cfg(feature = "rust")]
 pub use rust::RustSource;
 pub use text::json_or_text;
 pub use toolbox::Toolbox;
-pub use write::{Lack, Lacking};

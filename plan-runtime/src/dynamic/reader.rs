@@ -1,11 +1,9 @@
-use super::draft::{Draft, Members};
+use super::dialects::reading::{Draft, Members};
+use super::dialects::{action_plan, blueprint, plan_json, tool_plan};
 use super::finding::{Code, Findings, Note, Notes};
 use super::node::{Kind, Node, Source};
 use super::spans::Spans;
-use super::{
-    Contracts, Dialect, Limits, Profile, action_plan, blueprint, bytes, canonical, cycle, fit,
-    tool_plan,
-};
+use super::{Contracts, Dialect, Limits, Profile, bytes, cycle, fit};
 use crate::Plan;
 
 /// Reads plans that come as JSON.
@@ -231,10 +229,10 @@ impl<'c> Reader<'c> {
         draft.expect_inputs(json);
         draft.allow_values(text.len());
         let plan = match dialect {
-            Dialect::ToolPlan => tool_plan::read(&mut draft, &source, node),
-            Dialect::Blueprint => blueprint::read(&mut draft, &source, node),
-            Dialect::ActionPlan => action_plan::read(&mut draft, &source, node),
-            Dialect::Canonical => canonical::read(&mut draft, &source, node),
+            Dialect::ToolPlan => tool_plan::read::read(&mut draft, &source, node),
+            Dialect::Blueprint => blueprint::read::read(&mut draft, &source, node),
+            Dialect::ActionPlan => action_plan::read::read(&mut draft, &source, node),
+            Dialect::Canonical => plan_json::read::read(&mut draft, &source, node),
         };
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {

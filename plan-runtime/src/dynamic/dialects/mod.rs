@@ -1,3 +1,11 @@
+pub(super) mod action_plan;
+pub(super) mod blueprint;
+pub(super) mod plan_json;
+pub(super) mod reading;
+pub(super) mod references;
+pub(super) mod tool_plan;
+mod writing;
+
 use std::fmt;
 
 /// How a plan is written as JSON.
@@ -65,7 +73,7 @@ pub enum Profile {
 
 impl Dialect {
     /// How the dialect is called in messages.
-    pub(super) fn named(self) -> &'static str {
+    pub(in crate::dynamic) fn named(self) -> &'static str {
         match self {
             Self::Canonical => "canonical JSON",
             Self::ToolPlan => "a tool plan (`$ref:`)",

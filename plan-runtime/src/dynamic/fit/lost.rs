@@ -4,10 +4,10 @@ use super::known::Known;
 use super::path::{Lost, Style, Why, follow, words};
 use super::problem::Problem;
 use super::{Checker, reference};
-use crate::dynamic::draft::MOST_NAMES;
+use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Form, Type};
-use crate::dynamic::{Dialect, syntax};
+use crate::dynamic::{Dialect, dialects::references};
 use crate::plan::{Absent, Reference, Segment, Source, Step};
 use crate::resolve::describe::{short, similar};
 
@@ -79,9 +79,9 @@ impl<'a> Known<'a> {
     pub(super) fn style(&self, reference: &Reference) -> Style {
         let source = reference.source;
         let name = self.plan.name_of(source).unwrap_or("value");
-        let named = match syntax::is_name(self.dialect, name) {
+        let named = match references::is_name(self.dialect, name) {
             true => name.to_owned(),
-            false => format!("[{}]", syntax::quote(name)),
+            false => format!("[{}]", references::quote(name)),
         };
         let head = match (self.dialect, source) {
             (Dialect::ToolPlan, _) => format!("$ref:{named}"),

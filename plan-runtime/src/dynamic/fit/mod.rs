@@ -23,7 +23,7 @@ mod reference;
 mod unused;
 mod value;
 
-use super::draft::MOST_NAMES;
+use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
 use super::schema::{Beyond, Type, Work};
 use super::spans::{Span, Spans};

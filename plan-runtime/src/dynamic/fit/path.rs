@@ -1,7 +1,7 @@
 //! Where a reference leads to in what is known of an output.
 
 use crate::dynamic::schema::{Beyond, Element, Presence, Property, Type, Types, Work};
-use crate::dynamic::{Dialect, syntax};
+use crate::dynamic::{Dialect, dialects::references};
 use crate::plan::{Absent, Reference, Segment, push_key};
 use crate::resolve::describe::short;
 use std::fmt::Write;
@@ -39,8 +39,8 @@ impl Style {
 
     fn segment(&self, segment: &Segment) -> String {
         match segment {
-            Segment::Key(key, _) if syntax::is_name(self.dialect, key) => format!(".{key}"),
-            Segment::Key(key, _) => format!("[{}]", syntax::quote(key)),
+            Segment::Key(key, _) if references::is_name(self.dialect, key) => format!(".{key}"),
+            Segment::Key(key, _) => format!("[{}]", references::quote(key)),
             Segment::Index(index, _) if self.brackets => format!("[{index}]"),
             Segment::Index(index, _) => format!(".{index}"),
             Segment::Each if self.dialect == Dialect::Canonical => "[..]".to_owned(),

@@ -4,7 +4,7 @@ use super::bounds::{bound, length, outside};
 use super::input::Inputs;
 use super::item::{Item, Kind};
 use super::problem::{Place, Problem, Problems};
-use crate::dynamic::draft::MOST_NAMES;
+use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Beyond, Element, Form, Property, Type, Types, Work};
 use crate::plan::push_key;

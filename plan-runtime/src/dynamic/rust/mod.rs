@@ -11,7 +11,7 @@ mod names;
 mod step;
 mod value;
 
-use super::write::{Lack, Lacking};
+use super::lacking::{Lack, Lacking};
 use crate::Plan;
 use crate::plan::{Body, Bound, Optional, Output, Part, Source as From, Step, Template};
 use crate::print::Line;

@@ -3,7 +3,7 @@
 #[path = "../../../tests/support/plans.rs"]
 mod plans;
 
-use crate::dynamic::draft::Draft;
+use crate::dynamic::dialects::reading::Draft;
 use crate::dynamic::finding::Notes;
 use crate::dynamic::{Dialect, Profile, Reader};
 use crate::plan::{Plan, Source, Template};

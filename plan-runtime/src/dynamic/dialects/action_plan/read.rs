@@ -1,10 +1,10 @@
 //! `[{"id", "intent", "tool", "arguments"}]`, and `{"plan": […]}` where more is to be said of it.
 
-use super::draft::Draft;
-use super::finding::{Code, Note};
-use super::node::{Kind, Node, Source};
-use super::steps::{self, Head};
 use crate::Plan;
+use crate::dynamic::dialects::reading::Draft;
+use crate::dynamic::dialects::reading::steps::{self, Head};
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node, Source};
 use crate::plan::Step;
 use crate::resolve::describe::short;
 
@@ -19,7 +19,11 @@ const TOP: &[&str] = &[
 const STEP: &[&str] = &["id", "intent", "tool", "arguments", "tool_description"];
 const INPUT: &[&str] = &["name", "type", "description"];
 
-pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+pub(in crate::dynamic) fn read(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    node: Node<'_>,
+) -> Option<Plan> {
     let (top, list, nodes) = match node.kind() {
         Kind::List => (None, node, node.items()),
         _ => {

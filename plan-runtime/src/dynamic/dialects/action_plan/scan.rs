@@ -1,5 +1,7 @@
-use super::path::{self, Names};
-use super::{Flaw, Piece, Scan, Target, Written, no_part, quote, quoted};
+use crate::dynamic::dialects::references::path::{self, Names};
+use crate::dynamic::dialects::references::{
+    Flaw, Piece, Scan, Target, Written, no_part, quote, quoted,
+};
 use crate::plan::Segment;
 use std::ops::Range;
 
@@ -8,7 +10,7 @@ const CLOSE: &str = "}}";
 pub(in crate::dynamic) const INPUT: &str = "PLACEHOLDER_";
 
 /// `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, alone or inside a text.
-pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+pub(in crate::dynamic) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
     Scan::embedded(text, OPEN, &piece, &|scan, text, range| {
         plain(scan, text, range, known);
     })
@@ -158,6 +160,6 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
 }
 
 /// How text is written that is no reference.
-pub(super) fn literal(text: &str) -> String {
+pub(in crate::dynamic) fn literal(text: &str) -> String {
     format!("{{{{{}}}}}", quote(text))
 }

@@ -1,8 +1,8 @@
-use super::Writer;
-use super::json::{Json, Members};
+use crate::dynamic::dialects::writing::Writer;
+use crate::dynamic::dialects::writing::json::{Json, Members};
 use crate::plan::{Input, Policy, Source, Template};
 
-pub(super) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+pub(in crate::dynamic) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
     writer.check();
     let plan = writer.plan;
     let mut top = Members::default();

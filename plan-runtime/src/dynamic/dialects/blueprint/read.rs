@@ -1,10 +1,10 @@
 //! `{"requestId", "steps": [{"tool", "params", "dependsOn", "parallel", "optional", "retryCount", "timeout"}]}`
 
-use super::draft::{Draft, Members, wrong_kind};
-use super::finding::{Code, Note};
-use super::node::{Kind, Node, Source};
-use super::steps::{self, Head};
 use crate::Plan;
+use crate::dynamic::dialects::reading::steps::{self, Head};
+use crate::dynamic::dialects::reading::{Draft, Members, wrong_kind};
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node, Source};
 use crate::plan::{Optional, Policy, Shared, Source as From, Step, Template};
 use std::time::Duration;
 
@@ -22,7 +22,11 @@ const STEP: &[&str] = &[
     "tool_description",
 ];
 
-pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+pub(in crate::dynamic) fn read(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    node: Node<'_>,
+) -> Option<Plan> {
     let (top, list, nodes) = match node.kind() {
         // Planners also write the list of steps alone.
         Kind::List => (None, node, node.items()),

@@ -1,12 +1,14 @@
-use super::path::{self, Names};
-use super::{Flaw, Piece, Scan, Target, Written, no_part, quote, quoted};
+use crate::dynamic::dialects::references::path::{self, Names};
+use crate::dynamic::dialects::references::{
+    Flaw, Piece, Scan, Target, Written, no_part, quote, quoted,
+};
 use crate::plan::Segment;
 use std::ops::Range;
 
 const OPEN: &str = "${";
 
 /// `${step[0].data[0].id}`, alone or inside a text.
-pub(super) fn scan(text: &str) -> Scan<'_> {
+pub(in crate::dynamic) fn scan(text: &str) -> Scan<'_> {
     Scan::embedded(text, OPEN, &piece, &plain)
 }
 
@@ -121,6 +123,6 @@ fn no_head(text: &str, whole: std::ops::Range<usize>) -> Flaw {
 }
 
 /// How text is written that is no reference.
-pub(super) fn literal(text: &str) -> String {
+pub(in crate::dynamic) fn literal(text: &str) -> String {
     format!("${{{}}}", quote(text))
 }

@@ -1,9 +1,9 @@
-use super::Writer;
-use super::json::{Json, Members};
+use crate::dynamic::dialects::writing::Writer;
+use crate::dynamic::dialects::writing::json::{Json, Members};
 use crate::plan::{Number, Optional, Policy, Step};
 use std::time::Duration;
 
-pub(super) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+pub(in crate::dynamic) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
     writer.check();
     writer.no_inputs();
     let plan = writer.plan;

@@ -1,7 +1,7 @@
 //! Plans out of anything that serde reads: it is made JSON text, and that is read as any other.
 
-use super::{Canonical, Names};
-use crate::dynamic::draft::Draft;
+use super::read::{Canonical, Names};
+use crate::dynamic::dialects::reading::Draft;
 use crate::dynamic::finding::Finding;
 use crate::dynamic::node::{Kind, Node, Source};
 use crate::dynamic::{Dialect, Limits, Profile, cycle};
@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
         json.read(|draft, source, node| {
-            let plan = super::read(draft, source, node)?;
+            let plan = super::read::read(draft, source, node)?;
             cycle::check(draft, &plan);
             Some(plan)
         })

@@ -2,9 +2,9 @@
 
 use super::Draft;
 use crate::dynamic::Dialect;
+use crate::dynamic::dialects::references::{self, Foreign, Scan, Target, To};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Node, Source, Text};
-use crate::dynamic::syntax::{self, Foreign, Scan, Target, To};
 use crate::plan::Segment;
 use crate::resolve::describe::short;
 
@@ -17,7 +17,7 @@ impl Draft {
         own: &Scan<'_>,
     ) -> bool {
         let known = |target: &Target| self.has(target);
-        let (found, more) = syntax::foreign(self.dialect, &text.value, own, &known);
+        let (found, more) = references::foreign(self.dialect, &text.value, own, &known);
         let mut sound = true;
         for (index, foreign) in found.iter().enumerate() {
             let is_last = index + 1 == found.len();
@@ -95,8 +95,8 @@ impl Draft {
         let literal = match self.dialect {
             Dialect::Canonical => r#"{"text": ["…"]}"#.to_owned(),
             // It has no form for a part of a text.
-            Dialect::ToolPlan => syntax::literal(self.dialect, &short(&text.value)),
-            dialect => syntax::literal(dialect, written),
+            Dialect::ToolPlan => references::literal(self.dialect, &short(&text.value)),
+            dialect => references::literal(dialect, written),
         };
         format!("{help}; to keep the text, write `{literal}`")
     }
@@ -133,13 +133,18 @@ impl Draft {
             },
             Target::Input(name) => ("input", To::Input(name), name),
         };
-        let form = syntax::form(self.dialect, to, path);
+        let form = references::form(self.dialect, to, path);
         (format!("{kind} `{}`", short(name)), form)
     }
 
     /// How the dialect writes what one of its own references means that begins here, and names a step or an input as another dialect does.
-    pub(super) fn meant(&self, source: &Source<'_>, text: &str, at: usize) -> Option<String> {
-        let meant = syntax::meant(self.dialect, text, at)?;
+    pub(in crate::dynamic) fn meant(
+        &self,
+        source: &Source<'_>,
+        text: &str,
+        at: usize,
+    ) -> Option<String> {
+        let meant = references::meant(self.dialect, text, at)?;
         let (_, form) = self.form(source, &meant.target, &meant.path);
         form.filter(|_| self.has(&meant.target))
     }

@@ -3,14 +3,14 @@
 mod foreign;
 mod members;
 mod reference;
+pub(in crate::dynamic) mod steps;
 mod template;
 
-pub(super) use members::{Member, Members, duplicate, names, wrong_kind};
+pub(in crate::dynamic) use members::{Member, Members, duplicate, names, wrong_kind};
 
-use super::finding::{Code, Note, Notes};
-use super::spans::Spans;
-use super::syntax;
-use super::{Dialect, Limits, Profile};
+use crate::dynamic::finding::{Code, Note, Notes};
+use crate::dynamic::spans::Spans;
+use crate::dynamic::{Dialect, Limits, Profile};
 use crate::plan::{Input, Shared, ToolInfo};
 use crate::resolve::describe::{short, similar};
 use std::collections::{HashMap, HashSet};
@@ -18,39 +18,39 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// How many names are listed where none is similar to the one that was meant.
-pub(super) const MOST_NAMES: usize = 8;
+pub(in crate::dynamic) const MOST_NAMES: usize = 8;
 
 /// For how many unknown names a similar one is looked for, where there are many.
 const MOST_SEARCHES: usize = 32;
 
 /// How many parts the path of a reference has at most. No JSON is nested so deep.
-pub(super) const MOST_PARTS: usize = 256;
+pub(in crate::dynamic) const MOST_PARTS: usize = 256;
 
 /// How many values a step counts for, besides those in it.
-pub(super) const VALUES_OF_STEP: usize = 4;
+pub(in crate::dynamic) const VALUES_OF_STEP: usize = 4;
 
 /// How many bytes a document has for each value, if it has many.
 const BYTES_PER_VALUE: usize = 8;
 
 /// A plan that is being read.
-pub(super) struct Draft {
-    pub(super) dialect: Dialect,
-    pub(super) profile: Profile,
-    pub(super) limits: Limits,
-    pub(super) notes: Notes,
-    pub(super) spans: Spans,
-    pub(super) inputs: Vec<Input>,
+pub(in crate::dynamic) struct Draft {
+    pub(in crate::dynamic) dialect: Dialect,
+    pub(in crate::dynamic) profile: Profile,
+    pub(in crate::dynamic) limits: Limits,
+    pub(in crate::dynamic) notes: Notes,
+    pub(in crate::dynamic) spans: Spans,
+    pub(in crate::dynamic) inputs: Vec<Input>,
     /// The inputs by their names.
-    pub(super) input_names: HashMap<Box<str>, usize>,
+    pub(in crate::dynamic) input_names: HashMap<Box<str>, usize>,
     /// The names of inputs that an action plan refers to anywhere, since texts may come before.
     expected_inputs: HashSet<Box<str>>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
-    pub(super) steps: usize,
+    pub(in crate::dynamic) steps: usize,
     /// The tools that were called last under each name.
     tools: HashMap<String, Shared<ToolInfo>>,
     /// The step that is being read, with its id.
-    pub(super) current: Option<(usize, Arc<str>)>,
+    pub(in crate::dynamic) current: Option<(usize, Arc<str>)>,
     /// How many names were looked for among all others.
     searches: usize,
     /// Where it shows which dialect the document is in.
@@ -61,7 +61,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn new(dialect: Dialect, profile: Profile, limits: Limits) -> Self {
+    pub(in crate::dynamic) fn new(dialect: Dialect, profile: Profile, limits: Limits) -> Self {
         Self {
             dialect,
             profile,
@@ -87,11 +87,11 @@ impl Draft {
 
     /// Looks through a document for the names of inputs. One that is written with escapes is not found, so it is not told of in texts before
     /// its first reference.
-    pub(super) fn expect_inputs(&mut self, json: &str) {
+    pub(in crate::dynamic) fn expect_inputs(&mut self, json: &str) {
         if self.dialect != Dialect::ActionPlan {
             return;
         }
-        for (at, mark) in json.match_indices(syntax::INPUT) {
+        for (at, mark) in json.match_indices(super::action_plan::scan::INPUT) {
             let rest = &json[at + mark.len()..];
             let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
             let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -102,12 +102,12 @@ impl Draft {
     }
 
     /// Allows as many values as a document of this length may have.
-    pub(super) fn allow_values(&mut self, bytes: usize) {
+    pub(in crate::dynamic) fn allow_values(&mut self, bytes: usize) {
         self.most_values = self.limits.values.saturating_add(bytes / BYTES_PER_VALUE);
     }
 
     /// Counts values that are about to be read. Where they are too many, it is an error.
-    pub(super) fn count(&mut self, values: usize, place: Range<usize>) {
+    pub(in crate::dynamic) fn count(&mut self, values: usize, place: Range<usize>) {
         let before = self.values;
         self.values = before.saturating_add(values);
         if before <= self.most_values && self.values > self.most_values {
@@ -125,12 +125,16 @@ impl Draft {
     }
 
     /// Whether so much is wrong with the document that the rest of it is not read.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::dynamic) fn is_over(&self) -> bool {
         self.values > self.most_values || self.notes.is_full()
     }
 
     /// Whether a reference has no more parts than are read; where it has, it is an error.
-    pub(super) fn path_fits(&mut self, parts: usize, place: Range<usize>) -> Option<()> {
+    pub(in crate::dynamic) fn path_fits(
+        &mut self,
+        parts: usize,
+        place: Range<usize>,
+    ) -> Option<()> {
         if parts <= MOST_PARTS {
             // Each is read into more memory than it takes in the document.
             self.count(parts / 2, place);
@@ -141,7 +145,12 @@ impl Draft {
     }
 
     /// Whether a name is not too long; where it is, it is an error.
-    pub(super) fn name_fits(&mut self, name: &str, what: &str, place: Range<usize>) -> bool {
+    pub(in crate::dynamic) fn name_fits(
+        &mut self,
+        name: &str,
+        what: &str,
+        place: Range<usize>,
+    ) -> bool {
         let most = self.limits.name;
         if name.len() > most {
             let message = format!(
@@ -154,7 +163,7 @@ impl Draft {
     }
 
     /// Adds a note on the step that is being read.
-    pub(super) fn note(&mut self, note: Note) {
+    pub(in crate::dynamic) fn note(&mut self, note: Note) {
         self.notes.push(match &self.current {
             Some((_, id)) => note.step(id),
             None => note,
@@ -162,23 +171,23 @@ impl Draft {
     }
 
     /// Adds an error, and says so by `None`.
-    pub(super) fn error<T>(&mut self, note: Note) -> Option<T> {
+    pub(in crate::dynamic) fn error<T>(&mut self, note: Note) -> Option<T> {
         self.note(note);
         None
     }
 
     /// Remembers what first shows which dialect the document is in.
-    pub(super) fn shown_by(&mut self, place: Range<usize>) {
+    pub(in crate::dynamic) fn shown_by(&mut self, place: Range<usize>) {
         self.shows.get_or_insert(place);
     }
 
     /// What is left of it once the plan is there.
-    pub(super) fn end(self) -> (Notes, Spans) {
+    pub(in crate::dynamic) fn end(self) -> (Notes, Spans) {
         (self.notes, self.spans)
     }
 
     /// Makes a step known under an id.
-    pub(super) fn declare(&mut self, index: usize, id: &str, place: Range<usize>) {
+    pub(in crate::dynamic) fn declare(&mut self, index: usize, id: &str, place: Range<usize>) {
         if id.trim().is_empty() {
             let help = "references and reports name the step by its id".to_owned();
             self.note(
@@ -206,7 +215,7 @@ impl Draft {
     }
 
     /// What a step says of its tool; the same for all that say the same.
-    pub(super) fn tool(&mut self, name: &str, description: String) -> Shared<ToolInfo> {
+    pub(in crate::dynamic) fn tool(&mut self, name: &str, description: String) -> Shared<ToolInfo> {
         if let Some(tool) = self.tools.get(name)
             && tool.description == description
         {
@@ -220,12 +229,16 @@ impl Draft {
         tool
     }
 
-    pub(super) fn step_of(&self, id: &str) -> Option<usize> {
+    pub(in crate::dynamic) fn step_of(&self, id: &str) -> Option<usize> {
         self.ids.get(id).copied()
     }
 
     /// The step of this id; where there is none, it is an error at `place`.
-    pub(super) fn known_step(&mut self, id: &str, place: Range<usize>) -> Option<usize> {
+    pub(in crate::dynamic) fn known_step(
+        &mut self,
+        id: &str,
+        place: Range<usize>,
+    ) -> Option<usize> {
         if let Some(index) = self.step_of(id) {
             return Some(index);
         }
@@ -258,7 +271,7 @@ impl Draft {
     }
 
     /// Whether it is still worth while to look through all names for a similar one: a document may be nothing but mistakes.
-    pub(super) fn looks_for_similar(&mut self) -> bool {
+    pub(in crate::dynamic) fn looks_for_similar(&mut self) -> bool {
         self.searches += 1;
         self.searches <= MOST_SEARCHES
     }

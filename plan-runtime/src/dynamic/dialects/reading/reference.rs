@@ -1,9 +1,9 @@
 //! From a reference as it is written to what it reads.
 
 use super::Draft;
+use crate::dynamic::dialects::references::{self, Target, Written};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Source, Text};
-use crate::dynamic::syntax::{self, Target, Written};
 use crate::dynamic::{Dialect, Profile};
 use crate::plan::{Absent, Input, Reference, Segment, Source as From};
 use crate::resolve::describe::short;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::ops::Range;
 
 impl Draft {
-    pub(super) fn reference(
+    pub(in crate::dynamic) fn reference(
         &mut self,
         source: &Source<'_>,
         text: &Text<'_>,
@@ -50,7 +50,7 @@ impl Draft {
                     if let Some(form) = meant {
                         note = note.help(format!("did you mean `{form}`?"));
                     } else if self.dialect == Dialect::ActionPlan && !has_similar {
-                        let literal = syntax::quote(written.text);
+                        let literal = references::quote(written.text);
                         note = note.help(format!(
                             "if this is no reference, write `{{{{{literal}}}}}`"
                         ));
@@ -87,7 +87,7 @@ impl Draft {
         path
     }
 
-    pub(super) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
+    pub(in crate::dynamic) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
         if let Some(index) = self.input_names.get(name) {
             return *index;
         }
@@ -152,7 +152,7 @@ impl Draft {
 const VALUES_OF_INPUT: usize = 3;
 
 /// Why there is no reference where one is written.
-pub(super) enum Unread {
+pub(in crate::dynamic) enum Unread {
     /// The profile leaves it as text.
     Stays,
     /// It is an error, which was said.

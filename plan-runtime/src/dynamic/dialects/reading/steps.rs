@@ -1,10 +1,10 @@
 //! What the three dialects of strings have in common: a list of steps, each with one tool.
 
-use super::Dialect;
-use super::draft::{Draft, Members, VALUES_OF_STEP, wrong_kind};
-use super::finding::{Code, Note};
-use super::node::{Kind, Node, Source};
-use super::spans::{Span, StepSpans};
+use super::{Draft, Members, VALUES_OF_STEP, wrong_kind};
+use crate::dynamic::Dialect;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node, Source};
+use crate::dynamic::spans::{Span, StepSpans};
 use crate::plan::{
     Action, Body, Entry, Key, Output, Plan, Policy, Reference, Shared, Source as From, Step,
     Template, ToolInfo,
@@ -13,20 +13,20 @@ use std::borrow::Cow;
 
 /// A step whose references are not read yet. Those of all steps are there at once, so it has no members: they are found again when
 /// the step is read.
-pub(super) struct Head<'a> {
+pub(in crate::dynamic) struct Head<'a> {
     id: Box<str>,
     node: Node<'a>,
 }
 
 /// The heads of all steps, in pieces: each is gone once its steps are read.
-pub(super) struct Heads<'a>(Vec<Vec<Head<'a>>>);
+pub(in crate::dynamic) struct Heads<'a>(Vec<Vec<Head<'a>>>);
 
 /// How many heads a piece has.
 const PIECE: usize = 1024;
 
 impl<'a> Head<'a> {
     /// The step's id, and its members if it is an object. What is wrong with them was said before.
-    pub(super) fn open(self, source: &Source<'_>) -> (String, Option<Members<'a>>) {
+    pub(in crate::dynamic) fn open(self, source: &Source<'_>) -> (String, Option<Members<'a>>) {
         let members = match self.node.kind() {
             Kind::Object => Some(Members::split(source, self.node, &mut |_| {})),
             _ => None,
@@ -36,7 +36,7 @@ impl<'a> Head<'a> {
 }
 
 /// Reads the ids, so that references to later steps are known. `id` names a step that gives none itself.
-pub(super) fn heads<'a>(
+pub(in crate::dynamic) fn heads<'a>(
     draft: &mut Draft,
     source: &Source<'_>,
     list: Node<'a>,
@@ -68,7 +68,7 @@ pub(super) fn heads<'a>(
 }
 
 /// Reads the steps, once their ids are known.
-pub(super) fn read<'a>(
+pub(in crate::dynamic) fn read<'a>(
     draft: &mut Draft,
     source: &Source<'_>,
     Heads(heads): Heads<'a>,
@@ -89,7 +89,7 @@ pub(super) fn read<'a>(
 }
 
 /// A step that is an id, an intent, a tool and its arguments.
-pub(super) fn plain(
+pub(in crate::dynamic) fn plain(
     draft: &mut Draft,
     source: &Source<'_>,
     index: usize,
@@ -110,7 +110,11 @@ pub(super) fn plain(
 }
 
 /// Whether there are no more steps than are read; where there are, it is an error.
-pub(super) fn counted(draft: &mut Draft, source: &Source<'_>, nodes: &[Node<'_>]) -> bool {
+pub(in crate::dynamic) fn counted(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    nodes: &[Node<'_>],
+) -> bool {
     draft.steps = nodes.len();
     let most = draft.limits.steps;
     let Some(first) = nodes.get(most) else {
@@ -181,7 +185,7 @@ fn head<'a>(
 }
 
 /// The name of the step's tool.
-pub(super) fn tool(
+pub(in crate::dynamic) fn tool(
     draft: &mut Draft,
     source: &Source<'_>,
     index: usize,
@@ -219,7 +223,7 @@ pub(super) fn tool(
 }
 
 /// A string that may be left out.
-pub(super) fn optional_string(
+pub(in crate::dynamic) fn optional_string(
     draft: &mut Draft,
     source: &Source<'_>,
     members: &Members<'_>,
@@ -238,7 +242,7 @@ fn string(draft: &mut Draft, source: &Source<'_>, node: Node<'_>, what: &str) ->
 }
 
 /// Arguments under this name; a tool without any may leave them out.
-pub(super) fn arguments(
+pub(in crate::dynamic) fn arguments(
     draft: &mut Draft,
     source: &Source<'_>,
     index: usize,
@@ -258,7 +262,11 @@ pub(super) fn arguments(
 }
 
 /// Arguments that are no object: a reference to one.
-pub(super) fn whole(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Template {
+pub(in crate::dynamic) fn whole(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    node: Node<'_>,
+) -> Template {
     let at = draft.spans.templates.len();
     let notes = draft.notes.has_errors();
     let template = draft.template(source, node, None, 0);
@@ -294,7 +302,7 @@ fn other_dialect(draft: &mut Draft, source: &Source<'_>, members: &Members<'_>, 
 }
 
 /// A step that does one thing.
-pub(super) fn step(
+pub(in crate::dynamic) fn step(
     index: usize,
     id: String,
     intent: String,
@@ -322,7 +330,7 @@ pub(super) fn step(
 }
 
 /// A plan of steps out of a document.
-pub(super) fn plan(
+pub(in crate::dynamic) fn plan(
     draft: &mut Draft,
     name: String,
     description: String,
@@ -339,7 +347,10 @@ pub(super) fn plan(
 }
 
 /// An object of the outputs of these steps, under their ids.
-pub(super) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -> Output {
+pub(in crate::dynamic) fn outputs(
+    steps: &[Step],
+    chosen: impl IntoIterator<Item = usize>,
+) -> Output {
     let entry = |index: usize| {
         let id = steps.get(index)?.id.clone();
         Some(Entry {
@@ -359,7 +370,11 @@ pub(super) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -
 }
 
 /// The output that a document gives as a template, in a member that no system knows which the dialect comes from.
-pub(super) fn output(draft: &mut Draft, source: &Source<'_>, top: &Members<'_>) -> Option<Output> {
+pub(in crate::dynamic) fn output(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    top: &Members<'_>,
+) -> Option<Output> {
     let type_name = optional_string(draft, source, top, "output_type", "the type of the output");
     let node = top.get("output")?;
     draft.spans.output = Some(draft.spans.templates.len());

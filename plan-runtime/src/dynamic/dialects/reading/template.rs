@@ -3,10 +3,10 @@
 use super::Draft;
 use super::reference::Unread;
 use crate::dynamic::Profile;
+use crate::dynamic::dialects::references::{self, Flaw, Piece};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
 use crate::dynamic::spans::{Span, TemplateSpan};
-use crate::dynamic::syntax::{self, Flaw, Piece};
 use crate::plan::{Entry, Key, Number, Part, Template};
 use crate::resolve::describe::short;
 use std::ops::Range;
@@ -106,7 +106,7 @@ impl Draft {
 
     /// Names of members are no place for references.
     fn no_reference(&mut self, source: &Source<'_>, key: Node<'_>, name: &str) {
-        let scan = syntax::scan(self.dialect, name, &|id| self.ids.contains_key(id));
+        let scan = references::scan(self.dialect, name, &|id| self.ids.contains_key(id));
         if scan
             .pieces
             .iter()
@@ -127,7 +127,7 @@ impl Draft {
 
     /// A string, whose template is the one at `at`.
     fn string(&mut self, source: &Source<'_>, text: &Text<'_>, at: usize) -> Template {
-        let mut scan = syntax::scan(self.dialect, &text.value, &|id| self.ids.contains_key(id));
+        let mut scan = references::scan(self.dialect, &text.value, &|id| self.ids.contains_key(id));
         // Of a string that is over its limit, the rest was not looked at.
         let is_over = scan.flaws.iter().any(|flaw| flaw.code == Code::LimitPassed);
         let mut sound = is_over || self.foreign(source, text, &scan);
@@ -183,7 +183,12 @@ impl Draft {
     }
 
     /// Says what is flawed, and whether it can stay as text.
-    pub(super) fn flawed(&mut self, source: &Source<'_>, text: &Text<'_>, flaw: Flaw) -> bool {
+    pub(in crate::dynamic) fn flawed(
+        &mut self,
+        source: &Source<'_>,
+        text: &Text<'_>,
+        flaw: Flaw,
+    ) -> bool {
         let place = source.place_in(text, &flaw.range);
         let start = flaw.range.start;
         let meant = flaw
@@ -191,7 +196,7 @@ impl Draft {
             .then(|| self.meant(source, &text.value, start));
         let help = match meant.flatten() {
             Some(form) => {
-                let literal = syntax::literal(self.dialect, &text.value[flaw.range.clone()]);
+                let literal = references::literal(self.dialect, &text.value[flaw.range.clone()]);
                 Some(format!(
                     "did you mean `{form}`? To keep the text, write `{literal}`"
                 ))

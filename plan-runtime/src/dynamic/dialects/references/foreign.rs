@@ -3,6 +3,7 @@
 use super::path::{self, Names};
 use super::{Piece, Scan, Target, Written, scan};
 use crate::dynamic::Dialect;
+use crate::dynamic::dialects::action_plan::scan::INPUT;
 use crate::plan::Segment;
 use std::ops::Range;
 
@@ -213,7 +214,7 @@ fn target(text: &str, at: usize) -> Option<(Target, usize)> {
         let end = Names::Wide.end(text, at);
         (text[at..end].to_owned(), end)
     });
-    let input = name.strip_prefix(super::action_plan::INPUT);
+    let input = name.strip_prefix(INPUT);
     match input.filter(|name| !name.is_empty()) {
         Some(input) => Some((Target::Input(input.to_owned()), end)),
         None => (!name.is_empty()).then_some((Target::Id(name), end)),

@@ -1,8 +1,9 @@
 //! A reference in the syntax of a dialect.
 
 use super::path::Names;
-use super::{action_plan, quote};
+use super::quote;
 use crate::dynamic::Dialect;
+use crate::dynamic::dialects::action_plan::scan::INPUT;
 use crate::plan::Segment;
 
 /// What a reference reads, by the names that dialects have for it.
@@ -31,7 +32,7 @@ pub(in crate::dynamic) fn form(dialect: Dialect, to: To<'_>, path: &[Segment]) -
             format!("{{{{{}.result{}}}}}", name(id), way(names, path, "[", "]"))
         }
         (Dialect::ActionPlan, To::Input(input)) => {
-            let name = name(&format!("{}{input}", action_plan::INPUT));
+            let name = name(&format!("{}{input}", INPUT));
             // The dialect has no path into an input.
             format!("{{{{{name}}}}}")
         }

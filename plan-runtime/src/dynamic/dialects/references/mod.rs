@@ -2,56 +2,55 @@
 //!
 //! A string is read once it is no JSON any more: nothing that a value holds is ever looked at here, only what the plan's author wrote.
 
-mod action_plan;
-mod blueprint;
 mod foreign;
 mod form;
-mod path;
-mod tool_plan;
+pub(in crate::dynamic) mod path;
 
-pub(super) use action_plan::INPUT;
-pub(super) use foreign::{Foreign, foreign, meant};
-pub(super) use form::{To, form};
+pub(in crate::dynamic) use foreign::{Foreign, foreign, meant};
+pub(in crate::dynamic) use form::{To, form};
 
-use super::Dialect;
-use super::finding::Code;
+use super::action_plan::scan as action_plan;
+use super::blueprint::scan as blueprint;
+use super::tool_plan::scan as tool_plan;
+use crate::dynamic::Dialect;
+use crate::dynamic::finding::Code;
 use crate::plan::Segment;
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// What a string is made of.
 #[derive(Debug, Default)]
-pub(super) struct Scan<'t> {
+pub(in crate::dynamic) struct Scan<'t> {
     /// The parts in their order. What is flawed stands among them as text.
-    pub(super) pieces: Vec<Piece<'t>>,
-    pub(super) flaws: Vec<Flaw>,
+    pub(in crate::dynamic) pieces: Vec<Piece<'t>>,
+    pub(in crate::dynamic) flaws: Vec<Flaw>,
     /// Where strings of JSON stand for text that would be something else.
-    pub(super) escapes: Vec<Range<usize>>,
+    pub(in crate::dynamic) escapes: Vec<Range<usize>>,
 }
 
 #[derive(Debug)]
-pub(super) enum Piece<'t> {
+pub(in crate::dynamic) enum Piece<'t> {
     Text(Cow<'t, str>),
     Reference(Written<'t>),
 }
 
 /// A reference as it is written.
 #[derive(Debug)]
-pub(super) struct Written<'t> {
-    pub(super) text: &'t str,
+pub(in crate::dynamic) struct Written<'t> {
+    pub(in crate::dynamic) text: &'t str,
     /// Where in the string it stands.
-    pub(super) range: Range<usize>,
-    pub(super) target: Target,
+    pub(in crate::dynamic) range: Range<usize>,
+    pub(in crate::dynamic) target: Target,
     /// Where in the string the target is named.
-    pub(super) named: Range<usize>,
-    pub(super) path: Vec<Segment>,
-    /// What is missing from it that only [`Compat`](super::Profile::Compat) does without.
-    pub(super) lacks: Option<Flaw>,
+    pub(in crate::dynamic) named: Range<usize>,
+    pub(in crate::dynamic) path: Vec<Segment>,
+    /// What is missing from it that only [`Compat`](crate::dynamic::Profile::Compat) does without.
+    pub(in crate::dynamic) lacks: Option<Flaw>,
 }
 
 /// What a reference reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
+pub(in crate::dynamic) enum Target {
     Id(String),
     Index(usize),
     Input(String),
@@ -59,27 +58,27 @@ pub(super) enum Target {
 
 /// A part of a string that is nearly a reference.
 #[derive(Debug, Clone)]
-pub(super) struct Flaw {
-    pub(super) range: Range<usize>,
-    pub(super) message: String,
-    pub(super) help: Option<String>,
+pub(in crate::dynamic) struct Flaw {
+    pub(in crate::dynamic) range: Range<usize>,
+    pub(in crate::dynamic) message: String,
+    pub(in crate::dynamic) help: Option<String>,
     /// The systems that the dialect comes from do not take it for text either.
-    pub(super) in_reference: bool,
-    pub(super) code: Code,
+    pub(in crate::dynamic) in_reference: bool,
+    pub(in crate::dynamic) code: Code,
     /// The help does not know of the plan's steps, which may say more.
-    pub(super) is_general: bool,
+    pub(in crate::dynamic) is_general: bool,
 }
 
 /// How many references, and what is nearly one, a string has at most.
 const MOST_PIECES: usize = 512;
 
 /// Whether a name is a number. As an id it is one that texts contain for other reasons.
-fn is_number(name: &str) -> bool {
+pub(in crate::dynamic) fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl Flaw {
-    fn new(range: Range<usize>, message: impl Into<String>) -> Self {
+    pub(in crate::dynamic) fn new(range: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             range,
             message: message.into(),
@@ -91,7 +90,7 @@ impl Flaw {
     }
 
     /// One that goes beyond what is read. It is never taken for text.
-    fn beyond(range: Range<usize>, message: impl Into<String>) -> Self {
+    pub(in crate::dynamic) fn beyond(range: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             in_reference: true,
             code: Code::LimitPassed,
@@ -100,25 +99,29 @@ impl Flaw {
     }
 
     /// Marks it as one in what is surely meant as a reference.
-    fn in_reference(mut self, yes: bool) -> Self {
+    pub(in crate::dynamic) fn in_reference(mut self, yes: bool) -> Self {
         self.in_reference = yes || self.code == Code::LimitPassed;
         self
     }
 
     /// Marks its help as one that only says what references look like.
-    fn general(mut self) -> Self {
+    pub(in crate::dynamic) fn general(mut self) -> Self {
         self.is_general = true;
         self
     }
 
-    fn help(mut self, help: impl Into<String>) -> Self {
+    pub(in crate::dynamic) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 }
 
 /// Finds the references in a string. `known` says whether a step has this id.
-pub(super) fn scan<'t>(dialect: Dialect, text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+pub(in crate::dynamic) fn scan<'t>(
+    dialect: Dialect,
+    text: &'t str,
+    known: &dyn Fn(&str) -> bool,
+) -> Scan<'t> {
     match dialect {
         Dialect::ToolPlan => tool_plan::scan(text, known),
         Dialect::Blueprint => blueprint::scan(text),
@@ -139,7 +142,12 @@ type ReadPlain<'f> = dyn for<'t> Fn(&mut Scan<'t>, &'t str, Range<usize>) + 'f;
 
 impl<'t> Scan<'t> {
     /// A string in which references stand among text, each behind `open`.
-    fn embedded(text: &'t str, open: &str, piece: &ReadPiece, plain: &ReadPlain<'_>) -> Self {
+    pub(in crate::dynamic) fn embedded(
+        text: &'t str,
+        open: &str,
+        piece: &ReadPiece,
+        plain: &ReadPlain<'_>,
+    ) -> Self {
         let mut scan = Self::default();
         let mut at = 0;
         while let Some(found) = text[at..].find(open) {
@@ -172,7 +180,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Adds text, as part of the text before it.
-    fn text(&mut self, text: &'t str) {
+    pub(in crate::dynamic) fn text(&mut self, text: &'t str) {
         self.owned(Cow::Borrowed(text));
     }
 
@@ -185,7 +193,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Adds text that is escaped.
-    fn escaped(&mut self, text: Cow<'t, str>, range: Range<usize>) {
+    pub(in crate::dynamic) fn escaped(&mut self, text: Cow<'t, str>, range: Range<usize>) {
         self.owned(text);
         self.escapes.push(range);
     }
@@ -211,12 +219,12 @@ impl<'t> Scan<'t> {
     }
 
     /// Whether the string is one reference, which keeps its type.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(in crate::dynamic) fn is_whole(&self) -> bool {
         matches!(self.pieces[..], [Piece::Reference(_)]) && self.escapes.is_empty()
     }
 
     /// A string that is one flaw.
-    fn flawed(text: &'t str, flaw: Flaw) -> Self {
+    pub(in crate::dynamic) fn flawed(text: &'t str, flaw: Flaw) -> Self {
         let mut scan = Self::default();
         scan.text(text);
         scan.flaws.push(flaw);
@@ -225,7 +233,7 @@ impl<'t> Scan<'t> {
 }
 
 /// How text is written that would be something else.
-pub(super) fn literal(dialect: Dialect, text: &str) -> String {
+pub(in crate::dynamic) fn literal(dialect: Dialect, text: &str) -> String {
     match dialect {
         Dialect::ToolPlan => tool_plan::literal(text),
         Dialect::Blueprint => blueprint::literal(text),
@@ -235,12 +243,12 @@ pub(super) fn literal(dialect: Dialect, text: &str) -> String {
 }
 
 /// Whether an action plan takes a name for that of an input.
-pub(super) fn is_input(name: &str) -> bool {
+pub(in crate::dynamic) fn is_input(name: &str) -> bool {
     name.starts_with(action_plan::INPUT)
 }
 
 /// The string of JSON that stands at `at`, and where it ends.
-fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
+pub(in crate::dynamic) fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
     let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
     let value = rest.starts_with('"').then(|| strings.next())??.ok()?;
@@ -248,7 +256,7 @@ fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
 }
 
 /// What stands where a reference has to go on or to end.
-fn no_part(sign: char) -> String {
+pub(in crate::dynamic) fn no_part(sign: char) -> String {
     match sign {
         ' ' => "a reference cannot contain a space".to_owned(),
         sign => format!("`{}` cannot be part of a reference", sign.escape_debug()),
@@ -256,12 +264,12 @@ fn no_part(sign: char) -> String {
 }
 
 /// A string of JSON, as it stands in brackets.
-pub(super) fn quote(key: &str) -> String {
+pub(in crate::dynamic) fn quote(key: &str) -> String {
     serde_json::Value::from(key).to_string()
 }
 
 /// Whether a key can stand in a path without quotes, and is no index there.
-pub(super) fn is_name(dialect: Dialect, key: &str) -> bool {
+pub(in crate::dynamic) fn is_name(dialect: Dialect, key: &str) -> bool {
     let names = path::Names::of(dialect);
     !key.is_empty() && crate::plan::index(key).is_none() && key.chars().all(|c| names.has(c))
 }

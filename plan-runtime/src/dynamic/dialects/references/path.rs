@@ -2,12 +2,12 @@
 
 use super::{Flaw, quote, quoted};
 use crate::dynamic::Dialect;
-use crate::dynamic::draft::MOST_PARTS;
+use crate::dynamic::dialects::reading::MOST_PARTS;
 use crate::plan::{Absent, Segment};
 
 /// Which signs a name may have that is not in quotes.
 #[derive(Clone, Copy)]
-pub(super) enum Names {
+pub(in crate::dynamic) enum Names {
     /// Letters and digits of ASCII, and `_`.
     Ascii,
     /// Letters and digits, `_`, `-`, `$` and `@`.
@@ -15,14 +15,14 @@ pub(super) enum Names {
 }
 
 impl Names {
-    pub(super) fn of(dialect: Dialect) -> Self {
+    pub(in crate::dynamic) fn of(dialect: Dialect) -> Self {
         match dialect {
             Dialect::ToolPlan => Self::Ascii,
             Dialect::Canonical | Dialect::Blueprint | Dialect::ActionPlan => Self::Wide,
         }
     }
 
-    pub(super) fn has(self, c: char) -> bool {
+    pub(in crate::dynamic) fn has(self, c: char) -> bool {
         match self {
             Self::Ascii => c.is_ascii_alphanumeric() || c == '_',
             Self::Wide => c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'),
@@ -30,19 +30,19 @@ impl Names {
     }
 
     /// Whether this can stand without quotes.
-    pub(super) fn is_name(self, text: &str) -> bool {
+    pub(in crate::dynamic) fn is_name(self, text: &str) -> bool {
         !text.is_empty() && text.chars().all(|c| self.has(c))
     }
 
     /// Where the name ends that starts at `at`.
-    pub(super) fn end(self, text: &str, at: usize) -> usize {
+    pub(in crate::dynamic) fn end(self, text: &str, at: usize) -> usize {
         let rest = &text[at..];
         at + rest.find(|c| !self.has(c)).unwrap_or(rest.len())
     }
 }
 
 /// Reads parts of a path for as long as there are any, and says where they end.
-pub(super) fn read(
+pub(in crate::dynamic) fn read(
     text: &str,
     mut at: usize,
     names: Names,
@@ -120,7 +120,7 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
 }
 
 /// `["key"]`, and where it ends.
-pub(super) fn key(text: &str, at: usize) -> Option<(String, usize)> {
+pub(in crate::dynamic) fn key(text: &str, at: usize) -> Option<(String, usize)> {
     let (key, end) = quoted(text, at + 1).filter(|_| text[at..].starts_with('['))?;
     text[end..].starts_with(']').then_some((key, end + 1))
 }

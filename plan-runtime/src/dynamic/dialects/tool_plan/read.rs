@@ -1,10 +1,10 @@
 //! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
 
-use super::draft::{Draft, Members};
-use super::finding::{Code, Note};
-use super::node::{Kind, Node, Source};
-use super::steps::{self, Head};
 use crate::Plan;
+use crate::dynamic::dialects::reading::steps::{self, Head};
+use crate::dynamic::dialects::reading::{Draft, Members};
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node, Source};
 use crate::plan::{Output, Step, Template};
 use crate::resolve::describe::short;
 use std::collections::BTreeMap;
@@ -20,7 +20,11 @@ const TOP: &[&str] = &[
 ];
 const STEP: &[&str] = &["id", "tool", "arguments", "intent", "tool_description"];
 
-pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+pub(in crate::dynamic) fn read(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    node: Node<'_>,
+) -> Option<Plan> {
     let top = draft.members(source, node, "a tool plan")?;
     draft.only(source, &top, "a tool plan", TOP);
     let Some(list) = top.get("steps") else {

@@ -1,10 +1,12 @@
-use super::path::{self, Names};
-use super::{Flaw, Piece, Scan, Target, Written, no_part, quote, quoted};
+use crate::dynamic::dialects::references::path::{self, Names};
+use crate::dynamic::dialects::references::{
+    Flaw, Piece, Scan, Target, Written, is_number, no_part, quote, quoted,
+};
 
 const MARK: &str = "$ref:";
 
 /// `$ref:inbox.data.0.id`, which is the whole string.
-pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+pub(in crate::dynamic) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
     if !text.starts_with(MARK) {
         return match near(text, known) {
             Some(flaw) => Scan::flawed(text, flaw),
@@ -131,7 +133,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
     let is_path = matches!(rest.as_bytes().get(end), None | Some(b'.' | b'['))
         && path::read(rest, end, Names::Wide).is_ok_and(|(_, end)| end == rest.len())
         // `$5.00` is a price.
-        && !super::is_number(&rest[..end]);
+        && !is_number(&rest[..end]);
     (is_path && known(&rest[..end])).then(|| {
         Flaw::new(0..text.len(), "this is not how a reference is written")
             .help(format!("did you mean `{MARK}{rest}`?"))
@@ -151,6 +153,6 @@ fn mark(text: &str) -> Option<(usize, usize)> {
 }
 
 /// How text is written that is no reference.
-pub(super) fn literal(text: &str) -> String {
+pub(in crate::dynamic) fn literal(text: &str) -> String {
     format!("{MARK}{}", quote(text))
 }

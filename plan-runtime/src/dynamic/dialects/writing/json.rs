@@ -4,7 +4,7 @@ use crate::plan::Number;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 
-pub(super) enum Json<'a> {
+pub(in crate::dynamic) enum Json<'a> {
     Null,
     Bool(bool),
     Number(Number),
@@ -15,23 +15,23 @@ pub(super) enum Json<'a> {
 
 /// The members of an object.
 #[derive(Default)]
-pub(super) struct Members<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
+pub(in crate::dynamic) struct Members<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Members<'a> {
-    pub(super) fn add(&mut self, name: impl Into<Cow<'a, str>>, value: Json<'a>) {
+    pub(in crate::dynamic) fn add(&mut self, name: impl Into<Cow<'a, str>>, value: Json<'a>) {
         self.0.push((name.into(), value));
     }
 
-    pub(super) fn extend(&mut self, more: Self) {
+    pub(in crate::dynamic) fn extend(&mut self, more: Self) {
         self.0.extend(more.0);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::dynamic) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Adds a string, unless it is empty.
-    pub(super) fn text(&mut self, name: &'a str, text: &'a str) {
+    pub(in crate::dynamic) fn text(&mut self, name: &'a str, text: &'a str) {
         if !text.is_empty() {
             self.add(name, text.into());
         }

@@ -1,24 +1,22 @@
 //! Plans as text of a dialect.
 
-mod action_plan;
-mod blueprint;
-mod json;
-mod lacking;
+pub(in crate::dynamic) mod json;
 mod strings;
 mod template;
-mod tool_plan;
 
-pub use lacking::{Lack, Lacking};
-
-use super::Dialect;
+use super::reading::steps;
+use super::{
+    action_plan::write as action_plan, blueprint::write as blueprint, tool_plan::write as tool_plan,
+};
 use crate::Plan;
+use crate::dynamic::{Dialect, Lack, Lacking};
 use crate::plan::{Action, Body, Key, Output, Policy, Step, Template};
 use json::{Json, Members};
 use std::collections::HashMap;
 
 impl Dialect {
     /// Writes a plan, of `plan!` or one that was read, as indented JSON of this dialect. Reading that in the
-    /// [strict profile](super::Profile::Strict) gives an equal plan.
+    /// [strict profile](crate::dynamic::Profile::Strict) gives an equal plan.
     ///
     /// What the systems that the dialect comes from do not know (descriptions, the output, ids of a blueprint's steps, …) stands in
     /// members of their own, and only where a reader would not come to the same without them.
@@ -73,17 +71,17 @@ fn canonical(plan: &Plan) -> Result<String, Lacking> {
 }
 
 /// A plan that is being written.
-struct Writer<'p> {
-    dialect: Dialect,
-    plan: &'p Plan,
-    ids: HashMap<&'p str, usize>,
+pub(in crate::dynamic) struct Writer<'p> {
+    pub(in crate::dynamic) dialect: Dialect,
+    pub(in crate::dynamic) plan: &'p Plan,
+    pub(in crate::dynamic) ids: HashMap<&'p str, usize>,
     /// The step whose parts are being written; without one, it is the output.
-    step: Option<&'p str>,
-    lacks: Vec<Lack>,
+    pub(in crate::dynamic) step: Option<&'p str>,
+    pub(in crate::dynamic) lacks: Vec<Lack>,
 }
 
 impl<'p> Writer<'p> {
-    fn new(dialect: Dialect, plan: &'p Plan) -> Self {
+    pub(in crate::dynamic) fn new(dialect: Dialect, plan: &'p Plan) -> Self {
         let ids = plan.steps.iter().enumerate();
         Self {
             dialect,
@@ -94,7 +92,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    fn finish(self, json: &Json<'_>) -> Result<String, Lacking> {
+    pub(in crate::dynamic) fn finish(self, json: &Json<'_>) -> Result<String, Lacking> {
         let mut lacks = self.lacks;
         if lacks.is_empty() {
             match serde_json::to_string_pretty(json) {
@@ -108,13 +106,17 @@ impl<'p> Writer<'p> {
         Err(Lacking::new(self.dialect.named(), lacks))
     }
 
-    fn lack(&mut self, place: impl Into<String>, construct: impl Into<String>) {
+    pub(in crate::dynamic) fn lack(
+        &mut self,
+        place: impl Into<String>,
+        construct: impl Into<String>,
+    ) {
         let (place, construct) = (place.into(), construct.into());
         self.lacks.push(Lack { place, construct });
     }
 
     /// The step, or what stands for it.
-    fn here(&self) -> String {
+    pub(in crate::dynamic) fn here(&self) -> String {
         match self.step {
             Some(id) => format!("step `{id}`"),
             None => "the output".to_owned(),
@@ -122,7 +124,7 @@ impl<'p> Writer<'p> {
     }
 
     /// A part of the arguments or of the output.
-    fn at(&self, path: &str) -> String {
+    pub(in crate::dynamic) fn at(&self, path: &str) -> String {
         match (self.step, path) {
             (Some(id), "") => format!("the arguments of step `{id}`"),
             (Some(id), path) => format!("argument `{path}` of step `{id}`"),
@@ -132,7 +134,7 @@ impl<'p> Writer<'p> {
     }
 
     /// What all dialects ask of a plan as a whole.
-    fn check(&mut self) {
+    pub(in crate::dynamic) fn check(&mut self) {
         if self.plan.name.is_empty() {
             self.lack("the plan", "an empty name");
         }
@@ -142,7 +144,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Says of each input that there is none in this dialect.
-    fn no_inputs(&mut self) {
+    pub(in crate::dynamic) fn no_inputs(&mut self) {
         for input in self.plan.inputs.iter() {
             let place = format!("input `{}`", input.name);
             self.lack(place, "a plan of this dialect has no inputs");
@@ -150,7 +152,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Begins with a step: its one action.
-    fn action(&mut self, index: usize) -> Option<&'p Action> {
+    pub(in crate::dynamic) fn action(&mut self, index: usize) -> Option<&'p Action> {
         let plan = self.plan;
         let step = &plan.steps[index];
         self.step = Some(&step.id);
@@ -177,7 +179,7 @@ impl<'p> Writer<'p> {
     }
 
     /// The parts of a policy that no dialect knows; `known` are those that this one does.
-    fn policy(&mut self, policy: &Policy, known: &Policy) {
+    pub(in crate::dynamic) fn policy(&mut self, policy: &Policy, known: &Policy) {
         let default = Policy::DEFAULT;
         let mut lacks = Vec::new();
         if policy.attempts != known.attempts {
@@ -210,7 +212,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Says that there is no order without data.
-    fn no_after(&mut self, step: &Step) {
+    pub(in crate::dynamic) fn no_after(&mut self, step: &Step) {
         for after in step.only_after() {
             let name = self.plan.steps.get(after).map_or("", |step| &step.id);
             let place = self.here();
@@ -219,7 +221,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Arguments: an object, or a reference to one.
-    fn arguments(&mut self, args: &Template) -> Json<'p> {
+    pub(in crate::dynamic) fn arguments(&mut self, args: &Template) -> Json<'p> {
         let args = args.plain();
         if !matches!(args, Template::Object(_) | Template::Reference(_)) {
             let place = self.at("");
@@ -230,10 +232,10 @@ impl<'p> Writer<'p> {
     }
 
     /// Adds the output, if a reader would come to another.
-    fn output(&mut self, top: &mut Members<'p>) {
+    pub(in crate::dynamic) fn output(&mut self, top: &mut Members<'p>) {
         let Output { type_name, value } = &self.plan.output;
         self.step = None;
-        let default = super::steps::outputs(&self.plan.steps, 0..self.plan.steps.len());
+        let default = steps::outputs(&self.plan.steps, 0..self.plan.steps.len());
         if type_name.is_empty() && *value == default.value {
             return;
         }
@@ -243,7 +245,7 @@ impl<'p> Writer<'p> {
     }
 
     /// The steps whose outputs the output is, if it is nothing else.
-    fn output_steps(&self) -> Option<Vec<&'p str>> {
+    pub(in crate::dynamic) fn output_steps(&self) -> Option<Vec<&'p str>> {
         let Output { type_name, value } = &self.plan.output;
         let Template::Object(entries) = value.plain() else {
             return None;

@@ -3,13 +3,13 @@
 use super::Writer;
 use super::json::Json;
 use crate::dynamic::Dialect;
-use crate::dynamic::syntax::{self, Scan, Target, To};
+use crate::dynamic::dialects::references::{self, Scan, Target, To};
 use crate::plan::{Absent, Reference, Segment, Source};
 use crate::resolve::describe::short;
 
 /// A part of a string.
 #[derive(Clone, Copy)]
-pub(super) enum Piece<'t> {
+pub(in crate::dynamic) enum Piece<'t> {
     Text(&'t str),
     Reference(&'t Reference),
 }
@@ -26,7 +26,7 @@ enum Escape {
 
 impl<'p> Writer<'p> {
     /// A string of these pieces. It is read as the readers do, so what is written is what was meant.
-    pub(super) fn string(&mut self, path: &str, pieces: &[Piece<'_>]) -> Json<'p> {
+    pub(in crate::dynamic) fn string(&mut self, path: &str, pieces: &[Piece<'_>]) -> Json<'p> {
         let mut written = Vec::with_capacity(pieces.len());
         for piece in pieces {
             written.push(match piece {
@@ -54,7 +54,7 @@ impl<'p> Writer<'p> {
                     (Piece::Text(_), Escape::All) => true,
                 };
                 match escaped {
-                    true => text.push_str(&syntax::literal(self.dialect, written)),
+                    true => text.push_str(&references::literal(self.dialect, written)),
                     false => text.push_str(written),
                 }
             }
@@ -68,15 +68,16 @@ impl<'p> Writer<'p> {
     }
 
     /// The name of a member, which cannot be escaped.
-    pub(super) fn name(&mut self, path: &str, name: &str) {
-        let is_reference = |piece: &syntax::Piece<'_>| matches!(piece, syntax::Piece::Reference(_));
+    pub(in crate::dynamic) fn name(&mut self, path: &str, name: &str) {
+        let is_reference =
+            |piece: &references::Piece<'_>| matches!(piece, references::Piece::Reference(_));
         if self.scan(name).pieces.iter().any(is_reference) {
             self.lack(self.at(path), "a name that looks like a reference");
         }
     }
 
     fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
-        syntax::scan(self.dialect, text, &|id| self.ids.contains_key(id))
+        references::scan(self.dialect, text, &|id| self.ids.contains_key(id))
     }
 
     /// Whether a reader would find these pieces in a text.
@@ -91,7 +92,7 @@ impl<'p> Writer<'p> {
             Target::Input(_) => true,
         };
         if !scan.flaws.is_empty()
-            || !syntax::foreign(self.dialect, text, &scan, &known)
+            || !references::foreign(self.dialect, text, &scan, &known)
                 .0
                 .is_empty()
             || scan.is_whole() != matches!(pieces, [Piece::Reference(_)])
@@ -104,8 +105,9 @@ impl<'p> Writer<'p> {
         loop {
             match (expected.next(), found.next()) {
                 (None, None) => return true,
-                (Some(Piece::Text(text)), Some(syntax::Piece::Text(found))) if text == found => {}
-                (Some(Piece::Reference(reference)), Some(syntax::Piece::Reference(found)))
+                (Some(Piece::Text(text)), Some(references::Piece::Text(found)))
+                    if text == found => {}
+                (Some(Piece::Reference(reference)), Some(references::Piece::Reference(found)))
                     if self.leads(reference, &found.target)
                         && found.lacks.is_none()
                         && same_path(&reference.path, &found.path) => {}
@@ -153,7 +155,7 @@ impl<'p> Writer<'p> {
             (Dialect::Blueprint, Source::Step(step)) => To::Step(step, ""),
             (dialect, Source::Step(step)) => {
                 let id = id(step)?;
-                if dialect == Dialect::ActionPlan && syntax::is_input(id) {
+                if dialect == Dialect::ActionPlan && references::is_input(id) {
                     return Err(Some(format!(
                         "a reference to `{id}`, which has the name of an input"
                     )));
@@ -179,7 +181,7 @@ impl<'p> Writer<'p> {
                 )));
             }
         };
-        syntax::form(self.dialect, to, path).ok_or(None)
+        references::form(self.dialect, to, path).ok_or(None)
     }
 
     /// Whether the step comes no earlier than the one that is written.

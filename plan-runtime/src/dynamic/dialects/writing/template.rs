@@ -8,7 +8,11 @@ use std::fmt::Write;
 
 impl<'p> Writer<'p> {
     /// A template that is [plain](Template::plain).
-    pub(super) fn template(&mut self, path: &mut String, template: &Template) -> Json<'p> {
+    pub(in crate::dynamic) fn template(
+        &mut self,
+        path: &mut String,
+        template: &Template,
+    ) -> Json<'p> {
         match template {
             Template::Null => Json::Null,
             Template::Bool(value) => Json::Bool(*value),

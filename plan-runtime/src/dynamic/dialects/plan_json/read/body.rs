@@ -1,7 +1,7 @@
 //! Steps, and what they do.
 
 use super::Canonical;
-use crate::dynamic::draft::{Member, Members, wrong_kind};
+use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Shared, Step, Template, ToolInfo};

@@ -1,19 +1,19 @@
 //! What [`Plan`] serialises to: the reader of it, and there is no other.
 
 mod body;
-mod deserialize;
+
 mod pattern;
 mod policy;
 mod reference;
 mod template;
 
-use super::draft::{Draft, Members, VALUES_OF_STEP, wrong_kind};
-use super::finding::{Code, Note};
-use super::node::{Node, Source};
-use super::spans::{Span, StepSpans};
-use super::steps;
-use super::syntax::Scan;
 use crate::Plan;
+use crate::dynamic::dialects::reading::steps;
+use crate::dynamic::dialects::reading::{Draft, Members, VALUES_OF_STEP, wrong_kind};
+use crate::dynamic::dialects::references::Scan;
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::node::{Kind, Node, Source};
+use crate::dynamic::spans::{Span, StepSpans};
 use crate::plan::{Bound, Input, Output, Template};
 use crate::resolve::describe::short;
 use std::collections::HashMap;
@@ -23,12 +23,16 @@ const PLAN: &[&str] = &["name", "description", "inputs", "steps", "output"];
 const INPUT: &[&str] = &["name", "type", "description"];
 const OUTPUT: &[&str] = &["type", "value"];
 
-pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+pub(in crate::dynamic) fn read(
+    draft: &mut Draft,
+    source: &Source<'_>,
+    node: Node<'_>,
+) -> Option<Plan> {
     Canonical::new(draft, *source, Names::InPlan(HashMap::new())).plan(node)
 }
 
 /// What is being read, and what names mean there.
-struct Canonical<'d> {
+pub(super) struct Canonical<'d> {
     draft: &'d mut Draft,
     source: Source<'d>,
     names: Names,
@@ -44,7 +48,7 @@ fn id(step: Node<'_>) -> Option<Node<'_>> {
     step.members().find(|(key, _)| is_id(key)).map(|(_, id)| id)
 }
 
-enum Names {
+pub(super) enum Names {
     /// Inputs by their names; steps are known to the draft.
     InPlan(HashMap<String, (usize, Range<usize>)>),
     /// Outside of a plan, places stand for names.
@@ -52,7 +56,7 @@ enum Names {
 }
 
 impl<'d> Canonical<'d> {
-    fn new(draft: &'d mut Draft, source: Source<'d>, names: Names) -> Self {
+    pub(super) fn new(draft: &'d mut Draft, source: Source<'d>, names: Names) -> Self {
         Self {
             draft,
             source,
@@ -302,7 +306,7 @@ impl<'d> Canonical<'d> {
             [one] => format!("`\"{one}\"`"),
             all => format!("one of `\"{}\"`", all.join("\"`, `\"")),
         };
-        if node.kind() != super::node::Kind::String {
+        if node.kind() != Kind::String {
             let note = wrong_kind(&self.source, node, what, &expected);
             return self.draft.error(note);
         }

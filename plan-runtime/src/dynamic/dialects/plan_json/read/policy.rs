@@ -1,5 +1,5 @@
 use super::Canonical;
-use crate::dynamic::draft::Members;
+use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::Node;
 use crate::plan::{Optional, Policy};

@@ -1,7 +1,7 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
 use super::{Canonical, Names};
-use crate::dynamic::draft::{self, Members, wrong_kind};
+use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{self, Absent, Bound, Reference, Segment, Source};
@@ -160,7 +160,7 @@ impl Canonical<'_> {
             return self.error(Code::UnknownInput, place, message);
         }
         let mut names: Vec<(usize, &str)> = Vec::new();
-        if inputs.len() <= draft::MOST_NAMES || self.draft.looks_for_similar() {
+        if inputs.len() <= reading::MOST_NAMES || self.draft.looks_for_similar() {
             names = inputs
                 .iter()
                 .map(|(name, at)| (at.0, name.as_str()))
@@ -170,7 +170,7 @@ impl Canonical<'_> {
         let help = match similar(name, names.iter().map(|(_, name)| *name)) {
             Some(meant) => Some(format!("an input with a similar name exists: `{meant}`")),
             None if inputs.is_empty() => Some("the plan has no inputs".to_owned()),
-            None => draft::names("input", names.iter().map(|(_, name)| *name)),
+            None => reading::names("input", names.iter().map(|(_, name)| *name)),
         };
         let message = format!("there is no input `{name_of}`");
         self.draft

@@ -1,7 +1,7 @@
 //! `{"object": {…}}` and its like.
 
 use super::Canonical;
-use crate::dynamic::draft::{Member, duplicate, wrong_kind};
+use crate::dynamic::dialects::reading::{Member, duplicate, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::{Computed, Entry, Key, Part, Template};
@@ -16,7 +16,7 @@ const PART: &[&str] = &["value", "spec"];
 const COMPUTED: &[&str] = &["written", "reads"];
 
 impl Canonical<'_> {
-    pub(super) fn template(
+    pub(in crate::dynamic) fn template(
         &mut self,
         node: Node<'_>,
         key: Option<Node<'_>>,

@@ -1,0 +1,2 @@
+mod deserialize;
+pub(in crate::dynamic) mod read;
