@@ -1,7 +1,7 @@
-use super::dialects::reading::{Draft, Members};
-use super::dialects::{action_plan, blueprint, plan_json, tool_plan};
+use super::dialects;
+use super::dialects::reading::Draft;
 use super::finding::{Code, Findings, Note, Notes};
-use super::node::{Kind, Node, Source};
+use super::node::{Node, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, Limits, Profile, bytes, cycle, fit};
 use crate::Plan;
@@ -211,7 +211,7 @@ impl<'c> Reader<'c> {
         };
         let dialect = match self.dialect {
             Some(dialect) => dialect,
-            None => match recognise(node) {
+            None => match dialects::recognise(node) {
                 Some(dialect) => dialect,
                 None => {
                     let message = "this is not a plan in any known dialect";
@@ -228,12 +228,7 @@ impl<'c> Reader<'c> {
         let mut draft = Draft::new(dialect, self.profile, self.limits);
         draft.expect_inputs(json);
         draft.allow_values(text.len());
-        let plan = match dialect {
-            Dialect::ToolPlan => tool_plan::read::read(&mut draft, &source, node),
-            Dialect::Blueprint => blueprint::read::read(&mut draft, &source, node),
-            Dialect::ActionPlan => action_plan::read::read(&mut draft, &source, node),
-            Dialect::Canonical => plan_json::read::read(&mut draft, &source, node),
-        };
+        let plan = dialect.rules().read(&mut draft, &source, node);
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);
@@ -342,65 +337,4 @@ fn without_fence(text: &str) -> &str {
         }
         _ => bare,
     }
-}
-
-/// The dialect that a document looks like.
-fn recognise(node: Node<'_>) -> Option<Dialect> {
-    let mut draft = Draft::new(Dialect::Canonical, Profile::Strict, Limits::default());
-    let source = Source::document(node.slice());
-    let (top, steps) = match node.kind() {
-        Kind::List => (None, node.items()),
-        Kind::Object => {
-            let top = draft.members(&source, node, "")?;
-            if top
-                .get("plan")
-                .is_some_and(|plan| plan.kind() == Kind::List)
-            {
-                return Some(Dialect::ActionPlan);
-            }
-            let steps = top.get("steps")?.items();
-            // Without steps there is a plan in canonical JSON only.
-            if steps.is_empty() && top.get("name").is_some() && top.get("output").is_some() {
-                return Some(Dialect::Canonical);
-            }
-            (Some(top), steps)
-        }
-        _ => return None,
-    };
-    let has = |members: &Members<'_>, names: &[&str]| {
-        names.iter().any(|name| members.get(name).is_some())
-    };
-    if let Some(top) = &top {
-        if has(top, &["output_steps"]) {
-            return Some(Dialect::ToolPlan);
-        }
-        if has(top, &["requestId"]) {
-            return Some(Dialect::Blueprint);
-        }
-        if has(top, &["inputs"]) || (steps.is_empty() && has(top, &["output"])) {
-            return Some(Dialect::Canonical);
-        }
-    }
-    for step in steps {
-        let Some(step) = draft.members(&source, step, "") else {
-            continue;
-        };
-        let is_canonical = step
-            .get("tool")
-            .is_some_and(|tool| tool.kind() == Kind::Object)
-            || has(&step, &["if", "for", "value", "policy", "after"]);
-        if is_canonical && top.is_some() {
-            return Some(Dialect::Canonical);
-        }
-        if has(&step, &["params", "dependsOn", "parallel", "retryCount"]) {
-            return Some(Dialect::Blueprint);
-        }
-        if has(&step, &["arguments", "id"]) {
-            break;
-        }
-    }
-    Some(match top {
-        None => Dialect::ActionPlan,
-        Some(_) => Dialect::ToolPlan,
-    })
 }

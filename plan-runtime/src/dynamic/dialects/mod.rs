@@ -1,11 +1,31 @@
-pub(super) mod action_plan;
-pub(super) mod blueprint;
-pub(super) mod plan_json;
+//! The dialects in which plans are written as JSON.
+//!
+//! Each has a folder, in which `mod.rs` says what it looks like and where it comes from, `read.rs` knows the members of plans and steps,
+//! `scan.rs` finds the references in a string, and `write.rs` writes a plan. All that the rest of the library knows of a dialect are
+//! its [`Rules`], which are a row of the table below. So a new dialect is a folder and a row.
+//!
+//! | | what dialects share |
+//! |---|---|
+//! | `recognise.rs` | which dialect a document is in |
+//! | `reading/` | a plan that is being read: ids, members, steps, templates, limits, and what is found on the way |
+//! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
+//! | `writing/` | a plan that is being written: JSON, strings with references, what has no form |
+
+mod action_plan;
+mod blueprint;
+mod plan_json;
 pub(super) mod reading;
+mod recognise;
 pub(super) mod references;
-pub(super) mod tool_plan;
+mod rules;
+mod tool_plan;
 mod writing;
 
+pub(super) use recognise::recognise;
+pub(super) use rules::Rules;
+
+use super::Lacking;
+use crate::Plan;
 use std::fmt;
 
 /// How a plan is written as JSON.
@@ -72,24 +92,61 @@ pub enum Profile {
 }
 
 impl Dialect {
-    /// How the dialect is called in messages.
-    pub(in crate::dynamic) fn named(self) -> &'static str {
+    /// The table of dialects: a row for each.
+    pub(super) fn rules(self) -> &'static dyn Rules {
         match self {
-            Self::Canonical => "canonical JSON",
-            Self::ToolPlan => "a tool plan (`$ref:`)",
-            Self::Blueprint => "a step blueprint (`${step[0]…}`)",
-            Self::ActionPlan => "an action plan (`{{…}}`)",
+            Self::Canonical => &plan_json::PlanJson,
+            Self::ToolPlan => &tool_plan::ToolPlan,
+            Self::Blueprint => &blueprint::Blueprint,
+            Self::ActionPlan => &action_plan::ActionPlan,
         }
+    }
+
+    /// All of them. Where a document may be in several, it is in the first.
+    const ALL: [Self; 4] = [
+        Self::ActionPlan,
+        Self::Canonical,
+        Self::ToolPlan,
+        Self::Blueprint,
+    ];
+
+    /// Writes a plan, of `plan!` or one that was read, as indented JSON of this dialect. Reading that in the
+    /// [strict profile](Profile::Strict) gives an equal plan.
+    ///
+    /// What the systems that the dialect comes from do not know (descriptions, the output, ids of a blueprint's steps, …) stands in
+    /// members of their own, and only where a reader would not come to the same without them.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Dialect, Reader};
+    ///
+    /// let text = r#"{"requestId": "reply", "steps": [
+    ///     {"tool": "fetch", "params": {"from": "Sarah"}, "retryCount": 2},
+    ///     {"tool": "send", "params": {"to": "${step[0].data[0].from}"}}
+    /// ]}"#;
+    /// let plan = Reader::new().read(text)?.into_plan();
+    /// assert_eq!(
+    ///     Dialect::ToolPlan.write(&plan).unwrap_err().to_string(),
+    ///     "a tool plan (`$ref:`) has no form for a part of the plan: step `step0`: 3 attempts",
+    /// );
+    /// let written = Dialect::Blueprint.write(&plan)?;
+    /// assert!(written.contains(r#""to": "${step[0].data[0].from}""#));
+    /// assert_eq!(Reader::new().read(&written)?.plan(), &plan);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// All parts of the plan that the dialect has no form for.
+    pub fn write(self, plan: &Plan) -> Result<String, Lacking> {
+        self.rules().write(plan)
     }
 }
 
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Canonical => "canonical",
-            Self::ToolPlan => "tool plan",
-            Self::Blueprint => "blueprint",
-            Self::ActionPlan => "action plan",
-        })
+        f.write_str(self.rules().name())
     }
 }
+
+#[cfg(test)]
+mod tests;

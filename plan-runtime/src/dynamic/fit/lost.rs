@@ -1,13 +1,13 @@
 //! References that lead nowhere.
 
 use super::known::Known;
-use super::path::{Lost, Style, Why, follow, words};
+use super::path::{Lost, Why, follow, words};
 use super::problem::Problem;
 use super::{Checker, reference};
 use crate::dynamic::dialects::reading::MOST_NAMES;
+use crate::dynamic::dialects::references::{Style, To};
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Form, Type};
-use crate::dynamic::{Dialect, dialects::references};
 use crate::plan::{Absent, Reference, Segment, Source, Step};
 use crate::resolve::describe::{short, similar};
 
@@ -79,28 +79,14 @@ impl<'a> Known<'a> {
     pub(super) fn style(&self, reference: &Reference) -> Style {
         let source = reference.source;
         let name = self.plan.name_of(source).unwrap_or("value");
-        let named = match references::is_name(self.dialect, name) {
-            true => name.to_owned(),
-            false => format!("[{}]", references::quote(name)),
+        let to = match source {
+            Source::Step(index) => Some(To::Step(index, name)),
+            Source::Input(_) => Some(To::Input(name)),
+            Source::Local(_) => None,
         };
-        let head = match (self.dialect, source) {
-            (Dialect::ToolPlan, _) => format!("$ref:{named}"),
-            (Dialect::Blueprint, Source::Step(index)) => {
-                let result = format!("${{step[{index}].result");
-                match reference.written.starts_with(&result) {
-                    true => result,
-                    false => format!("${{step[{index}].data"),
-                }
-            }
-            (Dialect::ActionPlan, Source::Step(_)) => format!("{{{{{named}.result"),
-            (Dialect::ActionPlan, _) => format!("{{{{PLACEHOLDER_{name}"),
-            (Dialect::Canonical | Dialect::Blueprint, _) => name.to_owned(),
-        };
-        Style {
-            dialect: self.dialect,
-            head,
-            brackets: self.dialect != Dialect::ToolPlan || reference.written.contains('['),
-        }
+        let rules = self.dialect.rules();
+        let style = to.and_then(|to| rules.style(to, &reference.written));
+        style.unwrap_or_else(|| Style::rust(name))
     }
 
     /// What was probably meant by a reference that leads nowhere.

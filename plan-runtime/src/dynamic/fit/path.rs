@@ -1,7 +1,7 @@
 //! Where a reference leads to in what is known of an output.
 
+use crate::dynamic::dialects::references::Style;
 use crate::dynamic::schema::{Beyond, Element, Presence, Property, Type, Types, Work};
-use crate::dynamic::{Dialect, dialects::references};
 use crate::plan::{Absent, Reference, Segment, push_key};
 use crate::resolve::describe::short;
 use std::fmt::Write;
@@ -15,40 +15,6 @@ pub(super) struct Found<'a> {
     pub(super) style: Style,
     /// The input whose type nobody stated, where the reference is to the whole of it.
     pub(super) input: Option<usize>,
-}
-
-/// How references of a document are written that read one source.
-pub(super) struct Style {
-    pub(super) dialect: Dialect,
-    /// All in front of the path.
-    pub(super) head: String,
-    /// An index stands in brackets.
-    pub(super) brackets: bool,
-}
-
-impl Style {
-    pub(super) fn write(&self, path: &[Segment]) -> String {
-        let path: String = path.iter().map(|segment| self.segment(segment)).collect();
-        let close = match self.dialect {
-            Dialect::ActionPlan => "}}",
-            Dialect::Blueprint => "}",
-            Dialect::ToolPlan | Dialect::Canonical => "",
-        };
-        format!("{}{path}{close}", self.head)
-    }
-
-    fn segment(&self, segment: &Segment) -> String {
-        match segment {
-            Segment::Key(key, _) if references::is_name(self.dialect, key) => format!(".{key}"),
-            Segment::Key(key, _) => format!("[{}]", references::quote(key)),
-            Segment::Index(index, _) if self.brackets => format!("[{index}]"),
-            Segment::Index(index, _) => format!(".{index}"),
-            Segment::Each if self.dialect == Dialect::Canonical => "[..]".to_owned(),
-            Segment::Each => "[*]".to_owned(),
-            Segment::Optional(_) if self.dialect == Dialect::Canonical => "?".to_owned(),
-            _ => String::new(),
-        }
-    }
 }
 
 /// Why a way leads nowhere.

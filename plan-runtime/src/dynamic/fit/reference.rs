@@ -4,7 +4,6 @@ use super::item::Item;
 use super::path::Found;
 use super::problem::Problem;
 use super::value::{Fit, subject};
-use crate::dynamic::Dialect;
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Beyond, Clash, Form, Property, Type, Types};
 use crate::plan::{Absent, Segment, is_word};
@@ -105,9 +104,9 @@ impl Fit<'_> {
                 .help(format!("did you mean the first element, `{fixed}`?"));
         }
         if wanted == Types::LIST && self.leads_to(&found.ty, &takes.element()) {
-            let listed = match found.style.dialect {
-                Dialect::Canonical => "put it in a list".to_owned(),
-                _ => format!("put it in a list: `[\"{written}\"]`"),
+            let listed = match found.style.is_string() {
+                true => format!("put it in a list: `[\"{written}\"]`"),
+                false => "put it in a list".to_owned(),
             };
             return problem(Code::ListOrElement).help(listed);
         }

@@ -77,12 +77,9 @@ fn dependencies(
     if none || plan.cycle().is_some() {
         return;
     }
-    let named = |step: usize| match dialect {
-        Dialect::Blueprint => format!("step[{step}]"),
-        _ => plan
-            .steps
-            .get(step)
-            .map_or_else(String::new, |step| format!("step `{}`", short(&step.id))),
+    let named = |index: usize| {
+        let step = plan.steps.get(index);
+        step.map_or_else(String::new, |step| dialect.rules().step(index, &step.id))
     };
     let mut ways = Ways::new(plan);
     for (index, step) in plan.steps.iter().enumerate() {

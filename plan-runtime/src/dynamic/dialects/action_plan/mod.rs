@@ -1,3 +1,102 @@
-pub(in crate::dynamic) mod read;
-pub(in crate::dynamic) mod scan;
-pub(in crate::dynamic) mod write;
+//! Action plans, of the Action/Step/Orchestrator: a list of steps whose strings contain `{{…}}`.
+//!
+//! ```json
+//! [{"id": "mail", "intent": "Find the mail.", "tool": "fetch", "arguments": {"from": "{{PLACEHOLDER_sender}}"}},
+//!  {"id": "sent", "tool": "send", "arguments": {"subject": "Re: {{mail.result[0].subject}}"}}]
+//! ```
+//!
+//! `{{PLACEHOLDER_sender}}` is an input. Where more is to be said of a plan, it is an object with the list as its `plan`.
+
+mod read;
+mod scan;
+mod write;
+
+use super::reading::{Draft, Members};
+use super::recognise::{Outline, Sign};
+use super::references::{Mark, Places, Scan, Style, Target, To, stop_where_absent};
+use super::rules::Rules;
+use crate::Plan;
+use crate::dynamic::Lacking;
+use crate::dynamic::node::{Kind, Node, Source};
+use crate::plan::{Segment, Source as From};
+use serde_json::Value;
+use std::collections::HashSet;
+
+pub(super) struct ActionPlan;
+
+impl Rules for ActionPlan {
+    fn name(&self) -> &'static str {
+        "action plan"
+    }
+
+    fn document(&self) -> &'static str {
+        "an action plan (`{{…}}`)"
+    }
+
+    fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
+        let list = |top: &Members<'_>| Some(top.get("plan")?.kind() == Kind::List);
+        (outline.top.as_ref().and_then(list) == Some(true)).then_some(Sign::Certain)
+    }
+
+    fn is_usual_for(&self, kind: Kind) -> bool {
+        kind == Kind::List
+    }
+
+    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+        read::read(draft, source, node)
+    }
+
+    fn write(&self, plan: &Plan) -> Result<String, Lacking> {
+        write::write(plan)
+    }
+
+    fn places(&self) -> Places {
+        Places::Anywhere
+    }
+
+    fn scan<'t>(&self, text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+        scan::scan(text, known)
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        Some(scan::MARK)
+    }
+
+    fn target(&self, text: &str, at: usize) -> Option<(Target, usize)> {
+        scan::input(text, at)
+    }
+
+    fn inputs_in(&self, json: &str, longest: usize) -> HashSet<Box<str>> {
+        scan::inputs(json, longest)
+    }
+
+    fn style(&self, to: To<'_>, _: &str) -> Option<Style> {
+        Some(scan::style(to))
+    }
+
+    fn form(&self, to: To<'_>, path: &[Segment]) -> Option<String> {
+        let style = scan::style(to);
+        Some(match to {
+            To::Step(..) => style.write(path),
+            // The dialect has no path into an input.
+            To::Input(_) => style.write(&[]),
+        })
+    }
+
+    fn literal(&self, text: &str) -> String {
+        scan::literal(text)
+    }
+
+    fn unknown_step_may_be_text(&self) -> bool {
+        true
+    }
+
+    /// What leads to nothing stays in place as text.
+    fn allow_absence(&self, path: &mut Vec<Segment>, from: From, written: &str) {
+        stop_where_absent(path);
+        if matches!(from, From::Input(_)) {
+            path.push(Segment::Optional(true));
+        }
+        path.push(Segment::Else(Box::new(Value::from(written))));
+    }
+}

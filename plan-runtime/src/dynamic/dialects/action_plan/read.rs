@@ -19,11 +19,7 @@ const TOP: &[&str] = &[
 const STEP: &[&str] = &["id", "intent", "tool", "arguments", "tool_description"];
 const INPUT: &[&str] = &["name", "type", "description"];
 
-pub(in crate::dynamic) fn read(
-    draft: &mut Draft,
-    source: &Source<'_>,
-    node: Node<'_>,
-) -> Option<Plan> {
+pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
     let (top, list, nodes) = match node.kind() {
         Kind::List => (None, node, node.items()),
         _ => {

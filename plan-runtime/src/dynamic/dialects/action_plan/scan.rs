@@ -1,16 +1,24 @@
+//! `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`.
+
 use crate::dynamic::dialects::references::path::{self, Names};
 use crate::dynamic::dialects::references::{
-    Flaw, Piece, Scan, Target, Written, no_part, quote, quoted,
+    Flaw, Mark, Notation, Piece, Scan, Style, Target, To, Written, named, no_part, quote, quoted,
 };
 use crate::plan::Segment;
+use std::collections::HashSet;
 use std::ops::Range;
 
+pub(super) const MARK: Mark = Mark {
+    open: OPEN,
+    close: CLOSE,
+};
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
-pub(in crate::dynamic) const INPUT: &str = "PLACEHOLDER_";
+/// What the names of inputs begin with.
+const INPUT: &str = "PLACEHOLDER_";
 
 /// `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, alone or inside a text.
-pub(in crate::dynamic) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
     Scan::embedded(text, OPEN, &piece, &|scan, text, range| {
         plain(scan, text, range, known);
     })
@@ -54,13 +62,7 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
             _ => Err(Flaw::new(whole, "this is neither a reference nor a string of JSON").into()),
         };
     }
-    let (id, end) = match path::key(text, inner) {
-        Some(found) => found,
-        None => {
-            let end = Names::Wide.end(text, inner);
-            (text[inner..end].to_owned(), end)
-        }
-    };
+    let (id, end) = path::name(text, inner, Names::Wide);
     let (mut path, at) = path::read(text, end, Names::Wide)
         .map_err(|flaw| not_closed(text, &whole).unwrap_or(flaw))?;
     if id.is_empty() || !text[at..].starts_with(CLOSE) {
@@ -160,6 +162,47 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
 }
 
 /// How text is written that is no reference.
-pub(in crate::dynamic) fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     format!("{{{{{}}}}}", quote(text))
+}
+
+/// How references are written.
+pub(super) fn style(to: To<'_>) -> Style {
+    let head = match to {
+        To::Step(_, id) => format!("{OPEN}{}.result", named(Names::Wide, id)),
+        To::Input(input) => format!("{OPEN}{}", named(Names::Wide, &format!("{INPUT}{input}"))),
+    };
+    Style {
+        head,
+        names: Names::Wide,
+        notation: Notation::Brackets,
+        close: CLOSE,
+    }
+}
+
+/// Whether a name is taken for that of an input.
+pub(super) fn is_input(name: &str) -> bool {
+    name.starts_with(INPUT)
+}
+
+/// `PLACEHOLDER_reply`, with or without quotes, and where it ends.
+pub(super) fn input(text: &str, at: usize) -> Option<(Target, usize)> {
+    let (name, end) = path::name(text, at, Names::Wide);
+    let input = name.strip_prefix(INPUT).filter(|name| !name.is_empty())?;
+    Some((Target::Input(input.to_owned()), end))
+}
+
+/// The names of inputs that are referred to anywhere in a document. One that is written with escapes is not found, so it is not told of in
+/// texts before its first reference.
+pub(super) fn inputs(json: &str, longest: usize) -> HashSet<Box<str>> {
+    let mut inputs = HashSet::new();
+    for (at, mark) in json.match_indices(INPUT) {
+        let rest = &json[at + mark.len()..];
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        if end > 0 && end <= longest && rest[end..].starts_with(CLOSE) {
+            inputs.insert(rest[..end].into());
+        }
+    }
+    inputs
 }

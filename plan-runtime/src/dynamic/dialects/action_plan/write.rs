@@ -1,8 +1,21 @@
+//! A plan as an action plan.
+
+use super::scan;
+use crate::Plan;
+use crate::dynamic::dialects::references::To;
 use crate::dynamic::dialects::writing::Writer;
 use crate::dynamic::dialects::writing::json::{Json, Members};
-use crate::plan::{Input, Policy, Source, Template};
+use crate::dynamic::dialects::writing::strings::leads_to_nothing;
+use crate::dynamic::{Dialect, Lacking};
+use crate::plan::{Input, Policy, Reference, Source, Template};
 
-pub(in crate::dynamic) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
+    let mut writer = Writer::new(Dialect::ActionPlan, plan, target);
+    let json = document(&mut writer);
+    writer.finish(&json)
+}
+
+fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
     writer.check();
     let plan = writer.plan;
     let mut top = Members::default();
@@ -84,5 +97,35 @@ fn check(writer: &mut Writer<'_>) {
             let place = format!("input `{}`", input.name);
             writer.lack(place, "the name of another input");
         }
+    }
+}
+
+/// An input by its name, a step by its id.
+fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, Option<String>> {
+    match reference.source {
+        Source::Input(input) => {
+            if !reference.path.is_empty() {
+                return Err(Some(format!("the path `{reference}` into an input")));
+            }
+            let inputs = &writer.plan.inputs;
+            let given = inputs
+                .get(input)
+                .ok_or_else(|| leads_to_nothing(reference))?;
+            let first = inputs.iter().position(|other| other.name == given.name);
+            if given.name.is_empty() || first != Some(input) {
+                return Err(None);
+            }
+            Ok(To::Input(&given.name))
+        }
+        Source::Step(step) => {
+            let id = writer.id_of(step, reference)?;
+            if scan::is_input(id) {
+                return Err(Some(format!(
+                    "a reference to `{id}`, which has the name of an input"
+                )));
+            }
+            Ok(To::Step(step, id))
+        }
+        Source::Local(_) => Err(None),
     }
 }

@@ -1,3 +1,82 @@
-pub(in crate::dynamic) mod read;
-pub(in crate::dynamic) mod scan;
-pub(in crate::dynamic) mod write;
+//! Step blueprints: steps without ids, whose strings contain `${step[0]…}`.
+//!
+//! ```json
+//! {"requestId": "reply", "steps": [
+//!     {"tool": "fetch", "params": {"from": "Sarah"}, "retryCount": 2},
+//!     {"tool": "send", "params": {"to": "${step[0].data[0].from}"}, "dependsOn": [0], "timeout": 500}
+//! ]}
+//! ```
+//!
+//! Planners also write the list of steps alone. A step refers to steps before it by their places, and there are no inputs.
+
+mod read;
+mod scan;
+mod write;
+
+use super::reading::{Draft, Members};
+use super::recognise::{Outline, Sign};
+use super::references::{Mark, Places, Scan, Style, Target, To};
+use super::rules::Rules;
+use crate::Plan;
+use crate::dynamic::Lacking;
+use crate::dynamic::node::{Node, Source};
+
+pub(super) struct Blueprint;
+
+impl Rules for Blueprint {
+    fn name(&self) -> &'static str {
+        "blueprint"
+    }
+
+    fn document(&self) -> &'static str {
+        "a step blueprint (`${step[0]…}`)"
+    }
+
+    fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
+        outline.has(&["requestId"]).then_some(Sign::Certain)
+    }
+
+    fn has_step(&self, _: &Outline<'_>, step: &Members<'_>) -> bool {
+        step.has(&["params", "dependsOn", "parallel", "retryCount"])
+    }
+
+    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+        read::read(draft, source, node)
+    }
+
+    fn write(&self, plan: &Plan) -> Result<String, Lacking> {
+        write::write(plan)
+    }
+
+    fn arguments(&self) -> &'static str {
+        "params"
+    }
+
+    fn step(&self, index: usize, _: &str) -> String {
+        format!("step[{index}]")
+    }
+
+    fn places(&self) -> Places {
+        Places::Anywhere
+    }
+
+    fn scan<'t>(&self, text: &'t str, _: &dyn Fn(&str) -> bool) -> Scan<'t> {
+        scan::scan(text)
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        Some(scan::MARK)
+    }
+
+    fn target(&self, text: &str, at: usize) -> Option<(Target, usize)> {
+        scan::step(text, at)
+    }
+
+    fn style(&self, to: To<'_>, written: &str) -> Option<Style> {
+        scan::style(to, written)
+    }
+
+    fn literal(&self, text: &str) -> String {
+        scan::literal(text)
+    }
+}

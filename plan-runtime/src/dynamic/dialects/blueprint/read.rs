@@ -22,11 +22,7 @@ const STEP: &[&str] = &[
     "tool_description",
 ];
 
-pub(in crate::dynamic) fn read(
-    draft: &mut Draft,
-    source: &Source<'_>,
-    node: Node<'_>,
-) -> Option<Plan> {
+pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
     let (top, list, nodes) = match node.kind() {
         // Planners also write the list of steps alone.
         Kind::List => (None, node, node.items()),

@@ -1,14 +1,21 @@
+//! `${step[0].data[0].id}`
+
 use crate::dynamic::dialects::references::path::{self, Names};
 use crate::dynamic::dialects::references::{
-    Flaw, Piece, Scan, Target, Written, no_part, quote, quoted,
+    Flaw, Mark, Notation, Piece, Scan, Style, Target, To, Written, no_part, quote, quoted,
 };
 use crate::plan::Segment;
 use std::ops::Range;
 
+pub(super) const MARK: Mark = Mark {
+    open: OPEN,
+    close: CLOSE,
+};
 const OPEN: &str = "${";
+const CLOSE: &str = "}";
 
 /// `${step[0].data[0].id}`, alone or inside a text.
-pub(in crate::dynamic) fn scan(text: &str) -> Scan<'_> {
+pub(super) fn scan(text: &str) -> Scan<'_> {
     Scan::embedded(text, OPEN, &piece, &plain)
 }
 
@@ -105,7 +112,7 @@ fn head(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((index, text.len() - rest.len() + digits + 1))
 }
 
-fn no_head(text: &str, whole: std::ops::Range<usize>) -> Flaw {
+fn no_head(text: &str, whole: Range<usize>) -> Flaw {
     let written = &text[whole.clone()];
     let inner = written[OPEN.len()..].trim_end_matches('}');
     let plain: String = inner.split_whitespace().collect();
@@ -123,6 +130,36 @@ fn no_head(text: &str, whole: std::ops::Range<usize>) -> Flaw {
 }
 
 /// How text is written that is no reference.
-pub(in crate::dynamic) fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     format!("${{{}}}", quote(text))
+}
+
+/// How references to a step are written: with `.data`, or `.result` if the one that was `written` has it.
+pub(super) fn style(to: To<'_>, written: &str) -> Option<Style> {
+    let To::Step(index, _) = to else {
+        return None;
+    };
+    let result = format!("{OPEN}step[{index}].result");
+    let head = match written.starts_with(&result) {
+        true => result,
+        false => format!("{OPEN}step[{index}].data"),
+    };
+    Some(Style {
+        head,
+        names: Names::Wide,
+        notation: Notation::Brackets,
+        close: CLOSE,
+    })
+}
+
+/// `step[0]`, or nearly so, and where it ends.
+pub(super) fn step(text: &str, at: usize) -> Option<(Target, usize)> {
+    let rest = &text[at..];
+    let inner = ["step[", "steps["]
+        .iter()
+        .find_map(|open| rest.strip_prefix(open))?;
+    let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
+    let index = inner[..digits].parse().ok()?;
+    let rest = inner[digits..].strip_prefix(']')?;
+    Some((Target::Index(index), text.len() - rest.len()))
 }

@@ -1,9 +1,20 @@
+//! A plan as a step blueprint.
+
+use crate::Plan;
+use crate::dynamic::dialects::references::To;
 use crate::dynamic::dialects::writing::Writer;
 use crate::dynamic::dialects::writing::json::{Json, Members};
-use crate::plan::{Number, Optional, Policy, Step};
+use crate::dynamic::{Dialect, Lacking};
+use crate::plan::{Number, Optional, Policy, Reference, Source, Step};
 use std::time::Duration;
 
-pub(in crate::dynamic) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
+    let mut writer = Writer::new(Dialect::Blueprint, plan, target);
+    let json = document(&mut writer);
+    writer.finish(&json)
+}
+
+fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
     writer.check();
     writer.no_inputs();
     let plan = writer.plan;
@@ -82,4 +93,18 @@ fn after<'p>(writer: &mut Writer<'p>, index: usize, step: &Step) -> Vec<Json<'p>
         written.push(after.into());
     }
     written
+}
+
+/// A step by its place: a blueprint counts them.
+fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, Option<String>> {
+    match reference.source {
+        Source::Step(step) if writer.is_later(step) => {
+            let id = writer.id_of(step, reference)?;
+            Err(Some(format!(
+                "a reference to `{id}`, which comes no earlier"
+            )))
+        }
+        Source::Step(step) => Ok(To::Step(step, "")),
+        Source::Input(_) | Source::Local(_) => Err(None),
+    }
 }

@@ -1,2 +1,100 @@
+//! Plan JSON: what [`Plan`] serialises to, which has all that a plan can be.
+//!
+//! ```json
+//! {"name": "reply", "inputs": [{"name": "text", "type": "String"}], "steps": [
+//!     {"id": "sent", "tool": {"name": "send"}, "arguments": {"object": {
+//!         "body": {"reference": {"input": "text", "pointer": ""}}
+//!     }}}
+//! ], "output": {"value": {"reference": {"step": "sent", "pointer": ""}}}}
+//! ```
+//!
+//! A reference is an object, so a string is text, whatever it contains.
+
 mod deserialize;
-pub(in crate::dynamic) mod read;
+mod read;
+mod scan;
+mod write;
+
+use super::reading::{Draft, Members};
+use super::recognise::{Outline, Sign};
+use super::references::{Mark, Places, Scan, Style, To};
+use super::rules::Rules;
+use crate::Plan;
+use crate::dynamic::node::{Kind, Node, Source};
+use crate::dynamic::{Lacking, Severity};
+use crate::plan::Segment;
+
+pub(super) struct PlanJson;
+
+impl Rules for PlanJson {
+    fn name(&self) -> &'static str {
+        "canonical"
+    }
+
+    fn document(&self) -> &'static str {
+        "canonical JSON"
+    }
+
+    fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
+        // No other dialect has a plan without steps.
+        let is_empty = outline.steps.is_empty();
+        if is_empty && outline.has(&["name"]) && outline.has(&["output"]) {
+            return Some(Sign::Certain);
+        }
+        let is_likely = outline.has(&["inputs"]) || (is_empty && outline.has(&["output"]));
+        is_likely.then_some(Sign::Likely)
+    }
+
+    fn has_step(&self, outline: &Outline<'_>, step: &Members<'_>) -> bool {
+        let tool = step.get("tool").map(Node::kind);
+        let has =
+            tool == Some(Kind::Object) || step.has(&["if", "for", "value", "policy", "after"]);
+        has && outline.top.is_some()
+    }
+
+    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+        read::read(draft, source, node)
+    }
+
+    fn write(&self, plan: &Plan) -> Result<String, Lacking> {
+        write::write(plan)
+    }
+
+    /// Nobody writes it by heart.
+    fn unknown_member(&self) -> Severity {
+        Severity::Error
+    }
+
+    fn places(&self) -> Places {
+        Places::Nowhere
+    }
+
+    fn scan<'t>(&self, text: &'t str, _: &dyn Fn(&str) -> bool) -> Scan<'t> {
+        scan::scan(text)
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        None
+    }
+
+    fn style(&self, to: To<'_>, _: &str) -> Option<Style> {
+        let (To::Step(_, name) | To::Input(name)) = to;
+        Some(Style::rust(name))
+    }
+
+    fn form(&self, to: To<'_>, path: &[Segment]) -> Option<String> {
+        Some(scan::form(to, path))
+    }
+
+    fn form_in_text(&self, form: &str) -> String {
+        format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#)
+    }
+
+    fn literal(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn literal_in(&self, _: &str, _: &str) -> String {
+        r#"{"text": ["…"]}"#.to_owned()
+    }
+}

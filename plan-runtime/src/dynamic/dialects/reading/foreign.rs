@@ -1,8 +1,7 @@
 //! What is said of a text that names a step or an input as other dialects do.
 
 use super::Draft;
-use crate::dynamic::Dialect;
-use crate::dynamic::dialects::references::{self, Foreign, Scan, Target, To};
+use crate::dynamic::dialects::references::{self, Foreign, Places, Scan, Target, To};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Node, Source, Text};
 use crate::plan::Segment;
@@ -41,19 +40,20 @@ impl Draft {
             0 => String::new(),
             more => format!(", as are {more} more like it"),
         };
-        let is_error = of.is_some() && self.dialect != Dialect::Canonical;
+        let is_error = of.is_some() && self.dialect.rules().places() != Places::Nowhere;
         let note = match of.filter(|_| is_error) {
             Some(other) => {
                 let message = format!(
                     "this is a reference of {}, but the document is {}",
-                    other.named(),
-                    self.dialect.named()
+                    other.rules().document(),
+                    self.dialect.rules().document()
                 );
                 let note = Note::error(Code::MixedDialects, place, message);
                 match &self.shows {
-                    Some(shows) => {
-                        note.related(shows.clone(), format!("this is {}", self.dialect.named()))
-                    }
+                    Some(shows) => note.related(
+                        shows.clone(),
+                        format!("this is {}", self.dialect.rules().document()),
+                    ),
                     None => note,
                 }
             }
@@ -61,7 +61,7 @@ impl Draft {
                 let message = format!(
                     "`{}` is not a reference in {}, though it names the {named}",
                     short(written.text),
-                    self.dialect.named()
+                    self.dialect.rules().document()
                 );
                 Note::warning(Code::MalformedReference, place, message)
                     .label(format!("it is text{like}"))
@@ -79,25 +79,16 @@ impl Draft {
         form: Option<String>,
         alone: bool,
     ) -> String {
-        let help = match (self.dialect, form) {
-            (_, None) => format!(
+        let rules = self.dialect.rules();
+        let help = match form {
+            None => format!(
                 "{} has no inputs, as action plans and canonical JSON have",
-                self.dialect.named()
+                rules.document()
             ),
-            (Dialect::ToolPlan, Some(form)) if !alone => {
-                format!("let a tool join the parts of the text, of which `{form}` is one")
-            }
-            (Dialect::Canonical, Some(form)) if !alone => {
-                format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#)
-            }
-            (_, Some(form)) => format!("the reference is `{form}`"),
+            Some(form) if alone => format!("the reference is `{form}`"),
+            Some(form) => rules.form_in_text(&form),
         };
-        let literal = match self.dialect {
-            Dialect::Canonical => r#"{"text": ["…"]}"#.to_owned(),
-            // It has no form for a part of a text.
-            Dialect::ToolPlan => references::literal(self.dialect, &short(&text.value)),
-            dialect => references::literal(dialect, written),
-        };
+        let literal = rules.literal_in(&text.value, written);
         format!("{help}; to keep the text, write `{literal}`")
     }
 
@@ -133,7 +124,7 @@ impl Draft {
             },
             Target::Input(name) => ("input", To::Input(name), name),
         };
-        let form = references::form(self.dialect, to, path);
+        let form = self.dialect.rules().form(to, path);
         (format!("{kind} `{}`", short(name)), form)
     }
 

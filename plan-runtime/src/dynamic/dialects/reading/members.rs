@@ -1,7 +1,8 @@
 //! The parts of an object, each of which has to be of its kind.
 
 use super::{Draft, MOST_NAMES};
-use crate::dynamic::Dialect;
+use crate::dynamic::Severity;
+use crate::dynamic::dialects::Dialect;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
 use crate::resolve::describe::{short, similar};
@@ -54,6 +55,11 @@ impl<'a> Members<'a> {
         self.get(name).filter(|node| node.kind() != Kind::Null)
     }
 
+    /// Whether one of these is there.
+    pub(in crate::dynamic) fn has(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.member(name).is_some())
+    }
+
     pub(in crate::dynamic) fn member(&self, name: &str) -> Option<&Member<'a>> {
         self.0.iter().find(|member| member.name == name)
     }
@@ -74,7 +80,7 @@ impl Draft {
         Some(Members::split(source, node, &mut |note| self.note(note)))
     }
 
-    /// Says which members nothing reads: an error in canonical JSON, which nobody writes by heart.
+    /// Says which members nothing reads.
     pub(in crate::dynamic) fn only(
         &mut self,
         source: &Source<'_>,
@@ -85,8 +91,10 @@ impl Draft {
         for member in &members.0 {
             let name = &*member.name;
             // That it goes by the name of another dialect is an error of its own.
-            let strict = self.dialect == Dialect::Canonical;
-            let moved = !strict && matches!(name, "arguments" | "params") && what == "a step";
+            let severity = self.dialect.rules().unknown_member();
+            let moved = severity == Severity::Warning
+                && what == "a step"
+                && Dialect::ALL.iter().any(|it| it.rules().arguments() == name);
             if known.contains(&name) || moved {
                 continue;
             }
@@ -102,9 +110,9 @@ impl Draft {
                 short(&member.name)
             );
             let place = source.place(member.key.slice());
-            let note = match strict {
-                true => Note::error(Code::UnknownMember, place, message),
-                false => Note::warning(Code::UnknownMember, place, message),
+            let note = match severity {
+                Severity::Error => Note::error(Code::UnknownMember, place, message),
+                Severity::Warning => Note::warning(Code::UnknownMember, place, message),
             };
             self.note(note.help(help));
         }

@@ -42,7 +42,7 @@ pub(in crate::dynamic) struct Draft {
     pub(in crate::dynamic) inputs: Vec<Input>,
     /// The inputs by their names.
     pub(in crate::dynamic) input_names: HashMap<Box<str>, usize>,
-    /// The names of inputs that an action plan refers to anywhere, since texts may come before.
+    /// The names of inputs that references anywhere have, since texts may come before.
     expected_inputs: HashSet<Box<str>>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
@@ -85,20 +85,9 @@ impl Draft {
         }
     }
 
-    /// Looks through a document for the names of inputs. One that is written with escapes is not found, so it is not told of in texts before
-    /// its first reference.
+    /// Looks through a document for the names of inputs that references have.
     pub(in crate::dynamic) fn expect_inputs(&mut self, json: &str) {
-        if self.dialect != Dialect::ActionPlan {
-            return;
-        }
-        for (at, mark) in json.match_indices(super::action_plan::scan::INPUT) {
-            let rest = &json[at + mark.len()..];
-            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-            let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-            if end > 0 && end <= self.limits.name && rest[end..].starts_with("}}") {
-                self.expected_inputs.insert(rest[..end].into());
-            }
-        }
+        self.expected_inputs = self.dialect.rules().inputs_in(json, self.limits.name);
     }
 
     /// Allows as many values as a document of this length may have.

@@ -1,13 +1,12 @@
 //! From a reference as it is written to what it reads.
 
 use super::Draft;
-use crate::dynamic::dialects::references::{self, Target, Written};
+use crate::dynamic::Profile;
+use crate::dynamic::dialects::references::{Target, Written};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Source, Text};
-use crate::dynamic::{Dialect, Profile};
-use crate::plan::{Absent, Input, Reference, Segment, Source as From};
+use crate::plan::{Input, Reference, Segment, Source as From};
 use crate::resolve::describe::short;
-use serde_json::Value;
 use std::ops::Range;
 
 impl Draft {
@@ -35,7 +34,7 @@ impl Draft {
             Target::Index(index) => From::Step(self.indexed(*index, named).ok_or(Unread::Broken)?),
             Target::Id(id) => match self.step_of(id) {
                 Some(index) => From::Step(index),
-                None if compat && self.dialect == Dialect::ActionPlan => {
+                None if compat && self.dialect.rules().unknown_step_may_be_text() => {
                     let place = source.place_in(text, &written.range);
                     let message = format!("there is no step `{}`", short(id));
                     self.note(
@@ -49,11 +48,9 @@ impl Draft {
                     let meant = self.meant(source, &text.value, written.range.start);
                     if let Some(form) = meant {
                         note = note.help(format!("did you mean `{form}`?"));
-                    } else if self.dialect == Dialect::ActionPlan && !has_similar {
-                        let literal = references::quote(written.text);
-                        note = note.help(format!(
-                            "if this is no reference, write `{{{{{literal}}}}}`"
-                        ));
+                    } else if self.dialect.rules().unknown_step_may_be_text() && !has_similar {
+                        let literal = self.dialect.rules().literal(written.text);
+                        note = note.help(format!("if this is no reference, write `{literal}`"));
                     }
                     self.note(note);
                     return Err(Unread::Broken);
@@ -70,19 +67,9 @@ impl Draft {
     /// The path with what the profile says of values that are not there.
     fn path(&self, from: From, written: &Written<'_>) -> Vec<Segment> {
         let mut path = written.path.clone();
-        if self.profile == Profile::Strict || self.dialect == Dialect::Blueprint {
-            return path;
-        }
-        for segment in &mut path {
-            if let Segment::Key(_, absent) | Segment::Index(_, absent) = segment {
-                *absent = Absent::Stop;
-            }
-        }
-        if self.dialect == Dialect::ActionPlan {
-            if matches!(from, From::Input(_)) {
-                path.push(Segment::Optional(true));
-            }
-            path.push(Segment::Else(Box::new(Value::from(written.text))));
+        if self.profile == Profile::Compat {
+            let rules = self.dialect.rules();
+            rules.allow_absence(&mut path, from, written.text);
         }
         path
     }

@@ -146,9 +146,9 @@ fn head<'a>(
     draft.current = Some((index, "".into()));
     let members = draft.members(source, node, "a step");
     let given = members.as_ref().and_then(|members| members.get("id"));
-    let arguments = ["params", "arguments"]
-        .into_iter()
-        .find_map(|name| members.as_ref()?.member(name));
+    let dialects = [draft.dialect].into_iter().chain(Dialect::ALL);
+    let mut names = dialects.map(|dialect| dialect.rules().arguments());
+    let arguments = names.find_map(|name| members.as_ref()?.member(name));
     if let Some(member) = arguments {
         draft.shown_by(source.place(member.key.slice()));
     }
@@ -273,26 +273,21 @@ pub(in crate::dynamic) fn whole(
     if matches!(template, Template::Reference(_)) || (!notes && draft.notes.has_errors()) {
         return template;
     }
-    let what = match draft.dialect {
-        Dialect::Blueprint => "`params`",
-        _ => "`arguments`",
-    };
-    draft.note(wrong_kind(source, node, what, "an object"));
+    let what = format!("`{}`", draft.dialect.rules().arguments());
+    draft.note(wrong_kind(source, node, &what, "an object"));
     draft.broken(at)
 }
 
 /// Says where the arguments stand under the name that another dialect has for them.
 fn other_dialect(draft: &mut Draft, source: &Source<'_>, members: &Members<'_>, name: &str) {
-    let other = match name {
-        "params" => "arguments",
-        _ => "params",
-    };
-    let Some(member) = members.member(other) else {
+    let others = Dialect::ALL.iter().map(|other| other.rules().arguments());
+    let mut others = others.filter(|other| *other != name);
+    let Some(member) = others.find_map(|other| members.member(other)) else {
         return;
     };
     let message = format!(
         "the arguments of a step are its `{name}`, since the document is {}",
-        draft.dialect.named()
+        draft.dialect.rules().document()
     );
     let place = source.place(member.key.slice());
     draft.note(

@@ -3,7 +3,7 @@
 use super::Draft;
 use super::reference::Unread;
 use crate::dynamic::Profile;
-use crate::dynamic::dialects::references::{self, Flaw, Piece};
+use crate::dynamic::dialects::references::{Flaw, Piece};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
 use crate::dynamic::spans::{Span, TemplateSpan};
@@ -106,7 +106,10 @@ impl Draft {
 
     /// Names of members are no place for references.
     fn no_reference(&mut self, source: &Source<'_>, key: Node<'_>, name: &str) {
-        let scan = references::scan(self.dialect, name, &|id| self.ids.contains_key(id));
+        let scan = self
+            .dialect
+            .rules()
+            .scan(name, &|id| self.ids.contains_key(id));
         if scan
             .pieces
             .iter()
@@ -127,7 +130,10 @@ impl Draft {
 
     /// A string, whose template is the one at `at`.
     fn string(&mut self, source: &Source<'_>, text: &Text<'_>, at: usize) -> Template {
-        let mut scan = references::scan(self.dialect, &text.value, &|id| self.ids.contains_key(id));
+        let mut scan = self
+            .dialect
+            .rules()
+            .scan(&text.value, &|id| self.ids.contains_key(id));
         // Of a string that is over its limit, the rest was not looked at.
         let is_over = scan.flaws.iter().any(|flaw| flaw.code == Code::LimitPassed);
         let mut sound = is_over || self.foreign(source, text, &scan);
@@ -196,7 +202,10 @@ impl Draft {
             .then(|| self.meant(source, &text.value, start));
         let help = match meant.flatten() {
             Some(form) => {
-                let literal = references::literal(self.dialect, &text.value[flaw.range.clone()]);
+                let literal = self
+                    .dialect
+                    .rules()
+                    .literal(&text.value[flaw.range.clone()]);
                 Some(format!(
                     "did you mean `{form}`? To keep the text, write `{literal}`"
                 ))

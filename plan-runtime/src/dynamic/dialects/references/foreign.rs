@@ -1,16 +1,15 @@
 //! References in forms that the document's dialect does not have: those of other dialects, and what is nearly one.
 
 use super::path::{self, Names};
-use super::{Piece, Scan, Target, Written, scan};
+use super::{Mark, Piece, Places, Scan, Target, Written};
 use crate::dynamic::Dialect;
-use crate::dynamic::dialects::action_plan::scan::INPUT;
 use crate::plan::Segment;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// How a reference is marked in a text.
 struct Form {
-    open: &'static str,
-    close: &'static str,
+    mark: Mark,
     /// The dialect that has this form.
     dialect: Option<Dialect>,
     /// What has to be there besides the mark and a name, since texts have such marks for other reasons.
@@ -30,35 +29,46 @@ enum Needs {
 const MOST: usize = 8;
 
 /// The forms, where one that starts like another comes before it.
-const FORMS: [Form; 5] = [
+static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
+    let of = |dialect: Dialect| {
+        Some(Form {
+            mark: dialect.rules().mark()?,
+            dialect: Some(dialect),
+            needs: Needs::Nothing,
+        })
+    };
+    let mut forms: Vec<Form> = Dialect::ALL.into_iter().filter_map(of).collect();
+    forms.extend(OF_OTHERS);
+    forms.sort_by_key(|form| std::cmp::Reverse(form.mark.open.len()));
+    forms
+});
+
+/// What forms begin with.
+static STARTS: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let starts = FORMS
+        .iter()
+        .filter_map(|form| form.mark.open.bytes().next());
+    let mut starts: Vec<u8> = starts.collect();
+    starts.sort_unstable();
+    starts.dedup();
+    starts
+});
+
+/// The forms that no dialect has: `{mail.subject}` of `format!`, and `$mail.subject` of shells.
+const OF_OTHERS: [Form; 2] = [
     Form {
-        open: "{{",
-        close: "}}",
-        dialect: Some(Dialect::ActionPlan),
-        needs: Needs::Nothing,
-    },
-    Form {
-        open: "${",
-        close: "}",
-        dialect: Some(Dialect::Blueprint),
-        needs: Needs::Nothing,
-    },
-    Form {
-        open: "$ref:",
-        close: "",
-        dialect: Some(Dialect::ToolPlan),
-        needs: Needs::Nothing,
-    },
-    // `{mail.subject}` of `format!`, and `$mail.subject` of shells.
-    Form {
-        open: "{",
-        close: "}",
+        mark: Mark {
+            open: "{",
+            close: "}",
+        },
         dialect: None,
         needs: Needs::Path,
     },
     Form {
-        open: "$",
-        close: "",
+        mark: Mark {
+            open: "$",
+            close: "",
+        },
         dialect: None,
         needs: Needs::PathAlone,
     },
@@ -94,7 +104,7 @@ pub(in crate::dynamic) fn foreign<'t>(
     loop {
         let written = match FORMS
             .iter()
-            .find(|form| text[start..].starts_with(form.open))
+            .find(|form| text[start..].starts_with(form.mark.open))
         {
             // The dialect has said all of its own form.
             Some(form) if form.dialect == Some(dialect) => None,
@@ -125,14 +135,14 @@ pub(in crate::dynamic) fn meant(dialect: Dialect, text: &str, at: usize) -> Opti
     let mut forms = FORMS.iter();
     let form = forms.find(|form| form.dialect == Some(dialect))?;
     text[at..]
-        .starts_with(form.open)
+        .starts_with(form.mark.open)
         .then(|| read(form, text, at))?
 }
 
 /// The first place from `at` on where a form can begin.
 fn mark(text: &str, at: usize) -> Option<usize> {
     let rest = text.as_bytes().get(at..)?;
-    let mark = rest.iter().position(|byte| matches!(byte, b'$' | b'{'));
+    let mark = rest.iter().position(|byte| STARTS.contains(byte));
     mark.map(|mark| at + mark)
 }
 
@@ -146,23 +156,23 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
     if form.needs == Needs::PathAlone && start > 0 {
         return None;
     }
-    let skip = |at: usize| match form.close {
+    let skip = |at: usize| match form.mark.close {
         "" => at,
         _ => text.len() - text[at..].trim_start().len(),
     };
-    let inner = skip(start + form.open.len());
+    let inner = skip(start + form.mark.open.len());
     let (target, end) = target(text, inner)?;
     let (mut path, at) = match path::read(text, end, Names::Wide) {
         Ok(read) => read,
         // Behind a reference that nothing closes, text goes on.
-        Err(flaw) if form.close.is_empty() => {
+        Err(flaw) if form.mark.close.is_empty() => {
             path::read(&text[..flaw.range.start], end, Names::Wide).ok()?
         }
         Err(_) => return None,
     };
     let close = skip(at);
-    let range = match text[close..].starts_with(form.close) {
-        true => start..close + form.close.len(),
+    let range = match text[close..].starts_with(form.mark.close) {
+        true => start..close + form.mark.close.len(),
         false => return None,
     };
     // `{3.14}`, `$5.00`
@@ -180,7 +190,7 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
     }
     let is_envelope = |segment: &Segment| match (segment, &target) {
         (Segment::Key(key, _), Target::Index(_)) => key == "data" || key == "result",
-        (Segment::Key(key, _), Target::Id(_)) => key == "result" && !form.close.is_empty(),
+        (Segment::Key(key, _), Target::Id(_)) => key == "result" && !form.mark.close.is_empty(),
         _ => false,
     };
     if path.first().is_some_and(is_envelope) {
@@ -198,27 +208,12 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
 
 /// `step[0]`, `PLACEHOLDER_reply`, `mail` or `["the mail"]`, and where it ends.
 fn target(text: &str, at: usize) -> Option<(Target, usize)> {
-    let rest = &text[at..];
-    if let Some(inner) = ["step[", "steps["]
-        .iter()
-        .find_map(|open| rest.strip_prefix(open))
-    {
-        let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
-        if inner[digits..].starts_with(']')
-            && let Ok(index) = inner[..digits].parse()
-        {
-            return Some((Target::Index(index), text.len() - inner.len() + digits + 1));
-        }
-    }
-    let (name, end) = path::key(text, at).unwrap_or_else(|| {
-        let end = Names::Wide.end(text, at);
-        (text[at..end].to_owned(), end)
-    });
-    let input = name.strip_prefix(INPUT);
-    match input.filter(|name| !name.is_empty()) {
-        Some(input) => Some((Target::Input(input.to_owned()), end)),
-        None => (!name.is_empty()).then_some((Target::Id(name), end)),
-    }
+    let mut dialects = Dialect::ALL.into_iter();
+    let of_dialect = dialects.find_map(|dialect| dialect.rules().target(text, at));
+    of_dialect.or_else(|| {
+        let (name, end) = path::name(text, at, Names::Wide);
+        (!name.is_empty()).then_some((Target::Id(name), end))
+    })
 }
 
 /// Whether it is a reference in this dialect, as it is.
@@ -227,8 +222,8 @@ fn is_of(dialect: Dialect, text: &str, written: &Written<'_>) -> bool {
         return false;
     }
     let alone = written.range == (0..text.len());
-    let scan = scan(dialect, written.text, &|_| false);
+    let scan = dialect.rules().scan(written.text, &|_| false);
     let is_same = |piece: &Piece<'_>| matches!(piece, Piece::Reference(it) if it.lacks.is_none() && it.target == written.target);
     let sound = scan.flaws.is_empty() && scan.pieces.iter().all(is_same);
-    sound && scan.is_whole() && (alone || dialect != Dialect::ToolPlan)
+    sound && scan.is_whole() && (alone || dialect.rules().places() != Places::Whole)
 }

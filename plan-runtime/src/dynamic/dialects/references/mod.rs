@@ -1,18 +1,15 @@
-//! The references in a string of each dialect.
+//! References in strings: what dialects have in common.
 //!
 //! A string is read once it is no JSON any more: nothing that a value holds is ever looked at here, only what the plan's author wrote.
 
 mod foreign;
-mod form;
 pub(in crate::dynamic) mod path;
+mod style;
 
 pub(in crate::dynamic) use foreign::{Foreign, foreign, meant};
-pub(in crate::dynamic) use form::{To, form};
+pub(in crate::dynamic) use path::{Names, stop_where_absent};
+pub(in crate::dynamic) use style::{Mark, Notation, Places, Style, To, named};
 
-use super::action_plan::scan as action_plan;
-use super::blueprint::scan as blueprint;
-use super::tool_plan::scan as tool_plan;
-use crate::dynamic::Dialect;
 use crate::dynamic::finding::Code;
 use crate::plan::Segment;
 use std::borrow::Cow;
@@ -116,24 +113,6 @@ impl Flaw {
     }
 }
 
-/// Finds the references in a string. `known` says whether a step has this id.
-pub(in crate::dynamic) fn scan<'t>(
-    dialect: Dialect,
-    text: &'t str,
-    known: &dyn Fn(&str) -> bool,
-) -> Scan<'t> {
-    match dialect {
-        Dialect::ToolPlan => tool_plan::scan(text, known),
-        Dialect::Blueprint => blueprint::scan(text),
-        Dialect::ActionPlan => action_plan::scan(text, known),
-        Dialect::Canonical => {
-            let mut scan = Scan::default();
-            scan.text(text);
-            scan
-        }
-    }
-}
-
 /// Reads what starts at a place of a string, and says where it ends.
 type ReadPiece = dyn Fn(&str, usize) -> Result<(Piece<'_>, usize), Box<Flaw>>;
 
@@ -232,21 +211,6 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// How text is written that would be something else.
-pub(in crate::dynamic) fn literal(dialect: Dialect, text: &str) -> String {
-    match dialect {
-        Dialect::ToolPlan => tool_plan::literal(text),
-        Dialect::Blueprint => blueprint::literal(text),
-        Dialect::ActionPlan => action_plan::literal(text),
-        Dialect::Canonical => text.to_owned(),
-    }
-}
-
-/// Whether an action plan takes a name for that of an input.
-pub(in crate::dynamic) fn is_input(name: &str) -> bool {
-    name.starts_with(action_plan::INPUT)
-}
-
 /// The string of JSON that stands at `at`, and where it ends.
 pub(in crate::dynamic) fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
@@ -266,10 +230,4 @@ pub(in crate::dynamic) fn no_part(sign: char) -> String {
 /// A string of JSON, as it stands in brackets.
 pub(in crate::dynamic) fn quote(key: &str) -> String {
     serde_json::Value::from(key).to_string()
-}
-
-/// Whether a key can stand in a path without quotes, and is no index there.
-pub(in crate::dynamic) fn is_name(dialect: Dialect, key: &str) -> bool {
-    let names = path::Names::of(dialect);
-    !key.is_empty() && crate::plan::index(key).is_none() && key.chars().all(|c| names.has(c))
 }

@@ -1,7 +1,6 @@
 //! The way behind a reference's first name: `.data[0]["odd key"].*.id`.
 
 use super::{Flaw, quote, quoted};
-use crate::dynamic::Dialect;
 use crate::dynamic::dialects::reading::MOST_PARTS;
 use crate::plan::{Absent, Segment};
 
@@ -15,13 +14,6 @@ pub(in crate::dynamic) enum Names {
 }
 
 impl Names {
-    pub(in crate::dynamic) fn of(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::ToolPlan => Self::Ascii,
-            Dialect::Canonical | Dialect::Blueprint | Dialect::ActionPlan => Self::Wide,
-        }
-    }
-
     pub(in crate::dynamic) fn has(self, c: char) -> bool {
         match self {
             Self::Ascii => c.is_ascii_alphanumeric() || c == '_',
@@ -38,6 +30,15 @@ impl Names {
     pub(in crate::dynamic) fn end(self, text: &str, at: usize) -> usize {
         let rest = &text[at..];
         at + rest.find(|c| !self.has(c)).unwrap_or(rest.len())
+    }
+}
+
+/// Says that a reference is absent where one of its parts leads to nothing.
+pub(in crate::dynamic) fn stop_where_absent(path: &mut [Segment]) {
+    for segment in path {
+        if let Segment::Key(_, absent) | Segment::Index(_, absent) = segment {
+            *absent = Absent::Stop;
+        }
     }
 }
 
@@ -117,6 +118,14 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
         format!("a key stands in quotes: `[{}]`", quote(inner))
     };
     Err(flaw.help(help).into())
+}
+
+/// The name that begins a reference, with or without quotes, and where it ends. It may be empty.
+pub(in crate::dynamic) fn name(text: &str, at: usize, names: Names) -> (String, usize) {
+    key(text, at).unwrap_or_else(|| {
+        let end = names.end(text, at);
+        (text[at..end].to_owned(), end)
+    })
 }
 
 /// `["key"]`, and where it ends.

@@ -1,3 +1,85 @@
-pub(in crate::dynamic) mod read;
-pub(in crate::dynamic) mod scan;
-pub(in crate::dynamic) mod write;
+//! Tool plans, of agentle4j: strings that are references begin with `$ref:`.
+//!
+//! ```json
+//! {"steps": [
+//!     {"id": "mail", "tool": "fetch", "arguments": {"from": "Sarah"}},
+//!     {"id": "sent", "tool": "send", "arguments": "{\"to\": \"$ref:mail.0.from\"}"}
+//! ], "output_steps": ["sent"]}
+//! ```
+//!
+//! The arguments of a step are an object, or JSON text of one. There are no inputs, and no references inside a text.
+
+mod read;
+mod scan;
+mod write;
+
+use super::reading::Draft;
+use super::recognise::{Outline, Sign};
+use super::references::{Mark, Places, Scan, Style, To, stop_where_absent};
+use super::rules::Rules;
+use crate::Plan;
+use crate::dynamic::Lacking;
+use crate::dynamic::node::{Kind, Node, Source};
+use crate::plan::{Segment, Source as From};
+use crate::resolve::describe::short;
+
+pub(super) struct ToolPlan;
+
+impl Rules for ToolPlan {
+    fn name(&self) -> &'static str {
+        "tool plan"
+    }
+
+    fn document(&self) -> &'static str {
+        "a tool plan (`$ref:`)"
+    }
+
+    fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
+        outline.has(&["output_steps"]).then_some(Sign::Certain)
+    }
+
+    fn is_usual_for(&self, kind: Kind) -> bool {
+        kind == Kind::Object
+    }
+
+    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
+        read::read(draft, source, node)
+    }
+
+    fn write(&self, plan: &Plan) -> Result<String, Lacking> {
+        write::write(plan)
+    }
+
+    fn places(&self) -> Places {
+        Places::Whole
+    }
+
+    fn scan<'t>(&self, text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+        scan::scan(text, known)
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        Some(scan::MARK)
+    }
+
+    fn style(&self, to: To<'_>, written: &str) -> Option<Style> {
+        scan::style(to, written)
+    }
+
+    fn form_in_text(&self, form: &str) -> String {
+        format!("let a tool join the parts of the text, of which `{form}` is one")
+    }
+
+    fn literal(&self, text: &str) -> String {
+        scan::literal(text)
+    }
+
+    /// The dialect has no form for a part of a text.
+    fn literal_in(&self, text: &str, _: &str) -> String {
+        scan::literal(&short(text))
+    }
+
+    fn allow_absence(&self, path: &mut Vec<Segment>, _: From, _: &str) {
+        stop_where_absent(path);
+    }
+}

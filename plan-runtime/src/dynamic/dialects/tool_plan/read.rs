@@ -20,11 +20,7 @@ const TOP: &[&str] = &[
 ];
 const STEP: &[&str] = &["id", "tool", "arguments", "intent", "tool_description"];
 
-pub(in crate::dynamic) fn read(
-    draft: &mut Draft,
-    source: &Source<'_>,
-    node: Node<'_>,
-) -> Option<Plan> {
+pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
     let top = draft.members(source, node, "a tool plan")?;
     draft.only(source, &top, "a tool plan", TOP);
     let Some(list) = top.get("steps") else {

@@ -1,13 +1,20 @@
+//! `$ref:inbox.data.0.id`
+
 use crate::dynamic::dialects::references::path::{self, Names};
 use crate::dynamic::dialects::references::{
-    Flaw, Piece, Scan, Target, Written, is_number, no_part, quote, quoted,
+    Flaw, Mark, Notation, Piece, Scan, Style, Target, To, Written, is_number, named, no_part,
+    quote, quoted,
 };
 
-const MARK: &str = "$ref:";
+pub(super) const MARK: Mark = Mark {
+    open: OPEN,
+    close: "",
+};
+const OPEN: &str = "$ref:";
 
 /// `$ref:inbox.data.0.id`, which is the whole string.
-pub(in crate::dynamic) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
-    if !text.starts_with(MARK) {
+pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+    if !text.starts_with(OPEN) {
         return match near(text, known) {
             Some(flaw) => Scan::flawed(text, flaw),
             None => {
@@ -18,8 +25,8 @@ pub(in crate::dynamic) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) 
         };
     }
     let mut scan = Scan::default();
-    if text[MARK.len()..].starts_with('"') {
-        return match quoted(text, MARK.len()) {
+    if text[OPEN.len()..].starts_with('"') {
+        return match quoted(text, OPEN.len()) {
             Some((literal, end)) if end == text.len() => {
                 scan.escaped(literal.into(), 0..end);
                 scan
@@ -27,7 +34,7 @@ pub(in crate::dynamic) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) 
             _ => Scan::flawed(
                 text,
                 Flaw::new(
-                    MARK.len()..text.len(),
+                    OPEN.len()..text.len(),
                     "what follows `$ref:` is no string of JSON",
                 )
                 .help(format!("to keep the text, write `{}`", literal(text))),
@@ -44,14 +51,8 @@ pub(in crate::dynamic) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) 
 }
 
 fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
-    let start = MARK.len();
-    let (id, end) = match path::key(text, start) {
-        Some(found) => found,
-        None => {
-            let end = Names::Ascii.end(text, start);
-            (text[start..end].to_owned(), end)
-        }
-    };
+    let start = OPEN.len();
+    let (id, end) = path::name(text, start, Names::Ascii);
     if id.is_empty() {
         let flaw = Flaw::new(0..text.len(), "the id of a step is missing behind `$ref:`");
         let rest = text[start..].trim();
@@ -59,7 +60,7 @@ fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
             "" => flaw
                 .help("a reference is `$ref:id`, or `$ref:id.field`")
                 .into(),
-            rest => flaw.help(format!("did you mean `{MARK}{rest}`?")).into(),
+            rest => flaw.help(format!("did you mean `{OPEN}{rest}`?")).into(),
         });
     }
     // Only a dot at the very end is one that the deployed resolver takes for text.
@@ -115,7 +116,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
             let rest = text[behind..].trim();
             return Some(
                 Flaw::new(start..end, "this is not how a reference is written")
-                    .help(format!("did you mean `{MARK}{rest}`?")),
+                    .help(format!("did you mean `{OPEN}{rest}`?")),
             );
         }
         return Some(
@@ -136,7 +137,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
         && !is_number(&rest[..end]);
     (is_path && known(&rest[..end])).then(|| {
         Flaw::new(0..text.len(), "this is not how a reference is written")
-            .help(format!("did you mean `{MARK}{rest}`?"))
+            .help(format!("did you mean `{OPEN}{rest}`?"))
     })
 }
 
@@ -153,6 +154,22 @@ fn mark(text: &str) -> Option<(usize, usize)> {
 }
 
 /// How text is written that is no reference.
-pub(in crate::dynamic) fn literal(text: &str) -> String {
-    format!("{MARK}{}", quote(text))
+pub(super) fn literal(text: &str) -> String {
+    format!("{OPEN}{}", quote(text))
+}
+
+/// How references to a step are written: an index after a dot, or in brackets if the one that was `written` has some.
+pub(super) fn style(to: To<'_>, written: &str) -> Option<Style> {
+    let To::Step(_, id) = to else {
+        return None;
+    };
+    Some(Style {
+        head: format!("{OPEN}{}", named(Names::Ascii, id)),
+        names: Names::Ascii,
+        notation: match written.contains('[') {
+            true => Notation::Brackets,
+            false => Notation::Dots,
+        },
+        close: "",
+    })
 }

@@ -1,8 +1,19 @@
+//! A plan as a tool plan.
+
+use crate::Plan;
+use crate::dynamic::dialects::references::To;
 use crate::dynamic::dialects::writing::Writer;
 use crate::dynamic::dialects::writing::json::{Json, Members};
-use crate::plan::Policy;
+use crate::dynamic::{Dialect, Lacking};
+use crate::plan::{Policy, Reference, Source};
 
-pub(in crate::dynamic) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
+    let mut writer = Writer::new(Dialect::ToolPlan, plan, target);
+    let json = document(&mut writer);
+    writer.finish(&json)
+}
+
+fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
     writer.check();
     writer.no_inputs();
     let plan = writer.plan;
@@ -36,4 +47,12 @@ pub(in crate::dynamic) fn write<'p>(writer: &mut Writer<'p>) -> Json<'p> {
         _ => writer.output(&mut top),
     }
     Json::Object(top)
+}
+
+/// A step by its id.
+fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, Option<String>> {
+    match reference.source {
+        Source::Step(step) => Ok(To::Step(step, writer.id_of(step, reference)?)),
+        Source::Input(_) | Source::Local(_) => Err(None),
+    }
 }

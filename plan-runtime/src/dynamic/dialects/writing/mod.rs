@@ -1,79 +1,25 @@
 //! Plans as text of a dialect.
 
 pub(in crate::dynamic) mod json;
-mod strings;
+pub(in crate::dynamic) mod strings;
 mod template;
 
 use super::reading::steps;
-use super::{
-    action_plan::write as action_plan, blueprint::write as blueprint, tool_plan::write as tool_plan,
-};
+use super::references::To;
 use crate::Plan;
 use crate::dynamic::{Dialect, Lack, Lacking};
-use crate::plan::{Action, Body, Key, Output, Policy, Step, Template};
+use crate::plan::{Action, Body, Key, Output, Policy, Reference, Step, Template};
 use json::{Json, Members};
 use std::collections::HashMap;
 
-impl Dialect {
-    /// Writes a plan, of `plan!` or one that was read, as indented JSON of this dialect. Reading that in the
-    /// [strict profile](crate::dynamic::Profile::Strict) gives an equal plan.
-    ///
-    /// What the systems that the dialect comes from do not know (descriptions, the output, ids of a blueprint's steps, …) stands in
-    /// members of their own, and only where a reader would not come to the same without them.
-    ///
-    /// ```
-    /// use plan_runtime::dynamic::{Dialect, Reader};
-    ///
-    /// let text = r#"{"requestId": "reply", "steps": [
-    ///     {"tool": "fetch", "params": {"from": "Sarah"}, "retryCount": 2},
-    ///     {"tool": "send", "params": {"to": "${step[0].data[0].from}"}}
-    /// ]}"#;
-    /// let plan = Reader::new().read(text)?.into_plan();
-    /// assert_eq!(
-    ///     Dialect::ToolPlan.write(&plan).unwrap_err().to_string(),
-    ///     "a tool plan (`$ref:`) has no form for a part of the plan: step `step0`: 3 attempts",
-    /// );
-    /// let written = Dialect::Blueprint.write(&plan)?;
-    /// assert!(written.contains(r#""to": "${step[0].data[0].from}""#));
-    /// assert_eq!(Reader::new().read(&written)?.plan(), &plan);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// All parts of the plan that the dialect has no form for.
-    pub fn write(self, plan: &Plan) -> Result<String, Lacking> {
-        if self == Self::Canonical {
-            return canonical(plan);
-        }
-        let mut writer = Writer::new(self, plan);
-        let json = match self {
-            Self::ToolPlan => tool_plan::write(&mut writer),
-            Self::Blueprint => blueprint::write(&mut writer),
-            Self::ActionPlan | Self::Canonical => action_plan::write(&mut writer),
-        };
-        writer.finish(&json)
-    }
-}
-
-fn canonical(plan: &Plan) -> Result<String, Lacking> {
-    let written = serde_json::to_string_pretty(plan).and_then(|text| {
-        serde_json::from_str::<Plan>(&text)?;
-        Ok(text)
-    });
-    written.map_err(|error| {
-        let lack = Lack {
-            place: "the plan".to_owned(),
-            construct: error.to_string(),
-        };
-        Lacking::new(Dialect::Canonical.named(), vec![lack])
-    })
-}
+/// What a reference reads, by its name in a dialect, or what of it has no form there; `None` if that was said once already.
+type ToTarget = for<'w> fn(&'w Writer<'_>, &Reference) -> Result<To<'w>, Option<String>>;
 
 /// A plan that is being written.
 pub(in crate::dynamic) struct Writer<'p> {
     pub(in crate::dynamic) dialect: Dialect,
     pub(in crate::dynamic) plan: &'p Plan,
+    target: ToTarget,
     pub(in crate::dynamic) ids: HashMap<&'p str, usize>,
     /// The step whose parts are being written; without one, it is the output.
     pub(in crate::dynamic) step: Option<&'p str>,
@@ -81,11 +27,12 @@ pub(in crate::dynamic) struct Writer<'p> {
 }
 
 impl<'p> Writer<'p> {
-    pub(in crate::dynamic) fn new(dialect: Dialect, plan: &'p Plan) -> Self {
+    pub(in crate::dynamic) fn new(dialect: Dialect, plan: &'p Plan, target: ToTarget) -> Self {
         let ids = plan.steps.iter().enumerate();
         Self {
             dialect,
             plan,
+            target,
             ids: ids.map(|(index, step)| (step.id.as_ref(), index)).collect(),
             step: None,
             lacks: Vec::new(),
@@ -103,7 +50,7 @@ impl<'p> Writer<'p> {
                 }),
             }
         }
-        Err(Lacking::new(self.dialect.named(), lacks))
+        Err(Lacking::new(self.dialect.rules().document(), lacks))
     }
 
     pub(in crate::dynamic) fn lack(

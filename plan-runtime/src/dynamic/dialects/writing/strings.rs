@@ -2,8 +2,7 @@
 
 use super::Writer;
 use super::json::Json;
-use crate::dynamic::Dialect;
-use crate::dynamic::dialects::references::{self, Scan, Target, To};
+use crate::dynamic::dialects::references::{self, Scan, Target};
 use crate::plan::{Absent, Reference, Segment, Source};
 use crate::resolve::describe::short;
 
@@ -54,7 +53,7 @@ impl<'p> Writer<'p> {
                     (Piece::Text(_), Escape::All) => true,
                 };
                 match escaped {
-                    true => text.push_str(&references::literal(self.dialect, written)),
+                    true => text.push_str(&self.dialect.rules().literal(written)),
                     false => text.push_str(written),
                 }
             }
@@ -77,7 +76,9 @@ impl<'p> Writer<'p> {
     }
 
     fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
-        references::scan(self.dialect, text, &|id| self.ids.contains_key(id))
+        self.dialect
+            .rules()
+            .scan(text, &|id| self.ids.contains_key(id))
     }
 
     /// Whether a reader would find these pieces in a text.
@@ -131,64 +132,39 @@ impl<'p> Writer<'p> {
     /// A reference in the dialect's syntax, or what there is none for.
     fn reference(&self, reference: &Reference) -> Result<String, Option<String>> {
         plain_path(reference)?;
-        let nothing = || {
-            Some(format!(
-                "the reference `{reference}`, which leads to nothing"
-            ))
-        };
-        let id = |step: usize| {
-            let id = &self.plan.steps.get(step).ok_or_else(nothing)?.id;
-            if id.is_empty() || self.ids.get(id.as_ref()) != Some(&step) {
-                return Err(None);
-            }
-            Ok::<&str, Option<String>>(id)
-        };
-        let path = &reference.path;
-        let to = match (self.dialect, reference.source) {
-            (Dialect::Blueprint, Source::Step(step)) if self.is_later(step) => {
-                let id = id(step)?;
-                return Err(Some(format!(
-                    "a reference to `{id}`, which comes no earlier"
-                )));
-            }
-            // A blueprint counts its steps.
-            (Dialect::Blueprint, Source::Step(step)) => To::Step(step, ""),
-            (dialect, Source::Step(step)) => {
-                let id = id(step)?;
-                if dialect == Dialect::ActionPlan && references::is_input(id) {
-                    return Err(Some(format!(
-                        "a reference to `{id}`, which has the name of an input"
-                    )));
-                }
-                To::Step(step, id)
-            }
-            (Dialect::ActionPlan, Source::Input(input)) => {
-                if !path.is_empty() {
-                    return Err(Some(format!("the path `{reference}` into an input")));
-                }
-                let inputs = &self.plan.inputs;
-                let given = &inputs.get(input).ok_or_else(nothing)?.name;
-                let first = inputs.iter().position(|input| input.name == *given);
-                if given.is_empty() || first != Some(input) {
-                    return Err(None);
-                }
-                To::Input(given)
-            }
-            (_, Source::Input(_)) => return Err(None),
-            (_, Source::Local(_)) => {
-                return Err(Some(format!(
-                    "the value `{reference}` of a loop or a condition"
-                )));
-            }
-        };
-        references::form(self.dialect, to, path).ok_or(None)
+        if matches!(reference.source, Source::Local(_)) {
+            return Err(Some(format!(
+                "the value `{reference}` of a loop or a condition"
+            )));
+        }
+        let to = (self.target)(self, reference)?;
+        let form = self.dialect.rules().form(to, &reference.path);
+        form.ok_or(None)
+    }
+
+    /// The id of a step that a reference reads, if it is that of no other.
+    pub(in crate::dynamic) fn id_of(
+        &self,
+        step: usize,
+        reference: &Reference,
+    ) -> Result<&'p str, Option<String>> {
+        let step_at = self.plan.steps.get(step);
+        let id = &step_at.ok_or_else(|| leads_to_nothing(reference))?.id;
+        if id.is_empty() || self.ids.get(id.as_ref()) != Some(&step) {
+            return Err(None);
+        }
+        Ok(id)
     }
 
     /// Whether the step comes no earlier than the one that is written.
-    fn is_later(&self, step: usize) -> bool {
+    pub(in crate::dynamic) fn is_later(&self, step: usize) -> bool {
         let current = self.step.and_then(|id| self.ids.get(id));
         current.is_some_and(|&current| step >= current)
     }
+}
+
+pub(in crate::dynamic) fn leads_to_nothing(reference: &Reference) -> String {
+    format!("the reference `{reference}`, which leads to nothing")
 }
 
 /// Says what a reference does where something is absent, if it does not fail.

@@ -1,7 +1,7 @@
 use super::Writer;
 use super::json::{Json, Members};
 use super::strings::Piece;
-use crate::dynamic::Dialect;
+use crate::dynamic::dialects::references::Places;
 use crate::plan::{Key, Number, Part, Template, push_key};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -70,7 +70,7 @@ impl<'p> Writer<'p> {
     }
 
     fn text(&mut self, path: &str, parts: &[Part]) -> Json<'p> {
-        if self.dialect == Dialect::ToolPlan {
+        if self.dialect.rules().places() != Places::Anywhere {
             self.lack(self.at(path), "a text with values in it");
             return Json::Null;
         }

@@ -23,11 +23,7 @@ const PLAN: &[&str] = &["name", "description", "inputs", "steps", "output"];
 const INPUT: &[&str] = &["name", "type", "description"];
 const OUTPUT: &[&str] = &["type", "value"];
 
-pub(in crate::dynamic) fn read(
-    draft: &mut Draft,
-    source: &Source<'_>,
-    node: Node<'_>,
-) -> Option<Plan> {
+pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
     Canonical::new(draft, *source, Names::InPlan(HashMap::new())).plan(node)
 }
 

@@ -1,0 +1,18 @@
+//! Plan JSON as a document: what a plan serialises to, if it can be read back.
+
+use crate::Plan;
+use crate::dynamic::{Dialect, Lack, Lacking};
+
+pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
+    let written = serde_json::to_string_pretty(plan).and_then(|text| {
+        serde_json::from_str::<Plan>(&text)?;
+        Ok(text)
+    });
+    written.map_err(|error| {
+        let lack = Lack {
+            place: "the plan".to_owned(),
+            construct: error.to_string(),
+        };
+        Lacking::new(Dialect::Canonical.rules().document(), vec![lack])
+    })
+}

@@ -1,0 +1,76 @@
+//! Which dialect a document is in, where nobody says so.
+
+use super::Dialect;
+use super::reading::Members;
+use crate::dynamic::node::{Kind, Node, Source};
+
+/// A document of which nothing is known but its members and its steps.
+pub(in crate::dynamic) struct Outline<'a> {
+    /// Those around the steps; without them, the document is a list of steps.
+    pub(in crate::dynamic) top: Option<Members<'a>>,
+    pub(in crate::dynamic) steps: Vec<Node<'a>>,
+}
+
+/// How sure it is that a document is in a dialect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::dynamic) enum Sign {
+    Certain,
+    /// If nothing is certain.
+    Likely,
+}
+
+impl<'a> Outline<'a> {
+    fn of(node: Node<'a>) -> Option<Self> {
+        match node.kind() {
+            Kind::List => Some(Self {
+                top: None,
+                steps: node.items(),
+            }),
+            Kind::Object => {
+                let top = members(node);
+                let steps = match top.get("plan").filter(|plan| plan.kind() == Kind::List) {
+                    Some(plan) => plan.items(),
+                    None => top.get("steps")?.items(),
+                };
+                let top = Some(top);
+                Some(Self { top, steps })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether there is one of these members around the steps.
+    pub(in crate::dynamic) fn has(&self, names: &[&str]) -> bool {
+        self.top.as_ref().is_some_and(|top| top.has(names))
+    }
+}
+
+/// The dialect that a document looks like.
+pub(in crate::dynamic) fn recognise(node: Node<'_>) -> Option<Dialect> {
+    let outline = Outline::of(node)?;
+    let dialects = || Dialect::ALL.into_iter();
+    for sign in [Sign::Certain, Sign::Likely] {
+        let has = |dialect: &Dialect| dialect.rules().sign(&outline) == Some(sign);
+        if let Some(dialect) = dialects().find(has) {
+            return Some(dialect);
+        }
+    }
+    for step in &outline.steps {
+        if step.kind() != Kind::Object {
+            continue;
+        }
+        let step = members(*step);
+        let has = |dialect: &Dialect| dialect.rules().has_step(&outline, &step);
+        if let Some(dialect) = dialects().find(has) {
+            return Some(dialect);
+        }
+        if step.has(&["arguments", "id"]) {
+            break;
+        }
+    }
+    dialects().find(|dialect| dialect.rules().is_usual_for(node.kind()))
+}
+
+fn members(node: Node<'_>) -> Members<'_> {
+    Members::split(&Source::document(node.slice()), node, &mut |_| {})
+}

@@ -1,0 +1,99 @@
+//! How references are written: what they read, and the path into it.
+
+use super::{Names, quote};
+use crate::plan::Segment;
+
+/// What a reference reads, by the names that dialects have for it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::dynamic) enum To<'n> {
+    /// A step by its place and its id.
+    Step(usize, &'n str),
+    Input(&'n str),
+}
+
+/// What a reference begins and ends with in a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dynamic) struct Mark {
+    pub(in crate::dynamic) open: &'static str,
+    pub(in crate::dynamic) close: &'static str,
+}
+
+/// Where in a string references may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dynamic) enum Places {
+    /// Nowhere: they are objects.
+    Nowhere,
+    /// A reference is the whole string.
+    Whole,
+    /// There may be text around a reference, and several in a string.
+    Anywhere,
+}
+
+/// How references to one source are written.
+pub(in crate::dynamic) struct Style {
+    /// All that comes before the path.
+    pub(in crate::dynamic) head: String,
+    pub(in crate::dynamic) names: Names,
+    pub(in crate::dynamic) notation: Notation,
+    /// What comes after the path.
+    pub(in crate::dynamic) close: &'static str,
+}
+
+/// How the parts of a path are written that are not names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dynamic) enum Notation {
+    /// `[0]`, `[*]`
+    Brackets,
+    /// `.0`, `[*]`
+    Dots,
+    /// As `plan!` has it: `[0]`, `[..]`, `?`
+    Rust,
+}
+
+impl Style {
+    /// References to a name as `plan!` has them, for people.
+    pub(in crate::dynamic) fn rust(name: &str) -> Self {
+        Self {
+            head: name.to_owned(),
+            names: Names::Wide,
+            notation: Notation::Rust,
+            close: "",
+        }
+    }
+
+    /// Whether a reference is written in a string.
+    pub(in crate::dynamic) fn is_string(&self) -> bool {
+        self.notation != Notation::Rust
+    }
+
+    pub(in crate::dynamic) fn write(&self, path: &[Segment]) -> String {
+        let path: String = path.iter().map(|segment| self.segment(segment)).collect();
+        format!("{}{path}{}", self.head, self.close)
+    }
+
+    fn segment(&self, segment: &Segment) -> String {
+        match (segment, self.notation) {
+            (Segment::Key(key, _), _) if is_bare(self.names, key) => format!(".{key}"),
+            (Segment::Key(key, _), _) => format!("[{}]", quote(key)),
+            (Segment::Index(index, _), Notation::Dots) => format!(".{index}"),
+            (Segment::Index(index, _), _) => format!("[{index}]"),
+            (Segment::Each, Notation::Rust) => "[..]".to_owned(),
+            (Segment::Each, _) => "[*]".to_owned(),
+            (Segment::Optional(_), Notation::Rust) => "?".to_owned(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Whether a key needs no quotes in a path: it is a name, and not an index.
+fn is_bare(names: Names, key: &str) -> bool {
+    names.is_name(key) && crate::plan::index(key).is_none()
+}
+
+/// An id or the name of an input, with quotes if it needs them.
+pub(in crate::dynamic) fn named(names: Names, name: &str) -> String {
+    match names.is_name(name) {
+        true => name.to_owned(),
+        false => format!("[{}]", quote(name)),
+    }
+}
