@@ -16,7 +16,10 @@ pub(crate) fn written(name: &str, path: &[Segment]) -> String {
             word => word,
         },
     };
-    let mut path = path.iter().filter(|s| !matches!(s, Segment::Same)).peekable();
+    let mut path = path
+        .iter()
+        .filter(|s| !matches!(s, Segment::Same))
+        .peekable();
     while let Some(segment) = path.next() {
         match segment {
             Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop) => {

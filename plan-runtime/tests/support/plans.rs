@@ -244,22 +244,24 @@ fn policy(place: usize) -> impl Strategy<Value = Policy> {
 
 fn step(place: usize) -> impl Strategy<Value = Step> {
     let after = prop::collection::btree_set(0..place.max(1), 0..3);
-    (body(place), after, text(), policy(place)).prop_map(move |(body, after, intent, mut policy)| {
-        if !matches!(body, Body::For(_)) {
-            policy.concurrency = None;
-        }
-        let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
-        let mut step = Step {
-            id: format!("s {place}").into(),
-            intent: intent.clone().into(),
-            body,
-            after: after.into(),
-            needs: vec![].into(),
-            policy: policy.into(),
-        };
-        step.needs = step.needed().into();
-        step
-    })
+    (body(place), after, text(), policy(place)).prop_map(
+        move |(body, after, intent, mut policy)| {
+            if !matches!(body, Body::For(_)) {
+                policy.concurrency = None;
+            }
+            let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
+            let mut step = Step {
+                id: format!("s {place}").into(),
+                intent: intent.clone().into(),
+                body,
+                after: after.into(),
+                needs: vec![].into(),
+                policy: policy.into(),
+            };
+            step.needs = step.needed().into();
+            step
+        },
+    )
 }
 
 pub fn plan() -> impl Strategy<Value = Plan> {

@@ -91,7 +91,7 @@ impl Draft {
                 continue;
             }
             let meant = similar(&member.name, known.iter().copied());
-            let promise = promise(name, member.value).filter(|_| what != "an input");
+            let promise = promise(name, member.value).filter(|_| !strict && what != "an input");
             let help = match (meant, promise) {
                 (_, Some(promise)) => instead(promise, self.dialect),
                 (Some(meant), None) if members.member(meant).is_none() => {
@@ -205,18 +205,18 @@ fn promise(name: &str, value: Node<'_>) -> Option<Promise> {
 
 /// What there is instead of a member that promises something.
 fn instead(promise: Promise, dialect: Dialect) -> String {
-    let (runs, canonical) = match promise {
-        Promise::Condition => ("whether or not", "if"),
+    let (always, canonical) = match promise {
+        Promise::Condition => ("in any case", "if"),
         Promise::Repetition => ("once", "for"),
     };
-    let has = match (promise, dialect) {
+    let retries = match (promise, dialect) {
         (Promise::Repetition, Dialect::Blueprint) => {
-            "; `retryCount` tries it again where it fails"
+            ", and `retryCount` tries it again if it fails"
         }
-        (Promise::Condition, Dialect::Blueprint) => "; it is left out where it is `optional` and fails",
         _ => "",
     };
-    format!("the step would run {runs}{has}: only canonical JSON has `{canonical}`")
+    let dialect = dialect.named();
+    format!("a step of {dialect} runs {always}{retries}: only canonical JSON has `{canonical}`")
 }
 
 /// The members of an object, each there once.

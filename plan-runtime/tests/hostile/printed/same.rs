@@ -142,3 +142,50 @@ fn calls_and_values() {
         }
     }
 }
+
+/// A part of a path in canonical JSON.
+fn part() -> impl Strategy<Value = Value> {
+    let token = prop::sample::select(vec!["a", "b", "0", "a/b", "or(1)", "?", "x\").b", ""]);
+    let absent = prop::sample::select(vec![
+        json!(null),
+        json!("null"),
+        json!("stop"),
+        json!({"default": 1}),
+        json!({"default": null}),
+        json!({"default": "null"}),
+    ]);
+    prop_oneof![
+        2 => token.clone().prop_map(Value::from),
+        4 => (token, absent).prop_map(|(token, absent)| json!({"token": token, "absent": absent})),
+        1 => Just(json!({"each": "element"})),
+        2 => prop::sample::select(vec!["null", "missing"]).prop_map(|what| json!({"optional": what})),
+        1 => prop::sample::select(vec![json!(null), json!(1), json!("null")]).prop_map(|value| json!({"else": value})),
+    ]
+}
+
+fn refers(path: &[Value]) -> Value {
+    let arguments = json!({"object": {"k": {"reference": {"input": "in", "path": path}}}});
+    json!({"name": "p", "inputs": [{"name": "in"}], "steps": [{"id": "x", "tool": {"name": "t"}, "arguments": arguments}]})
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn other_references_print_otherwise(path in prop::collection::vec(part(), 1..5), other in part(), at in any::<prop::sample::Index>()) {
+        let mut changed = path.clone();
+        changed[at.index(path.len())] = other;
+        let plan = |path: &[Value]| serde_json::from_value::<Plan>(refers(path));
+        // Nothing follows an `else`.
+        let (Ok(first), Ok(second)) = (plan(&path), plan(&changed)) else {
+            return Ok(());
+        };
+        let alike = first.to_string() == second.to_string();
+        prop_assert_eq!(alike, first == second, "{}{}", first, second);
+        prop_assert!(!first.to_string().contains("reference("), "{}", first);
+        // What is read again is the same.
+        let again: Plan = serde_json::from_str(&serde_json::to_string(&first).unwrap()).unwrap();
+        prop_assert_eq!(&again, &first);
+        prop_assert_eq!(again.to_string(), first.to_string());
+    }
+}
