@@ -51,6 +51,17 @@ fn with(place: usize, text: &str) -> Value {
             json!([{"id": "x", "for": {"pattern": text, "list": {"computed": {"written": "all()", "reads": []}}, "body": {"tool": {"name": "t"}}}}])
         }
         13 => json!([{"id": "x", "value": text}]),
+        // What looks like members, and members.
+        19 => json!([{"id": "x", "tool": {"name": "t"}, "arguments": computed}]),
+        20 => json!([{"id": "x", "tool": {"name": "t"}, "arguments": {"merge": [computed]}}]),
+        21 => {
+            json!([{"id": "x", "tool": {"name": "t"}, "arguments": {"merge": [{"object": {"k": 1}}, computed]}}])
+        }
+        22 => json!([named(
+            "x",
+            json!({"k": {"merge": [computed, {"object": {"z": 1}}]}})
+        )]),
+        23 => json!([named("x", json!({"k": computed}))]),
         _ => json!([named("x", json!({"k": [computed, 1]}))]),
     };
     json!({"name": "p", "inputs": [{"name": "in"}], "steps": steps})
@@ -79,6 +90,11 @@ fn text() -> impl Strategy<Value = String> {
         "\"in\\u{200b}\"",
         "in.a",
         "in[\"a\"]",
+        "f(in)",
+        "...f(in)",
+        "k: f(in)",
+        "\"k\": f(in)",
+        "{ ...f(in), z: 1 }",
     ];
     prop_oneof![2 => super::hostile(), 1 => prop::sample::select(TRICKS).prop_map(str::to_owned).boxed()]
 }
@@ -97,6 +113,9 @@ fn like(text: &str, trick: usize) -> String {
         8 => format!("{text}\u{200b}"),
         9 => format!("reference({text:?})"),
         10 => format!("code({text:?})"),
+        11 => format!("k: {text}"),
+        12 => format!("...{text}"),
+        13 => format!("{{ ...{text}, z: 1 }}"),
         _ => text.to_owned(),
     }
 }
@@ -105,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
     #[test]
-    fn other_plans_print_otherwise(mut a in (0..19_usize, text()), mut b in (0..19_usize, text()), trick in 0..30_usize, same in any::<bool>()) {
+    fn other_plans_print_otherwise(mut a in (0..24_usize, text()), mut b in (0..24_usize, text()), trick in 0..30_usize, same in any::<bool>()) {
         if trick < 20 {
             b.1 = like(&a.1, trick);
         }
@@ -122,6 +141,18 @@ proptest! {
         };
         let alike = first.to_string() == second.to_string();
         prop_assert_eq!(alike, first == second, "{}", first);
+    }
+}
+
+/// One computed value for all arguments, and what it could be taken for.
+#[test]
+fn arguments_and_members() {
+    for (place, same) in [(20, "...f(in)"), (23, "k: f(in)"), (23, "\"k\": f(in)")] {
+        let members = printed(&with(place, "f(in)"));
+        assert!(members.contains("f(in)\n"), "{members}");
+        let whole = printed(&with(19, same));
+        assert_ne!(members, whole);
+        assert!(whole.contains("    computed("), "{whole}");
     }
 }
 
