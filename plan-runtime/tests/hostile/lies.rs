@@ -254,22 +254,39 @@ fn numbers_of_a_policy_that_mean_nothing() {
     let each =
         json!({"id": "s", "for": {"pattern": "y", "list": [], "body": {"tool": {"name": "t"}}}});
     let call = json!({"id": "s", "tool": {"name": "t"}});
+    let mut inside = each.clone();
+    let each_inside = inside.as_object_mut().unwrap().remove("for").unwrap();
+    inside["if"] = json!([{"condition": true, "then": {"for": each_inside}}]);
     for (step, name, number, message) in [
-        (&call, "attempts", 0, Some("a step is tried at least once")),
-        (&call, "attempts", 1, None),
+        (
+            &call,
+            "attempts",
+            json!(0),
+            Some("a step is tried at least once"),
+        ),
+        (&call, "attempts", json!(1), None),
         (
             &each,
             "concurrency",
-            0,
+            json!(0),
             Some("at least one element must run at a time"),
         ),
-        (&each, "concurrency", 1, None),
+        (&each, "concurrency", json!(1), None),
         (
             &call,
             "concurrency",
-            2,
+            json!(2),
             Some("`concurrency` is for the elements of a `for`"),
         ),
+        (&inside, "concurrency", json!(2), None),
+        (
+            &call,
+            "optional",
+            json!("each"),
+            Some("`optional` is `each`, which is for the elements of a `for`"),
+        ),
+        (&each, "optional", json!("each"), None),
+        (&inside, "optional", json!("each"), None),
     ] {
         let mut step = step.clone();
         step["policy"] = json!({name: number});

@@ -248,6 +248,9 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
         move |(body, after, intent, mut policy)| {
             if !matches!(body, Body::For(_)) {
                 policy.concurrency = None;
+                if policy.optional == Optional::Each {
+                    policy.optional = Optional::Whole;
+                }
             }
             let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
             let mut step = Step {

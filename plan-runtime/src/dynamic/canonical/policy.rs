@@ -39,10 +39,14 @@ impl Canonical<'_> {
             let message = "at least one element must run at a time";
             self.means_nothing(&members, "concurrency", message);
         }
-        let is_for = matches!(body, Body::For(_));
-        if concurrency.is_some() && !is_for && !is_broken {
+        let has_elements = is_broken || repeats(body);
+        if concurrency.is_some() && !has_elements {
             let message = "`concurrency` is for the elements of a `for`";
             self.means_nothing(&members, "concurrency", message);
+        }
+        if optional == Some("each") && !has_elements {
+            let message = "`optional` is `each`, which is for the elements of a `for`";
+            self.means_nothing(&members, "optional", message);
         }
         Policy {
             attempts: attempts.unwrap_or(default.attempts),
@@ -67,7 +71,7 @@ impl Canonical<'_> {
         }
     }
 
-    /// Refuses a number that changes nothing, in the words of `plan!`.
+    /// Refuses what changes nothing, in the words of `plan!`.
     fn means_nothing(&mut self, members: &Members<'_>, name: &str, message: &str) {
         if let Some(node) = members.given(name) {
             let note = Note::error(Code::NotAllowed, self.place(node), message);
@@ -98,5 +102,14 @@ impl Canonical<'_> {
                 self.draft.error(note.help(help.to_owned()))
             }
         }
+    }
+}
+
+/// Whether there is a `for` in a body.
+fn repeats(body: &Body) -> bool {
+    match body {
+        Body::For(_) => true,
+        Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
+        Body::Action(_) => false,
     }
 }
