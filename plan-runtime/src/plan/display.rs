@@ -90,7 +90,8 @@ fn name_of(name: &str) -> String {
     }
 }
 
-/// As an author would write it: references and computed values are as written, texts are `format!`s.
+/// As an author would write it: references and computed values are as written, texts are `format!`s. Where an object has the members
+/// of another one among its own (`{ id: 1, ...rest }`), they are in the order of a run, in which the last one of a name counts.
 impl Display for Template {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
@@ -116,7 +117,7 @@ impl Display for Template {
                         }
                         match &entry.key {
                             Key::Name(name) => write!(f, "{}: {}", name_of(name), entry.value)?,
-                            Key::Flattened | Key::Inner => write!(f, "..{}", entry.value)?,
+                            Key::Flattened | Key::Inner => write!(f, "...{}", entry.value)?,
                         }
                     }
                     f.write_str(" }")

@@ -202,14 +202,32 @@ impl Serialize for InPlan<'_, &Reference> {
         let name = self.plan.and_then(|plan| plan.name_of(reference.source));
         if let Some(name) = name
             && self.says_written
-            && reference.written != written(name, &reference.path)
-            // The same, with a name that is not a word.
-            && reference.written.strip_prefix(name) != written("x", &reference.path).strip_prefix('x')
+            && !is_derived(name, reference)
             && agrees(name, &reference.path, &reference.written)
         {
             map.serialize_entry("written", &reference.written)?;
         }
         map.end()
+    }
+}
+
+/// Whether a reference is written as its source and its path are, be it without what they say of values that are not there.
+fn is_derived(name: &str, reference: &Reference) -> bool {
+    let way: Cow<'_, [Segment]> = reference.path.iter().filter_map(bare).collect();
+    [&reference.path, &way].into_iter().any(|path| {
+        reference.written == written(name, path)
+            // The same, with a name that is not a word.
+            || reference.written.strip_prefix(name) == written("x", path).strip_prefix('x')
+    })
+}
+
+fn bare(segment: &Segment) -> Option<Segment> {
+    match segment {
+        Segment::Key(key, _) => Some(Segment::Key(key.clone(), Absent::Error)),
+        Segment::Index(index, _) => Some(Segment::Index(*index, Absent::Error)),
+        Segment::Each => Some(Segment::Each),
+        Segment::Optional(_) => Some(Segment::Optional(false)),
+        Segment::Same | Segment::Or(_) | Segment::Else(_) => None,
     }
 }
 
@@ -224,6 +242,8 @@ impl Serialize for Path<'_> {
             .collect();
         let mut list = serializer.serialize_seq(None)?;
         let mut segments = segments.into_iter().peekable();
+        // Whether it makes a difference if the segment before may lead to nothing.
+        let mut asks = false;
         while let Some(segment) = segments.next() {
             let mut written = serde_json::Map::new();
             match segment {
@@ -243,6 +263,8 @@ impl Serialize for Path<'_> {
                         Absent::Stop => Some("stop".into()),
                         Absent::Default(make) => Some(default(make())),
                     };
+                    asks = matches!(absent, Absent::Null)
+                        || (matches!(absent, Absent::Error) && default.is_none());
                     let Some(absent) = default else {
                         list.serialize_element(&token)?;
                         continue;
@@ -251,10 +273,12 @@ impl Serialize for Path<'_> {
                     written.insert("absent".into(), absent);
                 }
                 Segment::Each => {
+                    asks = false;
                     written.insert("each".into(), "element".into());
                 }
                 Segment::Optional(missing) => {
-                    let what = if *missing { "missing" } else { "null" };
+                    let what = if *missing && asks { "missing" } else { "null" };
+                    asks = false;
                     written.insert("optional".into(), what.into());
                 }
                 Segment::Else(value) => {
@@ -270,6 +294,9 @@ impl Serialize for Path<'_> {
 }
 
 fn default(value: Value) -> Value {
+    if value.is_null() {
+        return "null".into();
+    }
     Value::Object(serde_json::Map::from_iter([("default".to_owned(), value)]))
 }
 

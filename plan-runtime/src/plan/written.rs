@@ -1,9 +1,12 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
-use super::{Segment, Template, push_key, reference::index};
-use crate::print::{Line, Name, is_code, literal, word};
+use super::{Absent, Segment, Template, push_key, reference::index};
+use crate::print::{Line, Name, Quoted, is_code, literal, word};
+use jsonptr::PointerBuf;
+use serde_json::Value;
 
-/// A reference as its author would write it, derived from the name of its source and its path.
+/// A reference as its author would write it, derived from the name of its source and its path. Two ways that do different things
+/// are written differently.
 pub(crate) fn written(name: &str, path: &[Segment]) -> String {
     let mut text = match name {
         "" => String::new(),
@@ -13,22 +16,68 @@ pub(crate) fn written(name: &str, path: &[Segment]) -> String {
             word => word,
         },
     };
-    for segment in path {
+    let mut path = path
+        .iter()
+        .filter(|s| !matches!(s, Segment::Same))
+        .peekable();
+    while let Some(segment) = path.next() {
         match segment {
-            // In a pointer there is no telling a key of digits from an index.
-            Segment::Key(key, _) if index(key).is_some() => text.push_str(&format!("[{key}]")),
-            Segment::Key(key, _) => push_key(&mut text, key),
-            Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
+            Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop) => {
+                let mut pointer = PointerBuf::from_tokens(segment.token());
+                while let Some(token) = path.next_if(|next| stops(next)).and_then(Segment::token) {
+                    pointer.push_back(token);
+                }
+                text.push_str(&format!(".pointer({})", Quoted(pointer.as_str())));
+            }
+            Segment::Key(key, absent) => {
+                let missing = matches!(path.peek(), Some(Segment::Optional(true)))
+                    && !matches!(absent, Absent::Default(_));
+                match index(key) {
+                    // In a pointer there is no telling a key of digits from an index.
+                    Some(_) if missing => text.push_str(&format!(".get({key})")),
+                    Some(_) => text.push_str(&format!("[{key}]")),
+                    None if missing => text.push_str(&format!(".get({})", Quoted(key))),
+                    None => push_key(&mut text, key),
+                }
+                push_absent(&mut text, absent);
+            }
+            Segment::Index(index, absent) => {
+                let missing = matches!(path.peek(), Some(Segment::Optional(true)))
+                    && !matches!(absent, Absent::Default(_));
+                match missing {
+                    true => text.push_str(&format!(".get({index})")),
+                    false => text.push_str(&format!("[{index}]")),
+                }
+                push_absent(&mut text, absent);
+            }
             Segment::Each => text.push_str("[..]"),
             Segment::Optional(_) => text.push('?'),
-            Segment::Or(value) | Segment::Else(value) => {
-                let value = value.to_string();
-                text.push_str(&format!(".or({})", Line(value)));
-            }
+            Segment::Or(value) => push_default(&mut text, "or", value),
+            Segment::Else(value) => push_default(&mut text, "unwrap_or", value),
             Segment::Same => {}
         }
     }
     text
+}
+
+fn stops(segment: &Segment) -> bool {
+    matches!(
+        segment,
+        Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop)
+    )
+}
+
+fn push_absent(text: &mut String, absent: &Absent) {
+    match absent {
+        Absent::Null => push_default(text, "or", &Value::Null),
+        Absent::Default(make) => push_default(text, "or", &make()),
+        Absent::Error | Absent::Stop => {}
+    }
+}
+
+fn push_default(text: &mut String, method: &str, value: &Value) {
+    let value = value.to_string();
+    text.push_str(&format!(".{method}({})", Line(value)));
 }
 
 /// Whether a text says what `name` and `path` say, segment by segment. A field may be spelled as Rust or as serde spells the key.
@@ -441,7 +490,7 @@ fn named(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Absent, Computed};
+    use crate::plan::Computed;
 
     fn path(text: &str) -> Vec<Segment> {
         let segment = |part: &str| match part {

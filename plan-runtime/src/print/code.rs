@@ -134,10 +134,25 @@ fn is_value(text: &str) -> bool {
         inner.is_empty() || inner.starts_with("..") || inner.starts_with('"') || named
     };
     let part_of_path = |c: char| c.is_alphanumeric() || "_-$@.?[]".contains(c);
-    text.parse::<f64>().is_ok()
-        || ["format!(", "computed(", "reference(", "tool \"", "&\""]
-            .iter()
-            .any(|start| text.starts_with(start))
+    // A member of an object, as the arguments of a tool are written.
+    let name = text.trim_start_matches(|c: char| c.is_alphanumeric() || "_-$@".contains(c));
+    let after = match literal(text) {
+        Some(length) => &text[length..],
+        None => name,
+    };
+    let is_member = after.starts_with(':') && !after.starts_with("::");
+    is_member
+        || text.parse::<f64>().is_ok()
+        || [
+            "format!(",
+            "computed(",
+            "reference(",
+            "tool \"",
+            "&\"",
+            "...",
+        ]
+        .iter()
+        .any(|start| text.starts_with(start))
         || inside('"', '"').is_some()
         || inside('[', ']').is_some()
         || inside('{', '}').is_some_and(entries)

@@ -112,9 +112,9 @@ fn conditions_and_loops() {
 ",
             ),
             (
-                r#""for": {"pattern": "x", "list": [], "body": {"if": [{"pattern": "y", "value": 1, "then": {"value": {"reference": {"local": 2, "pointer": ""}}}}]}}"#,
+                r#""for": {"pattern": "x", "list": [], "body": {"if": [{"pattern": "Some(y)", "value": 1, "then": {"value": {"reference": {"local": 2, "pointer": ""}}}}]}}"#,
                 "error[unknown-local]: there is no local value 2 here
-  --> 3:138 in step `b`
+  --> 3:144 in step `b`
    = help: there are 2: 0 is the outermost, 1 the innermost
 ",
             ),

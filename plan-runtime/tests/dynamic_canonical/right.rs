@@ -57,7 +57,7 @@ fn what_is_right() {
     // needs a
     // after a
 
-  step c = q.a[0][..]?.b.or([1]).or(null)
+  step c = q.a[0].or(null)[..]?.b.or([1]).unwrap_or(null)
 
   output c + 1
 "#;

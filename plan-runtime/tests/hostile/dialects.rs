@@ -2,4 +2,5 @@
 
 mod bytes;
 mod foreign;
+mod promises;
 mod words;

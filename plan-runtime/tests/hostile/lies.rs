@@ -1,6 +1,7 @@
 //! What is printed of a plan, and what it does, where they once differed.
 
-use plan_runtime::dynamic::Reader;
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{Contract, Reader, Toolbox};
 use serde_json::{Value, json};
 
 fn plan(steps: Value) -> Value {
@@ -101,5 +102,207 @@ fn an_input_is_known_wherever_it_is_named() {
         let arguments = json!({first: "Dear ${name},", second: "{{PLACEHOLDER_name}}"});
         let document = json!([{"id": "w", "tool": "t", "arguments": arguments}]).to_string();
         assert_eq!(Reader::new().read(&document).unwrap().warnings().len(), 1);
+    }
+}
+
+/// A step that gives a tool these arguments.
+fn call(arguments: Value) -> Value {
+    plan(json!([{"id": "s", "tool": {"name": "send"}, "arguments": arguments}]))
+}
+
+#[test]
+fn merged_objects_are_printed_in_the_order_that_decides() {
+    let (own, rest) = (
+        json!({"object": {"id": 1}}),
+        json!({"reference": {"input": "x", "pointer": ""}}),
+    );
+    let other = json!({"reference": {"input": "x", "pointer": "/other"}});
+    let nested = |parts: Value| call(json!({"object": {"mail": {"merge": parts}}}));
+    let mut all = Vec::new();
+    for (parts, lines, value) in [
+        (
+            json!([own, rest]),
+            "      id: 1\n      ...x\n",
+            "{ id: 1, ...x }",
+        ),
+        (
+            json!([rest, own]),
+            "      ...x\n      id: 1\n",
+            "{ ...x, id: 1 }",
+        ),
+        (
+            json!([rest, other]),
+            "      ...x\n      ...x.other\n",
+            "{ ...x, ...x.other }",
+        ),
+        (
+            json!([other, rest]),
+            "      ...x.other\n      ...x\n",
+            "{ ...x.other, ...x }",
+        ),
+        (json!([rest]), "      ...x\n", "{ ...x }"),
+    ] {
+        let text = printed(&call(json!({"merge": parts})));
+        let lines = lines.replace("      ", "    ");
+        assert!(text.contains(&format!("step s = send\n{lines}")), "{text}");
+        let text = printed(&nested(parts));
+        assert!(text.contains(&format!("    mail: {value}\n")), "{text}");
+        assert!(
+            !text.contains(" ..x"),
+            "as Rust's update of a struct: {text}"
+        );
+        all.push(text);
+    }
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 5);
+    let twice = json!([own, rest, own]);
+    assert_eq!(refused(&nested(twice)), "the member `id` is there twice");
+}
+
+/// What is printed to win does.
+#[test]
+fn the_last_one_of_a_name_counts() {
+    let tools = Toolbox::new().with_fn(
+        Contract::new("echo"),
+        |given: Value| async move { Ok(given) },
+    );
+    let (own, rest) = (
+        json!({"object": {"id": 1}}),
+        json!({"reference": {"step": "rest", "pointer": ""}}),
+    );
+    for (parts, arguments, id) in [
+        (json!([own, rest]), "    id: 1\n    ...rest\n", 2),
+        (json!([rest, own]), "    ...rest\n    id: 1\n", 1),
+    ] {
+        let document = json!({"name": "p", "steps": [
+            {"id": "rest", "tool": {"name": "echo"}, "arguments": {"object": {"id": 2}}},
+            {"id": "s", "tool": {"name": "echo"}, "arguments": {"merge": parts}},
+        ], "output": {"value": {"reference": {"step": "s", "pointer": "/id"}}}});
+        let plan: Plan = serde_json::from_value(document).unwrap();
+        assert!(plan.to_string().contains(arguments), "{plan}");
+        assert_eq!(
+            smol::block_on(async { tools.run(&plan, (), &()).await }).unwrap(),
+            id
+        );
+        #[cfg(feature = "rust")]
+        assert!(
+            plan.to_rust()
+                .unwrap_err()
+                .to_string()
+                .contains("the members of `rest` among")
+        );
+    }
+}
+
+#[test]
+fn what_a_path_says_of_absent_values_is_printed() {
+    for (path, text) in [
+        (json!(["a"]), "x.a"),
+        (json!([{"token": "a", "absent": "null"}]), "x.a.or(null)"),
+        (
+            json!([{"token": "a", "absent": {"default": null}}]),
+            "x.a.or(null)",
+        ),
+        (
+            json!([{"token": "a", "absent": "stop"}]),
+            "x.pointer(\"/a\")",
+        ),
+        (
+            json!([{"token": "a", "absent": "stop"}, {"token": "0", "absent": "stop"}, "b"]),
+            "x.pointer(\"/a/0\").b",
+        ),
+        (json!(["a", {"optional": "null"}]), "x.a?"),
+        (json!(["a", {"optional": "missing"}]), "x.get(\"a\")?"),
+        (json!(["0", {"optional": "missing"}, "b"]), "x.get(0)?.b"),
+        (
+            json!([{"token": "a", "absent": "stop"}, {"optional": "null"}]),
+            "x.pointer(\"/a\")?",
+        ),
+        (json!([{"else": 1}]), "x.unwrap_or(1)"),
+    ] {
+        let document = call(json!({"object": {"to": {"reference": {"input": "x", "path": path}}}}));
+        let text = format!("    to: {text}\n");
+        assert!(printed(&document).contains(&text), "{}", printed(&document));
+    }
+    let path = json!(["a", {"else": 1}, "b"]);
+    let document = call(json!({"object": {"to": {"reference": {"input": "x", "path": path}}}}));
+    assert_eq!(refused(&document), "nothing can follow an `else`");
+}
+
+#[test]
+fn a_branch_that_is_skipped_for_null_says_so() {
+    let value = json!({"reference": {"input": "x", "pointer": ""}});
+    let with = |pattern: &str, value: &Value| {
+        let branch = json!({"pattern": pattern, "value": value, "then": {"tool": {"name": "t"}}});
+        plan(json!([{"id": "s", "if": [branch]}]))
+    };
+    for pattern in ["y", "_", "(y, z)", "r#type"] {
+        let message = format!("the pattern `{pattern}` always matches, and a run skips null");
+        assert_eq!(refused(&with(pattern, &value)), message);
+        let some = format!("Some({pattern})");
+        let text = printed(&with(&some, &value));
+        assert!(text.contains(&format!("if let {some} = x {{")), "{text}");
+        // The code that computes a value says itself whether the pattern matches.
+        let computed = json!({"computed": {"written": "x.clone()", "reads": [{"input": "x"}]}});
+        assert!(printed(&with(pattern, &computed)).contains(&format!("if let {pattern} = ")));
+    }
+}
+
+#[test]
+fn numbers_of_a_policy_that_mean_nothing() {
+    let each =
+        json!({"id": "s", "for": {"pattern": "y", "list": [], "body": {"tool": {"name": "t"}}}});
+    let call = json!({"id": "s", "tool": {"name": "t"}});
+    let mut inside = each.clone();
+    let each_inside = inside.as_object_mut().unwrap().remove("for").unwrap();
+    inside["if"] = json!([{"condition": true, "then": {"for": each_inside}}]);
+    for (step, name, number, message) in [
+        (
+            &call,
+            "attempts",
+            json!(0),
+            Some("a step is tried at least once"),
+        ),
+        (&call, "attempts", json!(1), None),
+        (
+            &each,
+            "concurrency",
+            json!(0),
+            Some("at least one element must run at a time"),
+        ),
+        (&each, "concurrency", json!(1), None),
+        (
+            &call,
+            "concurrency",
+            json!(2),
+            Some("`concurrency` is for the elements of a `for`"),
+        ),
+        (&inside, "concurrency", json!(2), None),
+        (
+            &call,
+            "optional",
+            json!("each"),
+            Some("`optional` is `each`, which is for the elements of a `for`"),
+        ),
+        (&each, "optional", json!("each"), None),
+        (&inside, "optional", json!("each"), None),
+    ] {
+        let mut step = step.clone();
+        step["policy"] = json!({name: number});
+        let document = plan(json!([step]));
+        let text = document.to_string();
+        let read = serde_json::from_value::<Plan>(document);
+        match (Reader::new().read(&text), message) {
+            (Err(found), Some(message)) => {
+                assert_eq!((found.len(), &*found[0].message), (1, message));
+                assert_eq!(&text[found[0].label.span.clone()], number.to_string());
+                let error = read.unwrap_err().to_string();
+                let place = format!("at /steps/0/policy/{name}");
+                assert!(error.contains(message) && error.contains(&place), "{error}");
+            }
+            (Ok(_), None) => drop(read.unwrap()),
+            (found, message) => panic!("{found:?}, {message:?}"),
+        }
     }
 }

@@ -176,7 +176,7 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
         prop::collection::vec(action(true), 4),
     );
     let branches = branches.prop_map(|(holds, value, pattern, mut bodies)| {
-        let pattern = pattern.into();
+        let pattern = format!("Some({pattern})").into();
         let chain = Template::Computed(Computed {
             reads: vec![].into(),
             written: "let Some(each) = nothing() && true".into(),
@@ -221,7 +221,7 @@ fn policy(place: usize) -> impl Strategy<Value = Policy> {
     let limits = (prop::option::of(time()), prop::option::of(time()));
     let rest = (any::<bool>(), optional, prop::option::of(1..9_usize));
     let policy = (
-        0..9_u32,
+        1..9_u32,
         time(),
         time(),
         limits,
@@ -244,19 +244,27 @@ fn policy(place: usize) -> impl Strategy<Value = Policy> {
 
 fn step(place: usize) -> impl Strategy<Value = Step> {
     let after = prop::collection::btree_set(0..place.max(1), 0..3);
-    (body(place), after, text(), policy(place)).prop_map(move |(body, after, intent, policy)| {
-        let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
-        let mut step = Step {
-            id: format!("s {place}").into(),
-            intent: intent.clone().into(),
-            body,
-            after: after.into(),
-            needs: vec![].into(),
-            policy: policy.into(),
-        };
-        step.needs = step.needed().into();
-        step
-    })
+    (body(place), after, text(), policy(place)).prop_map(
+        move |(body, after, intent, mut policy)| {
+            if !matches!(body, Body::For(_)) {
+                policy.concurrency = None;
+                if policy.optional == Optional::Each {
+                    policy.optional = Optional::Whole;
+                }
+            }
+            let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
+            let mut step = Step {
+                id: format!("s {place}").into(),
+                intent: intent.clone().into(),
+                body,
+                after: after.into(),
+                needs: vec![].into(),
+                policy: policy.into(),
+            };
+            step.needs = step.needed().into();
+            step
+        },
+    )
 }
 
 pub fn plan() -> impl Strategy<Value = Plan> {

@@ -17,11 +17,11 @@ fn every_construct_and_its_place() {
         "inputs": [{"name": "sender", "type": "String"}],
         "steps": [
             {"id": "a", "tool": {"name": "t"}, "arguments": null, "policy": {
-                "attempts": 3, "backoff": "1s", "timeout": "1us", "deadline": "1m", "optional": "each", "fallback": 0, "concurrency": 4
+                "attempts": 3, "backoff": "1s", "timeout": "1us", "deadline": "1m", "fallback": 0
             }},
             {"id": "b", "value": {"computed": {"written": "a + 1", "reads": [{"step": "a"}]}}},
             {"id": "c", "if": []},
-            {"id": "d", "for": {"pattern": "x", "list": [], "body": {"tool": {"name": "t"}}}, "after": ["a"]},
+            {"id": "d", "for": {"pattern": "x", "list": [], "body": {"tool": {"name": "t"}}}, "after": ["a"], "policy": {"optional": "each", "concurrency": 4}},
             {"id": "e", "tool": {"name": "t"}, "arguments": {"merge": [
                 {"object": {
                     "sum": {"computed": {"written": "a + 1", "reads": [{"step": "a"}]}},
@@ -42,14 +42,14 @@ fn every_construct_and_its_place() {
             "step `a`: how long to wait before another attempt",
             "step `a`: a time limit of 1us for each attempt",
             "step `a`: a deadline for all attempts together",
-            "step `a`: that it is optional",
             "step `a`: the fallback `0`",
-            "step `a`: how many elements are worked on at once",
             "step `a`: that it waits for `b` (`#[after]`)",
             "the arguments of step `a`: `null`, which is no object",
             "step `b`: the computed value `a + 1`",
             "step `c`: an `if`",
             "step `d`: a `for`",
+            "step `d`: that it is optional",
+            "step `d`: how many elements are worked on at once",
             "step `d`: that it waits for `a` (`#[after]`)",
             "argument `default` of step `e`: the default of a field that may be left out (`a.x.or(1)`)",
             "argument `list[0]` of step `e`: a text with values in it",

@@ -46,6 +46,11 @@ pub(in crate::dynamic) trait Rules: Sync {
         "arguments"
     }
 
+    /// The member of a step that says how often it is tried again.
+    fn retries(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What a member is that nothing reads.
     fn unknown_member(&self) -> Severity {
         Severity::Warning

@@ -89,13 +89,20 @@ fn write_action(
         Template::Object(entries) => {
             let name = |key: &Key| match key {
                 Key::Name(name) => name_of(name),
-                Key::Flattened | Key::Inner => "..".into(),
+                Key::Flattened | Key::Inner => String::new(),
             };
             let names: Vec<String> = entries.iter().map(|entry| name(&entry.key)).collect();
             let widest = widest(&names);
             for (entry, name) in entries.iter().zip(&names) {
                 let gap = widest - width(name);
-                writeln!(f, "{:indent$}{name}: {:gap$}{}", "", "", entry.value)?;
+                match entry.key {
+                    Key::Name(_) => {
+                        writeln!(f, "{:indent$}{name}: {:gap$}{}", "", "", entry.value)?;
+                    }
+                    Key::Flattened | Key::Inner => {
+                        writeln!(f, "{:indent$}...{}", "", entry.value)?;
+                    }
+                }
             }
             Ok(())
         }

@@ -51,6 +51,17 @@ fn with(place: usize, text: &str) -> Value {
             json!([{"id": "x", "for": {"pattern": text, "list": {"computed": {"written": "all()", "reads": []}}, "body": {"tool": {"name": "t"}}}}])
         }
         13 => json!([{"id": "x", "value": text}]),
+        // What looks like members, and members.
+        19 => json!([{"id": "x", "tool": {"name": "t"}, "arguments": computed}]),
+        20 => json!([{"id": "x", "tool": {"name": "t"}, "arguments": {"merge": [computed]}}]),
+        21 => {
+            json!([{"id": "x", "tool": {"name": "t"}, "arguments": {"merge": [{"object": {"k": 1}}, computed]}}])
+        }
+        22 => json!([named(
+            "x",
+            json!({"k": {"merge": [computed, {"object": {"z": 1}}]}})
+        )]),
+        23 => json!([named("x", json!({"k": computed}))]),
         _ => json!([named("x", json!({"k": [computed, 1]}))]),
     };
     json!({"name": "p", "inputs": [{"name": "in"}], "steps": steps})
@@ -79,6 +90,11 @@ fn text() -> impl Strategy<Value = String> {
         "\"in\\u{200b}\"",
         "in.a",
         "in[\"a\"]",
+        "f(in)",
+        "...f(in)",
+        "k: f(in)",
+        "\"k\": f(in)",
+        "{ ...f(in), z: 1 }",
     ];
     prop_oneof![2 => super::hostile(), 1 => prop::sample::select(TRICKS).prop_map(str::to_owned).boxed()]
 }
@@ -97,6 +113,9 @@ fn like(text: &str, trick: usize) -> String {
         8 => format!("{text}\u{200b}"),
         9 => format!("reference({text:?})"),
         10 => format!("code({text:?})"),
+        11 => format!("k: {text}"),
+        12 => format!("...{text}"),
+        13 => format!("{{ ...{text}, z: 1 }}"),
         _ => text.to_owned(),
     }
 }
@@ -105,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
     #[test]
-    fn other_plans_print_otherwise(mut a in (0..19_usize, text()), mut b in (0..19_usize, text()), trick in 0..30_usize, same in any::<bool>()) {
+    fn other_plans_print_otherwise(mut a in (0..24_usize, text()), mut b in (0..24_usize, text()), trick in 0..30_usize, same in any::<bool>()) {
         if trick < 20 {
             b.1 = like(&a.1, trick);
         }
@@ -125,6 +144,18 @@ proptest! {
     }
 }
 
+/// One computed value for all arguments, and what it could be taken for.
+#[test]
+fn arguments_and_members() {
+    for (place, same) in [(20, "...f(in)"), (23, "k: f(in)"), (23, "\"k\": f(in)")] {
+        let members = printed(&with(place, "f(in)"));
+        assert!(members.contains("f(in)\n"), "{members}");
+        let whole = printed(&with(19, same));
+        assert_ne!(members, whole);
+        assert!(whole.contains("    computed("), "{whole}");
+    }
+}
+
 /// What a call of a tool without arguments could be taken for.
 #[test]
 fn calls_and_values() {
@@ -140,5 +171,52 @@ fn calls_and_values() {
         for other in &all[..place] {
             assert_ne!(printed(one), printed(other), "{one}\n{other}");
         }
+    }
+}
+
+/// A part of a path in canonical JSON.
+fn part() -> impl Strategy<Value = Value> {
+    let token = prop::sample::select(vec!["a", "b", "0", "a/b", "or(1)", "?", "x\").b", ""]);
+    let absent = prop::sample::select(vec![
+        json!(null),
+        json!("null"),
+        json!("stop"),
+        json!({"default": 1}),
+        json!({"default": null}),
+        json!({"default": "null"}),
+    ]);
+    prop_oneof![
+        2 => token.clone().prop_map(Value::from),
+        4 => (token, absent).prop_map(|(token, absent)| json!({"token": token, "absent": absent})),
+        1 => Just(json!({"each": "element"})),
+        2 => prop::sample::select(vec!["null", "missing"]).prop_map(|what| json!({"optional": what})),
+        1 => prop::sample::select(vec![json!(null), json!(1), json!("null")]).prop_map(|value| json!({"else": value})),
+    ]
+}
+
+fn refers(path: &[Value]) -> Value {
+    let arguments = json!({"object": {"k": {"reference": {"input": "in", "path": path}}}});
+    json!({"name": "p", "inputs": [{"name": "in"}], "steps": [{"id": "x", "tool": {"name": "t"}, "arguments": arguments}]})
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn other_references_print_otherwise(path in prop::collection::vec(part(), 1..5), other in part(), at in any::<prop::sample::Index>()) {
+        let mut changed = path.clone();
+        changed[at.index(path.len())] = other;
+        let plan = |path: &[Value]| serde_json::from_value::<Plan>(refers(path));
+        // Nothing follows an `else`.
+        let (Ok(first), Ok(second)) = (plan(&path), plan(&changed)) else {
+            return Ok(());
+        };
+        let alike = first.to_string() == second.to_string();
+        prop_assert_eq!(alike, first == second, "{}{}", first, second);
+        prop_assert!(!first.to_string().contains("reference("), "{}", first);
+        // What is read again is the same.
+        let again: Plan = serde_json::from_str(&serde_json::to_string(&first).unwrap()).unwrap();
+        prop_assert_eq!(&again, &first);
+        prop_assert_eq!(again.to_string(), first.to_string());
     }
 }

@@ -134,7 +134,7 @@ fn every_value_of_a_run_has_the_limit() {
         ),
         (
             "condition",
-            json!({"if": [{"pattern": "x", "value": twice, "then": {"tool": {"name": "echo"}}}]}),
+            json!({"if": [{"pattern": "Some(x)", "value": twice, "then": {"tool": {"name": "echo"}}}]}),
             "step `s` (echo): argument `[1]",
         ),
         (

@@ -70,7 +70,7 @@ fn the_deadline_ends_what_makes_lists_conditions_fallbacks_and_the_output() {
     let list = json!({"id": "t", "tool": {"name": "list"}, "arguments": {"object": {"n": 3000}}});
     for made in [
         json!({"for": {"pattern": "x", "list": many, "body": {"tool": {"name": "echo"}}}}),
-        json!({"if": [{"pattern": "x", "value": many, "then": {"tool": {"name": "echo"}}}]}),
+        json!({"if": [{"pattern": "Some(x)", "value": many, "then": {"tool": {"name": "echo"}}}]}),
         json!({"value": many}),
         json!({"value": {"text": [{"value": many}]}}),
     ] {

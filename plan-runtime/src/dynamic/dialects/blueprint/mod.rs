@@ -52,6 +52,10 @@ impl Rules for Blueprint {
         "params"
     }
 
+    fn retries(&self) -> Option<&'static str> {
+        Some("retryCount")
+    }
+
     fn step(&self, index: usize, _: &str) -> String {
         format!("step[{index}]")
     }

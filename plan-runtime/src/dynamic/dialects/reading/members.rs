@@ -99,8 +99,11 @@ impl Draft {
                 continue;
             }
             let meant = similar(&member.name, known.iter().copied());
-            let help = match meant {
-                Some(meant) if members.member(meant).is_none() => {
+            let promise = promise(name, member.value)
+                .filter(|_| severity == Severity::Warning && what != "an input");
+            let help = match (meant, promise) {
+                (_, Some(promise)) => instead(promise, self.dialect),
+                (Some(meant), None) if members.member(meant).is_none() => {
                     format!("did you mean `{meant}`?")
                 }
                 _ => format!("{what} has `{}`", known.join("`, `")),
@@ -110,7 +113,7 @@ impl Draft {
                 short(&member.name)
             );
             let place = source.place(member.key.slice());
-            let note = match severity {
+            let note = match promise.map_or(severity, |_| Severity::Error) {
                 Severity::Error => Note::error(Code::UnknownMember, place, message),
                 Severity::Warning => Note::warning(Code::UnknownMember, place, message),
             };
@@ -176,6 +179,53 @@ impl Draft {
             }
         }
     }
+}
+
+/// What somebody expects who writes a member that nothing reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Promise {
+    /// That a step may not run.
+    Condition,
+    /// That a step may run again.
+    Repetition,
+}
+
+/// What a member promises by its name, in any spelling: that a step runs only sometimes, or several times. A value that takes the
+/// promise back, such as `"if": null`, is as no member.
+fn promise(name: &str, value: Node<'_>) -> Option<Promise> {
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+    let name: String = letters.flat_map(char::to_lowercase).collect();
+    // Of true and false, what says that a step runs once and always.
+    let (promise, always) = match name.as_str() {
+        "if" | "condition" | "when" | "onlyif" | "runif" => (Promise::Condition, "true"),
+        "unless" | "skipif" => (Promise::Condition, "false"),
+        "foreach" | "loop" | "repeat" => (Promise::Repetition, "false"),
+        "while" | "until" => (Promise::Repetition, ""),
+        _ => return None,
+    };
+    let is_taken_back = match value.kind() {
+        Kind::Null => true,
+        Kind::Bool => value.slice() == always,
+        Kind::String => value.text().is_ok_and(|text| text.value.trim().is_empty()),
+        Kind::Number | Kind::List | Kind::Object => false,
+    };
+    (!is_taken_back).then_some(promise)
+}
+
+/// What there is instead of a member that promises something.
+fn instead(promise: Promise, dialect: Dialect) -> String {
+    let (always, canonical) = match promise {
+        Promise::Condition => ("in any case", "if"),
+        Promise::Repetition => ("once", "for"),
+    };
+    let retries = match (promise, dialect.rules().retries()) {
+        (Promise::Repetition, Some(retries)) => {
+            format!(", and `{retries}` tries it again if it fails")
+        }
+        _ => String::new(),
+    };
+    let dialect = dialect.rules().document();
+    format!("a step of {dialect} runs {always}{retries}: only canonical JSON has `{canonical}`")
 }
 
 /// The members of an object, each there once.

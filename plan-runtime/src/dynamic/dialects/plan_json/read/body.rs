@@ -60,7 +60,8 @@ impl Canonical<'_> {
         step.body = self.body(node, &members, "the step", 0);
         step.after = self.after(index, &members).into();
         if let Some(policy) = members.given("policy") {
-            step.policy = self.policy(policy).into();
+            let is_broken = self.draft.spans.steps[index].broken;
+            step.policy = self.policy(policy, &step.body, is_broken).into();
         }
         step.needs = step.needed().into();
         step

@@ -28,14 +28,19 @@ impl Canonical<'_> {
         if matches!(value, Template::Computed(_)) || only_names(pattern, in_if) {
             return;
         }
+        if in_if && only_names(pattern, false) {
+            let pattern = short(pattern);
+            let message = format!("the pattern `{pattern}` always matches, and a run skips null");
+            let note = Note::error(Code::NotAllowed, self.place(node), message);
+            let help = format!("a branch for what is not null has the pattern `Some({pattern})`");
+            return self.draft.note(note.help(help));
+        }
         let message = format!(
             "the pattern `{}` is not compared with the value",
             short(pattern)
         );
         let help = match in_if {
-            true => {
-                "over data, a pattern is a name, `_`, or a tuple of them, and each may be in `Some(…)`"
-            }
+            true => "over data, a pattern is `Some(…)` with a name, `_`, or a tuple of them in it",
             false => "over data, a pattern is a name, `_`, or a tuple of them",
         };
         let note = Note::error(Code::NotAllowed, self.place(node), message);
@@ -43,10 +48,14 @@ impl Canonical<'_> {
     }
 }
 
-/// Whether a pattern is a name, `_`, or a tuple of these with each name once.
+/// Whether a pattern is a name, `_`, or a tuple of these with each name once; after `if let`, in `Some(…)`.
 fn only_names(pattern: &str, in_if: bool) -> bool {
     let mut pattern = pattern.trim();
-    if in_if && let Some(inner) = inside(pattern, "Some(") {
+    if in_if {
+        // What always matches is skipped where there is null.
+        let Some(inner) = inside(pattern, "Some(") else {
+            return false;
+        };
         pattern = inner;
     }
     let parts: Vec<&str> = match inside(pattern, "(") {
@@ -98,7 +107,7 @@ mod tests {
             "( a , b )",
         ] {
             assert!(
-                only_names(pattern, true) && only_names(pattern, false),
+                !only_names(pattern, true) && only_names(pattern, false),
                 "{pattern}"
             );
         }
@@ -138,6 +147,7 @@ mod tests {
             "Some(x) | y",
         ] {
             assert!(!only_names(pattern, true), "{pattern}");
+            assert!(!only_names(pattern, false), "{pattern}");
         }
     }
 }

@@ -2,7 +2,7 @@ use super::Canonical;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::Node;
-use crate::plan::{Optional, Policy};
+use crate::plan::{Body, Optional, Policy};
 use crate::resolve::describe::short;
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ const POLICY: &[&str] = &[
 ];
 
 impl Canonical<'_> {
-    pub(super) fn policy(&mut self, node: Node<'_>) -> Policy {
+    /// The policy of a step with this body, which may be broken.
+    pub(super) fn policy(&mut self, node: Node<'_>, body: &Body, is_broken: bool) -> Policy {
         let default = Policy::DEFAULT;
         let Some(members) = self.object(node, "`policy`", POLICY) else {
             return default;
@@ -29,10 +30,26 @@ impl Canonical<'_> {
         let optional = members
             .given("optional")
             .and_then(|node| self.one_of(node, "`optional`", &["no", "whole", "each"]));
+        let attempts = self.scalar(&members, "attempts", count);
+        if attempts == Some(0) {
+            self.means_nothing(&members, "attempts", "a step is tried at least once");
+        }
+        let concurrency = self.scalar(&members, "concurrency", at_once);
+        if concurrency == Some(0) {
+            let message = "at least one element must run at a time";
+            self.means_nothing(&members, "concurrency", message);
+        }
+        let has_elements = is_broken || repeats(body);
+        if concurrency.is_some() && !has_elements {
+            let message = "`concurrency` is for the elements of a `for`";
+            self.means_nothing(&members, "concurrency", message);
+        }
+        if optional == Some("each") && !has_elements {
+            let message = "`optional` is `each`, which is for the elements of a `for`";
+            self.means_nothing(&members, "optional", message);
+        }
         Policy {
-            attempts: self
-                .scalar(&members, "attempts", count)
-                .unwrap_or(default.attempts),
+            attempts: attempts.unwrap_or(default.attempts),
             backoff: self
                 .duration(&members, "backoff")
                 .unwrap_or(default.backoff),
@@ -50,7 +67,15 @@ impl Canonical<'_> {
             fallback: members
                 .get("fallback")
                 .map(|node| self.template(node, None, 0)),
-            concurrency: self.scalar(&members, "concurrency", at_once),
+            concurrency,
+        }
+    }
+
+    /// Refuses what changes nothing, in the words of `plan!`.
+    fn means_nothing(&mut self, members: &Members<'_>, name: &str, message: &str) {
+        if let Some(node) = members.given(name) {
+            let note = Note::error(Code::NotAllowed, self.place(node), message);
+            self.draft.note(note);
         }
     }
 
@@ -77,5 +102,14 @@ impl Canonical<'_> {
                 self.draft.error(note.help(help.to_owned()))
             }
         }
+    }
+}
+
+/// Whether there is a `for` in a body.
+fn repeats(body: &Body) -> bool {
+    match body {
+        Body::For(_) => true,
+        Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
+        Body::Action(_) => false,
     }
 }

@@ -189,6 +189,14 @@ impl Canonical<'_> {
                 let mut segments = Vec::new();
                 let mut sound = true;
                 for item in items {
+                    let place = self.place(item);
+                    if matches!(segments.last(), Some(Segment::Else(_))) {
+                        let message = "nothing can follow an `else`";
+                        let note = Note::error(Code::WrongKind, place, message);
+                        let help =
+                            "it says what stands for the whole reference, at the end of its path";
+                        return self.draft.error(note.help(help.to_owned()));
+                    }
                     sound &= self.item(item, &mut segments).is_some();
                 }
                 segments.shrink_to_fit();

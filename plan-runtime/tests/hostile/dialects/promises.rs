@@ -1,0 +1,126 @@
+//! Members that no reader knows, and that promise that a step runs only sometimes or several times.
+
+use plan_runtime::dynamic::{Code, Reader, Severity};
+use serde_json::{Value, json};
+
+const CONDITIONS: [&str; 9] = [
+    "if",
+    "condition",
+    "when",
+    "unless",
+    "skip_if",
+    "only_if",
+    "run_if",
+    "runIf",
+    "Skip-If",
+];
+const REPETITIONS: [&str; 7] = [
+    "for_each", "foreach", "forEach", "loop", "while", "repeat", "until",
+];
+
+/// A plan of each other dialect with a member in its step, and what the dialect is called.
+fn in_steps(name: &str, value: &Value) -> [(Value, &'static str); 3] {
+    let with = |mut step: Value| {
+        step[name] = value.clone();
+        step
+    };
+    let call = json!({"id": "s", "tool": "pay", "arguments": {}});
+    [
+        (
+            json!({"steps": [with(call.clone())], "output_steps": ["s"]}),
+            "a tool plan",
+        ),
+        (
+            json!([with(
+                json!({"id": "s", "intent": "Pay.", "tool": "pay", "arguments": {}})
+            )]),
+            "an action plan",
+        ),
+        (
+            json!({"requestId": "p", "steps": [with(json!({"tool": "pay", "params": {}, "dependsOn": []}))]}),
+            "a step blueprint",
+        ),
+    ]
+}
+
+#[test]
+fn a_step_never_runs_that_its_author_made_conditional() {
+    let all = CONDITIONS.iter().map(|name| (name, "in any case", "if"));
+    let all = all.chain(REPETITIONS.iter().map(|name| (name, "once", "for")));
+    for (name, runs, instead) in all {
+        for (document, dialect) in in_steps(name, &json!("amount < 100")) {
+            let text = document.to_string();
+            let found = Reader::new()
+                .read(&text)
+                .map(|read| read.plan().to_string());
+            let found = found.unwrap_err();
+            let errors: Vec<_> = found
+                .iter()
+                .filter(|it| it.severity == Severity::Error)
+                .collect();
+            assert_eq!(errors.len(), 1, "{found}");
+            assert_eq!(errors[0].code, Code::UnknownMember);
+            assert_eq!(
+                errors[0].message,
+                format!("nothing reads the member `{name}` of a step")
+            );
+            assert_eq!(&text[errors[0].label.span.clone()], format!("\"{name}\""));
+            let help = errors[0].help.as_deref().unwrap();
+            let ends = format!("canonical JSON has `{instead}`");
+            assert!(
+                help.contains(dialect) && help.contains(runs) && help.ends_with(&ends),
+                "{help}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_plan_promises_as_its_steps_do() {
+    for (mut document, _) in in_steps("intent", &json!("Pay.")) {
+        if document.is_array() {
+            document = json!({"plan": document});
+        }
+        document["repeat"] = json!(3);
+        let text = document.to_string();
+        let found = Reader::new().read(&text);
+        assert!(found.unwrap_err().iter().any(|it| {
+            it.message
+                .starts_with("nothing reads the member `repeat` of")
+        }));
+    }
+}
+
+#[test]
+fn what_promises_nothing_is_a_warning() {
+    let names = CONDITIONS.iter().chain(&REPETITIONS);
+    let nothing = names.flat_map(|name| [(*name, json!(null)), (*name, json!(""))]);
+    let others = [
+        ("if", json!(true)),
+        ("skip_if", json!(false)),
+        ("loop", json!(false)),
+        ("iffy", json!("x")),
+        ("priority", json!(1)),
+    ];
+    for (name, value) in nothing.chain(others) {
+        for (document, _) in in_steps(name, &value) {
+            let text = document.to_string();
+            let read = Reader::new().read(&text).unwrap();
+            assert!(
+                read.warnings()
+                    .iter()
+                    .any(|it| it.code == Code::UnknownMember),
+                "{name}: {value}"
+            );
+        }
+    }
+    for (name, value) in [
+        ("if", json!(false)),
+        ("unless", json!(true)),
+        ("while", json!(true)),
+    ] {
+        for (document, _) in in_steps(name, &value) {
+            Reader::new().read(&document.to_string()).unwrap_err();
+        }
+    }
+}
