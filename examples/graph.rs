@@ -109,7 +109,7 @@ fn main() -> serde_json::Result<()> {
     }
 
     let json = serde_json::to_value(plan)?;
-    println!("\nthe step `label` in the plan's canonical JSON:");
+    println!("\nthe step `label` in the plan's JSON:");
     println!("{:#}", json["steps"][3]);
 
     let text = serde_json::to_string(plan)?;

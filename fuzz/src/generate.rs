@@ -174,13 +174,13 @@ pub(crate) fn checked(choices: &mut Choices<'_>) -> String {
     format!("{arguments}\n{output}\n{}", json!({ "steps": steps }))
 }
 
-/// How a plan is run, and the plan in canonical JSON.
+/// How a plan is run, and the plan in plan JSON.
 pub(crate) fn run(choices: &mut Choices<'_>) -> String {
     let first = char::from(b'0' + choices.below(75) as u8);
     format!("{first}{}", plan(choices))
 }
 
-/// A plan in canonical JSON.
+/// A plan in plan JSON.
 pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
     let mut known = Known::default();
     let mut inputs = Vec::new();

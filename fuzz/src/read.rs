@@ -5,7 +5,7 @@ use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Findings, Limits, Profile, Reader};
 
 const DIALECTS: [Dialect; 4] = [
-    Dialect::Canonical,
+    Dialect::PlanJson,
     Dialect::ToolPlan,
     Dialect::Blueprint,
     Dialect::ActionPlan,

@@ -37,7 +37,7 @@ fn generated(cases: usize, property: impl Fn(&[u8])) {
     }
 }
 
-const DIALECTS: [&str; 4] = ["tool_plan", "blueprint", "action_plan", "canonical"];
+const DIALECTS: [&str; 4] = ["tool_plan", "blueprint", "action_plan", "plan_json"];
 
 #[test]
 fn tool_plans() {
@@ -64,10 +64,10 @@ fn action_plans() {
 }
 
 #[test]
-fn canonical_json() {
+fn plan_json() {
     replay(
-        |text| fuzz::read(Some(Dialect::Canonical), text),
-        include_str!("fuzzed/canonical.json"),
+        |text| fuzz::read(Some(Dialect::PlanJson), text),
+        include_str!("fuzzed/plan_json.json"),
     );
 }
 

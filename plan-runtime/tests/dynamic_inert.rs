@@ -231,7 +231,7 @@ fn in_action_plans() {
 }
 
 #[test]
-fn in_canonical_json() {
+fn in_plan_json() {
     let reference = |pointer: &str| json!({ "reference": { "step": "a", "pointer": pointer } });
     let positions = [
         position(
@@ -253,7 +253,7 @@ fn in_canonical_json() {
             { "id": "b", "tool": { "name": "t" }, "arguments": arguments },
         ] })
     };
-    arrive(Dialect::Canonical, document, &positions);
+    arrive(Dialect::PlanJson, document, &positions);
 }
 
 /// Through a whole run, from tool to tool and out of the plan.

@@ -47,7 +47,7 @@ fn tagged(tagging: Tagging, name: &'static str, content: Option<Template>) -> Te
     )
 }
 
-/// The template resolves into this value, and into its JSON, and reads back from canonical JSON as the same.
+/// The template resolves into this value, and into its JSON, and reads back from plan JSON as the same.
 fn gives<T: Serialize + DeserializeOwned + PartialEq + Debug>(template: &Template, expected: &T) {
     let output = || json!({"n": 7, "s": "text", "point": {"x": 1, "y": 2}, "unit": "Empty"});
     assert_eq!(&resolved::<T>(template, output()).unwrap(), expected);

@@ -155,7 +155,7 @@ fn prints_as_it_would_be_written() {
 }
 
 #[test]
-fn canonical_json() {
+fn plan_json() {
     let step = |id: &str| json!({"reference": {"step": id, "pointer": ""}});
     let local =
         |depth: usize, pointer: &str| json!({"reference": {"local": depth, "pointer": pointer}});

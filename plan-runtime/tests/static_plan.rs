@@ -215,7 +215,7 @@ fn prints() {
 }
 
 #[test]
-fn canonical_json() {
+fn plan_json() {
     let json = serde_json::to_value(&PLAN).unwrap();
     assert_eq!(
         json["steps"][1]["arguments"]["object"]["subject"],

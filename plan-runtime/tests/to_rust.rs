@@ -122,7 +122,7 @@ fn schemas_say_what_is_left_out() {
 }
 
 #[test]
-fn what_only_canonical_json_has() {
+fn what_only_plan_json_has() {
     let plan: Plan = serde_json::from_value(json!({
         "name": "p",
         "inputs": [{"name": "mail", "type": "Vec<Mail>"}],

@@ -130,7 +130,7 @@ fn references_are_judged_as_recorded() {
     tally.finish();
 }
 
-/// A plan whose steps run in any order that their references allow; one with references to inputs is canonical JSON.
+/// A plan whose steps run in any order that their references allow; one with references to inputs is plan JSON.
 fn free(case: &Value) -> String {
     let steps = list(&case["steps"]).iter().map(|step| {
         let arguments = list(&step["refs"])

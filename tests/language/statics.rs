@@ -115,7 +115,7 @@ fn for_people() {
 }
 
 #[test]
-fn canonical() {
+fn plan_json() {
     for plan in [
         Greet::PLAN,
         crate::references::plans()[0],
@@ -140,7 +140,7 @@ pub fn is_stable(read: &Plan) {
 }
 
 #[test]
-fn canonical_references_are_printed_from_what_they_read() {
+fn references_are_printed_from_what_they_read() {
     fn unsaid(value: &mut Value) {
         match value {
             Value::Object(members) => {

@@ -42,7 +42,7 @@ pub enum Body {
 pub struct Action {
     /// Which action of the plan this is, counted from 0 in the order in which they are written.
     ///
-    /// A run starts the action by this number. It is no part of canonical JSON.
+    /// A run starts the action by this number. It is no part of plan JSON.
     pub site: usize,
     /// The tool that is called; `None` where a value is computed.
     pub tool: Option<Shared<ToolInfo>>,

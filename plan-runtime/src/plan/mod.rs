@@ -47,6 +47,7 @@
 mod body;
 mod display;
 mod graph;
+pub(crate) mod json;
 mod picture;
 mod plain;
 mod policy;
@@ -54,7 +55,6 @@ mod reference;
 mod shared;
 mod template;
 mod uses;
-mod write;
 mod written;
 
 pub(crate) use body::Part as BodyPart;
@@ -69,10 +69,10 @@ pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Templ
 
 #[cfg(feature = "rust")]
 pub(crate) use display::attributes;
+pub use json::InPlan;
 pub(crate) use reference::{index, local};
 pub use uses::Use;
 pub(crate) use uses::{is_word, push_key};
-pub use write::InPlan;
 pub(crate) use written::{Bound, agrees, path_agrees, written};
 
 use std::borrow::Cow;
@@ -80,7 +80,7 @@ use std::borrow::Cow;
 /// A plan: named inputs, steps that call tools, and an output.
 ///
 /// `plan!` makes one as a `static`; one can be read from JSON as well. [`Display`](std::fmt::Display) prints it for
-/// people. [`Serialize`](serde::Serialize) writes its canonical JSON, in which names stand for what they name and
+/// people. [`Serialize`](serde::Serialize) writes plan JSON, in which names stand for what they name and
 /// pointers are [RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)'s:
 ///
 /// | template | JSON |
@@ -95,7 +95,7 @@ use std::borrow::Cow;
 /// | a chain of conditions with `let`s, of a branch | `{"chain": {"computed": …}, "then": …}` |
 ///
 /// How a reference is `written` may be left out. It is derived from what the reference reads, and one that says something else is an
-/// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their canonical JSON is, but for
+/// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is, but for
 /// how references are written.
 ///
 /// [`Deserialize`](serde::Deserialize) reads it out of any format, without limits on its size, and an error tells of all that is

@@ -1,70 +1,49 @@
-use super::write::{Joined, Member, joined, members};
-use super::{Absent, Entry, Key, Number, Part, Reference, Segment, Tag, Template};
-use crate::shape::Tagging;
+//! Templates as they are read from plan JSON.
+
+use super::json::{Member, TextPart, View};
+use super::{Absent, Entry, Key, Part, Reference, Segment, Template};
 
 impl Template {
-    /// The same template, as it is read from canonical JSON: variants of enums and members of nested objects stand where
+    /// The same template, as it is read from plan JSON: variants of enums and members of nested objects stand where
     /// serde puts them, and texts that stand beside each other are one.
     pub(crate) fn plain(&self) -> Self {
-        match self {
-            Self::Null | Self::Bool(_) | Self::String(_) | Self::Computed(_) => self.clone(),
-            Self::Number(number) => Self::Number(match *number {
-                Number::Signed(value) => match u64::try_from(value) {
-                    Ok(value) => Number::Unsigned(value),
-                    Err(_) => Number::Signed(value),
-                },
-                other => other,
-            }),
-            Self::List(items) => {
-                let items: Vec<Self> = items.iter().map(Self::plain).collect();
-                Self::List(items.into())
-            }
-            Self::Object(entries) => match &entries[..] {
-                [entry] if entry.key == Key::Inner => entry.value.plain(),
-                _ => self.plain_members(),
+        match self.view() {
+            View::Null => Self::Null,
+            View::Bool(value) => Self::Bool(value),
+            View::Number(number) => Self::Number(number),
+            View::String(text) => match self {
+                Self::String(_) => self.clone(),
+                _ => Self::String(text.into_owned().into()),
             },
-            Self::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => {
-                content.first().map_or(Self::Null, Self::plain)
+            View::List(items) => Self::List(items.iter().map(Self::plain).collect()),
+            View::Object(members) => Self::Object(members.into_iter().map(entry).collect()),
+            View::Reference(reference) => Self::Reference(reference.plain()),
+            View::Text(parts) => {
+                let part = |part| match part {
+                    TextPart::Literal(text) => Part::Literal(text.into_owned().into()),
+                    TextPart::Value(value, spec) => Part::Value {
+                        value: value.plain(),
+                        spec: spec.to_owned().into(),
+                        show: None,
+                    },
+                };
+                Self::Text(parts.into_iter().map(part).collect())
             }
-            Self::Tagged(Tag::Variant(Tagging::External, name), content) if content.is_empty() => {
-                Self::String((*name).into())
-            }
-            Self::Tagged(..) => self.plain_members(),
-            Self::Reference(reference) => Self::Reference(reference.plain()),
-            Self::Text(parts) => match &joined(parts)[..] {
-                [] => Self::String("".into()),
-                [Joined::Text(text)] => Self::String(text.clone().into_owned().into()),
-                parts => {
-                    let part = |part: &Joined<'_>| match part {
-                        Joined::Text(text) => Part::Literal(text.clone().into_owned().into()),
-                        Joined::Value(value, spec) => Part::Value {
-                            value: value.plain(),
-                            spec: (*spec).to_owned().into(),
-                            show: None,
-                        },
-                    };
-                    Self::Text(parts.iter().map(part).collect::<Vec<_>>().into())
-                }
-            },
+            View::Computed(computed) => Self::Computed(computed.clone()),
         }
     }
+}
 
-    fn plain_members(&self) -> Self {
-        let mut found = Vec::new();
-        members(self, &mut found);
-        let entry = |member: Member<'_>| {
-            let (key, value) = match member {
-                Member::Template(name, value) => (Key::Name(name.to_owned().into()), value.plain()),
-                Member::Name(name, text) => (
-                    Key::Name(name.to_owned().into()),
-                    Self::String(text.to_owned().into()),
-                ),
-                Member::Flat(value) => (Key::Flattened, value.plain()),
-            };
-            Entry { key, value }
-        };
-        Self::Object(found.into_iter().map(entry).collect::<Vec<_>>().into())
-    }
+fn entry(member: Member<'_>) -> Entry {
+    let (key, value) = match member {
+        Member::Template(name, value) => (Key::Name(name.to_owned().into()), value.plain()),
+        Member::Text(name, text) => (
+            Key::Name(name.to_owned().into()),
+            Template::String(text.to_owned().into()),
+        ),
+        Member::Flattened(value) => (Key::Flattened, value.plain()),
+    };
+    Entry { key, value }
 }
 
 impl Reference {

@@ -30,7 +30,7 @@ pub struct Reference {
     pub source: Source,
     /// The way to the value.
     pub path: Cow<'static, [Segment]>,
-    /// The reference as its author wrote it (`inbox.data[0].thread_id`), for people. In a plan that was read from canonical JSON it is
+    /// The reference as its author wrote it (`inbox.data[0].thread_id`), for people. In a plan that was read from plan JSON it is
     /// derived from the source and the path.
     pub written: Cow<'static, str>,
 }

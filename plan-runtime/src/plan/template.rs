@@ -39,7 +39,7 @@ pub enum Template {
     /// An object: a struct literal or a `json!` object.
     Object(Cow<'static, [Entry]>),
     /// A value of a nested type, which is marked with its variant if the type is an enum. The content is one template,
-    /// or none for a unit variant. In canonical JSON it is the object or the string that serde writes for such a variant.
+    /// or none for a unit variant. In plan JSON it is the object or the string that serde writes for such a variant.
     Tagged(Tag, Cow<'static, [Template]>),
     /// A value out of an output or an input.
     Reference(Reference),

@@ -223,7 +223,7 @@ error[wrong-type]: argument `limit` has to be an integer, and `{{PLACEHOLDER_lim
 }
 
 #[test]
-fn canonical_json_is_checked_where_things_stand_in_it() {
+fn plan_json_is_checked_where_things_stand_in_it() {
     let text = r#"{"name": "p", "inputs": [{"name": "most"}, {"name": "who", "type": "u32"}], "steps": [
   {"id": "people", "for": {"pattern": "who", "list": [1, 2], "body": {
     "tool": {"name": "read_person"}, "arguments": {"object": {"id": {"reference": {"local": 0, "pointer": ""}}}}}}},

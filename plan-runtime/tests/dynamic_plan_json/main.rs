@@ -1,4 +1,4 @@
-//! What is wrong with canonical JSON is said at once, with its place.
+//! What is wrong with plan JSON is said at once, with its place.
 
 mod flow;
 mod limits;
@@ -13,7 +13,7 @@ use plan_runtime::dynamic::{Dialect, Limits, Reader};
 mod plans;
 
 fn reader() -> Reader<'static> {
-    Reader::new().dialect(Dialect::Canonical)
+    Reader::new().dialect(Dialect::PlanJson)
 }
 
 fn said(reader: Reader, document: &str) -> String {

@@ -27,7 +27,7 @@ fn what_is_right() {
         ]}}}
     ], "output": {"type": "u8", "value": {"computed": {"written": "c + 1", "reads": [{"step": "c"}]}}}}"#;
     let read = Reader::new().read(document).unwrap();
-    assert_eq!(read.dialect(), Dialect::Canonical);
+    assert_eq!(read.dialect(), Dialect::PlanJson);
     assert!(read.warnings().is_empty());
     assert_eq!(
         read.plan(),
@@ -72,7 +72,7 @@ proptest! {
         let text = serde_json::to_string_pretty(&plan).unwrap();
         match Reader::new().read(&text) {
             Ok(read) => {
-                prop_assert_eq!(read.dialect(), Dialect::Canonical);
+                prop_assert_eq!(read.dialect(), Dialect::PlanJson);
                 prop_assert_eq!(read.plan(), &plan);
                 // Text that names a step as another dialect does stays text.
                 let mut warnings = read.warnings().iter();

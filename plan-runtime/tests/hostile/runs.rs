@@ -12,7 +12,7 @@ use plan_runtime::run::{Limits, RunError};
 use plan_runtime::{Error, Plan, Run};
 use serde_json::{Value, json};
 
-/// A plan in canonical JSON.
+/// A plan in plan JSON.
 fn plan(steps: Value) -> Plan {
     let text =
         json!({"name": "p", "inputs": [], "steps": steps, "output": {"value": null}}).to_string();

@@ -187,9 +187,9 @@ fn a_plan_of_rust_is_written_and_read_back() {
     let read = read(&text, Dialect::ActionPlan);
     assert_eq!(&read, Answer::PLAN);
     assert_eq!(read.steps[1].needs, Answer::PLAN.steps[1].needs);
-    let canonical = Dialect::Canonical.write(Answer::PLAN).unwrap();
+    let plan_json = Dialect::PlanJson.write(Answer::PLAN).unwrap();
     assert_eq!(
-        &serde_json::from_str::<Plan>(&canonical).unwrap(),
+        &serde_json::from_str::<Plan>(&plan_json).unwrap(),
         Answer::PLAN
     );
 }

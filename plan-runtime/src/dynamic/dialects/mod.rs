@@ -35,7 +35,7 @@ use std::fmt;
 /// | [`ToolPlan`](Self::ToolPlan) | `{"steps": [{"id", "tool", "arguments"}], "output_steps"}` | `"$ref:inbox.data.0.id"` | – |
 /// | [`Blueprint`](Self::Blueprint) | `{"requestId", "steps": [{"tool", "params", "dependsOn", "optional", "retryCount", "timeout"}]}` | `"${step[0].data[0].id}"` | – |
 /// | [`ActionPlan`](Self::ActionPlan) | `[{"id", "intent", "tool", "arguments"}]` | `"{{inbox.result.data[0].id}}"` | `"{{PLACEHOLDER_reply}}"` |
-/// | [`Canonical`](Self::Canonical) | what [`Plan`](crate::Plan) serialises to | | |
+/// | [`PlanJson`](Self::PlanJson) | what [`Plan`](crate::Plan) serialises to | | |
 ///
 /// # References
 /// A `$ref` is a whole string; the others may also stand inside a longer one, where their values are written as text. A reference
@@ -49,7 +49,7 @@ use std::fmt;
 /// `{{"{{ name }}"}}`. An empty one beside a reference makes a text of its value: `${step[0].data.count}${""}`.
 ///
 /// A whole reference of another dialect is an error. Text that names a step or an input nearly as some dialect does (`{{now.date}}` in a
-/// blueprint, `${now.date}` in an action plan) is text, and a warning shows how this dialect refers to the same. In canonical JSON a
+/// blueprint, `${now.date}` in an action plan) is text, and a warning shows how this dialect refers to the same. In plan JSON a
 /// string is always text, so there it is never more than a warning.
 ///
 /// ```
@@ -68,7 +68,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// What [`Plan`](crate::Plan) serialises to.
-    Canonical,
+    PlanJson,
     /// agentle4j's tool plans, with `$ref:`. `arguments` is an object, or JSON text of one.
     ToolPlan,
     /// The step blueprint, with `${step[0]…}`.
@@ -95,7 +95,7 @@ impl Dialect {
     /// The table of dialects: a row for each.
     pub(super) fn rules(self) -> &'static dyn Rules {
         match self {
-            Self::Canonical => &plan_json::PlanJson,
+            Self::PlanJson => &plan_json::PlanJson,
             Self::ToolPlan => &tool_plan::ToolPlan,
             Self::Blueprint => &blueprint::Blueprint,
             Self::ActionPlan => &action_plan::ActionPlan,
@@ -105,7 +105,7 @@ impl Dialect {
     /// All of them. Where a document may be in several, it is in the first.
     const ALL: [Self; 4] = [
         Self::ActionPlan,
-        Self::Canonical,
+        Self::PlanJson,
         Self::ToolPlan,
         Self::Blueprint,
     ];

@@ -209,9 +209,9 @@ fn document(dialect: Dialect) -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn of_canonical_json(plan in plans::plan()) {
+    fn of_plan_json(plan in plans::plan()) {
         let text = serde_json::to_string(&plan).unwrap_or_default();
-        read(&text, Dialect::Canonical, Profile::Strict);
+        read(&text, Dialect::PlanJson, Profile::Strict);
     }
 
     #[test]

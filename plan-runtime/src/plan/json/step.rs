@@ -1,15 +1,18 @@
-use super::{InPlan, Named, entry_unless_empty};
-use crate::plan::{Body, Branch, Condition, Optional, Policy, Source, Step};
+//! Steps, and what they do.
+
+use super::names::{branch, each, step as members, tool};
+use super::reference::Named;
+use super::{InPlan, entry_unless_empty};
+use crate::plan::{Body, Branch, Condition, Source, Step};
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::Value;
-use std::time::Duration;
 
 impl Serialize for InPlan<'_, &Step> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let step = self.part;
-        map.serialize_entry("id", &step.id)?;
-        entry_unless_empty(&mut map, "intent", &step.intent)?;
+        map.serialize_entry(members::ID, &step.id)?;
+        entry_unless_empty(&mut map, members::INTENT, &step.intent)?;
         self.write_body(&mut map, &step.body)?;
         let after = step.only_after();
         if !after.is_empty() {
@@ -17,10 +20,10 @@ impl Serialize for InPlan<'_, &Step> {
                 .into_iter()
                 .map(|place| self.of(Named(Source::Step(place))))
                 .collect();
-            map.serialize_entry("after", &after)?;
+            map.serialize_entry(members::AFTER, &after)?;
         }
         if !step.policy.is_default() {
-            map.serialize_entry("policy", &self.of(&*step.policy))?;
+            map.serialize_entry(members::POLICY, &self.of(&*step.policy))?;
         }
         map.end()
     }
@@ -30,24 +33,24 @@ impl<T> InPlan<'_, T> {
     fn write_body<M: SerializeMap>(&self, map: &mut M, body: &Body) -> Result<(), M::Error> {
         match body {
             Body::Action(action) => match &action.tool {
-                Some(tool) => {
+                Some(info) => {
                     let mut written = serde_json::Map::new();
-                    written.insert("name".into(), Value::from(tool.name.as_ref()));
-                    if !tool.description.is_empty() {
-                        let description = Value::from(tool.description.as_ref());
-                        written.insert("description".into(), description);
+                    written.insert(tool::NAME.into(), Value::from(info.name.as_ref()));
+                    if !info.description.is_empty() {
+                        let description = Value::from(info.description.as_ref());
+                        written.insert(tool::DESCRIPTION.into(), description);
                     }
-                    map.serialize_entry("tool", &written)?;
-                    map.serialize_entry("arguments", &self.of(&action.args))
+                    map.serialize_entry(members::TOOL, &written)?;
+                    map.serialize_entry(members::ARGUMENTS, &self.of(&action.args))
                 }
-                None => map.serialize_entry("value", &self.of(&action.args)),
+                None => map.serialize_entry(members::VALUE, &self.of(&action.args)),
             },
             Body::If(branches) => {
                 let branches: Vec<_> = branches.iter().map(|branch| self.of(branch)).collect();
-                map.serialize_entry("if", &branches)
+                map.serialize_entry(members::IF, &branches)
             }
             Body::For(rounds) => match &rounds[..] {
-                [_] => map.serialize_entry("for", &self.of(body)),
+                [_] => map.serialize_entry(members::FOR, &self.of(body)),
                 _ => Err(M::Error::custom("a `for` has not one body")),
             },
         }
@@ -60,10 +63,10 @@ impl Serialize for InPlan<'_, &Body> {
         let mut map = serializer.serialize_map(None)?;
         match self.part {
             Body::For(rounds) => {
-                for each in rounds.iter() {
-                    map.serialize_entry("pattern", &each.pattern)?;
-                    map.serialize_entry("list", &self.of(&each.list))?;
-                    map.serialize_entry("body", &self.of(Alone(&each.body)))?;
+                for round in rounds.iter() {
+                    map.serialize_entry(each::PATTERN, &round.pattern)?;
+                    map.serialize_entry(each::LIST, &self.of(&round.list))?;
+                    map.serialize_entry(each::BODY, &self.of(Alone(&round.body)))?;
                 }
             }
             body => self.write_body(&mut map, body)?,
@@ -89,64 +92,15 @@ impl Serialize for InPlan<'_, &Branch> {
         match &self.part.condition {
             Condition::Always => {}
             Condition::Holds(condition) => {
-                map.serialize_entry("condition", &self.of(condition))?;
+                map.serialize_entry(branch::CONDITION, &self.of(condition))?;
             }
             Condition::Binds { pattern, value } => {
-                map.serialize_entry("pattern", pattern)?;
-                map.serialize_entry("value", &self.of(value))?;
+                map.serialize_entry(branch::PATTERN, pattern)?;
+                map.serialize_entry(branch::VALUE, &self.of(value))?;
             }
-            Condition::Chain(chain) => map.serialize_entry("chain", &self.of(chain))?,
+            Condition::Chain(chain) => map.serialize_entry(branch::CHAIN, &self.of(chain))?,
         }
-        map.serialize_entry("then", &self.of(Alone(&self.part.body)))?;
-        map.end()
-    }
-}
-
-impl Serialize for InPlan<'_, &Policy> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let Policy {
-            attempts,
-            backoff,
-            max,
-            jitter,
-            timeout,
-            deadline,
-            optional,
-            fallback,
-            concurrency,
-        } = self.part;
-        let default = Policy::DEFAULT;
-        let text = |duration: &Duration| humantime::format_duration(*duration).to_string();
-        if *attempts != default.attempts {
-            map.serialize_entry("attempts", attempts)?;
-        }
-        if *backoff != default.backoff {
-            map.serialize_entry("backoff", &text(backoff))?;
-        }
-        if *max != default.max {
-            map.serialize_entry("max", &text(max))?;
-        }
-        if *jitter != default.jitter {
-            map.serialize_entry("jitter", jitter)?;
-        }
-        if let Some(timeout) = timeout {
-            map.serialize_entry("timeout", &text(timeout))?;
-        }
-        if let Some(deadline) = deadline {
-            map.serialize_entry("deadline", &text(deadline))?;
-        }
-        match optional {
-            Optional::No => {}
-            Optional::Whole => map.serialize_entry("optional", "whole")?,
-            Optional::Each => map.serialize_entry("optional", "each")?,
-        }
-        if let Some(fallback) = fallback {
-            map.serialize_entry("fallback", &self.of(fallback))?;
-        }
-        if let Some(concurrency) = concurrency {
-            map.serialize_entry("concurrency", concurrency)?;
-        }
+        map.serialize_entry(branch::THEN, &self.of(Alone(&self.part.body)))?;
         map.end()
     }
 }

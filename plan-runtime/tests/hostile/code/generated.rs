@@ -328,7 +328,7 @@ impl Maker {
         }
     }
 
-    fn canonical(&mut self) -> Value {
+    fn plan_json(&mut self) -> Value {
         let ids: Vec<String> = ["a", "b", "c"].iter().map(|id| self.text(id)).collect();
         let input = self.text("x");
         let steps: Vec<Value> = (0..self.random.usize(1..=3)).map(|at| {
@@ -467,7 +467,7 @@ fn a_source_has_the_tokens_of_its_plan_or_there_is_none() {
         Dialect::ActionPlan,
         Dialect::ToolPlan,
         Dialect::Blueprint,
-        Dialect::Canonical,
+        Dialect::PlanJson,
     ];
     let mut counts = [[0_u32; 3]; 4];
     let first = std::env::var("HOSTILE_FIRST").map_or(0, |first| first.parse().unwrap());
@@ -478,7 +478,7 @@ fn a_source_has_the_tokens_of_its_plan_or_there_is_none() {
         };
         let kind = case as usize % 4;
         let document = match dialects[kind] {
-            Dialect::Canonical => maker.canonical(),
+            Dialect::PlanJson => maker.plan_json(),
             dialect => maker.strings(dialect),
         };
         let document = document.to_string();

@@ -12,7 +12,7 @@ fn read(document: &Value) -> Plan {
     plan.unwrap().into_plan()
 }
 
-fn canonical(inputs: Value, steps: Value) -> Plan {
+fn plan_json(inputs: Value, steps: Value) -> Plan {
     let plan = json!({"name": "p", "inputs": inputs, "steps": steps});
     serde_json::from_value(plan).unwrap()
 }
@@ -48,7 +48,7 @@ fn what_looks_like_a_placeholder_is_text() {
 fn code_that_the_program_does_not_contain_is_refused_and_listed() {
     let call = json!({"tool": {"name": "t"}, "arguments": {"object": {}}});
     let computed = |written: &str| json!({"computed": {"written": written, "reads": []}});
-    let plan = canonical(
+    let plan = plan_json(
         json!([{"name": "x", "type": "[u8; { std::process::exit(1) }]"}]),
         json!([
             {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"b": {"object": {"c": [computed("exit(1)")]}}}}},
@@ -118,7 +118,7 @@ fn names_and_plain_types_are_no_code() {
         .map(|(at, ty)| json!({"name": format!("x{at}"), "type": ty}))
         .collect();
     for pattern in ["Some(m)", "Some(r#type)"] {
-        let plan = canonical(
+        let plan = plan_json(
             json!(inputs),
             json!([{"id": "s", "if": [{"pattern": pattern, "value": list, "then": call}]}]),
         );
@@ -137,7 +137,7 @@ fn names_and_plain_types_are_no_code() {
         "_",
         "!",
     ] {
-        let plan = canonical(json!([{"name": "x", "type": ty}]), json!([]));
+        let plan = plan_json(json!([{"name": "x", "type": ty}]), json!([]));
         let found = RustSource::new(&plan).foreign_code().unwrap();
         assert!(found.len() == 1 && plan.to_rust().is_err(), "{ty}");
     }
@@ -154,7 +154,7 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         "String) -> ! {",
     ] {
         lacks(
-            &canonical(json!([{"name": "x", "type": ty}]), json!([])),
+            &plan_json(json!([{"name": "x", "type": ty}]), json!([])),
             "is not a Rust type",
         );
     }
@@ -170,7 +170,7 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         "(a, self)",
         "",
     ] {
-        let plan = canonical(
+        let plan = plan_json(
             json!([{"name": "x", "type": "u8"}]),
             json!([{"id": "s", "if": [{"pattern": pattern, "value": list, "then": call}]}]),
         );
@@ -204,7 +204,7 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         ("m = evil()", false),
         ("if let Some(m) = x && m > 1 { m } else { 2 }", true),
     ] {
-        let plan = canonical(
+        let plan = plan_json(
             json!([]),
             json!([{"id": "s", "tool": {"name": "t"}, "arguments": {"object": {"b": {"object": {"k": computed(written), "limit": 5}}}}}]),
         );
@@ -221,7 +221,7 @@ fn a_text_is_all_of_one_kind_of_syntax() {
         ("(S { a: 1 }).b", true),
         ("x { evil() } if y", false),
     ] {
-        let plan = canonical(
+        let plan = plan_json(
             json!([]),
             json!([{"id": "s", "if": [{"condition": computed(written), "then": call}]}]),
         );
@@ -237,7 +237,7 @@ fn a_text_is_all_of_one_kind_of_syntax() {
 fn formats_are_those_of_the_standard_library() {
     let plan = |spec: &str| {
         let value = json!({"value": {"reference": {"input": "x", "pointer": "/a"}}, "spec": spec});
-        canonical(
+        plan_json(
             json!([{"name": "x", "type": "u8"}]),
             json!([{"id": "s", "value": {"text": ["{", value, "}\""]}}]),
         )
@@ -276,7 +276,7 @@ fn names_stay_apart() {
         steps.push(
             json!({"id": "last", "tool": {"name": "t"}, "arguments": {"object": {"all": all}}}),
         );
-        canonical(json!([]), json!(steps))
+        plan_json(json!([]), json!(steps))
     };
     for ids in [
         &["type", "r#type", "Type"][..],
@@ -305,7 +305,7 @@ fn names_stay_apart() {
         {"id": "b", "tool": {"name": "sendMail"}, "arguments": {"object": {}}}
     ]);
     lacks(
-        &canonical(json!([]), tools),
+        &plan_json(json!([]), tools),
         "the tool `sendMail`, which has the name of `send_mail` in Rust",
     );
     for (name, tool, meant) in [
@@ -327,7 +327,7 @@ fn a_name_that_a_pattern_binds_again_is_not_the_step() {
         let secrets = json!({"reference": {"step": "secrets", "pointer": "/0"}});
         let call = json!({"tool": {"name": "t"}, "arguments": {"object": {"a": secrets}}});
         let inner_for = json!({"for": {"pattern": "n", "list": list, "body": call}});
-        let mut plan = canonical(
+        let mut plan = plan_json(
             json!([{"name": "list", "type": "Vec<u8>"}]),
             json!([
                 {"id": "secrets", "tool": {"name": "t"}, "arguments": {"object": {}}},

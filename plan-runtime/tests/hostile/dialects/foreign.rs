@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const ALL: [Dialect; 4] = [
-    Dialect::Canonical,
+    Dialect::PlanJson,
     Dialect::ToolPlan,
     Dialect::Blueprint,
     Dialect::ActionPlan,
@@ -15,7 +15,7 @@ const ALL: [Dialect; 4] = [
 /// A step `b` with a text as its argument `x`, after a step `now`.
 fn document(dialect: Dialect, text: &Value) -> String {
     let document = match dialect {
-        Dialect::Canonical => json!({
+        Dialect::PlanJson => json!({
             "name": "p",
             "inputs": [{"name": "reply", "type": "String"}],
             "steps": [
@@ -113,7 +113,7 @@ fn what_names_an_input_is_told() {
     for text in ["{{reply}}", "${reply}", "${PLACEHOLDER_reply}", "{reply.x}"] {
         for (dialect, form) in [
             (
-                Dialect::Canonical,
+                Dialect::PlanJson,
                 r#"`{"reference": {"input": "reply", "pointer": ""}}`"#,
             ),
             (Dialect::ActionPlan, "`{{PLACEHOLDER_reply}}`"),
@@ -122,7 +122,7 @@ fn what_names_an_input_is_told() {
             assert_eq!(findings.len(), 1, "{dialect}, {text}: {findings}");
             let help = findings[0].help.as_deref().unwrap_or_default();
             let form = match (dialect, text) {
-                (Dialect::Canonical, "{reply.x}") => {
+                (Dialect::PlanJson, "{reply.x}") => {
                     r#"`{"reference": {"input": "reply", "pointer": "/x"}}`"#
                 }
                 _ => form,
@@ -147,8 +147,8 @@ fn the_whole_of_it() {
 "#
     );
     assert_eq!(
-        found(Dialect::Canonical, "at {{now.result}}").to_string(),
-        r#"warning[malformed-reference]: `{{now.result}}` is not a reference in canonical JSON, though it names the step `now`
+        found(Dialect::PlanJson, "at {{now.result}}").to_string(),
+        r#"warning[malformed-reference]: `{{now.result}}` is not a reference in plan JSON, though it names the step `now`
   --> 1:131 in step `b`: it is text
    = help: the text with it is `{"text": ["…", {"value": {"reference": {"step": "now", "pointer": ""}}}]}`; to keep the text, write `{"text": ["…"]}`
 "#
@@ -177,7 +177,7 @@ fn text_is_text() {
         "see $now.x of it",
         "$$now $(now)",
     ] {
-        for dialect in [Dialect::Canonical, Dialect::ToolPlan] {
+        for dialect in [Dialect::PlanJson, Dialect::ToolPlan] {
             let findings = found(dialect, text);
             assert!(findings.is_empty(), "{dialect}, {text}: {findings}");
         }
@@ -202,7 +202,7 @@ fn in_the_compat_profile_and_in_texts_of_parts_too() {
     );
     assert_eq!(findings.len(), 1, "{findings}");
     let parts = json!({"text": ["at ", {"value": "{{now.datetime}}"}, " ${now.x} "]});
-    let text = document(Dialect::Canonical, &parts);
+    let text = document(Dialect::PlanJson, &parts);
     let read = Reader::new().read(&text).unwrap();
     // A part that is text anyway is not told of.
     assert_eq!(read.warnings().len(), 1, "{}", read.warnings());
@@ -220,7 +220,7 @@ fn in_the_compat_profile_and_in_texts_of_parts_too() {
 
 #[test]
 fn of_many_in_one_text_a_few_are_told_and_the_rest_counted() {
-    let findings = found(Dialect::Canonical, &"{{now.x}} ".repeat(100));
+    let findings = found(Dialect::PlanJson, &"{{now.x}} ".repeat(100));
     assert_eq!(findings.len(), 8, "{findings}");
     assert_eq!(findings[7].label.text, "it is text, as are 92 more like it");
 }

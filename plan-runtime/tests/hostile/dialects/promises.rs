@@ -66,7 +66,7 @@ fn a_step_never_runs_that_its_author_made_conditional() {
             );
             assert_eq!(&text[errors[0].label.span.clone()], format!("\"{name}\""));
             let help = errors[0].help.as_deref().unwrap();
-            let ends = format!("canonical JSON has `{instead}`");
+            let ends = format!("plan JSON has `{instead}`");
             assert!(
                 help.contains(dialect) && help.contains(runs) && help.ends_with(&ends),
                 "{help}"

@@ -32,7 +32,7 @@ fn plan(dialect: Dialect, arguments: &str) -> String {
         Dialect::Blueprint => format!(
             r#"{{"steps":[{{"tool":"t","params":{{}}}},{{"tool":"t","params":{arguments}}}]}}"#
         ),
-        _ => canonical(
+        _ => plan_json(
             "[]",
             &format!(
                 r#"{{"id":"a","tool":{{"name":"t"}}}},{{"id":"s","tool":{{"name":"t"}},"arguments":{{"object":{arguments}}}}}"#
@@ -41,7 +41,7 @@ fn plan(dialect: Dialect, arguments: &str) -> String {
     }
 }
 
-fn canonical(inputs: &str, steps: &str) -> String {
+fn plan_json(inputs: &str, steps: &str) -> String {
     format!(r#"{{"name":"p","inputs":{inputs},"steps":[{steps}],"output":{{"value":null}}}}"#)
 }
 
@@ -79,7 +79,7 @@ fn object(count: usize, item: impl Fn(usize) -> String) -> String {
 fn step(dialect: Dialect, id: &str, arguments: &str) -> String {
     match dialect {
         Dialect::Blueprint => format!(r#"{{"tool":"t","params":{arguments}}}"#),
-        Dialect::Canonical => {
+        Dialect::PlanJson => {
             format!(r#"{{"id":"{id}","tool":{{"name":"t"}},"arguments":{{"object":{arguments}}}}}"#)
         }
         _ => format!(r#"{{"id":"{id}","tool":"t","arguments":{arguments}}}"#),
@@ -91,7 +91,7 @@ fn steps(dialect: Dialect, count: usize, make: impl Fn(usize) -> String) -> Stri
     let steps = steps.join(",");
     match dialect {
         Dialect::ActionPlan => format!("[{steps}]"),
-        Dialect::Canonical => canonical("[]", &steps),
+        Dialect::PlanJson => plan_json("[]", &steps),
         _ => format!("{{\"steps\":[{steps}]}}"),
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         Dialect::ActionPlan,
         Dialect::ToolPlan,
         Dialect::Blueprint,
-        Dialect::Canonical,
+        Dialect::PlanJson,
     ] {
         let add = |name: &str, make: Box<dyn Fn(usize) -> String>| {
             shapes.borrow_mut().push(Shape {
@@ -183,7 +183,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             "half of a pair",
             Box::new(|n| list(n, |_| "\"\\ud800\"".into())),
         );
-        if dialect == Dialect::Canonical {
+        if dialect == Dialect::PlanJson {
             argument(
                 "empty objects",
                 Box::new(|n| list(n, |_| r#"{"object":{}}"#.into())),
@@ -269,18 +269,18 @@ pub(super) fn shapes() -> Vec<Shape> {
             );
             add(
                 "inputs",
-                Box::new(|n| canonical(&list(n, |at| format!(r#"{{"name":"p{at}"}}"#)), "")),
+                Box::new(|n| plan_json(&list(n, |at| format!(r#"{{"name":"p{at}"}}"#)), "")),
             );
             add(
                 "empty inputs",
-                Box::new(|n| canonical(&list(n, |_| "{}".into()), "")),
+                Box::new(|n| plan_json(&list(n, |_| "{}".into()), "")),
             );
             add(
                 "a long type",
                 Box::new(|n| {
                     let ty = format!("{}u8{}", "Option<".repeat(n), ">".repeat(n));
                     let input = format!(r#"[{{"name":"x","type":"{ty}"}}]"#);
-                    canonical(
+                    plan_json(
                         &input,
                         r#"{"id":"s","tool":{"name":"t"},"arguments":{"object":{"k":{"reference":{"input":"x","pointer":""}}}}}"#,
                     )
@@ -289,7 +289,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             add(
                 "branches",
                 Box::new(|n| {
-                    canonical(
+                    plan_json(
                         "[]",
                         &format!(
                             r#"{{"id":"s","if":{}}}"#,
@@ -301,7 +301,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             add(
                 "empty branches",
                 Box::new(|n| {
-                    canonical(
+                    plan_json(
                         "[]",
                         &format!(r#"{{"id":"s","if":{}}}"#, list(n, |_| "{}".into())),
                     )
@@ -318,7 +318,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             add(
                 "after",
                 Box::new(|n| {
-                    canonical(
+                    plan_json(
                         "[]",
                         &format!(
                             r#"{{"id":"a","value":1}},{{"id":"s","value":1,"after":{}}}"#,
@@ -330,7 +330,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             add(
                 "after unknown steps",
                 Box::new(|n| {
-                    canonical(
+                    plan_json(
                         "[]",
                         &format!(
                             r#"{{"id":"a","value":1}},{{"id":"s","value":1,"after":{}}}"#,

@@ -122,7 +122,7 @@ fn names_have_a_limit() {
             r#"[{{"id": "{id}", "tool": "{tool}", "arguments": {{"a": "{{{{PLACEHOLDER_{input}}}}}"}}}}]"#
         )
     };
-    let canonical = |id: &str, tool: &str, input: &str, ty: &str| {
+    let plan_json = |id: &str, tool: &str, input: &str, ty: &str| {
         format!(
             r#"{{"name": "p", "inputs": [{{"name": "{input}", "type": "{ty}"}}], "steps": [{{"id": "{id}", "tool": {{"name": "{tool}"}}}}]}}"#
         )
@@ -130,16 +130,16 @@ fn names_have_a_limit() {
     let id = format!("{}y", &right[1..]);
     Reader::new().read(&plan(&id, &right, &right)).unwrap();
     Reader::new()
-        .read(&canonical(&id, &right, &right, &right))
+        .read(&plan_json(&id, &right, &right, &right))
         .unwrap();
     for text in [
         plan(&long, "t", "i"),
         plan("s", &long, "i"),
         plan("s", "t", &long),
-        canonical(&long, "t", "i", "u8"),
-        canonical("s", &long, "i", "u8"),
-        canonical("s", "t", &long, "u8"),
-        canonical("s", "t", "i", &long),
+        plan_json(&long, "t", "i", "u8"),
+        plan_json("s", &long, "i", "u8"),
+        plan_json("s", "t", &long, "u8"),
+        plan_json("s", "t", "i", &long),
     ] {
         let findings = Reader::new().read(&text).unwrap_err();
         assert_eq!(findings.len(), 1, "{findings}");

@@ -174,7 +174,7 @@ fn calls_and_values() {
     }
 }
 
-/// A part of a path in canonical JSON.
+/// A part of a path in plan JSON.
 fn part() -> impl Strategy<Value = Value> {
     let token = prop::sample::select(vec!["a", "b", "0", "a/b", "or(1)", "?", "x\").b", ""]);
     let absent = prop::sample::select(vec![

@@ -1,6 +1,6 @@
 //! Plans out of anything that serde reads: it is made JSON text, and that is read as any other.
 
-use super::read::{Canonical, Names};
+use super::read::{Names, PlanReader};
 use crate::dynamic::dialects::reading::Draft;
 use crate::dynamic::finding::Finding;
 use crate::dynamic::node::{Kind, Node, Source};
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for Template {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
         json.read(|draft, source, node| {
-            Some(Canonical::new(draft, *source, Names::Places).template(node, None, 0))
+            Some(PlanReader::new(draft, *source, Names::Places).template(node, None, 0))
         })
         .map_err(|message| D::Error::custom(Line(message)))
     }
@@ -63,7 +63,7 @@ impl Json<'_> {
         read: impl FnOnce(&mut Draft, &Source<'_>, Node<'_>) -> Option<T>,
     ) -> Result<T, String> {
         let source = Source::document(&self.text);
-        let mut draft = Draft::new(Dialect::Canonical, Profile::Strict, LIMITS);
+        let mut draft = Draft::new(Dialect::PlanJson, Profile::Strict, LIMITS);
         let read = match Node::of(&self.text) {
             Ok(node) => read(&mut draft, &source, node),
             Err(invalid) => draft.error(invalid.note(&source, &self.text, None)),

@@ -23,32 +23,40 @@ use crate::Plan;
 use crate::dynamic::node::{Kind, Node, Source};
 use crate::dynamic::{Lacking, Severity};
 use crate::plan::Segment;
+use crate::plan::json::names;
 
 pub(super) struct PlanJson;
 
 impl Rules for PlanJson {
     fn name(&self) -> &'static str {
-        "canonical"
+        "plan JSON"
     }
 
     fn document(&self) -> &'static str {
-        "canonical JSON"
+        "plan JSON"
     }
 
     fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
         // No other dialect has a plan without steps.
         let is_empty = outline.steps.is_empty();
-        if is_empty && outline.has(&["name"]) && outline.has(&["output"]) {
+        if is_empty && outline.has(&[names::plan::NAME]) && outline.has(&[names::plan::OUTPUT]) {
             return Some(Sign::Certain);
         }
-        let is_likely = outline.has(&["inputs"]) || (is_empty && outline.has(&["output"]));
+        let is_likely = outline.has(&[names::plan::INPUTS])
+            || (is_empty && outline.has(&[names::plan::OUTPUT]));
         is_likely.then_some(Sign::Likely)
     }
 
     fn has_step(&self, outline: &Outline<'_>, step: &Members<'_>) -> bool {
-        let tool = step.get("tool").map(Node::kind);
-        let has =
-            tool == Some(Kind::Object) || step.has(&["if", "for", "value", "policy", "after"]);
+        let tool = step.get(names::step::TOOL).map(Node::kind);
+        let has = tool == Some(Kind::Object)
+            || step.has(&[
+                names::step::IF,
+                names::step::FOR,
+                names::step::VALUE,
+                names::step::POLICY,
+                names::step::AFTER,
+            ]);
         has && outline.top.is_some()
     }
 

@@ -2,6 +2,7 @@
 
 use crate::dynamic::dialects::references::{Scan, To, quote};
 use crate::plan::Segment;
+use crate::plan::json::names::{element, reference, segment, source, template};
 
 pub(super) fn scan(text: &str) -> Scan<'_> {
     let mut scan = Scan::default();
@@ -12,22 +13,30 @@ pub(super) fn scan(text: &str) -> Scan<'_> {
 /// A reference as a template.
 pub(super) fn form(to: To<'_>, path: &[Segment]) -> String {
     let source = match to {
-        To::Step(_, id) => format!(r#""step": {}"#, quote(id)),
-        To::Input(name) => format!(r#""input": {}"#, quote(name)),
+        To::Step(_, id) => member(source::STEP, &quote(id)),
+        To::Input(name) => member(source::INPUT, &quote(name)),
     };
-    format!(r#"{{"reference": {{{source}, {}}}}}"#, way(path))
+    let reads = format!("{{{source}, {}}}", way(path));
+    format!("{{{}}}", member(template::REFERENCE, &reads))
 }
 
 /// The path, as a member of a reference.
 fn way(path: &[Segment]) -> String {
     if !path.iter().any(|segment| matches!(segment, Segment::Each)) {
         let pointer = jsonptr::PointerBuf::from_tokens(path.iter().filter_map(Segment::token));
-        return format!(r#""pointer": {}"#, quote(pointer.as_str()));
+        return member(reference::POINTER, &quote(pointer.as_str()));
     }
-    let parts = path.iter().filter_map(|segment| match segment {
-        Segment::Each => Some(r#"{"each": "element"}"#.to_owned()),
+    let parts = path.iter().filter_map(|part| match part {
+        Segment::Each => Some(format!(
+            "{{{}}}",
+            member(segment::EACH, &quote(element::ELEMENT))
+        )),
         other => Some(quote(&other.token()?.decoded())),
     });
     let parts: Vec<String> = parts.collect();
-    format!(r#""path": [{}]"#, parts.join(", "))
+    member(reference::PATH, &format!("[{}]", parts.join(", ")))
+}
+
+fn member(name: &str, value: &str) -> String {
+    format!("{}: {value}", quote(name))
 }

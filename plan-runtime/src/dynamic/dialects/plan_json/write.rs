@@ -13,6 +13,6 @@ pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
             place: "the plan".to_owned(),
             construct: error.to_string(),
         };
-        Lacking::new(Dialect::Canonical.rules().document(), vec![lack])
+        Lacking::new(Dialect::PlanJson.rules().document(), vec![lack])
     })
 }

@@ -82,7 +82,7 @@ impl Draft {
         let rules = self.dialect.rules();
         let help = match form {
             None => format!(
-                "{} has no inputs, as action plans and canonical JSON have",
+                "{} has no inputs, as action plans and plan JSON have",
                 rules.document()
             ),
             Some(form) if alone => format!("the reference is `{form}`"),

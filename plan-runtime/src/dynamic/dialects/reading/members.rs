@@ -214,7 +214,7 @@ fn promise(name: &str, value: Node<'_>) -> Option<Promise> {
 
 /// What there is instead of a member that promises something.
 fn instead(promise: Promise, dialect: Dialect) -> String {
-    let (always, canonical) = match promise {
+    let (always, of_plan) = match promise {
         Promise::Condition => ("in any case", "if"),
         Promise::Repetition => ("once", "for"),
     };
@@ -225,7 +225,7 @@ fn instead(promise: Promise, dialect: Dialect) -> String {
         _ => String::new(),
     };
     let dialect = dialect.rules().document();
-    format!("a step of {dialect} runs {always}{retries}: only canonical JSON has `{canonical}`")
+    format!("a step of {dialect} runs {always}{retries}: only plan JSON has `{of_plan}`")
 }
 
 /// The members of an object, each there once.

@@ -1,36 +1,18 @@
 //! Steps, and what they do.
 
-use super::Canonical;
+use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
+use crate::plan::json::names;
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Shared, Step, Template, ToolInfo};
 use crate::resolve::describe::short;
 use std::borrow::Cow;
 
-const STEP: &[&str] = &[
-    "id",
-    "intent",
-    "tool",
-    "arguments",
-    "value",
-    "if",
-    "for",
-    "after",
-    "policy",
-];
-const BODY: &[&str] = &["tool", "arguments", "value", "if", "for"];
-const TOOL: &[&str] = &["name", "description"];
-const BRANCH: &[&str] = &["condition", "pattern", "value", "chain", "then"];
-const FOR: &[&str] = &["pattern", "list", "body"];
-
-/// What a body is one of.
-const KINDS: [&str; 4] = ["tool", "value", "if", "for"];
-
 /// How deep bodies may be nested at most.
 const DEEPEST: usize = 64;
 
-impl Canonical<'_> {
+impl PlanReader<'_> {
     pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
         let id = self.declared(index, node);
         self.draft.current = Some((index, id.as_str().into()));
@@ -43,11 +25,11 @@ impl Canonical<'_> {
             needs: Cow::Borrowed(&[]),
             policy: Shared::default(),
         };
-        let Some(members) = self.object(node, "a step", STEP) else {
+        let Some(members) = self.object(node, "a step", names::step::ALL) else {
             self.draft.spans.steps[index].broken = true;
             return step;
         };
-        if members.get("id").is_none() {
+        if members.get(names::step::ID).is_none() {
             let note = Note::error(
                 Code::MissingMember,
                 self.place(node),
@@ -56,10 +38,12 @@ impl Canonical<'_> {
             let help = "references and reports name the step by its id".to_owned();
             self.draft.note(note.help(help));
         }
-        step.intent = self.text(&members, "intent", "the intent of a step").into();
+        step.intent = self
+            .text(&members, names::step::INTENT, "the intent of a step")
+            .into();
         step.body = self.body(node, &members, "the step", 0);
         step.after = self.after(index, &members).into();
-        if let Some(policy) = members.given("policy") {
+        if let Some(policy) = members.given(names::step::POLICY) {
             let is_broken = self.draft.spans.steps[index].broken;
             step.policy = self.policy(policy, &step.body, is_broken).into();
         }
@@ -69,7 +53,7 @@ impl Canonical<'_> {
 
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
-        for node in self.list(members, "after", "`after`") {
+        for node in self.list(members, names::step::AFTER, "`after`") {
             self.draft.count(1, self.source.place(node.slice()));
             if self.draft.is_over() {
                 break;
@@ -91,14 +75,15 @@ impl Canonical<'_> {
 
     fn body(&mut self, node: Node<'_>, members: &Members<'_>, what: &str, depth: usize) -> Body {
         // For a value, null is one.
-        let given =
-            |member: &&Member<'_>| member.name == "value" || member.value.kind() != Kind::Null;
-        let kinds = KINDS.iter().filter_map(|kind| members.member(kind));
+        let given = |member: &&Member<'_>| {
+            member.name == names::step::VALUE || member.value.kind() != Kind::Null
+        };
+        let kinds = names::BODIES.iter().filter_map(|kind| members.member(kind));
         let kinds: Vec<&Member<'_>> = kinds.filter(given).collect();
-        let arguments = members.member("arguments");
+        let arguments = members.member(names::step::ARGUMENTS);
         match (&kinds[..], arguments) {
             ([kind], None) => self.of_kind(node, kind, None, depth),
-            ([kind], Some(arguments)) if kind.name == "tool" => {
+            ([kind], Some(arguments)) if kind.name == names::step::TOOL => {
                 self.of_kind(node, kind, Some(arguments.value), depth)
             }
             ([kind], Some(arguments)) => {
@@ -152,7 +137,7 @@ impl Canonical<'_> {
         depth: usize,
     ) -> Body {
         match &*kind.name {
-            "tool" => {
+            names::step::TOOL => {
                 let site = self.site();
                 let tool = self.tool(kind.value);
                 let args = match arguments {
@@ -164,12 +149,12 @@ impl Canonical<'_> {
                 };
                 Body::Action(Action { site, tool, args })
             }
-            "value" => Body::Action(Action {
+            names::step::VALUE => Body::Action(Action {
                 site: self.site(),
                 tool: None,
                 args: self.template(kind.value, None, 0),
             }),
-            "if" => {
+            names::step::IF => {
                 let branches = self.draft.items(&self.source, kind.value, "`if`");
                 let Some(branches) = branches else {
                     return self.broken_body();
@@ -207,18 +192,28 @@ impl Canonical<'_> {
                 let note = wrong_kind(&self.source, node, "`tool`", "an object");
                 self.draft.error(note.help(help))
             }
-            _ => self.object(node, "`tool`", TOOL),
+            _ => self.object(node, "`tool`", names::tool::ALL),
         };
         let tool = members.and_then(|members| {
-            let name = self.required(&members, node, "name", "the tool", "the name of a tool")?;
-            let place = self.place(members.get("name")?);
+            let name = self.required(
+                &members,
+                node,
+                names::tool::NAME,
+                "the tool",
+                "the name of a tool",
+            )?;
+            let place = self.place(members.get(names::tool::NAME)?);
             if !self
                 .draft
                 .name_fits(&name, "the name of a tool", place.clone())
             {
                 return None;
             }
-            let description = self.text(&members, "description", "the description of a tool");
+            let description = self.text(
+                &members,
+                names::tool::DESCRIPTION,
+                "the description of a tool",
+            );
             Some((self.draft.tool(&name, description), place))
         });
         let (index, _) = self.draft.current.as_ref()?;
@@ -235,14 +230,14 @@ impl Canonical<'_> {
     }
 
     fn branch(&mut self, node: Node<'_>, depth: usize) -> Option<Branch> {
-        let members = self.object(node, "a branch", BRANCH)?;
-        let chain = members.member("chain");
+        let members = self.object(node, "a branch", names::branch::ALL)?;
+        let chain = members.member(names::branch::CHAIN);
         let given = (
-            members.member("condition").or(chain),
-            members.given("pattern"),
-            members.get("value"),
+            members.member(names::branch::CONDITION).or(chain),
+            members.given(names::branch::PATTERN),
+            members.get(names::branch::VALUE),
         );
-        let both = chain.is_some() && members.member("condition").is_some();
+        let both = chain.is_some() && members.member(names::branch::CONDITION).is_some();
         let condition = match given {
             (None, None, None) => Condition::Always,
             (Some(condition), None, None) if !both => {
@@ -302,7 +297,7 @@ impl Canonical<'_> {
             Condition::Chain(_) => Some(Bound::default()),
             Condition::Always | Condition::Holds(_) => None,
         };
-        let body = match members.given("then") {
+        let body = match members.given(names::branch::THEN) {
             Some(then) => self.inner(then, "the `then` of a branch", depth, binds),
             None => self.no_body(node, "the branch has no `then`"),
         };
@@ -310,18 +305,18 @@ impl Canonical<'_> {
     }
 
     fn each(&mut self, node: Node<'_>, depth: usize) -> Option<For> {
-        let members = self.object(node, "`for`", FOR)?;
+        let members = self.object(node, "`for`", names::each::ALL)?;
         let what = "the pattern of a `for`";
-        let pattern = self.required(&members, node, "pattern", "the `for`", what);
-        let list = match members.get("list") {
+        let pattern = self.required(&members, node, names::each::PATTERN, "the `for`", what);
+        let list = match members.get(names::each::LIST) {
             Some(list) => self.template(list, None, 0),
             None => self.missing(node, "the `for` has no `list`"),
         };
-        if let (Some(node), Some(pattern)) = (members.given("pattern"), &pattern) {
+        if let (Some(node), Some(pattern)) = (members.given(names::each::PATTERN), &pattern) {
             self.pattern_fits(node, pattern, &list, false);
         }
         let pattern = pattern.unwrap_or_default();
-        let body = match members.given("body") {
+        let body = match members.given(names::each::BODY) {
             Some(body) => {
                 let bound = Bound::pattern(&pattern, &list);
                 self.inner(body, "the body of a `for`", depth, Some(bound))
@@ -361,7 +356,7 @@ impl Canonical<'_> {
                 .note(Note::error(Code::LimitPassed, place, message));
             return self.broken_body();
         }
-        let Some(members) = self.object(node, what, BODY) else {
+        let Some(members) = self.object(node, what, names::BODY) else {
             return self.broken_body();
         };
         let around = self.locals.len();

@@ -14,21 +14,18 @@ use crate::dynamic::dialects::references::Scan;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source};
 use crate::dynamic::spans::{Span, StepSpans};
+use crate::plan::json::names;
 use crate::plan::{Bound, Input, Output, Template};
 use crate::resolve::describe::short;
 use std::collections::HashMap;
 use std::ops::Range;
 
-const PLAN: &[&str] = &["name", "description", "inputs", "steps", "output"];
-const INPUT: &[&str] = &["name", "type", "description"];
-const OUTPUT: &[&str] = &["type", "value"];
-
 pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-    Canonical::new(draft, *source, Names::InPlan(HashMap::new())).plan(node)
+    PlanReader::new(draft, *source, Names::InPlan(HashMap::new())).plan(node)
 }
 
 /// What is being read, and what names mean there.
-pub(super) struct Canonical<'d> {
+pub(super) struct PlanReader<'d> {
     draft: &'d mut Draft,
     source: Source<'d>,
     names: Names,
@@ -40,7 +37,7 @@ pub(super) struct Canonical<'d> {
 
 /// What a step has as its `id`.
 fn id(step: Node<'_>) -> Option<Node<'_>> {
-    let is_id = |key: &Node<'_>| key.text().is_ok_and(|text| text.value == "id");
+    let is_id = |key: &Node<'_>| key.text().is_ok_and(|text| text.value == names::step::ID);
     step.members().find(|(key, _)| is_id(key)).map(|(_, id)| id)
 }
 
@@ -51,7 +48,7 @@ pub(super) enum Names {
     Places,
 }
 
-impl<'d> Canonical<'d> {
+impl<'d> PlanReader<'d> {
     pub(super) fn new(draft: &'d mut Draft, source: Source<'d>, names: Names) -> Self {
         Self {
             draft,
@@ -63,16 +60,26 @@ impl<'d> Canonical<'d> {
     }
 
     fn plan(&mut self, node: Node<'_>) -> Option<Plan> {
-        let top = self.object(node, "a plan", PLAN)?;
-        let name = self.required(&top, node, "name", "the plan", "the name of the plan");
-        let description = self.text(&top, "description", "the description of the plan");
+        let top = self.object(node, "a plan", names::plan::ALL)?;
+        let name = self.required(
+            &top,
+            node,
+            names::plan::NAME,
+            "the plan",
+            "the name of the plan",
+        );
+        let description = self.text(
+            &top,
+            names::plan::DESCRIPTION,
+            "the description of the plan",
+        );
         let inputs = self.inputs(&top);
         let untyped = inputs
             .iter()
             .enumerate()
             .filter(|(_, input)| input.type_name.is_empty());
         self.draft.spans.untyped = untyped.map(|(place, _)| place).collect();
-        let nodes = self.list(&top, "steps", "`steps`");
+        let nodes = self.list(&top, names::plan::STEPS, "`steps`");
         if !steps::counted(self.draft, &self.source, &nodes) {
             return None;
         }
@@ -105,17 +112,23 @@ impl<'d> Canonical<'d> {
 
     fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
-        for node in self.list(top, "inputs", "`inputs`") {
+        for node in self.list(top, names::plan::INPUTS, "`inputs`") {
             self.draft
                 .count(VALUES_OF_STEP, self.source.place(node.slice()));
             if self.draft.is_over() {
                 break;
             }
-            let Some(members) = self.object(node, "an input", INPUT) else {
+            let Some(members) = self.object(node, "an input", names::input::ALL) else {
                 continue;
             };
-            let name = self.required(&members, node, "name", "the input", "the name of an input");
-            let type_name = self.text(&members, "type", "the type of an input");
+            let name = self.required(
+                &members,
+                node,
+                names::input::NAME,
+                "the input",
+                "the name of an input",
+            );
+            let type_name = self.text(&members, names::input::TYPE, "the type of an input");
             let name = name.unwrap_or_default();
             for (name, what) in [(&name, "the name"), (&type_name, "the type")] {
                 let what = format!("{what} of an input");
@@ -126,10 +139,14 @@ impl<'d> Canonical<'d> {
                 name: name.into(),
                 type_name: type_name.into(),
                 description: self
-                    .text(&members, "description", "the description of an input")
+                    .text(
+                        &members,
+                        names::input::DESCRIPTION,
+                        "the description of an input",
+                    )
                     .into(),
             };
-            if let Some(node) = members.given("name") {
+            if let Some(node) = members.given(names::input::NAME) {
                 self.declare(inputs.len(), &input.name, self.place(node));
             }
             inputs.push(input);
@@ -203,16 +220,18 @@ impl<'d> Canonical<'d> {
 
     fn output(&mut self, top: &Members<'_>) -> Output {
         let members = top
-            .given("output")
-            .and_then(|node| self.object(node, "`output`", OUTPUT));
+            .given(names::plan::OUTPUT)
+            .and_then(|node| self.object(node, "`output`", names::output::ALL));
         let Some(members) = members else {
             return Output {
                 type_name: "".into(),
                 value: Template::Null,
             };
         };
-        let type_name = self.text(&members, "type", "the type of the output").into();
-        let value = match members.get("value") {
+        let type_name = self
+            .text(&members, names::output::TYPE, "the type of the output")
+            .into();
+        let value = match members.get(names::output::VALUE) {
             Some(node) => {
                 self.draft.spans.output = Some(self.draft.spans.templates.len());
                 self.template(node, None, 0)
@@ -281,7 +300,7 @@ impl<'d> Canonical<'d> {
             .text(&self.source, node, what)?
             .value
             .into_owned();
-        if name == "name" && owner != "the plan" && text.trim().is_empty() {
+        if name == names::input::NAME && owner != "the plan" && text.trim().is_empty() {
             return self.error(
                 Code::EmptyName,
                 self.place(node),

@@ -1,6 +1,6 @@
 //! Patterns that only name things.
 
-use super::Canonical;
+use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::Node;
 use crate::plan::Template;
@@ -15,7 +15,7 @@ const KEYWORDS: &[&str] = &[
     "try", "type", "unsafe", "use", "where", "while", "yield",
 ];
 
-impl Canonical<'_> {
+impl PlanReader<'_> {
     /// Refuses a pattern over data that asks more than whether something is there: a run compares data with no pattern, so it would do
     /// something else than what is printed. A computed value is taken apart by the code that computes it.
     pub(super) fn pattern_fits(

@@ -1,71 +1,68 @@
-use super::Canonical;
+//! Policies: what is done about failures and time.
+
+use super::PlanReader;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::Node;
+use crate::plan::json::names;
 use crate::plan::{Body, Optional, Policy};
 use crate::resolve::describe::short;
 use std::time::Duration;
 
-const POLICY: &[&str] = &[
-    "attempts",
-    "backoff",
-    "max",
-    "jitter",
-    "timeout",
-    "deadline",
-    "optional",
-    "fallback",
-    "concurrency",
-];
-
-impl Canonical<'_> {
+impl PlanReader<'_> {
     /// The policy of a step with this body, which may be broken.
     pub(super) fn policy(&mut self, node: Node<'_>, body: &Body, is_broken: bool) -> Policy {
         let default = Policy::DEFAULT;
-        let Some(members) = self.object(node, "`policy`", POLICY) else {
+        let Some(members) = self.object(node, "`policy`", names::policy::ALL) else {
             return default;
         };
         let count = "a number of attempts: 1, 2, …";
         let at_once = "a number of elements that are worked on at once: 1, 2, …";
         let optional = members
-            .given("optional")
-            .and_then(|node| self.one_of(node, "`optional`", &["no", "whole", "each"]));
-        let attempts = self.scalar(&members, "attempts", count);
+            .given(names::policy::OPTIONAL)
+            .and_then(|node| self.one_of(node, "`optional`", names::optional::ALL));
+        let attempts = self.scalar(&members, names::policy::ATTEMPTS, count);
         if attempts == Some(0) {
-            self.means_nothing(&members, "attempts", "a step is tried at least once");
+            self.means_nothing(
+                &members,
+                names::policy::ATTEMPTS,
+                "a step is tried at least once",
+            );
         }
-        let concurrency = self.scalar(&members, "concurrency", at_once);
+        let concurrency = self.scalar(&members, names::policy::CONCURRENCY, at_once);
         if concurrency == Some(0) {
             let message = "at least one element must run at a time";
-            self.means_nothing(&members, "concurrency", message);
+            self.means_nothing(&members, names::policy::CONCURRENCY, message);
         }
         let has_elements = is_broken || repeats(body);
         if concurrency.is_some() && !has_elements {
             let message = "`concurrency` is for the elements of a `for`";
-            self.means_nothing(&members, "concurrency", message);
+            self.means_nothing(&members, names::policy::CONCURRENCY, message);
         }
-        if optional == Some("each") && !has_elements {
+        if optional == Some(names::optional::EACH) && !has_elements {
             let message = "`optional` is `each`, which is for the elements of a `for`";
-            self.means_nothing(&members, "optional", message);
+            self.means_nothing(&members, names::policy::OPTIONAL, message);
         }
         Policy {
             attempts: attempts.unwrap_or(default.attempts),
             backoff: self
-                .duration(&members, "backoff")
+                .duration(&members, names::policy::BACKOFF)
                 .unwrap_or(default.backoff),
-            max: self.duration(&members, "max").unwrap_or(default.max),
+            max: self
+                .duration(&members, names::policy::MAX)
+                .unwrap_or(default.max),
             jitter: self
-                .scalar(&members, "jitter", "`true` or `false`")
+                .scalar(&members, names::policy::JITTER, "`true` or `false`")
                 .unwrap_or(default.jitter),
-            timeout: self.duration(&members, "timeout"),
-            deadline: self.duration(&members, "deadline"),
+            timeout: self.duration(&members, names::policy::TIMEOUT),
+            deadline: self.duration(&members, names::policy::DEADLINE),
             optional: match optional {
-                Some("whole") => Optional::Whole,
-                Some("each") => Optional::Each,
+                Some(names::optional::WHOLE) => Optional::Whole,
+                Some(names::optional::EACH) => Optional::Each,
                 _ => Optional::No,
             },
             fallback: members
-                .get("fallback")
+                .get(names::policy::FALLBACK)
                 .map(|node| self.template(node, None, 0)),
             concurrency,
         }

@@ -1,24 +1,24 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
-use super::{Canonical, Names};
+use super::{Names, PlanReader};
 use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
+use crate::plan::json::names::{self, segment};
 use crate::plan::{self, Absent, Bound, Reference, Segment, Source};
 use crate::resolve::describe::{short, similar};
 use jsonptr::Pointer;
 
-const SOURCES: [&str; 3] = ["step", "input", "local"];
-const REFERENCE: &[&str] = &["step", "input", "local", "pointer", "path", "written"];
-const ITEM: &[&str] = &["token", "absent", "each", "optional", "else"];
-const ABSENT: &[&str] = &["null", "stop"];
-
-impl Canonical<'_> {
+impl PlanReader<'_> {
     pub(super) fn reference(&mut self, node: Node<'_>) -> Option<Reference> {
-        let members = self.object(node, "`reference`", REFERENCE)?;
+        let members = self.object(node, "`reference`", names::reference::ALL)?;
         let source = self.source(node, &members);
         let path = self.way(node, &members);
-        let said = self.text(&members, "written", "the text of a reference");
+        let said = self.text(
+            &members,
+            names::reference::WRITTEN,
+            "the text of a reference",
+        );
         let ((source, name), path) = (source?, path?);
         // What is printed is what is read and means one thing, so what is said of it is only compared.
         let bound = match source {
@@ -46,7 +46,7 @@ impl Canonical<'_> {
             Names::InPlan(_) => plan::agrees(name, way, &said),
             Names::Places => plan::path_agrees(way, &said),
         };
-        if let Some(node) = members.given("written")
+        if let Some(node) = members.given(names::reference::WRITTEN)
             && !said.is_empty()
             && said != written
             && !agrees
@@ -69,13 +69,14 @@ impl Canonical<'_> {
 
     /// What a computed value mentions.
     pub(super) fn read(&mut self, node: Node<'_>) -> Option<Source> {
-        let members = self.object(node, "what a computed value reads", &SOURCES)?;
+        let members = self.object(node, "what a computed value reads", names::source::ALL)?;
         self.source(node, &members).map(|(source, _)| source)
     }
 
     fn source(&mut self, node: Node<'_>, members: &Members<'_>) -> Option<(Source, String)> {
-        let named = SOURCES.map(|name| Some((name, members.given(name)?)));
-        let named: Vec<(&str, Node<'_>)> = named.into_iter().flatten().collect();
+        let named = names::source::ALL.iter();
+        let named = named.filter_map(|name| Some((*name, members.given(name)?)));
+        let named: Vec<(&str, Node<'_>)> = named.collect();
         let (kind, given) = match named[..] {
             [named] => named,
             [] => {
@@ -91,7 +92,7 @@ impl Canonical<'_> {
                 return self.error(Code::WrongKind, self.place(place), message);
             }
         };
-        if kind == "local" {
+        if kind == names::source::LOCAL {
             return self.local(given);
         }
         let what = format!("the {kind} of a reference");
@@ -99,14 +100,14 @@ impl Canonical<'_> {
             let expected = "its place in the plan, since no plan is around it: 0, 1, …";
             let place = self.draft.value(&self.source, given, &what, expected)?;
             let source = match kind {
-                "step" => Source::Step(place),
+                names::source::STEP => Source::Step(place),
                 _ => Source::Input(place),
             };
             return Some((source, format!("{kind}{place}")));
         }
         let name = self.draft.text(&self.source, given, &what)?.value;
         let source = match kind {
-            "step" => Source::Step(self.step_named(&name, given)?),
+            names::source::STEP => Source::Step(self.step_named(&name, given)?),
             _ => Source::Input(self.input_named(&name, given)?),
         };
         Some((source, name.into_owned()))
@@ -159,18 +160,18 @@ impl Canonical<'_> {
             let message = format!("`{name_of}` is a step, not an input");
             return self.error(Code::UnknownInput, place, message);
         }
-        let mut names: Vec<(usize, &str)> = Vec::new();
+        let mut known: Vec<(usize, &str)> = Vec::new();
         if inputs.len() <= reading::MOST_NAMES || self.draft.looks_for_similar() {
-            names = inputs
+            known = inputs
                 .iter()
                 .map(|(name, at)| (at.0, name.as_str()))
                 .collect();
-            names.sort_unstable();
+            known.sort_unstable();
         }
-        let help = match similar(name, names.iter().map(|(_, name)| *name)) {
+        let help = match similar(name, known.iter().map(|(_, name)| *name)) {
             Some(meant) => Some(format!("an input with a similar name exists: `{meant}`")),
             None if inputs.is_empty() => Some("the plan has no inputs".to_owned()),
-            None => reading::names("input", names.iter().map(|(_, name)| *name)),
+            None => reading::names("input", known.iter().map(|(_, name)| *name)),
         };
         let message = format!("there is no input `{name_of}`");
         self.draft
@@ -178,7 +179,10 @@ impl Canonical<'_> {
     }
 
     fn way(&mut self, node: Node<'_>, members: &Members<'_>) -> Option<Vec<Segment>> {
-        match (members.given("pointer"), members.given("path")) {
+        match (
+            members.given(names::reference::POINTER),
+            members.given(names::reference::PATH),
+        ) {
             (Some(pointer), None) => self.pointer(pointer),
             (None, Some(path)) => {
                 let items = self
@@ -256,35 +260,39 @@ impl Canonical<'_> {
             let note = wrong_kind(&self.source, node, WHAT, "a string or an object");
             return self.draft.error(note);
         }
-        let members = self.object(node, WHAT, ITEM)?;
-        let names: Vec<&str> = members.0.iter().map(|member| &*member.name).collect();
-        match names[..] {
-            ["token"] | ["token", "absent"] | ["absent", "token"] => {
-                let token = self.draft.text(&self.source, members.get("token")?, WHAT)?;
+        let members = self.object(node, WHAT, segment::ALL)?;
+        let given: Vec<&str> = members.0.iter().map(|member| &*member.name).collect();
+        match given[..] {
+            [segment::TOKEN]
+            | [segment::TOKEN, segment::ABSENT]
+            | [segment::ABSENT, segment::TOKEN] => {
+                let token = self
+                    .draft
+                    .text(&self.source, members.get(segment::TOKEN)?, WHAT)?;
                 let token = token.value.into_owned();
-                let (absent, default) = match members.given("absent") {
+                let (absent, default) = match members.given(segment::ABSENT) {
                     Some(node) => self.absent(node)?,
                     None => (Absent::Error, None),
                 };
                 path.push(Segment::of_token(token, absent));
                 path.extend(default.map(|value| Segment::Or(Box::new(value))));
             }
-            ["each"] => {
-                self.one_of(members.get("each")?, "`each`", &["element"])?;
+            [segment::EACH] => {
+                self.one_of(members.get(segment::EACH)?, "`each`", names::element::ALL)?;
                 path.push(Segment::Each);
             }
-            ["optional"] => {
-                let node = members.get("optional")?;
-                let what = self.one_of(node, "`optional`", &["null", "missing"])?;
-                path.push(Segment::Optional(what == "missing"));
+            [segment::OPTIONAL] => {
+                let node = members.get(segment::OPTIONAL)?;
+                let what = self.one_of(node, "`optional`", names::missing::ALL)?;
+                path.push(Segment::Optional(what == names::missing::MISSING));
             }
-            ["else"] => {
-                let value = self.plain(members.get("else")?, 0)?;
+            [segment::ELSE] => {
+                let value = self.plain(members.get(segment::ELSE)?, 0)?;
                 path.push(Segment::Else(Box::new(value)));
             }
             _ => {
                 // What is unknown was said.
-                if names.iter().all(|name| ITEM.contains(name)) {
+                if given.iter().all(|name| segment::ALL.contains(name)) {
                     let message =
                         "a part of a path is one thing: a `token`, `each`, `optional` or `else`";
                     let note = Note::error(Code::WrongKind, self.place(node), message);
@@ -301,16 +309,16 @@ impl Canonical<'_> {
     /// What a token means that leads to nothing.
     fn absent(&mut self, node: Node<'_>) -> Option<(Absent, Option<serde_json::Value>)> {
         if node.kind() == Kind::Object {
-            let members = self.object(node, "`absent`", &["default"])?;
-            let Some(value) = members.get("default") else {
+            let members = self.object(node, "`absent`", names::default::ALL)?;
+            let Some(value) = members.get(names::default::DEFAULT) else {
                 let message = "`absent` has no `default`";
                 return self.error(Code::MissingMember, self.place(node), message);
             };
             let value = self.plain(value, 0)?;
             return Some((Absent::Error, Some(value)));
         }
-        match self.one_of(node, "`absent`", ABSENT)? {
-            "null" => Some((Absent::Null, None)),
+        match self.one_of(node, "`absent`", names::absent::ALL)? {
+            names::absent::NULL => Some((Absent::Null, None)),
             _ => Some((Absent::Stop, None)),
         }
     }

@@ -1,9 +1,10 @@
 //! `{"object": {…}}` and its like.
 
-use super::Canonical;
+use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, duplicate, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
+use crate::plan::json::names;
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::resolve::describe::{short, similar};
 use serde_json::Value;
@@ -11,11 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-const WRAPPERS: &[&str] = &["object", "merge", "reference", "text", "computed"];
-const PART: &[&str] = &["value", "spec"];
-const COMPUTED: &[&str] = &["written", "reads"];
-
-impl Canonical<'_> {
+impl PlanReader<'_> {
     pub(in crate::dynamic) fn template(
         &mut self,
         node: Node<'_>,
@@ -64,7 +61,7 @@ impl Canonical<'_> {
     fn wrapped(&mut self, node: Node<'_>, depth: usize) -> Option<Template> {
         let (name, value) = self.wrapper(node)?;
         match name {
-            "object" => {
+            names::template::OBJECT => {
                 let members = self.draft.members(&self.source, value, "`object`")?.0;
                 let mut entries = Vec::with_capacity(self.draft.room(members.len(), 1));
                 for member in members {
@@ -75,14 +72,14 @@ impl Canonical<'_> {
                 }
                 Some(Template::Object(entries.into()))
             }
-            "merge" => {
+            names::template::MERGE => {
                 let mut entries = Vec::new();
                 self.entries(name, value, depth, &mut entries, &mut HashMap::new())?;
                 entries.shrink_to_fit();
                 Some(Template::Object(entries.into()))
             }
-            "reference" => self.reference(value).map(Template::Reference),
-            "text" => {
+            names::template::REFERENCE => self.reference(value).map(Template::Reference),
+            names::template::TEXT => {
                 let parts = self.draft.items(&self.source, value, "`text`")?;
                 let mut read = Vec::with_capacity(self.draft.room(parts.len(), 2));
                 let count = parts.len();
@@ -103,17 +100,22 @@ impl Canonical<'_> {
     /// What kind of template an object is.
     fn wrapper<'a>(&mut self, node: Node<'a>) -> Option<(&'static str, Node<'a>)> {
         let members = self.draft.members(&self.source, node, "a template")?.0;
-        let known = |name: &str| WRAPPERS.iter().find(|known| **known == name).copied();
+        let known = |name: &str| {
+            names::template::ALL
+                .iter()
+                .find(|known| **known == name)
+                .copied()
+        };
         if let [member] = &members[..] {
             if let Some(name) = known(&member.name) {
                 return Some((name, member.value));
             }
             let name = short(&member.name);
-            let help = match similar(&member.name, WRAPPERS.iter().copied()) {
+            let help = match similar(&member.name, names::template::ALL.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!(
                     r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the others are `{}`"#,
-                    WRAPPERS[1..].join("`, `")
+                    names::template::ALL[1..].join("`, `")
                 ),
             };
             let message = format!("`{name}` is not a kind of template");
@@ -156,7 +158,7 @@ impl Canonical<'_> {
         entries: &mut Vec<Entry>,
         seen: &mut HashMap<Cow<'a, str>, Node<'a>>,
     ) -> Option<()> {
-        if kind == "object" {
+        if kind == names::template::OBJECT {
             for member in self.draft.members(&self.source, node, "`object`")?.0 {
                 if self.draft.is_over() {
                     return None;
@@ -183,7 +185,9 @@ impl Canonical<'_> {
             };
             // Other kinds, and what is wrong with them, are those of any template.
             let is = |kind: &str| matches!(&inner[..], [(key, _)] if key.text().is_ok_and(|text| text.value == kind));
-            let kind = ["object", "merge"].into_iter().find(|kind| is(kind));
+            let kind = [names::template::OBJECT, names::template::MERGE]
+                .into_iter()
+                .find(|kind| is(kind));
             if let (Some(kind), [(_, value)]) = (kind, &inner[..]) {
                 if !self.draft.fits(depth + 1, self.place(part)) {
                     return None;
@@ -209,9 +213,11 @@ impl Canonical<'_> {
             let note = wrong_kind(&self.source, node, "a part of a text", expected);
             return self.draft.error(note);
         }
-        let members = self.object(node, "a part of a text", PART)?;
-        let spec = self.text(&members, "spec", "the format of a value").into();
-        let Some(value) = members.get("value") else {
+        let members = self.object(node, "a part of a text", names::part::ALL)?;
+        let spec = self
+            .text(&members, names::part::SPEC, "the format of a value")
+            .into();
+        let Some(value) = members.get(names::part::VALUE) else {
             let message = "a part of a text has no `value`";
             return self.error(Code::MissingMember, self.place(node), message);
         };
@@ -224,15 +230,15 @@ impl Canonical<'_> {
     }
 
     fn computed(&mut self, node: Node<'_>) -> Option<Computed> {
-        let members = self.object(node, "`computed`", COMPUTED)?;
+        let members = self.object(node, "`computed`", names::computed::ALL)?;
         let written = self.required(
             &members,
             node,
-            "written",
+            names::computed::WRITTEN,
             "a computed value",
             "the text of a computed value",
         );
-        let Some(list) = members.given("reads") else {
+        let Some(list) = members.given(names::computed::READS) else {
             let message = "a computed value has no `reads`";
             let note = Note::error(Code::MissingMember, self.place(node), message);
             let help = "they are the steps and inputs that it mentions; `[]` is none".to_owned();

@@ -1,7 +1,9 @@
-//! Plan → canonical JSON → plan.
+//! Plan → plan JSON → plan.
 
-#[path = "support/plans.rs"]
+#[path = "../support/plans.rs"]
 mod plans;
+
+mod equal;
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{Number, Source, Template};

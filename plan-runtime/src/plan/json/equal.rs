@@ -1,0 +1,215 @@
+//! When plans are equal: they are the same JSON, however their references are written.
+
+use super::view::{Item, Member, Nothing, TextPart, View, is_pointer, items};
+use crate::plan::{
+    Body, Branch, Computed, Condition, Input, Number, Plan, Policy, Reference, Segment, Source,
+    Step, Template,
+};
+use serde_json::Value;
+
+impl PartialEq for Plan {
+    fn eq(&self, other: &Self) -> bool {
+        let pair = Pair(Some((self, other)));
+        self.name == other.name
+            && self.description == other.description
+            && all(&self.inputs, &other.inputs, inputs)
+            && all(&self.steps, &other.steps, |a, b| pair.steps(a, b))
+            && self.output.type_name == other.output.type_name
+            && pair.templates(&self.output.value, &other.output.value)
+    }
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        Pair(None).templates(self, other)
+    }
+}
+
+impl PartialEq for Reference {
+    fn eq(&self, other: &Self) -> bool {
+        Pair(None).references(self, other)
+    }
+}
+
+/// The plans that parts are of, if they are of any. What has no JSON is not equal to anything.
+#[derive(Clone, Copy)]
+struct Pair<'p>(Option<(&'p Plan, &'p Plan)>);
+
+impl Pair<'_> {
+    fn steps(self, a: &Step, b: &Step) -> bool {
+        let step = |a: &usize, b: &usize| self.sources(Source::Step(*a), Source::Step(*b));
+        a.id == b.id
+            && a.intent == b.intent
+            && self.bodies(&a.body, &b.body)
+            && all(&a.only_after(), &b.only_after(), step)
+            && self.policies(&a.policy, &b.policy)
+    }
+
+    fn bodies(self, a: &Body, b: &Body) -> bool {
+        match (a, b) {
+            (Body::Action(a), Body::Action(b)) => {
+                a.tool == b.tool && self.templates(&a.args, &b.args)
+            }
+            (Body::If(a), Body::If(b)) => all(a, b, |a, b| self.branches(a, b)),
+            (Body::For(a), Body::For(b)) => match (&a[..], &b[..]) {
+                ([a], [b]) => {
+                    a.pattern == b.pattern
+                        && self.templates(&a.list, &b.list)
+                        && self.bodies(&a.body, &b.body)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn branches(self, a: &Branch, b: &Branch) -> bool {
+        let conditions = match (&a.condition, &b.condition) {
+            (Condition::Always, Condition::Always) => true,
+            (Condition::Holds(a), Condition::Holds(b))
+            | (Condition::Chain(a), Condition::Chain(b)) => self.templates(a, b),
+            (
+                Condition::Binds { pattern, value },
+                Condition::Binds {
+                    pattern: other,
+                    value: of_other,
+                },
+            ) => pattern == other && self.templates(value, of_other),
+            _ => false,
+        };
+        conditions && self.bodies(&a.body, &b.body)
+    }
+
+    fn policies(self, a: &Policy, b: &Policy) -> bool {
+        let Policy {
+            attempts,
+            backoff,
+            max,
+            jitter,
+            timeout,
+            deadline,
+            optional,
+            fallback,
+            concurrency,
+        } = a;
+        let fallbacks = match (fallback, &b.fallback) {
+            (None, None) => true,
+            (Some(a), Some(b)) => self.templates(a, b),
+            _ => false,
+        };
+        fallbacks
+            && (attempts, backoff, max, jitter) == (&b.attempts, &b.backoff, &b.max, &b.jitter)
+            && (timeout, deadline) == (&b.timeout, &b.deadline)
+            && (optional, concurrency) == (&b.optional, &b.concurrency)
+    }
+
+    fn templates(self, a: &Template, b: &Template) -> bool {
+        match (a.view(), b.view()) {
+            (View::Null, View::Null) => true,
+            (View::Bool(a), View::Bool(b)) => a == b,
+            (View::Number(a), View::Number(b)) => numbers(a, b),
+            (View::String(a), View::String(b)) => a == b,
+            (View::List(a), View::List(b)) => all(a, b, |a, b| self.templates(a, b)),
+            (View::Object(a), View::Object(b)) => all(&a, &b, |a, b| self.members(a, b)),
+            (View::Reference(a), View::Reference(b)) => self.references(a, b),
+            (View::Text(a), View::Text(b)) => all(&a, &b, |a, b| self.parts(a, b)),
+            (View::Computed(a), View::Computed(b)) => self.computed(a, b),
+            _ => false,
+        }
+    }
+
+    fn members(self, a: &Member<'_>, b: &Member<'_>) -> bool {
+        match (a, b) {
+            (Member::Template(name, a), Member::Template(other, b)) => {
+                name == other && self.templates(a, b)
+            }
+            (Member::Text(name, a), Member::Text(other, b)) => name == other && a == b,
+            (Member::Template(name, template), Member::Text(other, text))
+            | (Member::Text(name, text), Member::Template(other, template)) => {
+                name == other && matches!(template.view(), View::String(it) if it == *text)
+            }
+            (Member::Flattened(a), Member::Flattened(b)) => self.templates(a, b),
+            _ => false,
+        }
+    }
+
+    fn parts(self, a: &TextPart<'_>, b: &TextPart<'_>) -> bool {
+        match (a, b) {
+            (TextPart::Literal(a), TextPart::Literal(b)) => a == b,
+            (TextPart::Value(a, spec), TextPart::Value(b, other)) => {
+                spec == other && self.templates(a, b)
+            }
+            _ => false,
+        }
+    }
+
+    fn computed(self, a: &Computed, b: &Computed) -> bool {
+        let source = |a: &Source, b: &Source| self.sources(*a, *b);
+        a.written == b.written && all(&a.reads, &b.reads, source)
+    }
+
+    fn references(self, a: &Reference, b: &Reference) -> bool {
+        self.sources(a.source, b.source) && paths(&a.path, &b.path)
+    }
+
+    /// In a plan, a name stands for each step and each input.
+    fn sources(self, a: Source, b: Source) -> bool {
+        match (a, b, self.0) {
+            (Source::Step(_), Source::Step(_), Some((one, other)))
+            | (Source::Input(_), Source::Input(_), Some((one, other))) => one
+                .name_of(a)
+                .is_some_and(|name| other.name_of(b) == Some(name)),
+            _ => a == b,
+        }
+    }
+}
+
+fn all<T>(a: &[T], b: &[T], mut same: impl FnMut(&T, &T) -> bool) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+}
+
+fn inputs(a: &Input, b: &Input) -> bool {
+    (&a.name, &a.type_name, &a.description) == (&b.name, &b.type_name, &b.description)
+}
+
+fn numbers(a: Number, b: Number) -> bool {
+    match (a, b) {
+        // Zeros of both signs are two numbers in JSON.
+        (Number::Float(a), Number::Float(b)) => a.is_finite() && a.to_bits() == b.to_bits(),
+        (a, b) => a == b,
+    }
+}
+
+fn paths(a: &[Segment], b: &[Segment]) -> bool {
+    let same = |a: &Item<'_>, b: &Item<'_>| match (a, b) {
+        (Item::Token(token, nothing), Item::Token(other, of_other)) => {
+            token == other
+                && match (nothing, of_other) {
+                    (Nothing::Error, Nothing::Error)
+                    | (Nothing::Null, Nothing::Null)
+                    | (Nothing::Stop, Nothing::Stop) => true,
+                    (Nothing::Default(a), Nothing::Default(b)) => values(a, b),
+                    _ => false,
+                }
+        }
+        (Item::Each, Item::Each) => true,
+        (Item::Optional(a), Item::Optional(b)) => a == b,
+        (Item::Else(a), Item::Else(b)) => values(a, b),
+        _ => false,
+    };
+    is_pointer(a) == is_pointer(b) && all(&items(a), &items(b), same)
+}
+
+/// Values as JSON text has them: with zeros of both signs, and members in their order.
+fn values(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.to_string() == b.to_string(),
+        (Value::Array(a), Value::Array(b)) => all(a, b, values),
+        (Value::Object(a), Value::Object(b)) => {
+            let same =
+                |(a, b): ((&String, &Value), (&String, &Value))| a.0 == b.0 && values(a.1, b.1);
+            a.len() == b.len() && a.iter().zip(b).all(same)
+        }
+        (a, b) => a == b,
+    }
+}

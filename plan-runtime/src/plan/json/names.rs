@@ -1,0 +1,175 @@
+//! The names of the members of plan JSON: those that are written are those that are read.
+
+macro_rules! objects {
+    ($($(#[doc = $doc:literal])+ $object:ident { $($name:ident = $text:literal),+ $(,)? })+) => {
+        $(
+            $(#[doc = $doc])+
+            pub(crate) mod $object {
+                $(pub(crate) const $name: &str = $text;)+
+
+                /// All of them, in the order in which messages list them.
+                pub(crate) const ALL: &[&str] = &[$($name),+];
+            }
+        )+
+    };
+}
+
+objects! {
+    /// A plan.
+    plan {
+        NAME = "name",
+        DESCRIPTION = "description",
+        INPUTS = "inputs",
+        STEPS = "steps",
+        OUTPUT = "output",
+    }
+
+    /// An input of a plan.
+    input {
+        NAME = "name",
+        TYPE = "type",
+        DESCRIPTION = "description",
+    }
+
+    /// The output of a plan.
+    output {
+        TYPE = "type",
+        VALUE = "value",
+    }
+
+    /// A step, whose body has no object of its own.
+    step {
+        ID = "id",
+        INTENT = "intent",
+        TOOL = "tool",
+        ARGUMENTS = "arguments",
+        VALUE = "value",
+        IF = "if",
+        FOR = "for",
+        AFTER = "after",
+        POLICY = "policy",
+    }
+
+    /// The tool of an action.
+    tool {
+        NAME = "name",
+        DESCRIPTION = "description",
+    }
+
+    /// A branch of an `if`.
+    branch {
+        CONDITION = "condition",
+        PATTERN = "pattern",
+        VALUE = "value",
+        CHAIN = "chain",
+        THEN = "then",
+    }
+
+    /// A `for`.
+    each {
+        PATTERN = "pattern",
+        LIST = "list",
+        BODY = "body",
+    }
+
+    /// What is done about failures and time.
+    policy {
+        ATTEMPTS = "attempts",
+        BACKOFF = "backoff",
+        MAX = "max",
+        JITTER = "jitter",
+        TIMEOUT = "timeout",
+        DEADLINE = "deadline",
+        OPTIONAL = "optional",
+        FALLBACK = "fallback",
+        CONCURRENCY = "concurrency",
+    }
+
+    /// What `optional` of a policy is one of.
+    optional {
+        NO = "no",
+        WHOLE = "whole",
+        EACH = "each",
+    }
+
+    /// A template that is an object in JSON: it has one of these.
+    template {
+        OBJECT = "object",
+        MERGE = "merge",
+        REFERENCE = "reference",
+        TEXT = "text",
+        COMPUTED = "computed",
+    }
+
+    /// A value in a text.
+    part {
+        VALUE = "value",
+        SPEC = "spec",
+    }
+
+    /// A computed value.
+    computed {
+        WRITTEN = "written",
+        READS = "reads",
+    }
+
+    /// What a reference or a computed value reads: it has one of these.
+    source {
+        STEP = "step",
+        INPUT = "input",
+        LOCAL = "local",
+    }
+
+    /// A reference.
+    reference {
+        STEP = "step",
+        INPUT = "input",
+        LOCAL = "local",
+        POINTER = "pointer",
+        PATH = "path",
+        WRITTEN = "written",
+    }
+
+    /// A segment of a path that is not a plain token.
+    segment {
+        TOKEN = "token",
+        ABSENT = "absent",
+        EACH = "each",
+        OPTIONAL = "optional",
+        ELSE = "else",
+    }
+
+    /// What `absent` of a segment is one of, if it is not an object with a default.
+    absent {
+        NULL = "null",
+        STOP = "stop",
+    }
+
+    /// The object that `absent` may be.
+    default {
+        DEFAULT = "default",
+    }
+
+    /// What `each` of a segment is.
+    element {
+        ELEMENT = "element",
+    }
+
+    /// What `optional` of a segment is one of.
+    missing {
+        NULL = "null",
+        MISSING = "missing",
+    }
+}
+
+/// What a body is one of.
+pub(crate) const BODIES: [&str; 4] = [step::TOOL, step::VALUE, step::IF, step::FOR];
+
+/// A body in another one.
+pub(crate) const BODY: &[&str] = &[
+    step::TOOL,
+    step::ARGUMENTS,
+    step::VALUE,
+    step::IF,
+    step::FOR,
+];

@@ -1,0 +1,232 @@
+//! What templates and paths are as JSON, whatever they are in Rust.
+
+use crate::plan::{Absent, Computed, Key, Number, Part, Reference, Segment, Source, Tag, Template};
+use crate::shape::Tagging;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A template as it is written: variants of enums are objects and strings, and members of nested objects are where serde puts them.
+pub(in crate::plan) enum View<'a> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    String(Cow<'a, str>),
+    List(&'a [Template]),
+    Object(Vec<Member<'a>>),
+    Reference(&'a Reference),
+    /// No text stands beside another.
+    Text(Vec<TextPart<'a>>),
+    Computed(&'a Computed),
+}
+
+/// A member of an object.
+pub(in crate::plan) enum Member<'a> {
+    Template(&'a str, &'a Template),
+    Text(&'a str, &'a str),
+    /// Members that only a run knows.
+    Flattened(&'a Template),
+}
+
+/// A part of a text.
+pub(in crate::plan) enum TextPart<'a> {
+    Literal(Cow<'a, str>),
+    Value(&'a Template, &'a str),
+}
+
+static NULL: Template = Template::Null;
+
+impl Template {
+    pub(in crate::plan) fn view(&self) -> View<'_> {
+        match self {
+            Self::Null => View::Null,
+            Self::Bool(value) => View::Bool(*value),
+            Self::Number(number) => View::Number(match *number {
+                Number::Signed(value) => match u64::try_from(value) {
+                    Ok(value) => Number::Unsigned(value),
+                    Err(_) => Number::Signed(value),
+                },
+                other => other,
+            }),
+            Self::String(text) => View::String(Cow::Borrowed(text)),
+            Self::List(items) => View::List(items),
+            Self::Object(entries) => match &entries[..] {
+                [entry] if entry.key == Key::Inner => entry.value.view(),
+                _ => View::Object(self.members()),
+            },
+            Self::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => {
+                content.first().unwrap_or(&NULL).view()
+            }
+            Self::Tagged(Tag::Variant(Tagging::External, name), content) if content.is_empty() => {
+                View::String(Cow::Borrowed(name))
+            }
+            Self::Tagged(..) => View::Object(self.members()),
+            Self::Reference(reference) => View::Reference(reference),
+            Self::Text(parts) => {
+                let mut parts = text_parts(parts);
+                match &mut parts[..] {
+                    [] => View::String(Cow::Borrowed("")),
+                    [TextPart::Literal(text)] => View::String(std::mem::take(text)),
+                    _ => View::Text(parts),
+                }
+            }
+            Self::Computed(computed) => View::Computed(computed),
+        }
+    }
+
+    fn members(&self) -> Vec<Member<'_>> {
+        let mut members = Vec::new();
+        add_members(self, &mut members);
+        members
+    }
+}
+
+impl View<'_> {
+    /// Whether there are members that only a run knows.
+    pub(in crate::plan) fn is_merged(members: &[Member<'_>]) -> bool {
+        members.iter().any(Member::is_flattened)
+    }
+}
+
+impl Member<'_> {
+    pub(in crate::plan) fn is_flattened(&self) -> bool {
+        matches!(self, Self::Flattened(_))
+    }
+}
+
+/// The members of an object template, with those of the objects flattened into it, as far as they are known.
+fn add_members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
+    match template {
+        Template::Null => {}
+        Template::Object(entries) => {
+            for entry in entries.iter() {
+                match &entry.key {
+                    Key::Name(name) => out.push(Member::Template(name, &entry.value)),
+                    Key::Flattened | Key::Inner => add_members(&entry.value, out),
+                }
+            }
+        }
+        Template::Tagged(tag, content) => {
+            let inner = content.first();
+            match tag {
+                Tag::None | Tag::Variant(Tagging::Untagged, _) => {
+                    add_members(inner.unwrap_or(&NULL), out);
+                }
+                Tag::Variant(Tagging::External, name) => {
+                    out.push(Member::Template(name, inner.unwrap_or(&NULL)));
+                }
+                Tag::Variant(Tagging::Internal(tag), name) => {
+                    out.push(Member::Text(tag, name));
+                    add_members(inner.unwrap_or(&NULL), out);
+                }
+                Tag::Variant(Tagging::Adjacent(tag, key), name) => {
+                    out.push(Member::Text(tag, name));
+                    out.extend(inner.map(|content| Member::Template(key, content)));
+                }
+            }
+        }
+        other => out.push(Member::Flattened(other)),
+    }
+}
+
+fn text_parts(parts: &[Part]) -> Vec<TextPart<'_>> {
+    let mut joined = Vec::with_capacity(parts.len());
+    for part in parts {
+        match (part, joined.last_mut()) {
+            (Part::Literal(text), Some(TextPart::Literal(before))) => {
+                before.to_mut().push_str(text);
+            }
+            (Part::Literal(text), _) if text.is_empty() => {}
+            (Part::Literal(text), _) => joined.push(TextPart::Literal(Cow::Borrowed(text))),
+            (Part::Value { value, spec, .. }, _) => joined.push(TextPart::Value(value, spec)),
+        }
+    }
+    joined
+}
+
+/// A segment of a path as it is written.
+pub(super) enum Item<'a> {
+    /// What the token is, and what it means where it leads to nothing.
+    Token(String, Nothing<'a>),
+    Each,
+    /// Whether the token before may lead to nothing, too.
+    Optional(bool),
+    Else(&'a Value),
+}
+
+/// What a token means that leads to nothing.
+pub(super) enum Nothing<'a> {
+    Error,
+    Null,
+    Stop,
+    Default(Cow<'a, Value>),
+}
+
+impl<'a> Nothing<'a> {
+    fn default(value: Cow<'a, Value>) -> Self {
+        match value.is_null() {
+            true => Self::Null,
+            false => Self::Default(value),
+        }
+    }
+}
+
+/// Whether a path is a JSON Pointer, and nothing more.
+pub(super) fn is_pointer(path: &[Segment]) -> bool {
+    path.iter().all(|segment| {
+        matches!(
+            segment,
+            Segment::Key(_, Absent::Error) | Segment::Index(_, Absent::Error) | Segment::Same
+        )
+    })
+}
+
+pub(super) fn items(path: &[Segment]) -> Vec<Item<'_>> {
+    let segments = path.iter().filter(|s| !matches!(s, Segment::Same));
+    let mut segments = segments.peekable();
+    let mut items = Vec::with_capacity(path.len());
+    // Whether it makes a difference if the segment before may lead to nothing.
+    let mut asks = false;
+    while let Some(segment) = segments.next() {
+        items.push(match segment {
+            Segment::Key(_, absent) | Segment::Index(_, absent) => {
+                let token = segment.token();
+                let token = token.map_or_else(String::new, |token| token.decoded().into_owned());
+                let after = match absent {
+                    Absent::Error => segments.next_if(|next| matches!(next, Segment::Or(_))),
+                    Absent::Null | Absent::Stop | Absent::Default(_) => None,
+                };
+                asks = matches!(absent, Absent::Null | Absent::Error) && after.is_none();
+                let nothing = match (absent, after) {
+                    (_, Some(Segment::Or(value))) => Nothing::default(Cow::Borrowed(value)),
+                    (Absent::Error, _) => Nothing::Error,
+                    (Absent::Null, _) => Nothing::Null,
+                    (Absent::Stop, _) => Nothing::Stop,
+                    (Absent::Default(make), _) => Nothing::default(Cow::Owned(make())),
+                };
+                Item::Token(token, nothing)
+            }
+            Segment::Each => {
+                asks = false;
+                Item::Each
+            }
+            Segment::Optional(missing) => {
+                let missing = *missing && asks;
+                asks = false;
+                Item::Optional(missing)
+            }
+            Segment::Else(value) => Item::Else(value),
+            // A default of what is never missing.
+            Segment::Or(_) | Segment::Same => continue,
+        });
+    }
+    items
+}
+
+/// The member that says which source is read.
+pub(super) fn kind(source: Source) -> &'static str {
+    match source {
+        Source::Step(_) => super::names::source::STEP,
+        Source::Input(_) => super::names::source::INPUT,
+        Source::Local(_) => super::names::source::LOCAL,
+    }
+}

@@ -1,0 +1,259 @@
+//! Plans are equal exactly where their JSON is, however their references are written.
+
+use crate::plans;
+use plan_runtime::Plan;
+use plan_runtime::plan::{
+    Absent, Body, Condition, Entry, Key, Number, Part, Segment, Source, Tag, Template,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+/// Hands over each template of a plan, to be changed, before its parts.
+fn each(plan: &mut Plan, f: &mut dyn FnMut(&mut Template)) {
+    for step in plan.steps.to_mut() {
+        each_of_body(&mut step.body, f);
+        if step.policy.fallback.is_some()
+            && let Some(fallback) = &mut step.policy.to_mut().fallback
+        {
+            each_of(fallback, f);
+        }
+    }
+    each_of(&mut plan.output.value, f);
+}
+
+fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
+    match body {
+        Body::Action(action) => each_of(&mut action.args, f),
+        Body::If(branches) => {
+            for branch in branches.to_mut() {
+                match &mut branch.condition {
+                    Condition::Always => {}
+                    Condition::Holds(value)
+                    | Condition::Binds { value, .. }
+                    | Condition::Chain(value) => each_of(value, f),
+                }
+                each_of_body(&mut branch.body, f);
+            }
+        }
+        Body::For(rounds) => {
+            for round in rounds.to_mut() {
+                each_of(&mut round.list, f);
+                each_of_body(&mut round.body, f);
+            }
+        }
+    }
+}
+
+fn each_of(template: &mut Template, f: &mut dyn FnMut(&mut Template)) {
+    f(template);
+    match template {
+        Template::List(items) | Template::Tagged(_, items) => {
+            items.to_mut().iter_mut().for_each(|item| each_of(item, f));
+        }
+        Template::Object(entries) => {
+            let entries = entries.to_mut().iter_mut();
+            entries.for_each(|entry| each_of(&mut entry.value, f));
+        }
+        Template::Text(parts) => {
+            for part in parts.to_mut() {
+                if let Part::Value { value, .. } = part {
+                    each_of(value, f);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The text that says what is equal, if there is one.
+fn json(mut plan: Plan) -> Option<String> {
+    each(&mut plan, &mut |template| {
+        if let Template::Reference(reference) = template {
+            reference.written = "".into();
+        }
+    });
+    serde_json::to_string(&plan).ok()
+}
+
+/// What is done to a part of a plan. Some of it changes what the plan is as JSON, and some does not.
+const CHANGES: usize = 23;
+
+/// Changes a template; `false` where it cannot be changed so.
+fn change(template: &mut Template, kind: usize) -> bool {
+    match (kind, &mut *template) {
+        (0, Template::Text(parts)) => {
+            // Text beside text is one text.
+            parts.to_mut().push(Part::Literal("".into()));
+            parts.to_mut().push(Part::Literal("a".into()));
+            parts.to_mut().push(Part::Literal("b".into()));
+        }
+        (1, Template::String(text)) => {
+            let part = Part::Literal(std::mem::take(text));
+            *template = Template::Text(vec![part].into());
+        }
+        (2, Template::Number(Number::Unsigned(value))) => match i64::try_from(*value) {
+            Ok(value) => *template = Template::Number(Number::Signed(value)),
+            Err(_) => return false,
+        },
+        (3, Template::Number(_)) => *template = Template::Number(Number::Float(-0.0)),
+        (4, Template::Number(_)) => *template = Template::Number(Number::Float(f64::NAN)),
+        (5, Template::Reference(reference)) => reference.written = "something else".into(),
+        (6, Template::Reference(reference)) => reference.path.to_mut().push(Segment::Same),
+        (7, Template::Reference(reference)) => {
+            let path = reference.path.to_mut();
+            path.push(Segment::Or(Box::new(json!(null))));
+        }
+        (8, Template::Reference(reference)) => {
+            let path = reference.path.to_mut();
+            path.push(Segment::Else(Box::new(json!({"a": -0.0}))));
+        }
+        (9, Template::Reference(reference)) => {
+            let index = |segment: &mut Segment| match segment {
+                Segment::Index(index, absent) => {
+                    *segment = Segment::Key(index.to_string().into(), *absent);
+                }
+                Segment::Optional(missing) => *missing = !*missing,
+                _ => {}
+            };
+            reference.path.to_mut().iter_mut().for_each(index);
+        }
+        (10, Template::Reference(reference)) => reference.source = Source::Step(0),
+        (11, Template::Reference(reference)) => reference.source = Source::Step(9),
+        (12, Template::Reference(reference)) => {
+            let path = reference.path.to_mut();
+            path.push(Segment::Key("k".into(), Absent::Default(|| json!(null))));
+        }
+        (13, Template::Reference(reference)) => {
+            let path = reference.path.to_mut();
+            path.push(Segment::Key("k".into(), Absent::Null));
+        }
+        (14, Template::Reference(reference)) => reference.path.to_mut().clear(),
+        (15, Template::Object(entries)) => entries.to_mut().reverse(),
+        (16, Template::Object(entries)) => {
+            let (key, value) = (Key::Flattened, Template::Null);
+            entries.to_mut().push(Entry { key, value });
+        }
+        (17, Template::Tagged(tag, _)) => *tag = Tag::None,
+        (18, Template::Computed(computed)) => computed.written.to_mut().push('x'),
+        (19, Template::Computed(computed)) => computed.reads.to_mut().push(Source::Input(0)),
+        (20, _) => {
+            let content = vec![template.clone()];
+            *template = Template::Tagged(Tag::None, content.into());
+        }
+        (21, _) => *template = Template::Null,
+        (22, Template::Bool(value)) => *value = !*value,
+        _ => return false,
+    }
+    true
+}
+
+/// Does something to what is around templates.
+fn change_around(plan: &mut Plan, kind: usize) {
+    let steps = plan.steps.to_mut();
+    match kind {
+        0 => plan.name = "other".into(),
+        1 => plan.description = "other".into(),
+        2 => plan.inputs.to_mut()[1].name = "other".into(),
+        3 => plan.inputs.to_mut()[1].type_name = "other".into(),
+        4 => plan.output.type_name = "other".into(),
+        5 => steps[1].id = "other".into(),
+        6 => steps[1].id = steps[0].id.clone(),
+        7 => steps[1].intent = "other".into(),
+        8 => steps[2].needs.to_mut().clear(),
+        9 => steps[2].after = vec![1, 0, 1].into(),
+        10 => steps[2].after.to_mut().clear(),
+        11 => steps[0].policy.to_mut().attempts = 2,
+        12 => steps[0].policy.to_mut().jitter = false,
+        13 => steps[0].policy.to_mut().fallback = Some(Template::Null),
+        14 => steps[0].policy.to_mut().timeout = Some(std::time::Duration::from_nanos(1)),
+        15 => steps[0].body = Body::If(Vec::new().into()),
+        16 => steps[0].body = Body::For(Vec::new().into()),
+        17 => {
+            let body = &mut steps[0].body;
+            if let Body::Action(action) = body {
+                action.site = 7;
+                action.tool = None;
+            }
+        }
+        _ => {}
+    }
+}
+
+fn agree(a: &Plan, b: &Plan) -> Result<(), TestCaseError> {
+    let (one, other) = (json(a.clone()), json(b.clone()));
+    let same = one.is_some() && one == other;
+    prop_assert_eq!(a == b, same, "{:?}\n{:?}", one, other);
+    prop_assert_eq!(b == a, same, "the other way round");
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn one_change(plan in plans::plan(), kind in 0..CHANGES, at in any::<prop::sample::Index>()) {
+        agree(&plan, &plan)?;
+        let mut count = 0;
+        let mut counted = plan.clone();
+        each(&mut counted, &mut |template| count += usize::from(change(&mut template.clone(), kind)));
+        prop_assume!(count > 0);
+        let (chosen, mut seen) = (at.index(count), 0);
+        let mut changed = plan.clone();
+        // What is wrapped is not wrapped again inside.
+        let mut done = false;
+        each(&mut changed, &mut |template| {
+            if !done && change(&mut template.clone(), kind) {
+                if seen == chosen {
+                    done = true;
+                    change(template, kind);
+                }
+                seen += 1;
+            }
+        });
+        agree(&plan, &changed)?;
+        agree(&changed, &changed)?;
+    }
+
+    #[test]
+    fn one_change_around(plan in plans::plan(), kind in 0..18_usize) {
+        let mut changed = plan.clone();
+        change_around(&mut changed, kind);
+        agree(&plan, &changed)?;
+        agree(&changed, &changed)?;
+    }
+
+    #[test]
+    fn of_templates_alone(plan in plans::plan(), kind in 0..CHANGES) {
+        let mut plan = plan;
+        let mut pairs = Vec::new();
+        each(&mut plan, &mut |template| {
+            let mut changed = template.clone();
+            change(&mut changed, kind);
+            pairs.push((template.clone(), changed));
+        });
+        for (a, b) in pairs {
+            let (one, other) = (serde_json::to_string(&a).ok(), serde_json::to_string(&b).ok());
+            prop_assert_eq!(a == b, one.is_some() && one == other, "{:?}\n{:?}", one, other);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_part_of_the_json_makes_no_difference() {
+    let text = r#"{"name": "p", "steps": [
+        {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"x": "y", "n": 1}}},
+        {"id": "b", "tool": {"name": "t"}, "after": ["a"], "arguments": {"object":
+            {"x": {"reference": {"step": "a", "pointer": "/0"}}}}}
+    ]}"#;
+    let plan: Plan = serde_json::from_str(text).unwrap();
+    let mut other = plan.clone();
+    each(&mut other, &mut |template| {
+        for kind in [1, 2, 5, 6, 9] {
+            change(template, kind);
+        }
+    });
+    let steps = other.steps.to_mut();
+    steps[1].needs.to_mut().clear();
+    // It is read, too.
+    steps[1].after = vec![].into();
+    assert_eq!(plan, other);
+    assert_eq!(json(plan), json(other));
+}
