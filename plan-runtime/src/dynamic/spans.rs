@@ -37,11 +37,8 @@ impl Default for Span {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spans {
     pub(super) steps: Vec<StepSpans>,
-    /// Those of all templates: a template before its parts, in the order in which
-    /// [`Template::visit`](crate::plan::Template::visit) hands them over, step by step, and the plan's output last.
+    /// Those of all templates, step by step, and the plan's output last.
     pub(super) templates: Templates,
-    /// The templates that could not be read, and for which null stands, in ascending order.
-    broken: Vec<usize>,
     /// The first of the plan's output; there is none where the document says nothing of an output.
     pub(super) output: Option<usize>,
     /// The inputs of which nobody said what type they have.
@@ -56,24 +53,14 @@ impl Spans {
 
     /// Says that a template could not be read. What was recorded after it, its parts say, is forgotten.
     pub(super) fn break_template(&mut self, at: usize) {
-        self.truncate(at + 1);
-        if self.broken.last() != Some(&at) {
-            self.broken.push(at);
-        }
-    }
-
-    /// Forgets all templates but so many.
-    pub(super) fn truncate(&mut self, templates: usize) {
-        self.templates.truncate(templates);
-        while self.broken.last().is_some_and(|last| *last >= templates) {
-            self.broken.pop();
-        }
+        self.templates.truncate(at + 1);
+        self.templates.set_size(at, 0);
     }
 
     /// Whether one of these templates could not be read.
     pub(super) fn has_broken(&self, templates: Range<usize>) -> bool {
-        let first = self.broken.partition_point(|at| *at < templates.start);
-        self.broken.get(first).is_some_and(|at| *at < templates.end)
+        let mut templates = templates.start..templates.end.min(self.templates.len());
+        templates.any(|at| self.templates.is_broken(at))
     }
 }
 
@@ -97,7 +84,10 @@ impl StepSpans {
     }
 }
 
-/// The places of all templates, in pieces: a list that grows has room for three times as many for a while.
+/// The places of all templates: trees, each of which is as the template is that was read. They are in one list, a template before its parts,
+/// and each knows how many there are in it. A place in that list stands for the template.
+///
+/// The list is in pieces, since one that grows has room for three times as many for a while.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Templates(Vec<Vec<TemplateSpan>>);
 
@@ -105,7 +95,53 @@ pub(super) struct Templates(Vec<Vec<TemplateSpan>>);
 const PIECE: usize = 1024;
 
 impl Templates {
-    pub(super) fn push(&mut self, span: TemplateSpan) {
+    /// Begins a template, whose parts come next until it is [closed](Self::close), and says its place.
+    pub(super) fn open(&mut self, value: Span, key: Option<Span>) -> usize {
+        let size = 1;
+        self.push(TemplateSpan { value, key, size });
+        self.len() - 1
+    }
+
+    /// Says that all that came after a template is in it. One without parts need not be closed.
+    pub(super) fn close(&mut self, at: usize) {
+        let size = u32::try_from(self.len() - at).unwrap_or(u32::MAX);
+        if !self.is_broken(at) {
+            self.set_size(at, size);
+        }
+    }
+
+    fn set_size(&mut self, at: usize, size: u32) {
+        if let Some(template) = self
+            .0
+            .get_mut(at / PIECE)
+            .and_then(|it| it.get_mut(at % PIECE))
+        {
+            template.size = size;
+        }
+    }
+
+    /// Whether a template could not be read, so that null stands for it.
+    pub(super) fn is_broken(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|template| template.size == 0)
+    }
+
+    /// The place after a template and all that is in it: that of its neighbour.
+    pub(super) fn after(&self, at: usize) -> usize {
+        let size = self.get(at).map_or(1, |template| template.size.max(1));
+        at + size as usize
+    }
+
+    /// The parts of a template: elements, members and values in a text.
+    pub(super) fn parts(&self, at: usize) -> impl Iterator<Item = usize> {
+        let (mut next, end) = (at + 1, self.after(at));
+        std::iter::from_fn(move || {
+            let part = (next < end).then_some(next)?;
+            next = self.after(part);
+            Some(part)
+        })
+    }
+
+    fn push(&mut self, span: TemplateSpan) {
         match self.0.last_mut() {
             Some(last) if last.len() < PIECE => last.push(span),
             Some(_) => {
@@ -129,7 +165,8 @@ impl Templates {
         self.0.get(at / PIECE)?.get(at % PIECE)
     }
 
-    fn truncate(&mut self, templates: usize) {
+    /// Forgets all templates but so many.
+    pub(super) fn truncate(&mut self, templates: usize) {
         self.0.truncate(templates.div_ceil(PIECE));
         if let Some(last) = self.0.get_mut(templates / PIECE) {
             last.truncate(templates % PIECE);
@@ -150,6 +187,8 @@ pub(super) struct TemplateSpan {
     pub(super) value: Span,
     /// Where its name as a member stands, if it is one.
     pub(super) key: Option<Span>,
+    /// How many templates there are in it, itself included; 0 if it could not be read.
+    size: u32,
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::known::Known;
 use super::path::Found;
 use crate::dynamic::schema::{Beyond, Types, Work, same};
-use crate::plan::{Entry, Key, Number, Part, Template};
+use crate::plan::{Entry, Key, Number, Template};
 use crate::resolve::describe;
 use serde_json::{Map, Value};
 
@@ -153,37 +153,42 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// The places of its parts, if it is a template.
+    fn parts(self) -> impl Iterator<Item = (usize, Known<'a>)> {
+        let template = match (self.at, self.of) {
+            (Some(at), Of::Template(_, known)) => Some((at, known)),
+            _ => None,
+        };
+        let parts = template.map(|(at, known)| {
+            let parts = known.spans.templates.parts(at);
+            parts.map(move |part| (part, known))
+        });
+        parts.into_iter().flatten()
+    }
+
     /// The elements of a list; none of anything else.
     pub(super) fn elements(self) -> impl Iterator<Item = Self> {
-        let (templates, values, known): (&[Template], &[Value], _) = match self.of {
-            Of::Template(Template::List(items), known) => (items, &[], Some(known)),
-            Of::Value(Value::Array(items)) => (&[], items, None),
-            _ => (&[], &[], None),
+        let (templates, values): (&[Template], &[Value]) = match self.of {
+            Of::Template(Template::List(items), _) => (items, &[]),
+            Of::Value(Value::Array(items)) => (&[], items),
+            _ => (&[], &[]),
         };
-        let mut next = self.at.map_or(0, |at| at + 1);
-        let templates = templates.iter().filter_map(move |template| {
-            let item = Self::of(template, next, known?);
-            next += count(template);
-            Some(item)
-        });
+        let templates = templates.iter().zip(self.parts());
+        let templates = templates.map(|(template, (at, known))| Self::of(template, at, known));
         templates.chain(values.iter().map(Self::of_value))
     }
 
     /// The members of an object that have names; none of anything else.
     pub(super) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
-        let (entries, members, known): (&[Entry], _, _) = match self.of {
-            Of::Template(Template::Object(entries), known) => (entries, None, Some(known)),
-            Of::Value(Value::Object(members)) => (&[], Some(members), None),
-            _ => (&[], None, None),
+        let (entries, members): (&[Entry], _) = match self.of {
+            Of::Template(Template::Object(entries), _) => (entries, None),
+            Of::Value(Value::Object(members)) => (&[], Some(members)),
+            _ => (&[], None),
         };
-        let mut next = self.at.map_or(0, |at| at + 1);
-        let entries = entries.iter().filter_map(move |entry| {
-            let item = Self::of(&entry.value, next, known?);
-            next += count(&entry.value);
-            match &entry.key {
-                Key::Name(name) => Some((&**name, item)),
-                Key::Flattened | Key::Inner => None,
-            }
+        let entries = entries.iter().zip(self.parts());
+        let entries = entries.filter_map(|(entry, (at, known))| match &entry.key {
+            Key::Name(name) => Some((&**name, Self::of(&entry.value, at, known))),
+            Key::Flattened | Key::Inner => None,
         });
         let members = members.into_iter().flatten();
         entries.chain(members.map(|(name, value)| (name.as_str(), Self::of_value(value))))
@@ -275,23 +280,6 @@ impl<'a> Item<'a> {
                 .map_or_else(String::new, |value| describe::value(&value)),
         }
     }
-}
-
-/// How many templates a template is, with those in it.
-pub(super) fn count(template: &Template) -> usize {
-    let parts = match template {
-        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().map(count).sum(),
-        Template::Object(entries) => entries.iter().map(|entry| count(&entry.value)).sum(),
-        Template::Text(parts) => {
-            let values = parts.iter().filter_map(|part| match part {
-                Part::Value { value, .. } => Some(count(value)),
-                Part::Literal(_) => None,
-            });
-            values.sum()
-        }
-        _ => 0,
-    };
-    1 + parts
 }
 
 fn value(number: Number) -> Value {

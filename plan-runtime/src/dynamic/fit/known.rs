@@ -83,7 +83,7 @@ fn computes(body: &Body) -> bool {
 
 impl<'a> Known<'a> {
     pub(super) fn is_broken(&self, at: usize) -> bool {
-        self.spans.has_broken(at..at + 1)
+        self.spans.templates.is_broken(at)
     }
 
     pub(super) fn spend(&self, work: usize) -> Result<(), Beyond> {

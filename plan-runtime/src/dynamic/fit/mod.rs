@@ -26,9 +26,9 @@ mod value;
 use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
 use super::schema::{Beyond, Type, Work};
-use super::spans::{Span, Spans};
+use super::spans::{Span, Spans, Templates};
 use super::{Contract, Contracts, Dialect};
-use crate::plan::{Action, BodyPart, Plan, Step, Template, ToolInfo};
+use crate::plan::{Action, BodyPart, Part, Plan, Step, Template, ToolInfo};
 use crate::resolve::describe::{short, similar};
 use input::Inputs;
 use item::Item;
@@ -117,38 +117,44 @@ struct Checker<'a, 'n> {
 impl<'a> Checker<'a, '_> {
     fn step(&mut self, index: usize, step: &'a Step) {
         let spans = self.known.spans.steps.get(index);
-        if spans.is_some_and(|spans| spans.broken) {
+        let Some(spans) = spans.filter(|spans| !spans.broken) else {
             return;
-        }
+        };
         self.step = Some(index);
-        let mut next = spans.map_or(usize::MAX / 2, |spans| spans.templates());
-        let mut bodies = Vec::new();
-        step.body.visit(&mut |part| {
-            bodies.push(part);
-        });
-        for part in bodies {
+        let mut next = spans.templates();
+        // Its templates come one after the other, the fallback last.
+        let mut place = || {
+            let at = next;
+            next = self.known.spans.templates.after(at);
+            at
+        };
+        let mut parts = Vec::new();
+        step.body.visit(&mut |part| parts.push((part, place())));
+        let fallback = step.policy.fallback.as_ref();
+        let fallback = fallback.map(|fallback| (fallback, place()));
+        for (part, at) in parts {
             match part {
-                BodyPart::Action(action) => self.action(action, &mut next),
+                BodyPart::Action(action) => self.action(action, at),
                 BodyPart::Condition(template) | BodyPart::List(template) => {
-                    self.references(template, &mut next);
+                    self.references(template, at);
                 }
             }
         }
-        if let Some(fallback) = &step.policy.fallback {
-            self.references(fallback, &mut next);
+        if let Some((fallback, at)) = fallback {
+            self.references(fallback, at);
         }
         self.step = None;
     }
 
     fn output(&mut self) {
-        if let Some(mut next) = self.known.spans.output {
-            self.references(&self.known.plan.output.value, &mut next);
+        if let Some(at) = self.known.spans.output {
+            self.references(&self.known.plan.output.value, at);
         }
     }
 
-    fn action(&mut self, action: &'a Action, next: &mut usize) {
-        let arguments = Item::of(&action.args, *next, self.known);
-        self.references(&action.args, next);
+    fn action(&mut self, action: &'a Action, at: usize) {
+        let arguments = Item::of(&action.args, at, self.known);
+        self.references(&action.args, at);
         let Some(tool) = &action.tool else { return };
         let Some(contract) = self.known.contracts.get(&tool.name) else {
             self.unknown_tool(tool);
@@ -183,12 +189,11 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Says which references in a template lead nowhere. `next` is its place, and then that of the one after it.
-    fn references(&mut self, template: &'a Template, next: &mut usize) {
-        template.each(&mut |template| {
-            let at = *next;
-            *next += 1;
-            let Template::Reference(reference) = template else {
+    /// Says which references in the template at this place lead nowhere.
+    fn references(&mut self, template: &'a Template, at: usize) {
+        let spans = self.known.spans;
+        each(template, at, &spans.templates, &mut |at, part| {
+            let Template::Reference(reference) = part else {
                 return;
             };
             if self.known.is_broken(at) {
@@ -250,6 +255,34 @@ impl<'a> Checker<'a, '_> {
             Some(step) => note.step(&step.id.as_ref().into()),
             None => note,
         });
+    }
+}
+
+/// Hands over the template at a place and all that is in it, each with its place.
+fn each<'a>(
+    template: &'a Template,
+    at: usize,
+    spans: &Templates,
+    f: &mut impl FnMut(usize, &'a Template),
+) {
+    f(at, template);
+    let mut places = spans.parts(at);
+    let mut inner = |part: &'a Template| {
+        if let Some(at) = places.next() {
+            each(part, at, spans, f);
+        }
+    };
+    match template {
+        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().for_each(inner),
+        Template::Object(entries) => entries.iter().for_each(|entry| inner(&entry.value)),
+        Template::Text(parts) => {
+            for part in parts.iter() {
+                if let Part::Value { value, .. } = part {
+                    inner(value);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

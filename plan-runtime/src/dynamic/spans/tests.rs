@@ -5,8 +5,9 @@ mod plans;
 
 use crate::dynamic::dialects::reading::Draft;
 use crate::dynamic::finding::Notes;
+use crate::dynamic::spans::Templates;
 use crate::dynamic::{Dialect, Profile, Reader};
-use crate::plan::{Plan, Source, Template};
+use crate::plan::{Part, Plan, Source, Template};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -22,11 +23,33 @@ fn name(plan: &Plan, dialect: Dialect, source: Source) -> String {
     }
 }
 
+/// Asserts that the places are a tree as the template is.
+fn is_tree(template: &Template, at: usize, spans: &Templates, text: &str) {
+    let parts: Vec<&Template> = match template {
+        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().collect(),
+        Template::Object(entries) => entries.iter().map(|entry| &entry.value).collect(),
+        Template::Text(parts) => {
+            let value = |part| match part {
+                &Part::Value { ref value, .. } => Some(value),
+                Part::Literal(_) => None,
+            };
+            parts.iter().filter_map(value).collect()
+        }
+        _ => Vec::new(),
+    };
+    let places: Vec<usize> = spans.parts(at).collect();
+    assert_eq!(parts.len(), places.len(), "{template}\n{text}");
+    for (part, at) in parts.into_iter().zip(places) {
+        is_tree(part, at, spans, text);
+    }
+}
+
 /// Asserts that the templates of the plan and the recorded places are as many, and at the same things.
 fn agree(text: &str, dialect: Dialect, draft: &Draft, plan: &Plan) {
     let spans = &draft.spans;
     let mut at = 0;
     let mut check = |template: &Template| {
+        is_tree(template, at, &spans.templates, text);
         template.visit(&mut String::new(), &mut |place, part| {
             let span = spans.templates.get(at);
             let span = span.unwrap_or_else(|| panic!("no place {at}, of {place}\n{text}"));

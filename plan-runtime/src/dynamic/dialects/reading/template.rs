@@ -6,7 +6,7 @@ use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{Flaw, Piece};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
-use crate::dynamic::spans::{Span, TemplateSpan};
+use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Part, Template};
 use crate::resolve::describe::short;
 use std::ops::Range;
@@ -52,7 +52,21 @@ impl Draft {
     ) -> Template {
         let place = source.place(node.slice());
         self.count(1, place.clone());
-        let at = self.place(place.clone(), key.map(|key| source.place(key.slice())));
+        let at = self.place(place, key.map(|key| source.place(key.slice())));
+        let template = self.value_at(source, node, at, depth);
+        self.spans.templates.close(at);
+        template
+    }
+
+    /// A value, whose template is the one at `at`.
+    fn value_at(
+        &mut self,
+        source: &Source<'_>,
+        node: Node<'_>,
+        at: usize,
+        depth: usize,
+    ) -> Template {
+        let place = source.place(node.slice());
         if matches!(node.kind(), Kind::List | Kind::Object) && !self.fits(depth, place) {
             return self.broken(at);
         }
@@ -156,7 +170,7 @@ impl Draft {
                 Ok(reference) => Template::Reference(reference),
                 Err(Unread::Stays) => {
                     if !whole {
-                        self.spans.truncate(part);
+                        self.spans.templates.truncate(part);
                     }
                     push_text(&mut parts, written.text.to_owned());
                     continue;
@@ -221,17 +235,14 @@ impl Draft {
         stays
     }
 
-    /// Remembers where the next template stands.
+    /// Remembers where the next template is, whose parts come next.
     pub(in crate::dynamic) fn place(
         &mut self,
         value: Range<usize>,
         key: Option<Range<usize>>,
     ) -> usize {
-        self.spans.templates.push(TemplateSpan {
-            value: Span::from(value),
-            key: key.map(Span::from),
-        });
-        self.spans.templates.len() - 1
+        let key = key.map(Span::from);
+        self.spans.templates.open(Span::from(value), key)
     }
 
     /// Null in place of the template whose parts would come next.

@@ -104,7 +104,7 @@ fn output_steps(
         return all();
     };
     draft.spans.output = Some(draft.spans.templates.len());
-    draft.place(source.place(node.slice()), None);
+    let at = draft.place(source.place(node.slice()), None);
     let mut chosen = Vec::new();
     // Those that are listed again, with the place of the last.
     let mut seen = BTreeMap::new();
@@ -130,6 +130,7 @@ fn output_steps(
             }
         }
     }
+    draft.spans.templates.close(at);
     for (index, place) in seen {
         if let Some(place) = place {
             let id = steps.get(index).map_or("", |step| &step.id);

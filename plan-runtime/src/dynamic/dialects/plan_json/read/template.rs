@@ -24,6 +24,14 @@ impl PlanReader<'_> {
         let at = self
             .draft
             .place(place.clone(), key.map(|key| self.place(key)));
+        let template = self.template_at(node, at, depth);
+        self.draft.spans.templates.close(at);
+        template
+    }
+
+    /// The template at `at`.
+    fn template_at(&mut self, node: Node<'_>, at: usize, depth: usize) -> Template {
+        let place = self.place(node);
         match node.kind() {
             Kind::Null => Template::Null,
             Kind::Bool => Template::Bool(node.slice() == "true"),
