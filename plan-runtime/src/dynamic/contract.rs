@@ -1,3 +1,5 @@
+//! What is known of a tool beside its name.
+
 use crate::Tool;
 use crate::shape::{Place, TypeShape};
 use serde::ser::{Serialize, SerializeMap, Serializer};

@@ -1,3 +1,5 @@
+//! What is wrong with a document, with places, for programs and for people.
+
 mod note;
 
 use crate::print::{Line, Told};

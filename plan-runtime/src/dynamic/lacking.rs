@@ -1,3 +1,5 @@
+//! Parts of a plan that have no form in what it was to be written in, or that somebody has to review first.
+
 use crate::print::Line;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! How large a document may be.
+
 /// How much a reader takes before it refuses a document, so that nobody's plan uses up the memory or the stack.
 ///
 /// ```

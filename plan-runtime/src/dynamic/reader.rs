@@ -1,3 +1,5 @@
+//! Reads documents: recognises the dialect, reads the plan, checks it.
+
 use super::dialects;
 use super::dialects::reading::Draft;
 use super::finding::{Code, Findings, Note, Notes};

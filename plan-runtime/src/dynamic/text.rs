@@ -1,3 +1,5 @@
+//! The text that a tool gives, as a value: JSON, or a string.
+
 use crate::resolve::describe::short;
 use crate::{Error, Result};
 use serde::de::IgnoredAny;

@@ -1,3 +1,5 @@
+//! The tools of an application by their names, which run plans that were read.
+
 use super::contract::{Contract, Contracts};
 use super::runnable::{self, Lacks, has_code};
 use super::{Document, Findings, Reader, fit};

@@ -1,3 +1,5 @@
+//! What a step does: calls, conditions, loops.
+
 use super::{Shared, Step, Template, ToolInfo};
 use std::borrow::Cow;
 

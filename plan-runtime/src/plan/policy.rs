@@ -1,3 +1,5 @@
+//! What a step does about failures and time.
+
 use super::Template;
 use std::time::Duration;
 

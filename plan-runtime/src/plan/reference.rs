@@ -1,3 +1,5 @@
+//! References: whose value is read, and the way to it.
+
 use crate::print::{Quoted, is_whole};
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;

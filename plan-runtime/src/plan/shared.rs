@@ -1,3 +1,5 @@
+//! Parts of a plan that many steps have in common.
+
 use super::{Policy, ToolInfo};
 use std::fmt;
 use std::ops::Deref;

@@ -1,3 +1,5 @@
+//! Templates: JSON with references in it.
+
 use super::{Reference, Source};
 use crate::resolve::{ResolveError, Scope};
 use crate::shape::Tagging;

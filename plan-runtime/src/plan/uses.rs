@@ -1,3 +1,5 @@
+//! Which references a plan contains, and where.
+
 use super::{Key, Part, Reference, Source, Step, Template};
 use crate::print::{Quoted, is_seen};
 use std::fmt::Write;

@@ -1,3 +1,5 @@
+//! What is wrong with a value, and which part of it is underlined.
+
 use crate::dynamic::finding::Code;
 
 /// How many problems of one value are kept. Of all findings on a document, no more are told.

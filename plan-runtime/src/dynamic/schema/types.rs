@@ -1,3 +1,5 @@
+//! The kinds of JSON values that there may be, as a set.
+
 use serde_json::Value;
 
 /// Kinds of JSON values, several at once. An integer is a number, so both have a bit in common.

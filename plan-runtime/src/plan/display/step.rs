@@ -1,3 +1,5 @@
+//! Steps as text for people.
+
 use super::{name_of, widest, write_beside};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Policy, Step, Template};
 use crate::print::{Code, Name, Quoted, is_seen, root, width};

@@ -1,3 +1,5 @@
+//! Pictures of plans in the language of Graphviz.
+
 use super::model::{Edge, End, Inside, Kind, Node, Picture, Way};
 use super::{Direction, build};
 use crate::Plan;

@@ -1,3 +1,5 @@
+//! Templates as JSON of a dialect.
+
 use super::Writer;
 use super::json::{Json, Members};
 use super::strings::Piece;
