@@ -213,7 +213,7 @@ impl<'c> Reader<'c> {
         };
         let dialect = match self.dialect {
             Some(dialect) => dialect,
-            None => match dialects::recognise(node) {
+            None => match dialects::recognize(node) {
                 Some(dialect) => dialect,
                 None => {
                     let message = "this is not a plan in any known dialect";

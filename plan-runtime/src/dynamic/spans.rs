@@ -85,7 +85,7 @@ impl StepSpans {
 }
 
 /// The places of all templates: trees, each of which is as the template is that was read. They are in one list, a template before its parts,
-/// and each knows how many there are in it. A place in that list stands for the template.
+/// and each knows how many there are in it. A template is known by its place in that list.
 ///
 /// The list is in pieces, since one that grows has room for three times as many for a while.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +120,7 @@ impl Templates {
         }
     }
 
-    /// Whether a template could not be read, so that null stands for it.
+    /// Whether a template could not be read, so that it is null in the plan.
     pub(super) fn is_broken(&self, at: usize) -> bool {
         self.get(at).is_some_and(|template| template.size == 0)
     }
@@ -165,7 +165,7 @@ impl Templates {
         self.0.get(at / PIECE)?.get(at % PIECE)
     }
 
-    /// Forgets all templates but so many.
+    /// Keeps the first `templates`, and forgets the others.
     pub(super) fn truncate(&mut self, templates: usize) {
         self.0.truncate(templates.div_ceil(PIECE));
         if let Some(last) = self.0.get_mut(templates / PIECE) {

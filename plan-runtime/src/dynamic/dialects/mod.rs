@@ -1,12 +1,12 @@
 //! The dialects in which plans are written as JSON.
 //!
 //! Each has a folder, in which `mod.rs` says what it looks like and where it comes from, `read.rs` knows the members of plans and steps,
-//! `scan.rs` finds the references in a string, and `write.rs` writes a plan. All that the rest of the library knows of a dialect are
-//! its [`Rules`], which are a row of the table below. So a new dialect is a folder and a row.
+//! `scan.rs` finds the references in a string, and `write.rs` writes a plan. The rest of the library knows only the [`Rules`] of a
+//! dialect, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a row.
 //!
 //! | | what dialects share |
 //! |---|---|
-//! | `recognise.rs` | which dialect a document is in |
+//! | `recognize.rs` | which dialect a document is in |
 //! | `reading/` | a plan that is being read: ids, members, steps, templates, limits, and what is found on the way |
 //! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
 //! | `writing/` | a plan that is being written: JSON, strings with references, what has no form |
@@ -15,13 +15,13 @@ mod action_plan;
 mod blueprint;
 mod plan_json;
 pub(super) mod reading;
-mod recognise;
+mod recognize;
 pub(super) mod references;
 mod rules;
 mod tool_plan;
 mod writing;
 
-pub(super) use recognise::recognise;
+pub(super) use recognize::recognize;
 pub(super) use rules::Rules;
 
 use super::Lacking;
@@ -35,7 +35,7 @@ use std::fmt;
 /// | [`ToolPlan`](Self::ToolPlan) | `{"steps": [{"id", "tool", "arguments"}], "output_steps"}` | `"$ref:inbox.data.0.id"` | – |
 /// | [`Blueprint`](Self::Blueprint) | `{"requestId", "steps": [{"tool", "params", "dependsOn", "optional", "retryCount", "timeout"}]}` | `"${step[0].data[0].id}"` | – |
 /// | [`ActionPlan`](Self::ActionPlan) | `[{"id", "intent", "tool", "arguments"}]` | `"{{inbox.result.data[0].id}}"` | `"{{PLACEHOLDER_reply}}"` |
-/// | [`PlanJson`](Self::PlanJson) | what [`Plan`](crate::Plan) serialises to | | |
+/// | [`PlanJson`](Self::PlanJson) | what [`Plan`](crate::Plan) serializes to | | |
 ///
 /// # References
 /// A `$ref` is a whole string; the others may also stand inside a longer one, where their values are written as text. A reference
@@ -67,7 +67,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// What [`Plan`](crate::Plan) serialises to.
+    /// What [`Plan`](crate::Plan) serializes to.
     PlanJson,
     /// agentle4j's tool plans, with `$ref:`. `arguments` is an object, or JSON text of one.
     ToolPlan,

@@ -1,7 +1,7 @@
 //! What there is to know of a dialect: a row of the table in [`Dialect::rules`].
 
 use super::reading::{Draft, Members};
-use super::recognise::{Outline, Sign};
+use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, Scan, Style, Target, To};
 use crate::Plan;
 use crate::dynamic::node::{Kind, Node, Source};
@@ -10,7 +10,7 @@ use crate::plan::{Segment, Source as From};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
 
-/// How a dialect is recognised, read, scanned for references, written, and named in messages.
+/// How a dialect is recognized, read, scanned for references, written, and named in messages.
 ///
 /// The methods with a body say what most dialects do.
 pub(in crate::dynamic) trait Rules: Sync {
@@ -75,7 +75,7 @@ pub(in crate::dynamic) trait Rules: Sync {
         None
     }
 
-    /// The names of inputs, of at most so many bytes, that references anywhere in a document have.
+    /// The names of inputs, of at most `longest` bytes, that references anywhere in a document have.
     fn inputs_in(&self, _json: &str, _longest: usize) -> HashSet<Box<str>> {
         HashSet::new()
     }

@@ -152,7 +152,7 @@ impl Pair<'_> {
         self.sources(a.source, b.source) && paths(&a.path, &b.path)
     }
 
-    /// In a plan, a name stands for each step and each input.
+    /// In a plan, steps and inputs are compared by their names.
     fn sources(self, a: Source, b: Source) -> bool {
         match (a, b, self.0) {
             (Source::Step(_), Source::Step(_), Some((one, other)))

@@ -1,4 +1,4 @@
-//! Plan JSON: what a plan is as JSON, in which names stand for what they name.
+//! Plan JSON: a plan as JSON, which refers to steps and inputs by their names.
 //!
 //! | | |
 //! |---|---|

@@ -14,7 +14,7 @@ pub(in crate::plan) enum View<'a> {
     List(&'a [Template]),
     Object(Vec<Member<'a>>),
     Reference(&'a Reference),
-    /// No text stands beside another.
+    /// No literal is next to another.
     Text(Vec<TextPart<'a>>),
     Computed(&'a Computed),
 }
@@ -215,7 +215,7 @@ pub(super) fn items(path: &[Segment]) -> Vec<Item<'_>> {
                 Item::Optional(missing)
             }
             Segment::Else(value) => Item::Else(value),
-            // A default of what is never missing.
+            // A default for a value that is never missing.
             Segment::Or(_) | Segment::Same => continue,
         });
     }

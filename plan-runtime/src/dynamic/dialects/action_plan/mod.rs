@@ -12,7 +12,7 @@ mod scan;
 mod write;
 
 use super::reading::{Draft, Members};
-use super::recognise::{Outline, Sign};
+use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, Scan, Style, Target, To, stop_where_absent};
 use super::rules::Rules;
 use crate::Plan;

@@ -1,4 +1,4 @@
-//! Plan JSON: what [`Plan`] serialises to, which has all that a plan can be.
+//! Plan JSON: what [`Plan`] serializes to, which has all that a plan can be.
 //!
 //! ```json
 //! {"name": "reply", "inputs": [{"name": "text", "type": "String"}], "steps": [
@@ -16,7 +16,7 @@ mod scan;
 mod write;
 
 use super::reading::{Draft, Members};
-use super::recognise::{Outline, Sign};
+use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, Scan, Style, To};
 use super::rules::Rules;
 use crate::Plan;

@@ -1,4 +1,4 @@
-//! Plan JSON as a document: what a plan serialises to, if it can be read back.
+//! Plan JSON as a document: what a plan serializes to, if it can be read back.
 
 use crate::Plan;
 use crate::dynamic::{Dialect, Lack, Lacking};

@@ -46,7 +46,7 @@ impl<'a> Outline<'a> {
 }
 
 /// The dialect that a document looks like.
-pub(in crate::dynamic) fn recognise(node: Node<'_>) -> Option<Dialect> {
+pub(in crate::dynamic) fn recognize(node: Node<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;
     let dialects = || Dialect::ALL.into_iter();
     for sign in [Sign::Certain, Sign::Likely] {
