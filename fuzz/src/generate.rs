@@ -287,7 +287,7 @@ impl Known {
                 self.locals += 1;
                 let then = self.body(choices, depth - 1);
                 self.locals -= 1;
-                json!({ "if": [{ "pattern": choices.of(&["x", "Some(x)", "x , _"]), "value": value, "then": then }] })
+                json!({ "if": [{ "pattern": choices.of(&["Some(x)", "Some( y )", "x"]), "value": value, "then": then }] })
             }
             _ => {
                 let list = match choices.is() {
