@@ -1,11 +1,14 @@
-//! Workflows that rustc checks: plans are steps that call tools, written in Rust, checked by rustc, and data all the same.
+//! Workflows that rustc checks.
+//!
+//! A plan is a list of steps that call tools. You write it in Rust with [`plan!`](crate::plan!), rustc checks it, and it is data that you can
+//! print, draw, store as JSON and run.
 //!
 //! ```
 //! use plan_runtime::{Error, Result, Shape, plan, tool};
 //! use serde::{Deserialize, Serialize};
 //! use std::collections::BTreeMap;
 //!
-//! /// The application: what the tools work on.
+//! /// The application, which the tools work on.
 //! struct Shop {
 //!     prices: BTreeMap<&'static str, u32>,
 //! }
@@ -17,7 +20,7 @@
 //!     item: String,
 //! }
 //!
-//! /// Looks up what an item costs.
+//! /// Looks up the price of an item.
 //! #[tool]
 //! async fn find_offer(shop: &Shop, item: String) -> Result<Offer> {
 //!     match shop.prices.get(item.as_str()) {
@@ -33,7 +36,7 @@
 //! }
 //!
 //! plan! {
-//!     /// Sells so many of an item, and a bag.
+//!     /// Sells a number of items, and a bag.
 //!     Sell(item: String, count: u32) -> String {
 //!         step goods = FindOffer { item };
 //!         step bag = FindOffer { item: "bag" };
@@ -49,7 +52,7 @@
 //! let run = Sell { item: "lamp".into(), count: 2 }.run(&shop);
 //! assert_eq!(smol::block_on(run)?, "2 lamp, bag: 81");
 //!
-//! // The plan is data, before anything runs. `goods` and `bag` need nothing, so they run at once.
+//! // The plan is data before anything runs. `goods` and `bag` need no other step, so they run concurrently.
 //! assert_eq!(Sell::PLAN.levels().len(), 2);
 //! let json = serde_json::to_value(Sell::PLAN)?;
 //! let bag = &json["steps"][2]["arguments"]["object"]["lines"][1]["reference"];
@@ -63,37 +66,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where things are
+//! # Overview
 //!
-//! | | |
+//! | item | contents |
 //! |---|---|
-//! | [`guide`] | a guide, from a first plan to all that a plan can do; every check with its cure |
-//! | [`plan!`](crate::plan!) | writes a plan: steps, references, values, what is checked |
-//! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | what steps call |
+//! | [`guide`] | a guide, from a first plan to everything that a plan can do; every check with its fix |
+//! | [`plan!`](crate::plan!) | the macro: steps, references, values, checks |
+//! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | the contract of a tool and its implementations |
 //! | [`Shape`] | how a type looks in JSON, so that references can lead into it |
 //! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, pictures of it |
-//! | [`dynamic`] | plans that come as JSON: readers, checks, toolboxes, and back to text or Rust |
-//! | [`run`] | runs and their options, reports, observers, timers, and why a run failed |
-//! | [`resolve`] | from outputs to arguments |
-//! | [`Error`], [`Result`], [`ResultExt`] | why a tool failed |
+//! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source |
+//! | [`run`] | runs, their options, reports, observers, timers and errors |
+//! | [`resolve`] | building arguments from outputs |
+//! | [`Error`], [`Result`], [`ResultExt`] | the errors of tools |
 //!
-//! # How values cross from step to step
+//! # Values between steps
 //!
-//! An output is serialised when its step ends, and the arguments of a later step are deserialised straight out of the
-//! outputs it refers to. So a value is for the next step what serde makes of it, and a text is inert: nothing in it is ever
-//! read as a reference. A computed value sees the Rust value that the tool gave.
+//! An output is serialized when its step ends. The arguments of a later step are deserialized from the outputs that it refers to. So the next
+//! step gets what serde makes of a value. Text in an output is never interpreted as a reference. A computed value borrows the Rust value that the
+//! tool returned, or a deserialized copy.
 //!
 //! # Features
 //!
-//! | | |
+//! | feature | adds |
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
-//! | `diagnostics` | [`Findings::render`](dynamic::Findings): mistakes in JSON plans underlined as rustc does it, with `annotate-snippets` |
-//! | `rust` | `Plan::to_rust`: a plan as the source of a `plan!`, with `prettyplease` |
+//! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the mistakes in a JSON plan as rustc does, with `annotate-snippets` |
+//! | `rust` | `Plan::to_rust`, which writes a plan as the source of a `plan!`, with `prettyplease` |
+//! | `schema` | `dynamic::Toolbox::with_schema`, which generates the [JSON Schemas](dynamic::Contract) of a tool, with `schemars` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
-//! | `schema` | `dynamic::Toolbox::with_schema`: [JSON Schemas](dynamic::Contract) of tools, with `schemars` |
-//! | `html` | `Report::to_html`: a [report](Report) as a page with the plan's graph and a timeline, laid out with `dagre` |
-//! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
+//! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars, with `indicatif` |
+//! | `html` | `Report::to_html`, which writes a [report](Report) as an HTML page with the plan's graph and a timeline, with `dagre` |
+//! | `docs-svg` | a picture of each plan's graph in its documentation, with `dagre`, while `cargo doc` runs |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 // Says of each item which feature it needs, where the documentation is made with a nightly toolchain.
