@@ -100,15 +100,15 @@
 //! | `docs-svg` | a picture of each plan's graph in its documentation, with `dagre`, while `cargo doc` runs |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Says of each item which feature it needs, where the documentation is made with a nightly toolchain.
+// Documentation from a nightly toolchain shows which feature each item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Generated code names `::plan_runtime`, in this crate's own tests and docs too.
+// Generated code refers to `::plan_runtime`, also in this crate's own tests and docs.
 extern crate self as plan_runtime;
 
 pub mod dynamic;
 mod error;
-// Only documentation and its tests have it.
+// Only documentation and its tests contain it.
 #[cfg(all(any(doc, doctest), feature = "macros"))]
 pub mod guide;
 pub mod plan;
@@ -128,8 +128,8 @@ pub use crate::run::{Report, Run, RunError};
 pub use crate::shape::Shape;
 pub use crate::tool::{Call, Tool};
 
-/// Makes the contract of a tool from the struct of its arguments. The tool is carried out by an implementation of
-/// [`Call`](trait@Call), one for each application that has it.
+/// Implements [`Tool`](trait@Tool), the contract of a tool, for the struct of its arguments. Implement [`Call`](trait@Call) for each
+/// application that has the tool.
 ///
 /// ```
 /// use plan_runtime::{Call, Result, Shape, Tool};
@@ -156,13 +156,14 @@ pub use crate::tool::{Call, Tool};
 ///
 /// | option | means |
 /// |---|---|
-/// | `#[tool(output = Type)]` | what the tool gives back; always needed |
-/// | `#[tool(name = "mail.count")]` | its name in plans and reports, in place of the struct's in snake case |
-/// | `#[tool(crate = path)]` | the path of this crate, where it has another name |
+/// | `#[tool(output = Type)]` | the type of the tool's output; required |
+/// | `#[tool(name = "mail.count")]` | the name in plans and reports; by default, the struct's name in snake case |
+/// | `#[tool(crate = path)]` | the path of this crate, if it is renamed |
 #[cfg(feature = "macros")]
 pub use plan_macros::Tool;
 
-/// Says how a type looks in JSON, by reading its serde attributes, so that references can lead into it.
+/// Implements [`Shape`](trait@Shape), which describes how a type looks in JSON, so that references can lead into it. Reads the type's serde
+/// attributes.
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, plan, tool};
@@ -202,15 +203,15 @@ pub use plan_macros::Tool;
 /// assert_eq!(pointers, ["/pageNumber", "/width"]);
 /// ```
 ///
-/// A reference to what serde leaves out does not compile. Enums are values that no reference leads into. The trait's
-/// documentation says the rest: [`Shape`](trait@Shape).
+/// A reference to a field that serde skips does not compile. References cannot lead into enums. The documentation of the trait
+/// [`Shape`](trait@Shape) has the details.
 #[cfg(feature = "macros")]
 pub use plan_macros::Shape;
 
-/// Makes a tool of an `async fn`: a struct of its parameters, named as the function is in camel case, its
-/// [`Tool`](trait@Tool) and its [`Call`](trait@Call). The function stays as it is.
+/// Generates a tool from an `async fn`: a struct of its parameters, named like the function in upper camel case, with
+/// [`Tool`](trait@Tool) and [`Call`](trait@Call). The function itself is unchanged.
 ///
-/// The first parameter is the application, if it is a reference. A tool without it is one of every application.
+/// The first parameter is the application if it is a reference. A function without such a parameter is a tool of every application.
 ///
 /// ```
 /// use plan_runtime::{Result, ResultExt, plan, tool};
@@ -222,7 +223,7 @@ pub use plan_macros::Shape;
 /// #[tool]
 /// async fn read_number(
 ///     config: &Config,
-///     /// Where it stands.
+///     /// The name of the setting.
 ///     key: String,
 ///     #[serde(default)] fallback: u32,
 /// ) -> Result<u32> {
@@ -232,7 +233,7 @@ pub use plan_macros::Shape;
 ///     }
 /// }
 ///
-/// // The documentation of a parameter is that of the field.
+/// // Doc comments of parameters go to the fields.
 /// let tool = ReadNumber { key: "width".into(), fallback: 80 };
 ///
 /// let plan = plan! {
@@ -248,17 +249,16 @@ pub use plan_macros::Shape;
 ///
 /// | option | means |
 /// |---|---|
-/// | `#[tool(name = "config.number")]` | its name in plans and reports, in place of the function's |
+/// | `#[tool(name = "config.number")]` | the name in plans and reports; by default, the function's name |
 /// | `#[tool(struct = Number)]` | the name of the struct |
-/// | `#[tool(crate = path)]` | the path of this crate, where it has another name |
+/// | `#[tool(crate = path)]` | the path of this crate, if it is renamed |
 ///
-/// `#[derive(…)]` and `#[serde(…)]` below `#[tool]` go to the struct, `#[serde(…)]` on a parameter to its field. Parameters
-/// are owned values, and tools are not generic. What is returned is a `Result` whose error converts into
-/// [`Error`].
+/// `#[derive(…)]` and `#[serde(…)]` below `#[tool]` are moved to the struct, `#[serde(…)]` on a parameter to its field. Parameters
+/// are owned values, and tools are not generic. The function returns a `Result` whose error converts into [`Error`].
 #[cfg(feature = "macros")]
 pub use plan_macros::tool;
 
-/// Makes a plan: a `static` description of steps that call tools, checked by rustc.
+/// Defines a plan: a static description of steps that call tools, checked by rustc.
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, plan, tool};
@@ -273,14 +273,14 @@ pub use plan_macros::tool;
 ///     // …
 /// }
 ///
-/// /// Books a room, and says which.
+/// /// Books a room and returns its name.
 /// #[tool]
 /// async fn book_room(seats: usize, hour: u8) -> Result<String> {
 ///     # Ok(format!("room for {seats} at {hour}"))
 ///     // …
 /// }
 ///
-/// /// Sends a message, and says how many letters it had.
+/// /// Sends a message and returns its length.
 /// #[tool]
 /// async fn send(to: Option<String>, names: Vec<String>, text: String) -> Result<usize> {
 ///     # Ok(text.len() + names.len() + to.map_or(0, |to| to.len()))
@@ -291,7 +291,7 @@ pub use plan_macros::tool;
 ///     /// Invites a team.
 ///     #[derive(Clone, Debug)]
 ///     pub Invite(team: String, /** The hour of the day. */ hour: u8) -> usize {
-///         /// Who is it?
+///         /// Find the people.
 ///         step people = FindTeam { name: team };
 ///
 ///         // A computed value: any Rust over steps, inputs, constants and functions.
@@ -303,7 +303,7 @@ pub use plan_macros::tool;
 ///             text: format!("We meet in {room} at {hour:02}:00."),
 ///         };
 ///
-///         // Nothing of `sent` is used, yet it comes first.
+///         // Starts after `sent`, whose output it does not use.
 ///         #[after(sent)]
 ///         step done = Send { to: None, names: [], text: "done" };
 ///
@@ -319,36 +319,36 @@ pub use plan_macros::tool;
 ///
 /// # The two forms
 ///
-/// `plan! { attributes visibility Name(input: Type, …) -> Output { steps and an expression } }` makes a struct `Name` of the
-/// inputs, which is a [`Tool`](trait@Tool) as any other, with a constant `PLAN`, the [plan as data](crate::Plan), and a
+/// `plan! { attributes visibility Name(input: Type, …) -> Output { steps and an expression } }` is an item. It defines a struct `Name` with the
+/// inputs as fields. The struct is a [`Tool`](trait@Tool) like any other, with a constant `PLAN`, the [plan as data](crate::Plan), and a
 /// method `run(self, app: &App) -> `[`Run`] for all applications that have the tools of its steps. Without
-/// `-> Output` and a last expression the output is `()`.
+/// `-> Output` and a last expression, the output is `()`.
 ///
-/// `plan! { steps and an expression }` is an expression: a plan without inputs, with the methods `run(&app)` and `plan()`.
+/// `plan! { steps and an expression }` is an expression. Its value is a plan without inputs, with the methods `run(&app)` and `plan()`.
 ///
 /// # Steps
 ///
 /// | written | means |
 /// |---|---|
 /// | `step name = Tool { argument: value, … };` | calls a tool |
-/// | `step name: Type = value;` | a computed step: a value, no tool |
-/// | `step name = if condition { call } else if … { call } else { call };` | the call of the first branch whose condition holds |
-/// | `step name = for pattern in list { call };` | a call for each element |
+/// | `step name: Type = value;` | a computed step: a value, no call |
+/// | `step name = if condition { call } else if … { call } else { call };` | calls the tool of the first branch whose condition is true |
+/// | `step name = for pattern in list { call };` | calls the tool for each element |
 /// | a doc comment before it | the step's intent, which the printed plan shows |
-/// | `#[after(one, other)]` before it | starts after these steps, though it refers to none of them |
-/// | other attributes before it | what it does about failures and time, see [below](#policies) |
+/// | `#[after(one, other)]` before it | starts after these steps, without using their outputs |
+/// | other attributes before it | [policies](#policies) for failures and time |
 ///
-/// The order in which steps are written does not matter: each starts when all that it refers to is there.
+/// The order of the steps in the text does not matter. A step starts as soon as everything that it refers to is available.
 ///
 /// # Conditions and loops
 ///
-/// The braces of an `if` or a `for` hold one call, or another `if` or `for`, without a `;`:
+/// The braces of an `if` or a `for` contain one call, or another `if` or `for`, without a `;`:
 ///
 /// ```text
 /// body      = call | if | for
 /// call      = Tool { argument: value, … }
 /// if        = "if" condition "{" body "}" { "else if" condition "{" body "}" } [ "else" "{" body "}" ]
-/// condition = a Rust expression of type bool, in which `let pattern = value` may stand, too
+/// condition = a Rust expression of type bool, which may contain `let pattern = value`
 /// for       = "for" pattern "in" list "{" body "}"
 /// list      = a reference, or a Rust expression that iterates
 /// ```
@@ -370,10 +370,10 @@ pub use plan_macros::tool;
 ///
 /// plan! {
 ///     Dinner(guests: Vec<Guest>, formal: bool) -> Vec<String> {
-///         // Without an `else`, a step is an `Option` of what its tool gives.
+///         // Without an `else`, a step is an `Option` of its tool's output.
 ///         step menu = if formal && guests.len() > 1 { PrintCard { text: "Menu" } };
 ///
-///         // What `if let` and `for` bind is referred to as a step is.
+///         // A name that `if let` or `for` binds is used like a step.
 ///         step cards = for guest in guests {
 ///             if let Some(other) = &guest.plus_one {
 ///                 PrintCard { text: format!("{} and {other}", guest.name) }
@@ -402,34 +402,34 @@ pub use plan_macros::tool;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// - The branches of an `if` give the same type. A step with an `else` has that type, one without it is an `Option` of it. If it is
-///   `#[optional]`, too, that is one `Option`, not two.
-/// - Conditions are asked in their order, and the arguments of the branch that is taken are resolved, no others. But a step that
-///   only another branch needs runs all the same: steps start as soon as they can, which is before the condition is known.
-/// - A computed value, and so a condition, borrows the outputs that it mentions: `if let Some(x) = &maybe`, not `= maybe`, where
-///   `x` is no `Copy` type.
-/// - A list is a `Vec`, an array, a set, a map (of pairs), an untyped array or object, or any expression that iterates. It is gone
-///   through as fast as the run's and the step's [concurrency](#policies) allow, and the output is a `Vec` in the order of
-///   the list; that of an empty list is empty.
+/// - The branches of an `if` have the same type. A step with an `else` has that type. A step without it is an `Option` of that type. If it is
+///   also `#[optional]`, that is one `Option`, not two.
+/// - Conditions are evaluated in order, and only the arguments of the chosen branch are resolved. But a step that only another branch
+///   needs still runs: steps start as soon as they can, which is before the condition is known.
+/// - A condition borrows the outputs that it mentions, like any computed value. Unless `x` is `Copy`, write `if let Some(x) = &maybe`, not
+///   `= maybe`.
+/// - A list is a `Vec`, an array, a set, a map (of pairs), an untyped array or object, or any expression that iterates. Its elements run
+///   concurrently, within the [concurrency](#policies) of the run and the step. The output is a `Vec` in the order of the list. It is empty
+///   for an empty list.
 /// - An error names the element: `cards[1]`, `dinner[1][0]`.
 ///
 /// # Policies
 ///
 /// | written | means |
 /// |---|---|
-/// | `#[retry(3)]` | is tried three times at most; the wait before the next attempt is 100 ms at first, and doubles, up to 30 s, or to a first wait that is longer |
-/// | `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]` | the first wait, the longest one, and the whole of it; with jitter, a random part |
+/// | `#[retry(3)]` | at most three attempts. The first wait is at most 100 ms. It doubles with each attempt, up to 30 s, or up to the first wait if that is longer |
+/// | `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]` | the first wait, the longest wait, and waits without a random part (*jitter*) |
 /// | `#[retry(attempts = 3)]` | the same as `#[retry(3)]` |
-/// | `#[timeout("10s")]` | an attempt may take so long |
-/// | `#[deadline("1m 30s")]` | all attempts together may, and the waits between them |
-/// | `#[optional]` | its failure is no failure of the plan; it is an `Option`, and `None` then |
+/// | `#[timeout("10s")]` | a time limit for each attempt |
+/// | `#[deadline("1m 30s")]` | a time limit for all attempts and waits together |
+/// | `#[optional]` | a failure does not fail the plan; the step is an `Option`, which is `None` after a failure |
 /// | `#[optional(each)]` | the same for each element of a `for` |
-/// | `#[fallback(value)]` | its output if it fails, of the same type: any value, with references to inputs and other steps |
-/// | `#[concurrency(4)]` | so many elements of a `for` at once |
+/// | `#[fallback(value)]` | the output if the step fails, of the same type; any value, with references to inputs and other steps |
+/// | `#[concurrency(4)]` | the maximum number of elements of a `for` that run at the same time |
 ///
-/// Only what may help is tried again: transient errors, panics, and attempts that took too long; neither
-/// [permanent](crate::Error::permanent) errors nor arguments that cannot be resolved. In a `for`, each element has its own
-/// attempts and time limits.
+/// A step is tried again after transient errors, panics, and attempts that reached their time limit. It is not tried again after
+/// [permanent](crate::Error::permanent) errors, or if an argument cannot be resolved. In a `for`, each element has its own attempts and
+/// time limits.
 ///
 /// ```
 /// use plan_runtime::{Error, Result, plan, tool};
@@ -478,12 +478,11 @@ pub use plan_macros::tool;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// # What may be absent
+/// # Absence
 ///
-/// A step that may be skipped or may fail is an `Option`, as are a field that is one and what stands behind `?`. Where something
-/// has to be there, in an argument, in `format!`, as the list of a `for` or the condition of an `if`, it does not compile.
-/// There are three ways out: an argument that is an `Option`; an `else` or a `#[fallback(…)]`; a computed value that says what
-/// stands in for it, such as `menu.clone().unwrap_or_default()`.
+/// A step that may be skipped or may fail is an `Option`. So is an `Option` field, and a reference with `?` is optional. None of them compiles in an
+/// argument that is not an `Option`, in `format!`, as the list of a `for` or as the condition of an `if`. There are three ways out: an argument that
+/// is an `Option`; an `else` or a `#[fallback(…)]`; or a default in a computed value, such as `menu.clone().unwrap_or_default()`.
 ///
 /// ```compile_fail
 /// # use plan_runtime::{Result, plan, tool};
@@ -499,28 +498,27 @@ pub use plan_macros::tool;
 ///
 /// # Values
 ///
-/// A lower-case name is a step or an input. What is called, what has a `::` in it, and names in upper case are Rust's own.
+/// A lower-case name is a step or an input. Functions that are called, paths with `::`, and names in upper case are Rust's own.
 ///
 /// | written | means |
 /// |---|---|
 /// | `people[0].name`, `pair.0`, `map["key"]` | a reference, stored as a JSON Pointer |
-/// | `people.get(0)?.email?` | an optional one, through an `Option` or an element that may not be there |
-/// | `people[..].name` | one into every element |
-/// | `value["a"]`, `value.pointer("/a")` | one into a `serde_json::Value` |
+/// | `people.get(0)?.email?` | an optional reference, through an `Option` or an element that may not exist |
+/// | `people[..].name` | a reference into every element |
+/// | `value["a"]`, `value.pointer("/a")` | a reference into a `serde_json::Value` |
 /// | `"text"`, `5`, `None`, `Some(x)`, `[x, y]`, `(x, y)` | literals, with references in them |
 /// | `Type { field: x }`, `Type::Variant(x)` | nested literals |
 /// | `json!({"a": x})`, `format!("{x} {}", a.b)` | untyped values, texts |
-/// | any other expression | a computed value: it sees the Rust values behind the names it mentions, and borrows them |
-/// | `..` at the end of a tool's arguments | leaves out the others, which serde then fills |
+/// | any other expression | a computed value, which borrows the Rust values of the names that it mentions |
+/// | `..` at the end of a tool's arguments | leaves out the other arguments, which serde fills in |
 ///
-/// A reference may stand where its type, or an `Option` of its type, is needed; an optional one only where an `Option` is.
+/// A reference fits an argument of its type, or of an `Option` of its type. An optional reference fits only an `Option`.
 ///
-/// # What is refused
+/// # Checks
 ///
-/// Unknown and repeated names, cycles, paths and values of the wrong type, missing and repeated arguments, an optional value
-/// where one is required, branches of different types, a fallback that does not fit, attributes that say nothing of their
-/// step, a tool that is none, an application that lacks a tool. All mistakes of a plan are reported at once,
-/// each where it is:
+/// The compiler rejects unknown and repeated names, cycles, paths and values of the wrong type, missing and repeated arguments, an optional
+/// value where one is required, branches of different types, a fallback of another type, attributes that do not apply to their step, a step that does not call
+/// a tool, and an application that lacks a tool. It reports all mistakes of a plan together, each at its token:
 ///
 /// ```compile_fail
 /// # use plan_runtime::{Result, plan, tool};
@@ -533,7 +531,7 @@ pub use plan_macros::tool;
 /// }
 /// ```
 ///
-/// An application without a tool is found out where the plan is run on it:
+/// An application that lacks a tool is reported where the plan is run on it:
 ///
 /// ```compile_fail
 /// # use plan_runtime::{Call, Result, Shape, Tool, plan};
@@ -550,7 +548,7 @@ pub use plan_macros::tool;
 /// plan.run(&Library); // the application `Library` cannot call the tool `BookRoom`
 /// ```
 ///
-/// Where this crate has another name, `#![plan(crate = path)]` stands first in the macro.
+/// If this crate is renamed, write `#![plan(crate = path)]` first in the macro.
 #[cfg(feature = "macros")]
 pub use plan_macros::plan;
 

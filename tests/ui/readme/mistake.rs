@@ -43,6 +43,7 @@ fn main() -> Result<()> {
 
     let plan = ReplyToLatest { sender: "sarah".into(), reply: "With pleasure.".into() };
     let sent = smol::block_on(plan.run(&()))?;
+    println!("{sent}");
     assert_eq!(sent, "t-92 to sarah@example.org: Re: Lunch?: With pleasure.");
     Ok(())
 }
