@@ -419,7 +419,6 @@ pub use plan_macros::tool;
 /// |---|---|
 /// | `#[retry(3)]` | at most three attempts. The first wait is at most 100 ms. It doubles with each attempt, up to 30 s, or up to the first wait if that is longer |
 /// | `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]` | the first wait, the longest wait, and waits without a random part (*jitter*) |
-/// | `#[retry(attempts = 3)]` | the same as `#[retry(3)]` |
 /// | `#[timeout("10s")]` | a time limit for each attempt |
 /// | `#[deadline("1m 30s")]` | a time limit for all attempts and waits together |
 /// | `#[optional]` | a failure does not fail the plan; the step is an `Option`, which is `None` after a failure |
