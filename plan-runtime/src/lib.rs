@@ -88,6 +88,7 @@
 //! | | |
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
+//! | `dynamic` | [`dynamic`]: plans that come as JSON, with every mistake and its place, checks, toolboxes, writers |
 //! | `diagnostics` | [`Findings::render`](dynamic::Findings): mistakes in JSON plans underlined as rustc does it, with `annotate-snippets` |
 //! | `rust` | `Plan::to_rust`: a plan as the source of a `plan!`, with `prettyplease` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
@@ -102,10 +103,11 @@
 // Generated code names `::plan_runtime`, in this crate's own tests and docs too.
 extern crate self as plan_runtime;
 
+#[cfg(feature = "dynamic")]
 pub mod dynamic;
 mod error;
 // Only documentation and its tests have it.
-#[cfg(all(any(doc, doctest), feature = "macros"))]
+#[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod plan;
 mod print;
