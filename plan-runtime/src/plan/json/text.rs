@@ -10,7 +10,7 @@ pub(crate) struct Json<'de> {
     pub(crate) text: Cow<'de, str>,
     /// Whether somebody wrote it so, and its lines can be told.
     #[cfg_attr(
-        not(any(test, feature = "dynamic")),
+        not(feature = "dynamic"),
         expect(dead_code, reason = "the first mistake is told without a line")
     )]
     pub(crate) is_written: bool,
