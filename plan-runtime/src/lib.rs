@@ -110,6 +110,9 @@ mod error;
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod plan;
+#[cfg(all(test, feature = "dynamic"))]
+#[path = "../tests/support/plans.rs"]
+mod plans;
 mod print;
 #[doc(hidden)]
 pub mod private;

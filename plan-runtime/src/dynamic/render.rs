@@ -1,7 +1,7 @@
 //! Findings with the places in the document underlined.
 
 use super::bytes;
-use super::finding::{Finding, Findings, Label, Severity};
+use super::finding::{Finding, Findings, Label, Severity, boundary};
 use crate::print::{Line, Safe, Told};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt::Write;
@@ -172,11 +172,6 @@ fn end(label: &Label, text: &str) -> usize {
         true => end,
         false => most,
     }
-}
-
-/// The start of the sign that this byte is of.
-fn boundary(text: &str, at: usize) -> usize {
-    text.floor_char_boundary(at)
 }
 
 /// The beginning of a part of a document, as it is shown: with escapes for what a terminal would not show.

@@ -1,7 +1,6 @@
 //! Whether places are those of the templates that they are said to be of, in random plans of every dialect.
 
-#[path = "../../../tests/support/plans.rs"]
-mod plans;
+use crate::plans;
 
 use crate::dynamic::draft::Draft;
 use crate::dynamic::finding::Notes;

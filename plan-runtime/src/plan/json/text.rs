@@ -52,9 +52,9 @@ const DEEPEST: u16 = 300;
 impl Writer<'_> {
     fn inside<E: serde::de::Error>(&mut self) -> Result<Writer<'_>, E> {
         if self.depth == DEEPEST {
-            let message =
-                format_args!("lists and objects are nested more than {DEEPEST} levels deep");
-            return Err(E::custom(message));
+            return Err(E::custom(format_args!(
+                "lists and objects are nested more than {DEEPEST} levels deep"
+            )));
         }
         Ok(Writer {
             out: self.out,

@@ -1,11 +1,9 @@
 //! Both readers of a plan's JSON accept the same documents, and read the same plans out of them.
 
-#[path = "../../../../tests/support/plans.rs"]
-mod plans;
-
 use super::read;
 use super::text::Json;
 use crate::plan::{Plan, Template};
+use crate::plans;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -122,7 +120,7 @@ fn change(value: &mut Value, at: &mut usize, how: &(u8, Value, &str)) {
                 members.insert(how.2.to_owned(), how.1.clone());
             }
             (2, Value::Object(members)) => {
-                let last = members.keys().last().cloned();
+                let last = members.keys().next_back().cloned();
                 if let Some(value) = last.and_then(|name| members.remove(&name)) {
                     members.insert(how.2.to_owned(), value);
                 }
