@@ -144,9 +144,10 @@ impl Window {
     fn snippet<'a, T: Clone>(&self, text: &str, origin: &'a str) -> Snippet<'a, T> {
         let part = &text[self.range.clone()];
         let snippet = Snippet::source(shown(part, part.len())).line_start(self.line);
-        match self.moved {
-            true => snippet,
-            false => snippet.path(origin),
+        if self.moved {
+            snippet
+        } else {
+            snippet.path(origin)
         }
     }
 
@@ -168,9 +169,10 @@ impl Window {
 fn end(label: &Label, text: &str) -> usize {
     let Range { start, end } = label.span;
     let most = boundary(text, end.min(start + WIDTH / 2));
-    match text[start..most].contains('\n') {
-        true => end,
-        false => most,
+    if text[start..most].contains('\n') {
+        end
+    } else {
+        most
     }
 }
 

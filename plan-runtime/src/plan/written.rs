@@ -83,14 +83,13 @@ fn hop<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
         .or_else(|| Some((rest.strip_prefix('[')?, ']')))
         .or_else(|| Some((rest.strip_prefix(".get(")?, ')')))
     {
-        let rest = match inside.starts_with(['"', 'r']) {
-            true => {
-                let (text, rest) = quoted(inside)?;
-                (text == key).then_some(rest)?
-            }
-            false => inside
+        let rest = if inside.starts_with(['"', 'r']) {
+            let (text, rest) = quoted(inside)?;
+            (text == key).then_some(rest)?
+        } else {
+            inside
                 .strip_prefix(&*key)
-                .filter(|_| index(&key).is_some())?,
+                .filter(|_| index(&key).is_some())?
         };
         return rest.strip_prefix(close);
     }

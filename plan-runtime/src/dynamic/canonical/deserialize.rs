@@ -79,13 +79,14 @@ impl Json<'_> {
             }
             message.push_str(&finding.message);
             let at = &finding.label;
-            let _ = match self.is_written {
-                true => write!(
+            let _ = if self.is_written {
+                write!(
                     message,
                     " at line {}, column {} of the plan",
                     at.line, at.column
-                ),
-                false => write!(message, " at {}", pointer(&self.text, &at.span)),
+                )
+            } else {
+                write!(message, " at {}", pointer(&self.text, &at.span))
             };
             if let Some(help) = &finding.help {
                 let _ = write!(message, " ({help})");
@@ -127,8 +128,9 @@ fn pointer(text: &str, place: &Range<usize>) -> String {
             _ => None,
         };
     }
-    match pointer.is_root() {
-        true => "the top".to_owned(),
-        false => pointer.to_string(),
+    if pointer.is_root() {
+        "the top".to_owned()
+    } else {
+        pointer.to_string()
     }
 }

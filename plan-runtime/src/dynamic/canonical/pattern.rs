@@ -24,11 +24,10 @@ impl Canonical<'_> {
             "the pattern `{}` is not compared with the value",
             short(pattern)
         );
-        let help = match in_if {
-            true => {
-                "over data, a pattern is a name, `_`, or a tuple of them, and each may be in `Some(…)`"
-            }
-            false => "over data, a pattern is a name, `_`, or a tuple of them",
+        let help = if in_if {
+            "over data, a pattern is a name, `_`, or a tuple of them, and each may be in `Some(…)`"
+        } else {
+            "over data, a pattern is a name, `_`, or a tuple of them"
         };
         let note = Note::error(Code::NotAllowed, self.place(node), message);
         self.draft.note(note.help(help.to_owned()));

@@ -102,9 +102,10 @@ impl Draft {
                 short(&member.name)
             );
             let place = source.place(member.key.slice());
-            let note = match strict {
-                true => Note::error(Code::UnknownMember, place, message),
-                false => Note::warning(Code::UnknownMember, place, message),
+            let note = if strict {
+                Note::error(Code::UnknownMember, place, message)
+            } else {
+                Note::warning(Code::UnknownMember, place, message)
             };
             self.note(note.help(help));
         }

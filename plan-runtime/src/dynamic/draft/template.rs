@@ -200,9 +200,10 @@ impl Draft {
             None => flaw.help,
         };
         let stays = self.profile == Profile::Compat && !flaw.in_reference;
-        let note = match stays {
-            true => Note::warning(flaw.code, place, flaw.message).label("it stays as it is"),
-            false => Note::error(flaw.code, place, flaw.message),
+        let note = if stays {
+            Note::warning(flaw.code, place, flaw.message).label("it stays as it is")
+        } else {
+            Note::error(flaw.code, place, flaw.message)
         };
         self.note(note.help(help));
         stays

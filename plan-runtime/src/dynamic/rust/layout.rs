@@ -192,10 +192,7 @@ impl Printer {
                 false if at > 0 || spaces => self.push(" "),
                 false => {}
             }
-            let behind = match breaks {
-                true if lines => 1,
-                _ => behind + 1,
-            };
+            let behind = if breaks && lines { 1 } else { behind + 1 };
             self.tree(item, inside, behind);
             if at < last
                 || (lines && matches!(list.style, Style::Commas | Style::Inputs) && !is_rest(item))
