@@ -95,8 +95,6 @@
 //! | `schema` | `dynamic::Toolbox::with_schema`: [JSON Schemas](dynamic::Contract) of tools, with `schemars` |
 //! | `html` | `Report::to_html`: a [report](Report) as a page with the plan's graph and a timeline, laid out with `dagre` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
-#![forbid(unsafe_code)]
-#![deny(missing_docs)]
 // Says of each item which feature it needs, where the documentation is made with a nightly toolchain.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

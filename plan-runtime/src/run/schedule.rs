@@ -275,9 +275,9 @@ impl<'x> Schedule<'x> {
         match result {
             Ok(output) => {
                 if self.has_room(output.bytes()) {
-                    self.end(step, output)
+                    self.end(step, output);
                 } else {
-                    self.end_failed(step, Vec::new(), self.no_room())
+                    self.end_failed(step, Vec::new(), self.no_room());
                 }
             }
             Err(error) => self.end_failed(step, Vec::new(), error),
@@ -488,9 +488,9 @@ impl<'x> Schedule<'x> {
             }
         };
         if step.after.is_empty() {
-            step.needs.iter().for_each(|&read| release(read))
+            step.needs.iter().for_each(|&read| release(read));
         } else {
-            reads(step, &mut release)
+            reads(step, &mut release);
         }
     }
 

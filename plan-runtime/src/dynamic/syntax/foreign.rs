@@ -108,9 +108,9 @@ pub(in crate::dynamic) fn foreign<'t>(
             next = written.range.end;
             let of = form.dialect.filter(|other| is_of(*other, text, &written));
             if found.len() < MOST {
-                found.push(Foreign { written, of })
+                found.push(Foreign { written, of });
             } else {
-                more += 1
+                more += 1;
             }
         }
         match mark(text, next) {

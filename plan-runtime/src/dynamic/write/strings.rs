@@ -54,9 +54,9 @@ impl<'p> Writer<'p> {
                     (Piece::Text(_), Escape::All) => true,
                 };
                 if escaped {
-                    text.push_str(&syntax::literal(self.dialect, written))
+                    text.push_str(&syntax::literal(self.dialect, written));
                 } else {
-                    text.push_str(written)
+                    text.push_str(written);
                 }
             }
             if self.reads_as(&text, pieces) {

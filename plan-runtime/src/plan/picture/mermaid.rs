@@ -206,9 +206,9 @@ fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
             c => c.is_alphanumeric() || !c.is_ascii(),
         };
         if plain {
-            f.write_char(c)?
+            f.write_char(c)?;
         } else {
-            write!(f, "#{};", u32::from(c))?
+            write!(f, "#{};", u32::from(c))?;
         }
         // Two of them begin a formula, even where they are written as numbers. A space without width keeps them apart.
         if c == '$' && chars.peek() == Some(&'$') {

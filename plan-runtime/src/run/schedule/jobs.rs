@@ -91,9 +91,9 @@ impl<'x> Schedule<'x> {
                             self.hold(step, bytes);
                             self.watch_list(step, place, items.len());
                             if items.is_empty() {
-                                self.deliver(step, place, frame, Value::Array(items))
+                                self.deliver(step, place, frame, Value::Array(items));
                             } else {
-                                self.flow(step).push_list(each, items, place, frame)
+                                self.flow(step).push_list(each, items, place, frame);
                             }
                         }
                         Err(error) => self.fail_whole(step, place, error),
