@@ -91,6 +91,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
+//! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every mistake with its place, checks, toolboxes, writers |
 //! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the mistakes in a JSON plan as rustc does, with `annotate-snippets` |
 //! | `rust` | `Plan::to_rust`, which writes a plan as the source of a `plan!`, with `prettyplease` |
 //! | `schema` | `dynamic::Toolbox::with_schema`, which generates the [JSON Schemas](dynamic::Contract) of a tool, with `schemars` |
@@ -98,20 +99,22 @@
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars, with `indicatif` |
 //! | `html` | `Report::to_html`, which writes a [report](Report) as an HTML page with the plan's graph and a timeline, with `dagre` |
 //! | `docs-svg` | a picture of each plan's graph in its documentation, with `dagre`, while `cargo doc` runs |
-#![forbid(unsafe_code)]
-#![deny(missing_docs)]
 // Documentation from a nightly toolchain shows which feature each item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Generated code refers to `::plan_runtime`, also in this crate's own tests and docs.
 extern crate self as plan_runtime;
 
+#[cfg(feature = "dynamic")]
 pub mod dynamic;
 mod error;
 // Only documentation and its tests contain it.
-#[cfg(all(any(doc, doctest), feature = "macros"))]
+#[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod plan;
+#[cfg(all(test, feature = "dynamic"))]
+#[path = "../tests/support/plans.rs"]
+mod plans;
 mod print;
 #[doc(hidden)]
 pub mod private;

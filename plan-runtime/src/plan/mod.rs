@@ -47,7 +47,9 @@
 mod body;
 mod display;
 mod graph;
+pub(crate) mod json;
 mod picture;
+#[cfg(feature = "dynamic")]
 mod plain;
 mod policy;
 mod reference;
@@ -57,6 +59,7 @@ mod uses;
 mod write;
 mod written;
 
+#[cfg(feature = "dynamic")]
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
 #[cfg(feature = "html")]

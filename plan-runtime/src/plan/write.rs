@@ -155,7 +155,7 @@ impl Serialize for InPlan<'_, Named> {
     }
 }
 
-impl<'a, T> InPlan<'a, T> {
+impl<T> InPlan<'_, T> {
     fn write_source<M: SerializeMap>(&self, map: &mut M, source: Source) -> Result<(), M::Error> {
         let key = match source {
             Source::Step(_) => "step",
@@ -397,7 +397,7 @@ pub(super) fn members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
         }
         Template::Tagged(tag, content) => match tag {
             Tag::None | Tag::Variant(Tagging::Untagged, _) => {
-                members(content.first().unwrap_or(&NULL), out)
+                members(content.first().unwrap_or(&NULL), out);
             }
             Tag::Variant(Tagging::External, name) => {
                 out.push(Member::Template(name, content.first().unwrap_or(&NULL)));
@@ -425,7 +425,7 @@ impl Serialize for InPlan<'_, &[Member<'_>]> {
         for member in self.part {
             match member {
                 Member::Template(name, template) => {
-                    map.serialize_entry(name, &self.of(*template))?
+                    map.serialize_entry(name, &self.of(*template))?;
                 }
                 Member::Name(name, text) => map.serialize_entry(name, text)?,
                 Member::Flat(_) => {}

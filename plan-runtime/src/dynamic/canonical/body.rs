@@ -4,6 +4,7 @@ use super::Canonical;
 use crate::dynamic::draft::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
+use crate::plan::json::DEEPEST_BODY;
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Shared, Step, Template, ToolInfo};
 use crate::resolve::describe::short;
 use std::borrow::Cow;
@@ -26,9 +27,6 @@ const FOR: &[&str] = &["pattern", "list", "body"];
 
 /// What a body is one of.
 const KINDS: [&str; 4] = ["tool", "value", "if", "for"];
-
-/// How deep bodies may be nested at most.
-const DEEPEST: usize = 64;
 
 impl Canonical<'_> {
     pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
@@ -352,7 +350,7 @@ impl Canonical<'_> {
 
     /// A body in another one, with a local value of its own if that is bound.
     fn inner(&mut self, node: Node<'_>, what: &str, depth: usize, binds: Option<Bound>) -> Body {
-        let deepest = self.draft.limits.depth.min(DEEPEST);
+        let deepest = self.draft.limits.depth.min(DEEPEST_BODY);
         if depth >= deepest {
             let message =
                 format!("conditions and loops are nested more than {deepest} levels deep");

@@ -104,9 +104,10 @@ impl Draft {
                 short(&member.name)
             );
             let place = source.place(member.key.slice());
-            let note = match strict || promise.is_some() {
-                true => Note::error(Code::UnknownMember, place, message),
-                false => Note::warning(Code::UnknownMember, place, message),
+            let note = if strict || promise.is_some() {
+                Note::error(Code::UnknownMember, place, message)
+            } else {
+                Note::warning(Code::UnknownMember, place, message)
             };
             self.note(note.help(help));
         }

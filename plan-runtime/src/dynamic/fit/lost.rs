@@ -79,17 +79,19 @@ impl<'a> Known<'a> {
     pub(super) fn style(&self, reference: &Reference) -> Style {
         let source = reference.source;
         let name = self.plan.name_of(source).unwrap_or("value");
-        let named = match syntax::is_name(self.dialect, name) {
-            true => name.to_owned(),
-            false => format!("[{}]", syntax::quote(name)),
+        let named = if syntax::is_name(self.dialect, name) {
+            name.to_owned()
+        } else {
+            format!("[{}]", syntax::quote(name))
         };
         let head = match (self.dialect, source) {
             (Dialect::ToolPlan, _) => format!("$ref:{named}"),
             (Dialect::Blueprint, Source::Step(index)) => {
                 let result = format!("${{step[{index}].result");
-                match reference.written.starts_with(&result) {
-                    true => result,
-                    false => format!("${{step[{index}].data"),
+                if reference.written.starts_with(&result) {
+                    result
+                } else {
+                    format!("${{step[{index}].data")
                 }
             }
             (Dialect::ActionPlan, Source::Step(_)) => format!("{{{{{named}.result"),

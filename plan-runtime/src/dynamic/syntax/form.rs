@@ -16,9 +16,12 @@ pub(in crate::dynamic) enum To<'n> {
 /// A reference as the dialect writes it; `None` where the dialect has no inputs.
 pub(in crate::dynamic) fn form(dialect: Dialect, to: To<'_>, path: &[Segment]) -> Option<String> {
     let names = Names::of(dialect);
-    let name = |name: &str| match names.is_name(name) {
-        true => name.to_owned(),
-        false => format!("[{}]", quote(name)),
+    let name = |name: &str| {
+        if names.is_name(name) {
+            name.to_owned()
+        } else {
+            format!("[{}]", quote(name))
+        }
     };
     Some(match (dialect, to) {
         (Dialect::ToolPlan, To::Step(_, id)) => {

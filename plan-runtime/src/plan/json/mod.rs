@@ -1,0 +1,43 @@
+//! The JSON of a plan, read without more than serde: the first mistake ends it. With the feature `dynamic`, the reader in
+//! [`dynamic`](crate::dynamic) takes its place, which tells of all mistakes and where they are. Both accept the same documents.
+
+mod pattern;
+#[cfg(any(test, not(feature = "dynamic")))]
+mod read;
+#[cfg(all(test, feature = "dynamic"))]
+mod tests;
+mod text;
+#[cfg(any(test, not(feature = "dynamic")))]
+mod value;
+
+#[cfg(feature = "dynamic")]
+pub(crate) use pattern::only_names;
+#[cfg(feature = "dynamic")]
+pub(crate) use text::Json;
+
+use super::Number;
+
+/// How deep lists and objects are nested at most in a template.
+#[cfg(any(test, not(feature = "dynamic")))]
+const DEEPEST: usize = 127;
+
+/// How many parts the path of a reference has at most. No JSON is nested so deep.
+pub(crate) const MOST_PARTS: usize = 256;
+
+/// How deep bodies are nested at most.
+pub(crate) const DEEPEST_BODY: usize = 64;
+
+/// A number that is exactly as written, or a decimal as close as floating point comes.
+pub(crate) fn number(written: &str) -> Option<Number> {
+    if let Ok(value) = written.parse() {
+        return Some(Number::Unsigned(value));
+    }
+    match written.parse::<i64>() {
+        Ok(0) | Err(_) => {}
+        Ok(value) => return Some(Number::Signed(value)),
+    }
+    let value: f64 = written.parse().ok()?;
+    let is_integer = !written.contains(['.', 'e', 'E']);
+    let is_exact = !is_integer || format!("{value:.0}") == written;
+    (value.is_finite() && is_exact).then_some(Number::Float(value))
+}
