@@ -1,4 +1,4 @@
-//! A plan that a language model wrote, checked and run: `cargo run --example llm_plan -- examples/plans/reply.json message="On it."`
+//! A plan that a language model wrote, checked and run: `cargo run --example llm_plan --features llm -- examples/plans/reply.json message="On it."`
 //!
 //! `examples/plans/faulty.json` shows what is said of a plan with mistakes in it.
 

@@ -48,7 +48,8 @@ plan! {
     }
 }
 
-fn main() -> Result<()> {
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
     let account = |cents, currency: &str| Account {
         cents,
         currency: currency.to_owned(),
@@ -71,15 +72,12 @@ fn main() -> Result<()> {
 
     // By itself, and as two steps that run at once.
     let alone = Balance { owner: "bo".into() }.run(&bank);
-    println!("alone:  {:.2} EUR", smol::block_on(alone)?);
-    println!(
-        "nested: {}",
-        smol::block_on(compare("ada", "bo").run(&bank))?
-    );
+    println!("alone:  {:.2} EUR", alone.await?);
+    println!("nested: {}", compare("ada", "bo").run(&bank).await?);
 
     // An error says where it comes from, through every plan on its way.
     for other in ["cy", "dee"] {
-        if let Err(error) = smol::block_on(compare("ada", other).run(&bank)) {
+        if let Err(error) = compare("ada", other).run(&bank).await {
             let again = if error.is_transient() {
                 "may"
             } else {

@@ -1,6 +1,6 @@
 //! A plan in JSON, written as Rust: a model drafts, the compiler checks, the author keeps.
 //!
-//! `cargo run --example promote -- examples/plans/refund.json` prints the `plan!`, ready to be pasted.
+//! `cargo run --example promote --features rust -- examples/plans/refund.json` prints the `plan!`, ready to be pasted.
 //!
 //! Where the plan has code in it, all of that is listed, and nothing is printed without `--allow-code` as the last argument.
 
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plans/refund.json");
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/plans/refund.json");
     let file = std::env::args()
         .nth(1)
         .unwrap_or_else(|| default.to_owned());

@@ -95,7 +95,7 @@ plan! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let mailbox = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mailbox.json");
+    let mailbox = Path::new(env!("CARGO_MANIFEST_DIR")).join("mailbox.json");
     let mail: Mail = serde_json::from_str(&fs::read_to_string(mailbox)?)?;
 
     // The plan is data, there before anything runs.

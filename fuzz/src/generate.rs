@@ -82,9 +82,10 @@ impl Choices<'_> {
     fn object(&mut self, member: &mut dyn FnMut(&mut Self) -> Value) -> Value {
         let mut members = Map::new();
         for _ in 0..self.below(4) {
-            let name = match self.seldom() {
-                true => self.text(),
-                false => self.of(&NAMES).to_owned(),
+            let name = if self.seldom() {
+                self.text()
+            } else {
+                self.of(&NAMES).to_owned()
             };
             members.insert(name, member(self));
         }
@@ -138,10 +139,13 @@ impl Choices<'_> {
                 self.object(&mut |choices| choices.schema(depth - 1)),
             ),
             9 => ("required", json!([self.of(&NAMES)])),
-            10 => match self.is() {
-                true => ("additionalProperties", self.schema(depth - 1)),
-                false => ("additionalProperties", false.into()),
-            },
+            10 => {
+                if self.is() {
+                    ("additionalProperties", self.schema(depth - 1))
+                } else {
+                    ("additionalProperties", false.into())
+                }
+            }
             11 => ("items", self.schema(depth - 1)),
             12 => (
                 "prefixItems",
@@ -192,9 +196,10 @@ pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
     }
     let mut steps = Vec::new();
     for index in 0..1 + choices.below(5) {
-        let id = match choices.seldom() {
-            true => format!("{}{index}", choices.text()),
-            false => format!("s{index}"),
+        let id = if choices.seldom() {
+            format!("{}{index}", choices.text())
+        } else {
+            format!("s{index}")
         };
         let mut step = known.body(choices, 3);
         step["id"] = id.clone().into();
@@ -251,9 +256,12 @@ impl Known {
             3 | 4 => self.reference(choices),
             5 => choices.list(&mut |choices| self.template(choices, depth - 1)),
             6 => {
-                let part = |choices: &mut Choices<'_>| match choices.is() {
-                    true => choices.text().into(),
-                    false => json!({ "value": self.reference(choices) }),
+                let part = |choices: &mut Choices<'_>| {
+                    if choices.is() {
+                        choices.text().into()
+                    } else {
+                        json!({ "value": self.reference(choices) })
+                    }
                 };
                 json!({ "text": [part(choices), part(choices)] })
             }
@@ -268,9 +276,10 @@ impl Known {
     fn body(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
         match choices.below(if depth == 0 { 6 } else { 10 }) {
             0..6 => {
-                let tool = match choices.seldom() {
-                    true => choices.text(),
-                    false => choices.of(&TOOLS).to_owned(),
+                let tool = if choices.seldom() {
+                    choices.text()
+                } else {
+                    choices.of(&TOOLS).to_owned()
                 };
                 let tool = json!({"name": tool, "description": choices.text()});
                 json!({"tool": tool, "arguments": self.object(choices, 3)})
@@ -287,12 +296,13 @@ impl Known {
                 self.locals += 1;
                 let then = self.body(choices, depth - 1);
                 self.locals -= 1;
-                json!({ "if": [{ "pattern": choices.of(&["x", "Some(x)", "x , _"]), "value": value, "then": then }] })
+                json!({ "if": [{ "pattern": choices.of(&["Some(x)", "Some( y )", "x"]), "value": value, "then": then }] })
             }
             _ => {
-                let list = match choices.is() {
-                    true => self.reference(choices),
-                    false => choices.list(&mut |choices| self.template(choices, 1)),
+                let list = if choices.is() {
+                    self.reference(choices)
+                } else {
+                    choices.list(&mut |choices| self.template(choices, 1))
                 };
                 self.locals += 1;
                 let body = self.body(choices, depth - 1);

@@ -235,9 +235,10 @@ fn skeleton(tokens: TokenStream) -> Vec<String> {
             TokenTree::Punct(punct) if punct.as_char() == '#' => {
                 let is_doc =
                     matches!(tokens.peek(), Some(TokenTree::Group(group)) if is_doc(group));
-                match is_doc {
-                    true => drop(tokens.next()),
-                    false => all.push("#".to_owned()),
+                if is_doc {
+                    drop(tokens.next());
+                } else {
+                    all.push("#".to_owned());
                 }
             }
             TokenTree::Group(group) => {

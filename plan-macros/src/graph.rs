@@ -209,7 +209,7 @@ fn of_value(value: &Value, visit: &mut dyn FnMut(Part<'_>)) {
         Value::Computed(computed) => visit(Part::Computed(computed)),
         Value::Some(_, _, value) => of_value(value, visit),
         Value::List(_, values) | Value::Tuple(_, values) => {
-            values.iter().for_each(|value| of_value(value, visit))
+            values.iter().for_each(|value| of_value(value, visit));
         }
         Value::Literal(literal) => of_fields(&literal.fields, visit),
         Value::Json(_, json) => of_json(json, visit),

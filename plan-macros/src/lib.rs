@@ -12,8 +12,6 @@
 //! Each is handed the same `report`, says `report.error(token, …)`, and goes on: what failed becomes `Value::Broken`, of which nothing
 //! more is said. Editors are given another expansion, the `mirror`. The other macros are `tool` and `shape`; `options` reads the
 //! attributes of all.
-#![forbid(unsafe_code)]
-#![deny(missing_docs)]
 
 mod ast;
 mod docs;

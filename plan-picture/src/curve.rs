@@ -69,10 +69,11 @@ impl Display for Curve<'_> {
 }
 
 fn write_bend(f: &mut Formatter<'_>, from: Point, to: Point, down: bool) -> Result {
-    let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
-    let (one, two) = match down {
-        true => ((from.0, middle.1), (to.0, middle.1)),
-        false => ((middle.0, from.1), (middle.0, to.1)),
+    let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
+    let (one, two) = if down {
+        ((from.0, middle.1), (to.0, middle.1))
+    } else {
+        ((middle.0, from.1), (middle.0, to.1))
     };
     write!(
         f,

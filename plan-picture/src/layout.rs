@@ -168,9 +168,10 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
         ranksep,
         marginx: margin,
         marginy: margin,
-        ranker: match cost(graph) > EXACT {
-            true => Ranker::TightTree,
-            false => Ranker::NetworkSimplex,
+        ranker: if cost(graph) > EXACT {
+            Ranker::TightTree
+        } else {
+            Ranker::NetworkSimplex
         },
         ..LayoutOptions::default()
     };
@@ -216,9 +217,10 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
 fn ends(graph: &Boxes<'_>, layout: &Layout, (from, to): (usize, usize)) -> (Point, Point) {
     let side = |place: usize, sign: f64| {
         let ((x, y), (width, height)) = (layout.boxes[place], graph.sizes[place]);
-        match layout.down {
-            true => (x, y + sign * height / 2.0),
-            false => (x + sign * width / 2.0, y),
+        if layout.down {
+            (x, y + sign * height / 2.0)
+        } else {
+            (x + sign * width / 2.0, y)
         }
     };
     (side(from, 1.0), side(to, -1.0))
@@ -237,9 +239,10 @@ fn in_columns(graph: &Boxes<'_>, down: bool) -> Layout {
     for &level in graph.levels {
         let (rank, row) = (level as f64, rows[level] as f64);
         rows[level] += 1;
-        let (x, y) = match down {
-            true => (row * (width + beside), rank * (height + 2.0 * between)),
-            false => (rank * (width + 2.0 * between), row * (height + beside)),
+        let (x, y) = if down {
+            (row * (width + beside), rank * (height + 2.0 * between))
+        } else {
+            (rank * (width + 2.0 * between), row * (height + beside))
         };
         let (x, y) = (x + margin + width / 2.0, y + margin + height / 2.0);
         layout.width = layout.width.max(x + width / 2.0 + margin);

@@ -11,8 +11,6 @@
 //! assert_eq!(layout.boxes.len(), 2);
 //! assert!(layout.curves(&sizes).next().unwrap().to_string().starts_with('M'));
 //! ```
-#![forbid(unsafe_code)]
-#![deny(missing_docs)]
 
 mod curve;
 mod label;

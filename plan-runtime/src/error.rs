@@ -154,9 +154,10 @@ impl From<Error> for Box<dyn StdError> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match f.alternate() {
-            true => write!(f, "{}", Chain(self.as_std())),
-            false => write!(f, "{}", Lines(&self.error)),
+        if f.alternate() {
+            write!(f, "{}", Chain(self.as_std()))
+        } else {
+            write!(f, "{}", Lines(&self.error))
         }
     }
 }

@@ -1,11 +1,14 @@
-//! Workflows that rustc checks: plans are steps that call tools, written in Rust, checked by rustc, and data all the same.
+//! Workflows that rustc checks.
+//!
+//! A plan is a list of steps that call tools. You write it in Rust with [`plan!`](crate::plan!), rustc checks it, and it is data that you can
+//! print, draw, store as JSON and run.
 //!
 //! ```
 //! use plan_runtime::{Error, Result, Shape, plan, tool};
 //! use serde::{Deserialize, Serialize};
 //! use std::collections::BTreeMap;
 //!
-//! /// The application: what the tools work on.
+//! /// The application, which the tools work on.
 //! struct Shop {
 //!     prices: BTreeMap<&'static str, u32>,
 //! }
@@ -17,7 +20,7 @@
 //!     item: String,
 //! }
 //!
-//! /// Looks up what an item costs.
+//! /// Looks up the price of an item.
 //! #[tool]
 //! async fn find_offer(shop: &Shop, item: String) -> Result<Offer> {
 //!     match shop.prices.get(item.as_str()) {
@@ -33,7 +36,7 @@
 //! }
 //!
 //! plan! {
-//!     /// Sells so many of an item, and a bag.
+//!     /// Sells a number of items, and a bag.
 //!     Sell(item: String, count: u32) -> String {
 //!         step goods = FindOffer { item };
 //!         step bag = FindOffer { item: "bag" };
@@ -49,7 +52,7 @@
 //! let run = Sell { item: "lamp".into(), count: 2 }.run(&shop);
 //! assert_eq!(smol::block_on(run)?, "2 lamp, bag: 81");
 //!
-//! // The plan is data, before anything runs. `goods` and `bag` need nothing, so they run at once.
+//! // The plan is data before anything runs. `goods` and `bag` need no other step, so they run concurrently.
 //! assert_eq!(Sell::PLAN.levels().len(), 2);
 //! let json = serde_json::to_value(Sell::PLAN)?;
 //! let bag = &json["steps"][2]["arguments"]["object"]["lines"][1]["reference"];
@@ -63,51 +66,55 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where things are
+//! # Overview
 //!
-//! | | |
+//! | item | contents |
 //! |---|---|
-//! | [`guide`] | a guide, from a first plan to all that a plan can do; every check with its cure |
-//! | [`plan!`](crate::plan!) | writes a plan: steps, references, values, what is checked |
-//! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | what steps call |
+//! | [`guide`] | a guide, from a first plan to everything that a plan can do; every check with its fix |
+//! | [`plan!`](crate::plan!) | the macro: steps, references, values, checks |
+//! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | the contract of a tool and its implementations |
 //! | [`Shape`] | how a type looks in JSON, so that references can lead into it |
 //! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, pictures of it |
-//! | [`dynamic`] | plans that come as JSON: readers, checks, toolboxes, and back to text or Rust |
-//! | [`run`] | runs and their options, reports, observers, timers, and why a run failed |
-//! | [`resolve`] | from outputs to arguments |
-//! | [`Error`], [`Result`], [`ResultExt`] | why a tool failed |
+//! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source |
+//! | [`run`] | runs, their options, reports, observers, timers and errors |
+//! | [`resolve`] | building arguments from outputs |
+//! | [`Error`], [`Result`], [`ResultExt`] | the errors of tools |
 //!
-//! # How values cross from step to step
+//! # Values between steps
 //!
-//! An output is serialised when its step ends, and the arguments of a later step are deserialised straight out of the
-//! outputs it refers to. So a value is for the next step what serde makes of it, and a text is inert: nothing in it is ever
-//! read as a reference. A computed value sees the Rust value that the tool gave.
+//! An output is serialized when its step ends. The arguments of a later step are deserialized from the outputs that it refers to. So the next
+//! step gets what serde makes of a value. Text in an output is never interpreted as a reference. A computed value borrows the Rust value that the
+//! tool returned, or a deserialized copy.
 //!
 //! # Features
 //!
-//! | | |
+//! | feature | adds |
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
-//! | `diagnostics` | [`Findings::render`](dynamic::Findings): mistakes in JSON plans underlined as rustc does it, with `annotate-snippets` |
-//! | `rust` | `Plan::to_rust`: a plan as the source of a `plan!`, with `prettyplease` |
+//! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every mistake with its place, checks, toolboxes, writers |
+//! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the mistakes in a JSON plan as rustc does, with `annotate-snippets` |
+//! | `rust` | `Plan::to_rust`, which writes a plan as the source of a `plan!`, with `prettyplease` |
+//! | `schema` | `dynamic::Toolbox::with_schema`, which generates the [JSON Schemas](dynamic::Contract) of a tool, with `schemars` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
-//! | `schema` | `dynamic::Toolbox::with_schema`: [JSON Schemas](dynamic::Contract) of tools, with `schemars` |
-//! | `html` | `Report::to_html`: a [report](Report) as a page with the plan's graph and a timeline, laid out with `dagre` |
-//! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars with `indicatif` |
-#![forbid(unsafe_code)]
-#![deny(missing_docs)]
-// Says of each item which feature it needs, where the documentation is made with a nightly toolchain.
+//! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars, with `indicatif` |
+//! | `html` | `Report::to_html`, which writes a [report](Report) as an HTML page with the plan's graph and a timeline, with `dagre` |
+//! | `docs-svg` | a picture of each plan's graph in its documentation, with `dagre`, while `cargo doc` runs |
+// Documentation from a nightly toolchain shows which feature each item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Generated code names `::plan_runtime`, in this crate's own tests and docs too.
+// Generated code refers to `::plan_runtime`, also in this crate's own tests and docs.
 extern crate self as plan_runtime;
 
+#[cfg(feature = "dynamic")]
 pub mod dynamic;
 mod error;
-// Only documentation and its tests have it.
-#[cfg(all(any(doc, doctest), feature = "macros"))]
+// Only documentation and its tests contain it.
+#[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod plan;
+#[cfg(all(test, feature = "dynamic"))]
+#[path = "../tests/support/plans.rs"]
+mod plans;
 mod print;
 #[doc(hidden)]
 pub mod private;
@@ -124,8 +131,8 @@ pub use crate::run::{Report, Run, RunError};
 pub use crate::shape::Shape;
 pub use crate::tool::{Call, Tool};
 
-/// Makes the contract of a tool from the struct of its arguments. The tool is carried out by an implementation of
-/// [`Call`](trait@Call), one for each application that has it.
+/// Implements [`Tool`](trait@Tool), the contract of a tool, for the struct of its arguments. Implement [`Call`](trait@Call) for each
+/// application that has the tool.
 ///
 /// ```
 /// use plan_runtime::{Call, Result, Shape, Tool};
@@ -152,13 +159,14 @@ pub use crate::tool::{Call, Tool};
 ///
 /// | option | means |
 /// |---|---|
-/// | `#[tool(output = Type)]` | what the tool gives back; always needed |
-/// | `#[tool(name = "mail.count")]` | its name in plans and reports, in place of the struct's in snake case |
-/// | `#[tool(crate = path)]` | the path of this crate, where it has another name |
+/// | `#[tool(output = Type)]` | the type of the tool's output; required |
+/// | `#[tool(name = "mail.count")]` | the name in plans and reports; by default, the struct's name in snake case |
+/// | `#[tool(crate = path)]` | the path of this crate, if it is renamed |
 #[cfg(feature = "macros")]
 pub use plan_macros::Tool;
 
-/// Says how a type looks in JSON, by reading its serde attributes, so that references can lead into it.
+/// Implements [`Shape`](trait@Shape), which describes how a type looks in JSON, so that references can lead into it. Reads the type's serde
+/// attributes.
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, plan, tool};
@@ -198,15 +206,15 @@ pub use plan_macros::Tool;
 /// assert_eq!(pointers, ["/pageNumber", "/width"]);
 /// ```
 ///
-/// A reference to what serde leaves out does not compile. Enums are values that no reference leads into. The trait's
-/// documentation says the rest: [`Shape`](trait@Shape).
+/// A reference to a field that serde skips does not compile. References cannot lead into enums. The documentation of the trait
+/// [`Shape`](trait@Shape) has the details.
 #[cfg(feature = "macros")]
 pub use plan_macros::Shape;
 
-/// Makes a tool of an `async fn`: a struct of its parameters, named as the function is in camel case, its
-/// [`Tool`](trait@Tool) and its [`Call`](trait@Call). The function stays as it is.
+/// Generates a tool from an `async fn`: a struct of its parameters, named like the function in upper camel case, with
+/// [`Tool`](trait@Tool) and [`Call`](trait@Call). The function itself is unchanged.
 ///
-/// The first parameter is the application, if it is a reference. A tool without it is one of every application.
+/// The first parameter is the application if it is a reference. A function without such a parameter is a tool of every application.
 ///
 /// ```
 /// use plan_runtime::{Result, ResultExt, plan, tool};
@@ -218,7 +226,7 @@ pub use plan_macros::Shape;
 /// #[tool]
 /// async fn read_number(
 ///     config: &Config,
-///     /// Where it stands.
+///     /// The name of the setting.
 ///     key: String,
 ///     #[serde(default)] fallback: u32,
 /// ) -> Result<u32> {
@@ -228,7 +236,7 @@ pub use plan_macros::Shape;
 ///     }
 /// }
 ///
-/// // The documentation of a parameter is that of the field.
+/// // Doc comments of parameters go to the fields.
 /// let tool = ReadNumber { key: "width".into(), fallback: 80 };
 ///
 /// let plan = plan! {
@@ -244,17 +252,16 @@ pub use plan_macros::Shape;
 ///
 /// | option | means |
 /// |---|---|
-/// | `#[tool(name = "config.number")]` | its name in plans and reports, in place of the function's |
+/// | `#[tool(name = "config.number")]` | the name in plans and reports; by default, the function's name |
 /// | `#[tool(struct = Number)]` | the name of the struct |
-/// | `#[tool(crate = path)]` | the path of this crate, where it has another name |
+/// | `#[tool(crate = path)]` | the path of this crate, if it is renamed |
 ///
-/// `#[derive(…)]` and `#[serde(…)]` below `#[tool]` go to the struct, `#[serde(…)]` on a parameter to its field. Parameters
-/// are owned values, and tools are not generic. What is returned is a `Result` whose error converts into
-/// [`Error`].
+/// `#[derive(…)]` and `#[serde(…)]` below `#[tool]` are moved to the struct, `#[serde(…)]` on a parameter to its field. Parameters
+/// are owned values, and tools are not generic. The function returns a `Result` whose error converts into [`Error`].
 #[cfg(feature = "macros")]
 pub use plan_macros::tool;
 
-/// Makes a plan: a `static` description of steps that call tools, checked by rustc.
+/// Defines a plan: a static description of steps that call tools, checked by rustc.
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, plan, tool};
@@ -269,14 +276,14 @@ pub use plan_macros::tool;
 ///     // …
 /// }
 ///
-/// /// Books a room, and says which.
+/// /// Books a room and returns its name.
 /// #[tool]
 /// async fn book_room(seats: usize, hour: u8) -> Result<String> {
 ///     # Ok(format!("room for {seats} at {hour}"))
 ///     // …
 /// }
 ///
-/// /// Sends a message, and says how many letters it had.
+/// /// Sends a message and returns its length.
 /// #[tool]
 /// async fn send(to: Option<String>, names: Vec<String>, text: String) -> Result<usize> {
 ///     # Ok(text.len() + names.len() + to.map_or(0, |to| to.len()))
@@ -287,7 +294,7 @@ pub use plan_macros::tool;
 ///     /// Invites a team.
 ///     #[derive(Clone, Debug)]
 ///     pub Invite(team: String, /** The hour of the day. */ hour: u8) -> usize {
-///         /// Who is it?
+///         /// Find the people.
 ///         step people = FindTeam { name: team };
 ///
 ///         // A computed value: any Rust over steps, inputs, constants and functions.
@@ -299,7 +306,7 @@ pub use plan_macros::tool;
 ///             text: format!("We meet in {room} at {hour:02}:00."),
 ///         };
 ///
-///         // Nothing of `sent` is used, yet it comes first.
+///         // Starts after `sent`, whose output it does not use.
 ///         #[after(sent)]
 ///         step done = Send { to: None, names: [], text: "done" };
 ///
@@ -315,36 +322,36 @@ pub use plan_macros::tool;
 ///
 /// # The two forms
 ///
-/// `plan! { attributes visibility Name(input: Type, …) -> Output { steps and an expression } }` makes a struct `Name` of the
-/// inputs, which is a [`Tool`](trait@Tool) as any other, with a constant `PLAN`, the [plan as data](crate::Plan), and a
+/// `plan! { attributes visibility Name(input: Type, …) -> Output { steps and an expression } }` is an item. It defines a struct `Name` with the
+/// inputs as fields. The struct is a [`Tool`](trait@Tool) like any other, with a constant `PLAN`, the [plan as data](crate::Plan), and a
 /// method `run(self, app: &App) -> `[`Run`] for all applications that have the tools of its steps. Without
-/// `-> Output` and a last expression the output is `()`.
+/// `-> Output` and a last expression, the output is `()`.
 ///
-/// `plan! { steps and an expression }` is an expression: a plan without inputs, with the methods `run(&app)` and `plan()`.
+/// `plan! { steps and an expression }` is an expression. Its value is a plan without inputs, with the methods `run(&app)` and `plan()`.
 ///
 /// # Steps
 ///
 /// | written | means |
 /// |---|---|
 /// | `step name = Tool { argument: value, … };` | calls a tool |
-/// | `step name: Type = value;` | a computed step: a value, no tool |
-/// | `step name = if condition { call } else if … { call } else { call };` | the call of the first branch whose condition holds |
-/// | `step name = for pattern in list { call };` | a call for each element |
+/// | `step name: Type = value;` | a computed step: a value, no call |
+/// | `step name = if condition { call } else if … { call } else { call };` | calls the tool of the first branch whose condition is true |
+/// | `step name = for pattern in list { call };` | calls the tool for each element |
 /// | a doc comment before it | the step's intent, which the printed plan shows |
-/// | `#[after(one, other)]` before it | starts after these steps, though it refers to none of them |
-/// | other attributes before it | what it does about failures and time, see [below](#policies) |
+/// | `#[after(one, other)]` before it | starts after these steps, without using their outputs |
+/// | other attributes before it | [policies](#policies) for failures and time |
 ///
-/// The order in which steps are written does not matter: each starts when all that it refers to is there.
+/// The order of the steps in the text does not matter. A step starts as soon as everything that it refers to is available.
 ///
 /// # Conditions and loops
 ///
-/// The braces of an `if` or a `for` hold one call, or another `if` or `for`, without a `;`:
+/// The braces of an `if` or a `for` contain one call, or another `if` or `for`, without a `;`:
 ///
 /// ```text
 /// body      = call | if | for
 /// call      = Tool { argument: value, … }
 /// if        = "if" condition "{" body "}" { "else if" condition "{" body "}" } [ "else" "{" body "}" ]
-/// condition = a Rust expression of type bool, in which `let pattern = value` may stand, too
+/// condition = a Rust expression of type bool, which may contain `let pattern = value`
 /// for       = "for" pattern "in" list "{" body "}"
 /// list      = a reference, or a Rust expression that iterates
 /// ```
@@ -366,10 +373,10 @@ pub use plan_macros::tool;
 ///
 /// plan! {
 ///     Dinner(guests: Vec<Guest>, formal: bool) -> Vec<String> {
-///         // Without an `else`, a step is an `Option` of what its tool gives.
+///         // Without an `else`, a step is an `Option` of its tool's output.
 ///         step menu = if formal && guests.len() > 1 { PrintCard { text: "Menu" } };
 ///
-///         // What `if let` and `for` bind is referred to as a step is.
+///         // A name that `if let` or `for` binds is used like a step.
 ///         step cards = for guest in guests {
 ///             if let Some(other) = &guest.plus_one {
 ///                 PrintCard { text: format!("{} and {other}", guest.name) }
@@ -398,34 +405,33 @@ pub use plan_macros::tool;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// - The branches of an `if` give the same type. A step with an `else` has that type, one without it is an `Option` of it. If it is
-///   `#[optional]`, too, that is one `Option`, not two.
-/// - Conditions are asked in their order, and the arguments of the branch that is taken are resolved, no others. But a step that
-///   only another branch needs runs all the same: steps start as soon as they can, which is before the condition is known.
-/// - A computed value, and so a condition, borrows the outputs that it mentions: `if let Some(x) = &maybe`, not `= maybe`, where
-///   `x` is no `Copy` type.
-/// - A list is a `Vec`, an array, a set, a map (of pairs), an untyped array or object, or any expression that iterates. It is gone
-///   through as fast as the run's and the step's [concurrency](#policies) allow, and the output is a `Vec` in the order of
-///   the list; that of an empty list is empty.
+/// - The branches of an `if` have the same type. A step with an `else` has that type. A step without it is an `Option` of that type. If it is
+///   also `#[optional]`, that is one `Option`, not two.
+/// - Conditions are evaluated in order, and only the arguments of the chosen branch are resolved. But a step that only another branch
+///   needs still runs: steps start as soon as they can, which is before the condition is known.
+/// - A condition borrows the outputs that it mentions, like any computed value. Unless `x` is `Copy`, write `if let Some(x) = &maybe`, not
+///   `= maybe`.
+/// - A list is a `Vec`, an array, a set, a map (of pairs), an untyped array or object, or any expression that iterates. Its elements run
+///   concurrently, within the [concurrency](#policies) of the run and the step. The output is a `Vec` in the order of the list. It is empty
+///   for an empty list.
 /// - An error names the element: `cards[1]`, `dinner[1][0]`.
 ///
 /// # Policies
 ///
 /// | written | means |
 /// |---|---|
-/// | `#[retry(3)]` | is tried three times at most; the wait before the next attempt is 100 ms at first, and doubles, up to 30 s, or to a first wait that is longer |
-/// | `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]` | the first wait, the longest one, and the whole of it; with jitter, a random part |
-/// | `#[retry(attempts = 3)]` | the same as `#[retry(3)]` |
-/// | `#[timeout("10s")]` | an attempt may take so long |
-/// | `#[deadline("1m 30s")]` | all attempts together may, and the waits between them |
-/// | `#[optional]` | its failure is no failure of the plan; it is an `Option`, and `None` then |
+/// | `#[retry(3)]` | at most three attempts. The first wait is at most 100 ms. It doubles with each attempt, up to 30 s, or up to the first wait if that is longer |
+/// | `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]` | the first wait, the longest wait, and waits without a random part (*jitter*) |
+/// | `#[timeout("10s")]` | a time limit for each attempt |
+/// | `#[deadline("1m 30s")]` | a time limit for all attempts and waits together |
+/// | `#[optional]` | a failure does not fail the plan; the step is an `Option`, which is `None` after a failure |
 /// | `#[optional(each)]` | the same for each element of a `for` |
-/// | `#[fallback(value)]` | its output if it fails, of the same type: any value, with references to inputs and other steps |
-/// | `#[concurrency(4)]` | so many elements of a `for` at once |
+/// | `#[fallback(value)]` | the output if the step fails, of the same type; any value, with references to inputs and other steps |
+/// | `#[concurrency(4)]` | the maximum number of elements of a `for` that run at the same time |
 ///
-/// Only what may help is tried again: transient errors, panics, and attempts that took too long; neither
-/// [permanent](crate::Error::permanent) errors nor arguments that cannot be resolved. In a `for`, each element has its own
-/// attempts and time limits.
+/// A step is tried again after transient errors, panics, and attempts that reached their time limit. It is not tried again after
+/// [permanent](crate::Error::permanent) errors, or if an argument cannot be resolved. In a `for`, each element has its own attempts and
+/// time limits.
 ///
 /// ```
 /// use plan_runtime::{Error, Result, plan, tool};
@@ -474,12 +480,11 @@ pub use plan_macros::tool;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// # What may be absent
+/// # Absence
 ///
-/// A step that may be skipped or may fail is an `Option`, as are a field that is one and what stands behind `?`. Where something
-/// has to be there, in an argument, in `format!`, as the list of a `for` or the condition of an `if`, it does not compile.
-/// There are three ways out: an argument that is an `Option`; an `else` or a `#[fallback(…)]`; a computed value that says what
-/// stands in for it, such as `menu.clone().unwrap_or_default()`.
+/// A step that may be skipped or may fail is an `Option`. So is an `Option` field, and a reference with `?` is optional. None of them compiles in an
+/// argument that is not an `Option`, in `format!`, as the list of a `for` or as the condition of an `if`. There are three ways out: an argument that
+/// is an `Option`; an `else` or a `#[fallback(…)]`; or a default in a computed value, such as `menu.clone().unwrap_or_default()`.
 ///
 /// ```compile_fail
 /// # use plan_runtime::{Result, plan, tool};
@@ -495,28 +500,27 @@ pub use plan_macros::tool;
 ///
 /// # Values
 ///
-/// A lower-case name is a step or an input. What is called, what has a `::` in it, and names in upper case are Rust's own.
+/// A lower-case name is a step or an input. Functions that are called, paths with `::`, and names in upper case are Rust's own.
 ///
 /// | written | means |
 /// |---|---|
 /// | `people[0].name`, `pair.0`, `map["key"]` | a reference, stored as a JSON Pointer |
-/// | `people.get(0)?.email?` | an optional one, through an `Option` or an element that may not be there |
-/// | `people[..].name` | one into every element |
-/// | `value["a"]`, `value.pointer("/a")` | one into a `serde_json::Value` |
+/// | `people.get(0)?.email?` | an optional reference, through an `Option` or an element that may not exist |
+/// | `people[..].name` | a reference into every element |
+/// | `value["a"]`, `value.pointer("/a")` | a reference into a `serde_json::Value` |
 /// | `"text"`, `5`, `None`, `Some(x)`, `[x, y]`, `(x, y)` | literals, with references in them |
 /// | `Type { field: x }`, `Type::Variant(x)` | nested literals |
 /// | `json!({"a": x})`, `format!("{x} {}", a.b)` | untyped values, texts |
-/// | any other expression | a computed value: it sees the Rust values behind the names it mentions, and borrows them |
-/// | `..` at the end of a tool's arguments | leaves out the others, which serde then fills |
+/// | any other expression | a computed value, which borrows the Rust values of the names that it mentions |
+/// | `..` at the end of a tool's arguments | leaves out the other arguments, which serde fills in |
 ///
-/// A reference may stand where its type, or an `Option` of its type, is needed; an optional one only where an `Option` is.
+/// A reference fits an argument of its type, or of an `Option` of its type. An optional reference fits only an `Option`.
 ///
-/// # What is refused
+/// # Checks
 ///
-/// Unknown and repeated names, cycles, paths and values of the wrong type, missing and repeated arguments, an optional value
-/// where one is required, branches of different types, a fallback that does not fit, attributes that say nothing of their
-/// step, a tool that is none, an application that lacks a tool. All mistakes of a plan are reported at once,
-/// each where it is:
+/// The compiler rejects unknown and repeated names, cycles, paths and values of the wrong type, missing and repeated arguments, an optional
+/// value where one is required, branches of different types, a fallback of another type, attributes that do not apply to their step, a step that does not call
+/// a tool, and an application that lacks a tool. It reports all mistakes of a plan together, each at its token:
 ///
 /// ```compile_fail
 /// # use plan_runtime::{Result, plan, tool};
@@ -529,7 +533,7 @@ pub use plan_macros::tool;
 /// }
 /// ```
 ///
-/// An application without a tool is found out where the plan is run on it:
+/// An application that lacks a tool is reported where the plan is run on it:
 ///
 /// ```compile_fail
 /// # use plan_runtime::{Call, Result, Shape, Tool, plan};
@@ -546,7 +550,7 @@ pub use plan_macros::tool;
 /// plan.run(&Library); // the application `Library` cannot call the tool `BookRoom`
 /// ```
 ///
-/// Where this crate has another name, `#![plan(crate = path)]` stands first in the macro.
+/// If this crate is renamed, write `#![plan(crate = path)]` first in the macro.
 #[cfg(feature = "macros")]
 pub use plan_macros::plan;
 

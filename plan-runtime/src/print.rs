@@ -40,9 +40,10 @@ struct Sight {
 
 impl Sight {
     fn sees(&mut self, c: char) -> bool {
-        self.spaces = match c.is_whitespace() {
-            true => self.spaces.saturating_add(1),
-            false => 0,
+        self.spaces = if c.is_whitespace() {
+            self.spaces.saturating_add(1)
+        } else {
+            0
         };
         if self.spaces > SPACES && !self.keeps_spaces {
             return false;
@@ -207,9 +208,10 @@ impl Display for Name<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         // A step of such a name is not this value.
         let value = matches!(self.0, "null" | "true" | "false");
-        match crate::plan::is_word(self.0) && !value {
-            true => f.write_str(self.0),
-            false => Quoted(self.0).fmt(f),
+        if crate::plan::is_word(self.0) && !value {
+            f.write_str(self.0)
+        } else {
+            Quoted(self.0).fmt(f)
         }
     }
 }
@@ -221,9 +223,10 @@ impl Display for Told<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let text = self.0;
         let spaced = text.trim() != text || text.contains("  ");
-        match text.is_empty() || spaced || text.contains(['`', '"', '[', '→']) || !is_seen(text) {
-            true => Quoted(text).fmt(f),
-            false => f.write_str(text),
+        if text.is_empty() || spaced || text.contains(['`', '"', '[', '→']) || !is_seen(text) {
+            Quoted(text).fmt(f)
+        } else {
+            f.write_str(text)
         }
     }
 }

@@ -271,9 +271,10 @@ fn reference(given: &Value, implicit: bool) -> String {
             && token
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        match plain {
-            true => text.push_str(&format!(".{token}")),
-            false => text.push_str(&format!("[{}]", json!(token))),
+        if plain {
+            text.push_str(&format!(".{token}"))
+        } else {
+            text.push_str(&format!("[{}]", json!(token)))
         }
     }
     text
@@ -387,9 +388,10 @@ fn booking_tools(tools: &Value, plans: &[Value]) -> Contracts {
         let arguments = json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
         let object = json!({"type": "object", "properties": tool["output"]});
         let is_list = steps().any(|step| step["tool"] == name && step["response"].is_array());
-        let output = match is_list {
-            true => json!({"type": "array", "items": object}),
-            false => object,
+        let output = if is_list {
+            json!({"type": "array", "items": object})
+        } else {
+            object
         };
         Contract::new(name.to_owned())
             .arguments(arguments)

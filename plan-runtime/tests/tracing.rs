@@ -92,9 +92,10 @@ impl Call<()> for Fetch {
     async fn call(self, (): &()) -> Result<u64> {
         smol::future::yield_now().await;
         tracing::info!("at work");
-        match self.ok {
-            true => Ok(1),
-            false => Err(Error::permanent("it is gone")),
+        if self.ok {
+            Ok(1)
+        } else {
+            Err(Error::permanent("it is gone"))
         }
     }
 }

@@ -51,9 +51,10 @@ fn blueprints_resolve_as_recorded_or_better() {
     for case in list(&corpus["cases"]) {
         // What a string resolves to is looked at as an argument.
         let wrapped = !case["params"].is_object();
-        let params = match wrapped {
-            true => json!({ "value": case["params"] }),
-            false => case["params"].clone(),
+        let params = if wrapped {
+            json!({ "value": case["params"] })
+        } else {
+            case["params"].clone()
         };
         let failed = |index: usize| case["steps"][index.to_string()]["success"] == false;
         let given = |index: usize| case["steps"].get(index.to_string());

@@ -101,9 +101,10 @@ fn references_are_judged_as_recorded() {
             .map(|step| tool(text(&step["id"]), &step["outputs"]))
             .collect();
         let sequential = case["sequential"] == true;
-        let document = match sequential {
-            true => in_order(case),
-            false => free(case),
+        let document = if sequential {
+            in_order(case)
+        } else {
+            free(case)
         };
         let ours = match Reader::new().tools(&tools).read(&document) {
             Ok(_) => "ok",

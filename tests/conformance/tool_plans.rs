@@ -268,10 +268,7 @@ fn tool_plans_run_as_recorded_or_better() {
         let recorded = match case.get("error") {
             Some(error) => Outcome::Error(text(&error["message"]).to_owned()),
             None => {
-                let steps = list(&case["step_results"]).iter().map(|step| match step["success"] == true {
-                    true => json!({ "id": step["id"], "output": json_or_text(text(&step["output"])).unwrap_or_default() }),
-                    false => json!({ "id": step["id"], "failed": true }),
-                });
+                let steps = list(&case["step_results"]).iter().map(|step| if step["success"] == true { json!({ "id": step["id"], "output": json_or_text(text(&step["output"])).unwrap_or_default() }) } else { json!({ "id": step["id"], "failed": true }) });
                 outcome(steps.collect(), list(&case["output_results"]).to_vec())
             }
         };

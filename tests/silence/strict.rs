@@ -152,7 +152,7 @@ plan! {
         label: Option<String>,
     ) -> (Option<u64>, Vec<Vec<Option<u64>>>, usize) {
         /// Find it.
-        #[retry(attempts = 3, backoff = "1ms", max = "1s", jitter = false)]
+        #[retry(3, backoff = "1ms", max = "1s", jitter = false)]
         #[timeout("10s")]
         #[deadline("1m")]
         step found = Find { name, limit };

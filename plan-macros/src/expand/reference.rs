@@ -290,7 +290,7 @@ pub(super) fn written(reference: &Reference) -> String {
             Hop::Optional(_) => written.push('?'),
             Hop::Get(_, _, key) => written.push_str(&format!(".get({})", key.to_token_stream())),
             Hop::Pointer(_, _, pointer, _) => {
-                written.push_str(&format!(".pointer({})", pointer.to_token_stream()))
+                written.push_str(&format!(".pointer({})", pointer.to_token_stream()));
             }
         }
     }

@@ -22,7 +22,7 @@ impl Mirror {
         let path = tokens.next();
         let given = tokens
             .peek_group(0, Delimiter::Parenthesis)
-            .map(|group| group.stream());
+            .map(proc_macro2::Group::stream);
         let given = given.unwrap_or_default();
         match &*name {
             "retry" => {

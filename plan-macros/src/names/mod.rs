@@ -143,13 +143,15 @@ impl Names {
                 };
                 format!("help: {kind} with a similar name exists: `{known}`")
             }
-            None if let Some(step) = self.bound.get(&text) => format!(
-                "help: `{text}` is bound in the step `{step}`, and is known only in the braces there"
-            ),
-            None => format!(
-                "help: a plan is static, so it sees no local variables; {}{text}: …)`",
-                self.inputs_help
-            ),
+            None => match self.bound.get(&text) {
+                Some(step) => format!(
+                    "help: `{text}` is bound in the step `{step}`, and is known only in the braces there"
+                ),
+                None => format!(
+                    "help: a plan is static, so it sees no local variables; {}{text}: …)`",
+                    self.inputs_help
+                ),
+            },
         };
         let message = format!("no step or input is named `{text}`\n{help}");
         (message, similar.is_some())

@@ -130,7 +130,7 @@ impl Resolver<'_> {
             Value::Scalar(_) | Value::None(_) | Value::Broken => {}
             Value::Some(_, _, value) => self.value(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
-                values.iter_mut().for_each(|value| self.value(value))
+                values.iter_mut().for_each(|value| self.value(value));
             }
             Value::Literal(literal) => self.fields(&mut literal.fields),
             Value::Json(_, json) => self.json(json),

@@ -55,32 +55,35 @@ pub(super) fn call(
                 fields: Fields::Unit,
             })
         }
-        _ if let Some((function, path)) = function(tokens.clone()) => {
-            report.error(
-                path,
-                format!(
-                    "`{function}` is a function, and a step calls a tool by the struct of its arguments\n\
-                     help: `#[tool]` makes `{0}` of `async fn {function}`: `step {name} = {0} {{ … }};`\n\
-                     help: for the value of an expression, say its type: `step {name}: Type = …;`",
-                    function.to_upper_camel_case(),
-                ),
-            );
-            Body::Broken(None)
-        }
-        _ if until == "`}`" => {
-            report.error(
-                tokens,
-                format!("expected the call of a tool: `{{ Tool {{ … }} }}`\nhelp: what calls no tool is a computed step, which says its type: `step {name}: Type = …;`"),
-            );
-            Body::Broken(None)
-        }
         _ => {
-            report.error(
-                name,
-                format!("a computed step says its type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
-            );
+            not_a_call(name, tokens, until, report);
             Body::Broken(None)
         }
+    }
+}
+
+/// Says of a value why it is not the call of a tool.
+fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Report) {
+    if let Some((function, path)) = function(tokens.clone()) {
+        report.error(
+            path,
+            format!(
+                "`{function}` is a function, and a step calls a tool by the struct of its arguments\n\
+                 help: `#[tool]` makes `{0}` of `async fn {function}`: `step {name} = {0} {{ … }};`\n\
+                 help: for the value of an expression, say its type: `step {name}: Type = …;`",
+                function.to_upper_camel_case(),
+            ),
+        );
+    } else if until == "`}`" {
+        report.error(
+            tokens,
+            format!("expected the call of a tool: `{{ Tool {{ … }} }}`\nhelp: what calls no tool is a computed step, which says its type: `step {name}: Type = …;`"),
+        );
+    } else {
+        report.error(
+            name,
+            format!("a computed step says its type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
+        );
     }
 }
 

@@ -199,9 +199,9 @@ fn after(attr: &Attribute) -> syn::Result<Vec<Ident>> {
         .map_err(|_| syn::Error::new_spanned(&attr.meta, USAGE))
 }
 
-/// `#[retry(3)]`, `#[retry(3, backoff = "200ms")]`, `#[retry(attempts = 5, backoff = "200ms", max = "10s", jitter = false)]`
+/// `#[retry(3)]`, `#[retry(5, backoff = "200ms", max = "10s", jitter = false)]`
 fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Result<()> {
-    const USAGE: &str = "`#[retry(…)]` says how often the step is tried at most: `#[retry(3)]` or `#[retry(attempts = 5, backoff = \"200ms\", max = \"10s\", jitter = false)]`";
+    const USAGE: &str = "`#[retry(…)]` gives the maximum number of attempts: `#[retry(3)]` or `#[retry(5, backoff = \"200ms\", max = \"10s\", jitter = false)]`";
     let tokens = arguments(attr, USAGE)?;
     let mut count = None;
     let parser = |input: ParseStream<'_>| {
@@ -214,16 +214,13 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         input.parse::<TokenStream>()
     };
     let rest = parser.parse2(tokens)?;
-    let known = &["attempts", "backoff", "max", "jitter"];
-    let before = report.len();
+    let Some(count) = count else {
+        return Err(syn::Error::new_spanned(&attr.meta, USAGE));
+    };
+    policy.attempts = Some(count);
+    let known = &["backoff", "max", "jitter"];
     options::read(rest, known, report, |key, input| {
         match key {
-            "attempts" if count.is_some() => {
-                return Err(
-                    input.error("how often the step is tried is given already, at the start")
-                );
-            }
-            "attempts" => count = Some(attempts(input)?),
             "backoff" => policy.backoff = Some(duration(input)?),
             "max" => policy.max = Some(duration(input)?),
             _ if !input.peek(LitBool) => {
@@ -233,11 +230,6 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         }
         Ok(())
     });
-    match count {
-        Some(count) => policy.attempts = Some(count),
-        None if report.len() > before => {}
-        None => return Err(syn::Error::new_spanned(&attr.meta, USAGE)),
-    }
     Ok(())
 }
 

@@ -48,7 +48,7 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Path {
                 options::read(list.tokens.clone(), &["crate"], report, |_, input| {
                     krate = options::krate(input)?;
                     Ok(())
-                })
+                });
             }
             other => report.error(
                 other,

@@ -71,11 +71,12 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
 
 /// What a contract says of a tool that only reads; of any other it says nothing.
 pub(super) fn read_only(read_only: bool) -> TokenStream {
-    match read_only {
-        true => quote!(
+    if read_only {
+        quote!(
             const READ_ONLY: bool = true;
-        ),
-        false => TokenStream::new(),
+        )
+    } else {
+        TokenStream::new()
     }
 }
 

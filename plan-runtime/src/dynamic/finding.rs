@@ -3,6 +3,8 @@
 mod note;
 
 use crate::print::{Line, Told};
+#[cfg(feature = "diagnostics")]
+pub(super) use note::boundary;
 pub(super) use note::{Note, Notes};
 use std::fmt;
 use std::ops::{Deref, Range};

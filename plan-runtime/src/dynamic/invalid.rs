@@ -157,9 +157,10 @@ impl Scanner<'_> {
                         let invalid = self.expected("a value");
                         let is_near = matches!(byte, b't' | b'f' | b'n') && invalid.help.is_none();
                         let words = "the words of JSON are `true`, `false` and `null`";
-                        return Err(match is_near {
-                            true => invalid.help(words),
-                            false => invalid,
+                        return Err(if is_near {
+                            invalid.help(words)
+                        } else {
+                            invalid
                         });
                     }
                 }

@@ -70,7 +70,7 @@ impl fmt::Display for Lacking {
         match (self.why, count) {
             (Why::NoForm(target), 1) => write!(f, "{target} has no form for a part of the plan:")?,
             (Why::NoForm(target), _) => {
-                write!(f, "{target} has no form for {count} parts of the plan:")?
+                write!(f, "{target} has no form for {count} parts of the plan:")?;
             }
             #[cfg(feature = "rust")]
             (Why::Foreign, 1) => f.write_str("the plan contains code from outside the program:")?,

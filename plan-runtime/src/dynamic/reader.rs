@@ -37,7 +37,7 @@ pub struct Reader<'c> {
     tools: Option<&'c Contracts>,
 }
 
-impl<'c> Reader<'c> {
+impl Reader<'_> {
     /// A reader that recognises the dialect.
     pub fn new() -> Self {
         Self::default()
@@ -101,7 +101,7 @@ impl<'c> Reader<'c> {
     /// ");
     /// ```
     #[must_use]
-    pub fn tools<'n>(self, tools: &'n Contracts) -> Reader<'n> {
+    pub fn tools(self, tools: &Contracts) -> Reader<'_> {
         Reader {
             tools: Some(tools),
             dialect: self.dialect,

@@ -1,7 +1,7 @@
 //! Findings with the places in the document underlined.
 
 use super::bytes;
-use super::finding::{Finding, Findings, Label, Severity};
+use super::finding::{Finding, Findings, Label, Severity, boundary};
 use crate::print::{Line, Safe, Told};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt::Write;
@@ -144,9 +144,10 @@ impl Window {
     fn snippet<'a, T: Clone>(&self, text: &str, origin: &'a str) -> Snippet<'a, T> {
         let part = &text[self.range.clone()];
         let snippet = Snippet::source(shown(part, part.len())).line_start(self.line);
-        match self.moved {
-            true => snippet,
-            false => snippet.path(origin),
+        if self.moved {
+            snippet
+        } else {
+            snippet.path(origin)
         }
     }
 
@@ -168,15 +169,11 @@ impl Window {
 fn end(label: &Label, text: &str) -> usize {
     let Range { start, end } = label.span;
     let most = boundary(text, end.min(start + WIDTH / 2));
-    match text[start..most].contains('\n') {
-        true => end,
-        false => most,
+    if text[start..most].contains('\n') {
+        end
+    } else {
+        most
     }
-}
-
-/// The start of the sign that this byte is of.
-fn boundary(text: &str, at: usize) -> usize {
-    text.floor_char_boundary(at)
 }
 
 /// The beginning of a part of a document, as it is shown: with escapes for what a terminal would not show.

@@ -37,9 +37,10 @@ pub(super) fn ready(
     if lacks.code {
         code(plan, &mut mistakes);
     }
-    match mistakes.is_empty() {
-        true => Ok(inputs),
-        false => Err(mistakes),
+    if mistakes.is_empty() {
+        Ok(inputs)
+    } else {
+        Err(mistakes)
     }
 }
 

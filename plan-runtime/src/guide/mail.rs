@@ -8,7 +8,7 @@ use std::sync::Mutex;
 #[derive(Default)]
 pub struct Mail {
     pub received: Vec<Email>,
-    /// What was sent, as `recipient: text`.
+    /// The sent e-mails, as `recipient: text`.
     pub sent: Mutex<Vec<String>>,
 }
 
@@ -68,7 +68,7 @@ pub async fn fetch_emails(mail: &Mail, filters: Filters) -> Result<Inbox> {
 #[tool]
 pub async fn reply_email(
     mail: &Mail,
-    /// The conversation that the reply belongs to.
+    /// The conversation of the e-mail.
     thread_id: String,
     to: String,
     body: String,
@@ -84,20 +84,20 @@ pub async fn reply_email(
     })
 }
 
-/// Puts e-mails away, and says how many.
+/// Archives e-mails and returns their number.
 #[tool]
 pub async fn archive(_mail: &Mail, ids: Vec<String>) -> Result<u64> {
     Ok(ids.len() as u64)
 }
 
-/// Passes a text on.
+/// Returns a text.
 #[tool]
 pub async fn say(_mail: &Mail, text: String) -> Result<String> {
     Ok(text)
 }
 
 impl Mail {
-    /// A mailbox with an e-mail from Sarah, and one from Sam.
+    /// Returns a mailbox with an e-mail from Sarah and one from Sam.
     pub fn example() -> Self {
         let email = |id: &str, name: &str, subject: &str, cc: Option<&str>| {
             let person = |name: &str| Person {

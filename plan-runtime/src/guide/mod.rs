@@ -1,22 +1,43 @@
-//! A guide: from a first plan to all that a plan can do.
+//! A guide, from a first plan to everything that a plan can do.
 //!
-//! | chapter | says |
+//! | page | contents |
 //! |---|---|
-//! | [First plan](first_plan) | a program from nothing to a result, and what the compiler says of three mistakes |
-//! | [Tools](tools) | what steps call: `#[tool]`, `#[derive(Tool)]`, the application, errors |
-//! | [References and values](references) | fields, lists, maps, projections, computed values, `format!` |
-//! | [Absence](absence) | what may be missing, and the ways out |
-//! | [Flow](flow) | conditions, loops, order, retries, time limits, fallbacks, plans in plans |
-//! | [Running](running) | options, failures, cancelling, reports, observers, time |
-//! | [Testing](testing) | mocks, time that stands still, jitter that repeats |
-//! | [Dynamic plans](dynamic_plans) | plans that come as JSON: reading, checking, running, writing |
-//! | [Plans that you do not trust](untrusted) | what is promised of a stranger's plan, and what is not |
-//! | [Pictures](pictures) | a plan and a run, shown to people |
+//! | [First plan](first_plan) | a whole program, its printed plan, three mistakes |
+//! | [Tools](tools) | what steps call: `#[tool]`, `#[derive(Tool)]`, the application, errors, what JSON cannot carry |
+//! | [References and values](references) | fields, lists, maps, projections, `format!`, computed values |
+//! | [Absence](absence) | values that may be absent, and what to do about them |
+//! | [Flow](flow) | order, conditions, loops, plans in plans, retries, time limits, fallbacks |
+//! | [Running](running) | options, failures, reports, limits, panics, cancelling, observers, time |
+//! | [Testing](testing) | mocks, time that does not pass, jitter that repeats |
+//! | [Dynamic plans](dynamic_plans) | plans that arrive as JSON: reading, checking, running, writing, Rust source |
+//! | [Untrusted plans](untrusted) | what is guaranteed about a stranger's plan, and what is not |
+//! | [Pictures](pictures) | a plan as text, Mermaid, DOT and documentation; a run as an HTML page |
+//! | [Editor](editor) | what rust-analyzer does inside `plan!` |
 //! | [Checks](checks) | every check: what is wrong, what the compiler says, what to write |
-//! | [Compared](compared) | the same workflow in plain Rust, in string templates, in an engine; when not to use `plan!` |
+//! | [Compared](compared) | plain Rust, string templates and workflow engines; when not to use `plan!` |
 //!
-//! All code of the guide is compiled, and nearly all of it is run, by this crate's tests. The messages of the compiler are
-//! those of rustc 1.95, word for word; only the file's name in them is made `src/main.rs`.
+//! All code of the guide is compiled, and nearly all of it runs, as tests of this crate. The compiler messages are those of
+//! rustc 1.95, word for word; only the file name in them is replaced by `src/main.rs`.
+//!
+//! # Examples
+//!
+//! The repository has larger programs. `cargo run --example quickstart` runs the first one.
+//!
+//! | example | shows |
+//! |---|---|
+//! | `quickstart` | a plan on a mailbox, from tools to receipt |
+//! | `diamond` | independent steps that run concurrently |
+//! | `nested_plan` | a plan as a step of another plan |
+//! | `mocking` | one plan on a real application and on a mock |
+//! | `graph` | a plan as data: levels, dependencies, pointers, JSON |
+//! | `pictures` | a plan in Mermaid and DOT, and an HTML page about a run |
+//! | `conditions` | `if`, `else if`, `if let`, `for`, optional steps and fallbacks in one plan |
+//! | `retries` | an unreliable service: attempts, waits, time limits, and a report of each attempt |
+//! | `fan_out` | 200 calls, 16 at a time; `--features progress` draws progress bars |
+//! | `approval` | a plan that is shown to a person and runs only after a yes |
+//! | `llm_plan` | a plan that a language model wrote: checked, printed, run; add `-- examples/plans/faulty.json` for one with mistakes |
+//! | `promote` | a plan in JSON, written as the source of a `plan!` |
+//! | `failures` | everything that can go wrong in a run, and the messages |
 
 #[doc = include_str!("first_plan.md")]
 ///
@@ -29,7 +50,7 @@ pub mod first_plan {}
 ///
 /// # The mailbox
 ///
-/// The other chapters use these tools and types, as `mod mail`:
+/// The other pages use these tools and types, as `mod mail`:
 ///
 /// ```no_run
 #[doc = include_str!("mail.rs")]
@@ -65,7 +86,7 @@ pub mod testing {}
 
 #[doc = include_str!("dynamic_plans.md")]
 ///
-/// Next: [Plans that you do not trust](untrusted).
+/// Next: [Untrusted plans](untrusted).
 pub mod dynamic_plans {}
 
 #[doc = include_str!("untrusted.md")]
@@ -75,8 +96,13 @@ pub mod untrusted {}
 
 #[doc = include_str!("pictures.md")]
 ///
-/// Next: [Checks](checks).
+/// Next: [Editor](editor).
 pub mod pictures {}
+
+#[doc = include_str!("editor.md")]
+///
+/// Next: [Checks](checks).
+pub mod editor {}
 
 #[doc = include_str!("checks.md")]
 ///

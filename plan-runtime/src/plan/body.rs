@@ -119,6 +119,15 @@ impl Body {
         actions
     }
 
+    /// Whether there is a `for` in it.
+    pub(crate) fn repeats(&self) -> bool {
+        match self {
+            Self::For(_) => true,
+            Self::If(branches) => branches.iter().any(|branch| branch.body.repeats()),
+            Self::Action(_) => false,
+        }
+    }
+
     /// Hands over the body's parts, in the order in which they are written.
     pub(crate) fn visit<'a>(&'a self, f: &mut impl FnMut(Part<'a>)) {
         match self {

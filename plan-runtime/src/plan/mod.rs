@@ -49,6 +49,7 @@ mod display;
 mod graph;
 pub(crate) mod json;
 mod picture;
+#[cfg(feature = "dynamic")]
 mod plain;
 mod policy;
 mod reference;
@@ -57,6 +58,7 @@ mod template;
 mod uses;
 mod written;
 
+#[cfg(feature = "dynamic")]
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
 #[cfg(feature = "html")]

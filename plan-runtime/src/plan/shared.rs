@@ -60,9 +60,10 @@ impl<T> Clone for Shared<T> {
 
 impl From<Policy> for Shared<Policy> {
     fn from(policy: Policy) -> Self {
-        match policy.is_default() {
-            true => Self::default(),
-            false => Self::Made(Arc::new(policy)),
+        if policy.is_default() {
+            Self::default()
+        } else {
+            Self::Made(Arc::new(policy))
         }
     }
 }

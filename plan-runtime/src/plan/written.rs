@@ -44,9 +44,10 @@ pub(crate) fn written(name: &str, path: &[Segment]) -> String {
             Segment::Index(index, absent) => {
                 let missing = matches!(path.peek(), Some(Segment::Optional(true)))
                     && !matches!(absent, Absent::Default(_));
-                match missing {
-                    true => text.push_str(&format!(".get({index})")),
-                    false => text.push_str(&format!("[{index}]")),
+                if missing {
+                    text.push_str(&format!(".get({index})"));
+                } else {
+                    text.push_str(&format!("[{index}]"));
                 }
                 push_absent(&mut text, absent);
             }
@@ -132,14 +133,13 @@ fn hop<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
         .or_else(|| Some((rest.strip_prefix('[')?, ']')))
         .or_else(|| Some((rest.strip_prefix(".get(")?, ')')))
     {
-        let rest = match inside.starts_with(['"', 'r']) {
-            true => {
-                let (text, rest) = quoted(inside)?;
-                (text == key).then_some(rest)?
-            }
-            false => inside
+        let rest = if inside.starts_with(['"', 'r']) {
+            let (text, rest) = quoted(inside)?;
+            (text == key).then_some(rest)?
+        } else {
+            inside
                 .strip_prefix(&*key)
-                .filter(|_| index(&key).is_some())?,
+                .filter(|_| index(&key).is_some())?
         };
         return rest.strip_prefix(close);
     }

@@ -9,9 +9,10 @@ pub(crate) struct Code<'t>(pub(crate) &'t str);
 
 impl Display for Code<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match is_code(self.0) {
-            true => f.write_str(self.0),
-            false => write!(f, "code({})", Quoted(self.0)),
+        if is_code(self.0) {
+            f.write_str(self.0)
+        } else {
+            write!(f, "code({})", Quoted(self.0))
         }
     }
 }

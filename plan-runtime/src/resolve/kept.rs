@@ -94,7 +94,7 @@ pub(super) fn unexpected(value: &Value) -> Unexpected<'_> {
 /// A value that nothing else holds.
 pub(super) struct Owned(pub(super) Value);
 
-impl<'de> IntoDeserializer<'de, ResolveError> for Owned {
+impl IntoDeserializer<'_, ResolveError> for Owned {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -142,11 +142,12 @@ impl<'de> Deserializer<'de> for Owned {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        match super::is_of_serde_json(name) {
-            true => kept(visitor, |visitor| {
+        if super::is_of_serde_json(name) {
+            kept(visitor, |visitor| {
                 self.0.deserialize_newtype_struct(name, visitor)
-            }),
-            false => visitor.visit_newtype_struct(self),
+            })
+        } else {
+            visitor.visit_newtype_struct(self)
         }
     }
 

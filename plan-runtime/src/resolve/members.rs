@@ -150,7 +150,7 @@ impl<'a> Members<'a> {
             }
             Node::Value(Value::Object(members)) => self.push(Layer::Output(members.iter(), origin)),
             Node::Made(Value::Object(members)) => {
-                self.push(Layer::Made(members.into_iter(), origin))
+                self.push(Layer::Made(members.into_iter(), origin));
             }
             node => return Err(self.no_object(&node, origin)),
         }

@@ -72,9 +72,10 @@ impl Room {
     /// The error of what needs more.
     #[cold]
     pub(crate) fn exceeded(self) -> ResolveError {
-        ResolveError::of(What::TooLarge(match self.left < self.value {
-            true => Limit::Total(self.total),
-            false => Limit::Value(self.value),
+        ResolveError::of(What::TooLarge(if self.left < self.value {
+            Limit::Total(self.total)
+        } else {
+            Limit::Value(self.value)
         }))
     }
 }

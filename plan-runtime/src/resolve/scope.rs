@@ -87,6 +87,7 @@ impl Held {
     }
 
     /// Holds JSON that somebody else made, where there is no more room than this.
+    #[cfg(feature = "dynamic")]
     pub(crate) fn made(json: Value, room: Room) -> Result<Self, ResolveError> {
         let meter = Meter::new(room, None);
         meter.charge_value(&json)?;

@@ -164,9 +164,10 @@ impl<'a> Deserializer<'a> for InTemplate<'a> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        match super::is_of_serde_json(name) {
-            true => At::from(self).deserialize_newtype_struct(name, visitor),
-            false => visitor.visit_newtype_struct(self),
+        if super::is_of_serde_json(name) {
+            At::from(self).deserialize_newtype_struct(name, visitor)
+        } else {
+            visitor.visit_newtype_struct(self)
         }
     }
 

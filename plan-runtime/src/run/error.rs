@@ -246,6 +246,10 @@ pub(crate) enum Cause {
     Panicked(StepError, Vec<Failure>),
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
+    #[cfg_attr(
+        not(feature = "dynamic"),
+        expect(dead_code, reason = "a toolbox looks for them")
+    )]
     Unfit(Vec<String>),
     Output(StepError),
     Plan(String),

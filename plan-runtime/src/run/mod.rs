@@ -328,12 +328,11 @@ impl<App: ?Sized, O: DeserializeOwned> Future for Run<'_, App, O> {
 
 impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stage = match &self.stage {
-            Stage::New(plan, ..) => format_args!("`{}`, not started", plan.name),
-            Stage::Running(schedule) => format_args!("`{}`, running", schedule.plan().name),
-            Stage::Ended => format_args!("ended"),
-        };
-        write!(f, "Run({stage})")
+        match &self.stage {
+            Stage::New(plan, ..) => write!(f, "Run(`{}`, not started)", plan.name),
+            Stage::Running(schedule) => write!(f, "Run(`{}`, running)", schedule.plan().name),
+            Stage::Ended => f.write_str("Run(ended)"),
+        }
     }
 }
 

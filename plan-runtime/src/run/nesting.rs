@@ -30,9 +30,10 @@ impl Turn {
     /// Notes that the run is polled.
     pub(super) fn polled(&mut self) {
         let number = TURN.get();
-        self.polls = match self.number == number {
-            true => self.polls + 1,
-            false => 0,
+        self.polls = if self.number == number {
+            self.polls + 1
+        } else {
+            0
         };
         self.number = number;
         if self.polls > POLLS {

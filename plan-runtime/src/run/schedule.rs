@@ -100,9 +100,10 @@ impl<'x> Schedule<'x> {
             calls: 0,
             open: 0,
             steps: Progress::new(count),
-            times: match options.record || options.observer.is_some() {
-                true => vec![(None, None); count],
-                false => Vec::new(),
+            times: if options.record || options.observer.is_some() {
+                vec![(None, None); count]
+            } else {
+                Vec::new()
             },
             failed: Vec::new(),
             captured: Vec::new(),
@@ -272,10 +273,13 @@ impl<'x> Schedule<'x> {
             self.watch_tried(step, 0, result.as_ref().err(), span);
         }
         match result {
-            Ok(output) => match self.has_room(output.bytes()) {
-                true => self.end(step, output),
-                false => self.end_failed(step, Vec::new(), self.no_room()),
-            },
+            Ok(output) => {
+                if self.has_room(output.bytes()) {
+                    self.end(step, output);
+                } else {
+                    self.end_failed(step, Vec::new(), self.no_room());
+                }
+            }
             Err(error) => self.end_failed(step, Vec::new(), error),
         }
     }
@@ -327,7 +331,7 @@ impl<'x> Schedule<'x> {
                 match self.options.on_failure {
                     OnFailure::Continue => {}
                     OnFailure::Stop if first => {
-                        (0..self.plan.steps.len()).for_each(|it| self.cut(it))
+                        (0..self.plan.steps.len()).for_each(|it| self.cut(it));
                     }
                     OnFailure::Stop => {}
                     OnFailure::Cancel => self.cancel(),
@@ -483,10 +487,10 @@ impl<'x> Schedule<'x> {
                 }
             }
         };
-        match step.after.is_empty() {
-            // Nothing else is needed then.
-            true => step.needs.iter().for_each(|&read| release(read)),
-            false => reads(step, &mut release),
+        if step.after.is_empty() {
+            step.needs.iter().for_each(|&read| release(read));
+        } else {
+            reads(step, &mut release);
         }
     }
 

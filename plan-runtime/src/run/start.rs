@@ -22,6 +22,10 @@ pub(crate) enum Starter<'a, App: ?Sized> {
     /// Generated code.
     Plan(StartFn<App>),
     /// What was found for the actions of a plan before it runs.
+    #[cfg_attr(
+        not(feature = "dynamic"),
+        expect(dead_code, reason = "a toolbox finds them")
+    )]
     Found(Box<dyn Starts<App> + 'a>),
 }
 
@@ -111,6 +115,7 @@ impl<'s> Request<'s> {
 
     /// Calls what takes its arguments and gives its output as JSON: its arguments are resolved at once, and `check` says what is
     /// wrong with them.
+    #[cfg(feature = "dynamic")]
     pub(crate) fn call_json<'x, F>(
         self,
         check: impl FnOnce(&Value) -> Vec<String>,

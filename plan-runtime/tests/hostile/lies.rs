@@ -31,6 +31,33 @@ fn a_default_of_a_path_is_printed() {
     );
 }
 
+/// The source would read what the type leaves out, which is something else.
+#[test]
+#[cfg(feature = "rust")]
+fn a_default_that_no_type_has_is_not_written_as_rust() {
+    let source = |default: Value| {
+        let path = json!([{"token": "email", "absent": {"default": default}}]);
+        let to = json!({"reference": {"input": "x", "path": path}});
+        let document = plan(
+            json!([{"id": "s", "tool": {"name": "send"}, "arguments": {"object": {"to": to}}}]),
+        );
+        let plan: Plan = serde_json::from_value(document).unwrap();
+        plan.to_rust().map_err(|lacking| lacking.to_string())
+    };
+    for default in [
+        json!("other@example.org"),
+        json!(true),
+        json!(1),
+        json!([0]),
+    ] {
+        let error = source(default).unwrap_err();
+        assert!(error.contains("the default of the reference"), "{error}");
+    }
+    for default in [json!(""), json!(null), json!(0.0), json!([]), json!({})] {
+        source(default).unwrap();
+    }
+}
+
 #[test]
 fn a_chain_is_computed() {
     let chain = json!({"chain": false, "then": {"tool": {"name": "t"}}});

@@ -91,12 +91,13 @@ fn build(jobs: &[Job], stage: &mut Stage) -> Plan {
         for (key, takes) in keys.iter().zip(&job.takes) {
             stage.script(key.clone(), takes.clone());
         }
-        let body = match job.is_list {
-            true => each(
+        let body = if job.is_list {
+            each(
                 list(keys.iter().map(|key| string(key)).collect()),
                 act(local(0)),
-            ),
-            false => act(string(&keys[0])),
+            )
+        } else {
+            act(string(&keys[0]))
         };
         with(
             step(&format!("s{place}"), body, &job.needs),

@@ -43,9 +43,10 @@ fn segment() -> impl Strategy<Value = Segment> {
 /// Of 3 inputs, and of the steps before the one that refers.
 fn source(steps: usize) -> impl Strategy<Value = Source> {
     (any::<bool>(), 0..3_usize, 0..steps.max(1)).prop_map(move |(input, i, s)| {
-        match input || steps == 0 {
-            true => Source::Input(i),
-            false => Source::Step(s),
+        if input || steps == 0 {
+            Source::Input(i)
+        } else {
+            Source::Step(s)
         }
     })
 }
@@ -151,9 +152,10 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
                 written: written.into(),
             })
         });
-        let args = match inside {
-            true => prop_oneof![template(place), local].boxed(),
-            false => template(place).boxed(),
+        let args = if inside {
+            prop_oneof![template(place), local].boxed()
+        } else {
+            template(place).boxed()
         };
         (args, prop::option::of(text())).prop_map(|(args, tool)| {
             Body::Action(Action {

@@ -81,7 +81,7 @@ plan! {
 
 plan! {
     pub FlakesInLoop(failures: usize) -> Vec<usize> {
-        #[retry(attempts = 3, backoff = "1ms", jitter = false)]
+        #[retry(3, backoff = "1ms", jitter = false)]
         step each = for _ in 0..2 { Flaky { failures } };
         each
     }

@@ -17,8 +17,8 @@ plan! {
         step _negative = Say { text: "a" };
         #[retry(99999999999)]
         step _many = Say { text: "a" };
-        #[retry(attempts = 0)]
-        step _zero_named = Say { text: "a" };
+        #[retry(attempts = 3)]
+        step _named = Say { text: "a" };
         #[retry("3")]
         step _text = Say { text: "a" };
         #[retry = 3]
@@ -27,8 +27,6 @@ plan! {
         step _typo = Say { text: "a" };
         #[retry(3, tries = 4)]
         step _unknown = Say { text: "a" };
-        #[retry(3, attempts = 4)]
-        step _twice = Say { text: "a" };
         #[retry(3, backoff = "1s", backoff = "2s")]
         step _option_twice = Say { text: "a" };
         #[retry(backoff = "1s")]

@@ -47,9 +47,10 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
          <g opacity=\".6\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.3\">"
     );
     for ((&(from, to), &data), curve) in arrows.iter().zip(layout.curves(&sizes)) {
-        let (dashes, after) = match data {
-            true => ("", ""),
-            false => (" stroke-dasharray=\"5 4\"", " (after)"),
+        let (dashes, after) = if data {
+            ("", "")
+        } else {
+            (" stroke-dasharray=\"5 4\"", " (after)")
         };
         let (from, to) = (Text(&names[from]).to_string(), Text(&names[to]).to_string());
         let _ = writeln!(
@@ -70,9 +71,10 @@ fn write_box(svg: &mut String, step: &Step, does: &str, layout: &Layout, place: 
     let (x, y) = (x - width / 2.0, y - HEIGHT / 2.0);
     let name = step.name.unraw().to_string();
     let optional = !matches!(step.policy.optional, Optional::No);
-    let dashes = match optional || may_be_skipped(&step.body) {
-        true => " stroke-dasharray=\"4 3\"",
-        false => "",
+    let dashes = if optional || may_be_skipped(&step.body) {
+        " stroke-dasharray=\"4 3\""
+    } else {
+        ""
     };
     let round = match step.body {
         Body::Compute(_) => HEIGHT / 2.0,

@@ -95,11 +95,19 @@ impl Note {
 /// The text, or what of it is short enough.
 fn cut(mut text: String, longest: usize) -> String {
     if text.len() > longest {
-        text.truncate(text.floor_char_boundary(longest));
+        text.truncate(boundary(&text, longest));
         text.push('…');
         text.shrink_to_fit();
     }
     text
+}
+
+/// The start of the sign that this byte is of. The standard library has `str::floor_char_boundary` since Rust 1.91.
+pub(in crate::dynamic) fn boundary(text: &str, at: usize) -> usize {
+    let mut starts = (0..=at.min(text.len())).rev();
+    starts
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or_default()
 }
 
 /// Notes on one text, which become findings. What is beyond their number is counted, and errors go first.

@@ -19,13 +19,19 @@ pub(super) fn outside(item: &Item<'_>, schema: Schema<'_>) -> Option<String> {
         let bound = bound.filter(|bound| beyond(number, *bound))?;
         Some(format!("has to be {words} {bound}"))
     };
-    let minimum = || match schema.is("exclusiveMinimum") {
-        true => bound("minimum", |a, b| a <= b, "more than"),
-        false => bound("minimum", |a, b| a < b, "at least"),
+    let minimum = || {
+        if schema.is("exclusiveMinimum") {
+            bound("minimum", |a, b| a <= b, "more than")
+        } else {
+            bound("minimum", |a, b| a < b, "at least")
+        }
     };
-    let maximum = || match schema.is("exclusiveMaximum") {
-        true => bound("maximum", |a, b| a >= b, "less than"),
-        false => bound("maximum", |a, b| a > b, "at most"),
+    let maximum = || {
+        if schema.is("exclusiveMaximum") {
+            bound("maximum", |a, b| a >= b, "less than")
+        } else {
+            bound("maximum", |a, b| a > b, "at most")
+        }
     };
     let multiple = || {
         bound(

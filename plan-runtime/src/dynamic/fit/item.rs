@@ -100,11 +100,12 @@ impl<'a> Item<'a> {
                 Template::List(items) => Kind::List(items.len()),
                 Template::Object(entries) => {
                     let has = |key: Key| entries.iter().any(|entry| entry.key == key);
-                    match has(Key::Inner) {
-                        true => Kind::Unknown,
-                        false => Kind::Object {
+                    if has(Key::Inner) {
+                        Kind::Unknown
+                    } else {
+                        Kind::Object {
                             open: has(Key::Flattened),
-                        },
+                        }
                     }
                 }
                 Template::Text(_) => Kind::Text,
@@ -143,9 +144,10 @@ impl<'a> Item<'a> {
                 Template::String(_) | Template::Text(_) => Types::STRING,
                 Template::List(_) => Types::LIST,
                 Template::Object(entries) => {
-                    match entries.iter().any(|entry| entry.key == Key::Inner) {
-                        true => Types::ALL,
-                        false => Types::OBJECT,
+                    if entries.iter().any(|entry| entry.key == Key::Inner) {
+                        Types::ALL
+                    } else {
+                        Types::OBJECT
                     }
                 }
                 Template::Reference(_) | Template::Tagged(..) | Template::Computed(_) => Types::ALL,

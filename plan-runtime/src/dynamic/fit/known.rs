@@ -155,9 +155,12 @@ impl<'a> Gives<'a, '_> {
                 .plan
                 .inputs
                 .get(index)
-                .map_or_else(Given::any, |input| match is_untyped(self.spans, index) {
-                    true => Given::any(),
-                    false => Given::typed(input::stated(&input.type_name)),
+                .map_or_else(Given::any, |input| {
+                    if is_untyped(self.spans, index) {
+                        Given::any()
+                    } else {
+                        Given::typed(input::stated(&input.type_name))
+                    }
                 }),
             Source::Local(_) => Given::any(),
         }

@@ -166,11 +166,11 @@ impl<'a> Checker<'a, '_> {
         let takes = Type::of(schema, self.known.work);
         let fit = Fit::new(&tool.name, true, self.known.work);
         let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
-            match self.known.spans.untyped.is_empty() {
-                true => Ok(problems),
-                false => fit
-                    .inputs(arguments, &takes, &mut self.inputs)
-                    .map(|()| problems),
+            if self.known.spans.untyped.is_empty() {
+                Ok(problems)
+            } else {
+                fit.inputs(arguments, &takes, &mut self.inputs)
+                    .map(|()| problems)
             }
         });
         match problems {
@@ -246,9 +246,10 @@ impl<'a> Checker<'a, '_> {
         };
         let place = place.or(spans.map(|spans| spans.whole));
         let place: Range<usize> = place.map_or(0..0, Span::range);
-        let note = match problem.warning {
-            true => Note::warning(problem.code, place, problem.message),
-            false => Note::error(problem.code, place, problem.message),
+        let note = if problem.warning {
+            Note::warning(problem.code, place, problem.message)
+        } else {
+            Note::error(problem.code, place, problem.message)
         };
         let note = note.help(problem.help);
         self.notes.push(match step {

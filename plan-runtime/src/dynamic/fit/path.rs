@@ -183,10 +183,8 @@ fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<(Type<'a>, Presence), 
             (why, _) => why,
         }),
         (None, None) if ty.types().is_empty() => Ok((Type::any(), Presence::Unknown)),
-        (None, None) => Err(match ty.types().overlaps(Types::LIST) {
-            true => Why::List,
-            false if index.is_some() => Why::NoList,
-            false => Why::Scalar,
-        }),
+        (None, None) if ty.types().overlaps(Types::LIST) => Err(Why::List),
+        (None, None) if index.is_some() => Err(Why::NoList),
+        (None, None) => Err(Why::Scalar),
     }
 }

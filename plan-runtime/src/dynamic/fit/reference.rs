@@ -74,14 +74,13 @@ impl Fit<'_> {
             );
             return Problem::new(Code::NotAllowed, item.at, message);
         }
-        let message = match given == wanted {
-            true => {
-                let why = self
-                    .difference(&found.ty, takes)
-                    .map_or_else(String::new, |why| format!(": {why}"));
-                format!("what is in `{written}` does not fit {subject}{why}")
-            }
-            false => format!("{subject} has to be {wanted}, and `{written}` is {given}"),
+        let message = if given == wanted {
+            let why = self
+                .difference(&found.ty, takes)
+                .map_or_else(String::new, |why| format!(": {why}"));
+            format!("what is in `{written}` does not fit {subject}{why}")
+        } else {
+            format!("{subject} has to be {wanted}, and `{written}` is {given}")
         };
         let problem = |code| Problem::new(code, item.at, message.clone());
         let path = &found.reference.path;

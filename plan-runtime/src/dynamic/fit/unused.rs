@@ -43,13 +43,13 @@ fn outputs(plan: &Plan, spans: &Spans, contracts: &Contracts, notes: &mut Notes)
         if used.contains(&index) || !only_reads(step, contracts) {
             continue;
         }
-        let place = spans
-            .steps
-            .get(index)
-            .map_or(0..0, |spans| match spans.id == spans.whole {
-                true => spans.tool.range(),
-                false => spans.id.range(),
-            });
+        let place = spans.steps.get(index).map_or(0..0, |spans| {
+            if spans.id == spans.whole {
+                spans.tool.range()
+            } else {
+                spans.id.range()
+            }
+        });
         let tool = step.tool().map_or_else(
             || "its tools only read".to_owned(),
             |tool| format!("`{}` only reads", short(&tool.name)),
@@ -93,7 +93,7 @@ fn dependencies(
         let has_broken = of_step.broken || broken(spans, index);
         let reads = step.reads();
         let mut seen: HashSet<usize> = HashSet::new();
-        for &(needed, place) in of_step.after.iter() {
+        for &(needed, place) in &of_step.after {
             let mut warn = |message: String, help: &str| {
                 notes.push(
                     Note::warning(Code::UnneededDependency, place.range(), message)
@@ -148,7 +148,9 @@ fn dependencies(
 fn broken(spans: &Spans, index: usize) -> bool {
     let start = spans.steps[index].templates();
     // Templates are read step by step; a step that could not be read has none.
-    let mut later = spans.steps[index + 1..].iter().map(|step| step.templates());
+    let mut later = spans.steps[index + 1..]
+        .iter()
+        .map(super::super::spans::StepSpans::templates);
     let end = later
         .find(|end| *end >= start)
         .unwrap_or(spans.templates.len());

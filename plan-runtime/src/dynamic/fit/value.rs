@@ -282,12 +282,11 @@ impl<'t> Fit<'t> {
                         }
                     };
                     self.spend(1 + form.schemas().len() + element.cost())?;
-                    match index < first {
-                        true => {
-                            own = element;
-                            &own
-                        }
-                        false => others.insert(element),
+                    if index < first {
+                        own = element;
+                        &own
+                    } else {
+                        others.insert(element)
                     }
                 }
             };
@@ -331,9 +330,10 @@ impl<'t> Fit<'t> {
                         meant.extend(similar);
                         let warning = !closed && similar.is_none();
                         let problem = self.unknown(value, name, &names, similar);
-                        let problem = match warning {
-                            true => self.unlisted(problem, name),
-                            false => problem,
+                        let problem = if warning {
+                            self.unlisted(problem, name)
+                        } else {
+                            problem
                         };
                         problems.push(problem);
                     }
@@ -418,9 +418,10 @@ impl<'t> Fit<'t> {
             let said = format!("{types}{words}");
             (!said.is_empty()).then(|| format!("`{}`{said}", short(name)))
         };
-        let help: Vec<String> = match missing.len() <= MOST_NAMES {
-            true => missing.iter().filter_map(describe).collect(),
-            false => Vec::new(),
+        let help: Vec<String> = if missing.len() <= MOST_NAMES {
+            missing.iter().filter_map(describe).collect()
+        } else {
+            Vec::new()
         };
         let help = (!help.is_empty()).then(|| help.join("; "));
         let plural = if missing.len() == 1 { "" } else { "s" };

@@ -19,9 +19,10 @@ pub(super) fn lines(text: &Cow<'static, str>) -> Vec<String> {
             }
             Cow::Owned(_) => inert(line.trim()),
         };
-        match line.is_empty() {
-            true => "///".to_owned(),
-            false => format!("/// {line}"),
+        if line.is_empty() {
+            "///".to_owned()
+        } else {
+            format!("/// {line}")
         }
     };
     text_lines.map(line).collect()

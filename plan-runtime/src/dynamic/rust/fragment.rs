@@ -134,22 +134,25 @@ pub(super) struct Pattern {
 
 pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
     let tokens = tokens(text)?;
-    let pat = match repeats {
-        true => Pat::parse_single.parse2(tokens.clone()),
-        false => Pat::parse_multi_with_leading_vert.parse2(tokens.clone()),
+    let pat = if repeats {
+        Pat::parse_single.parse2(tokens.clone())
+    } else {
+        Pat::parse_multi_with_leading_vert.parse2(tokens.clone())
     };
     let pat = pat.map_err(|_| Flaw::Other)?;
     if !is_known(|known| known.visit_pat(&pat)) {
         return Err(Flaw::Other);
     }
     let inner = inside_some(&pat).unwrap_or(&pat);
-    let item = match repeats {
-        true => quote!(for #tokens in x {}),
-        false => quote!(if let #tokens = x {}),
+    let item = if repeats {
+        quote!(for #tokens in x {})
+    } else {
+        quote!(if let #tokens = x {})
     };
-    let (before, behind) = match repeats {
-        true => ("for ", " in x {}"),
-        false => ("if let ", " = x {}"),
+    let (before, behind) = if repeats {
+        ("for ", " in x {}")
+    } else {
+        ("if let ", " = x {}")
     };
     Ok(Pattern {
         text: written(&tokens, &item, before, behind),

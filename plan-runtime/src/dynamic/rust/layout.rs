@@ -187,15 +187,12 @@ impl Printer {
         let inside = if lines { indent + 4 } else { indent };
         let last = list.items.len().saturating_sub(1);
         for (at, item) in list.items.iter().enumerate() {
-            match lines {
-                true => self.line(inside),
-                false if at > 0 || spaces => self.push(" "),
-                false => {}
+            if lines {
+                self.line(inside);
+            } else if at > 0 || spaces {
+                self.push(" ");
             }
-            let behind = match breaks {
-                true if lines => 1,
-                _ => behind + 1,
-            };
+            let behind = if breaks && lines { 1 } else { behind + 1 };
             self.tree(item, inside, behind);
             if at < last
                 || (lines && matches!(list.style, Style::Commas | Style::Inputs) && !is_rest(item))
@@ -203,10 +200,10 @@ impl Printer {
                 self.comma();
             }
         }
-        match lines {
-            true => self.line(indent),
-            false if spaces => self.push(" "),
-            false => {}
+        if lines {
+            self.line(indent);
+        } else if spaces {
+            self.push(" ");
         }
         self.close(list.delimiter);
     }

@@ -403,9 +403,10 @@ impl Source<'_> {
             .unwrap_or_default();
         let lengths = inputs.iter().map(|(_, input)| input.chars().count() + 2);
         let length = name.len() + arrow.chars().count() + lengths.sum::<usize>();
-        let style = match length <= 85 && inputs.iter().all(|(doc, _)| doc.is_empty()) {
-            true => Style::Beside,
-            false => Style::Inputs,
+        let style = if length <= 85 && inputs.iter().all(|(doc, _)| doc.is_empty()) {
+            Style::Beside
+        } else {
+            Style::Inputs
         };
         let item = |(mut lines, input): (Vec<String>, String)| {
             lines.push(input);

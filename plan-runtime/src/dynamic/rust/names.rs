@@ -50,9 +50,10 @@ fn variable(given: &str, kind: &str) -> String {
     if is_lower && !given.trim_matches('_').is_empty() && is_name(given) {
         return given.to_owned();
     }
-    let snake = match given.len() > LONGEST {
-        true => String::new(),
-        false => given.to_snake_case(),
+    let snake = if given.len() > LONGEST {
+        String::new()
+    } else {
+        given.to_snake_case()
     };
     keyword(&snake)
         .or_else(|| keyword(&format!("{kind}_{snake}")))
@@ -111,9 +112,10 @@ pub(super) fn plan(name: &str, tools: &HashSet<String>) -> String {
 /// The field under which serde has this key, if it looks like one; a key with other signs is one of a map.
 pub(super) fn field(key: &str) -> Option<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    match key.chars().all(is_word) {
-        true => argument(key),
-        false => None,
+    if key.chars().all(is_word) {
+        argument(key)
+    } else {
+        None
     }
 }
 
@@ -122,8 +124,9 @@ pub(super) fn argument(key: &str) -> Option<String> {
     if key.len() > LONGEST {
         return None;
     }
-    match is_name(key) && !key.contains(char::is_uppercase) {
-        true => Some(key.to_owned()),
-        false => keyword(&key.to_snake_case()),
+    if is_name(key) && !key.contains(char::is_uppercase) {
+        Some(key.to_owned())
+    } else {
+        keyword(&key.to_snake_case())
     }
 }

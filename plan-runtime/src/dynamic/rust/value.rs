@@ -8,6 +8,7 @@ use crate::plan::{
 };
 use crate::print::Quoted;
 use proc_macro2::Delimiter;
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// How many parts a path has at most. The compiler calls itself for each.
@@ -269,6 +270,12 @@ fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, St
             Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
             Segment::Each => text.push_str("[..]"),
             Segment::Optional(_) => text.push('?'),
+            Segment::Or(value) if !is_zero(value) => {
+                return Err(format!(
+                    "the default of the reference `{}`, which the type has to say in Rust",
+                    shown()
+                ));
+            }
             Segment::Same | Segment::Or(_) => {}
             Segment::Else(_) => {
                 return Err(format!(
@@ -279,6 +286,18 @@ fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, St
         }
     }
     Ok(text)
+}
+
+/// Whether this is what `Default` gives of its type, which is what types of Rust leave out.
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+    }
 }
 
 /// `json!` around an object.

@@ -226,9 +226,10 @@ impl<'a> Schema<'a> {
         if let Some(values) = self.counted() {
             types = types.and(self.work.allowed(values).types);
         }
-        match self.is("nullable") {
-            true => types.or(Types::NULL),
-            false => types,
+        if self.is("nullable") {
+            types.or(Types::NULL)
+        } else {
+            types
         }
     }
 
@@ -264,9 +265,10 @@ impl<'a> Schema<'a> {
 impl Opening {
     fn spend(&mut self, schemas: usize) -> Result<(), Beyond> {
         self.opened += schemas;
-        match self.opened <= MOST_OPENED {
-            true => Ok(()),
-            false => Err(Beyond::Work),
+        if self.opened <= MOST_OPENED {
+            Ok(())
+        } else {
+            Err(Beyond::Work)
         }
     }
 

@@ -1,7 +1,6 @@
 //! Whether places are those of the templates that they are said to be of, in random plans of every dialect.
 
-#[path = "../../../tests/support/plans.rs"]
-mod plans;
+use crate::plans;
 
 use crate::dynamic::dialects::reading::Draft;
 use crate::dynamic::finding::Notes;
@@ -103,7 +102,7 @@ fn agree(text: &str, dialect: Dialect, draft: &Draft, plan: &Plan) {
             dialect == Dialect::Blueprint || id == Some(&*step.id),
             "{text}"
         );
-        for (after, place) in spans.after.iter() {
+        for (after, place) in &spans.after {
             let name = name(plan, dialect, Source::Step(*after));
             let written = &text[place.range()];
             assert!(
@@ -222,9 +221,10 @@ fn document(dialect: Dialect) -> impl Strategy<Value = String> {
         if let (Some(chosen), Dialect::ToolPlan) = (chosen, dialect) {
             plan["output_steps"] = (0..chosen.min(count)).map(|it| format!("s{it}")).collect();
         }
-        match pretty {
-            true => serde_json::to_string_pretty(&plan),
-            false => serde_json::to_string(&plan),
+        if pretty {
+            serde_json::to_string_pretty(&plan)
+        } else {
+            serde_json::to_string(&plan)
         }
         .unwrap_or_default()
     })

@@ -46,9 +46,10 @@ fn write_body(
                 write!(f, "{:inside$}", "")?;
                 write_body(f, &branch.body, plan, inside, "")?;
             }
-            match branches.is_empty() {
-                true => write_null(f, comment),
-                false => writeln!(f, "{:indent$}}}", ""),
+            if branches.is_empty() {
+                write_null(f, comment)
+            } else {
+                writeln!(f, "{:indent$}}}", "")
             }
         }
         Body::For(rounds) => match rounds.first() {
@@ -172,9 +173,10 @@ impl ToolName<'_> {
 
 impl Display for ToolName<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match self.is_plain() {
-            true => f.write_str(self.0),
-            false => write!(f, "tool {}", Quoted(self.0)),
+        if self.is_plain() {
+            f.write_str(self.0)
+        } else {
+            write!(f, "tool {}", Quoted(self.0))
         }
     }
 }
@@ -184,9 +186,10 @@ fn write_tool(f: &mut Formatter<'_>, name: &str, args: &Template, plan: Option<&
     let is_alone = matches!(args, Template::Object(entries) if entries.is_empty());
     let root = name.split(['.', '[']).next().unwrap_or_default();
     let known = |plan: &Plan| plan.step(root).is_some() || plan.input(root).is_some();
-    match is_alone && plan.is_some_and(known) {
-        true => write!(f, "tool {}", Quoted(name)),
-        false => ToolName(name).fmt(f),
+    if is_alone && plan.is_some_and(known) {
+        write!(f, "tool {}", Quoted(name))
+    } else {
+        ToolName(name).fmt(f)
     }
 }
 

@@ -4,110 +4,59 @@
 //! |---|---|
 //! | `names.rs` | the names of all members, for what writes and what reads it |
 //! | `view.rs` | what templates and paths are as JSON, whatever they are in Rust |
-//! | `step.rs`, `policy.rs`, `template.rs`, `reference.rs` | what is written |
+//! | `write/` | what serializes |
+//! | `read/`, `value.rs` | what deserializes with nothing but serde: the first mistake ends it |
+//! | `text.rs` | the text of the JSON that a deserializer has |
+//! | `pattern.rs` | patterns that a run can compare with data |
 //! | `equal.rs` | when two plans are the same JSON |
 //!
-//! The reader that finds all mistakes with their places is in `dynamic/dialects/plan_json/`.
+//! With the feature `dynamic`, the reader in `dynamic/dialects/plan_json/` takes the place of `read/`. It tells of all mistakes and where
+//! they are. Both accept the same documents.
 
 mod equal;
 pub(crate) mod names;
-mod policy;
-mod reference;
-mod step;
-mod template;
+mod pattern;
+#[cfg(any(test, not(feature = "dynamic")))]
+mod read;
+#[cfg(all(test, feature = "dynamic"))]
+mod tests;
+mod text;
+#[cfg(any(test, not(feature = "dynamic")))]
+mod value;
 mod view;
+mod write;
 
+#[cfg(feature = "dynamic")]
+pub(crate) use pattern::only_names;
+#[cfg(feature = "dynamic")]
+pub(crate) use text::Json;
+#[cfg(feature = "dynamic")]
 pub(in crate::plan) use view::{Member, TextPart, View};
+pub use write::InPlan;
 
-use super::{Input, Output, Plan};
-use names::{input, output, plan as members};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use super::Number;
 
-/// A part of a plan, to be written as it stands in the plan's JSON, where names stand for places.
-///
-/// Serialised without its plan, a template writes places (`{"step": 0}`).
-///
-/// ```
-/// use plan_runtime::plan::{InPlan, Plan};
-///
-/// let json = r#"{"name": "p", "inputs": [{"name": "q"}], "output": {"value": {"reference": {"input": "q", "pointer": "/a"}}}}"#;
-/// let plan: Plan = serde_json::from_str(json)?;
-/// let output = serde_json::to_string(&InPlan::new(&plan, &plan.output.value))?;
-/// assert_eq!(output, r#"{"reference":{"input":"q","pointer":"/a"}}"#);
-/// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a"}}"#);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-pub struct InPlan<'a, T> {
-    plan: Option<&'a Plan>,
-    part: T,
-}
+/// How deep lists and objects are nested at most in a template.
+#[cfg(any(test, not(feature = "dynamic")))]
+const DEEPEST: usize = 127;
 
-impl<'a, T> InPlan<'a, T> {
-    /// A part of `plan`.
-    pub fn new(plan: &'a Plan, part: T) -> Self {
-        Self {
-            plan: Some(plan),
-            part,
-        }
+/// How many parts the path of a reference has at most. No JSON is nested so deep.
+pub(crate) const MOST_PARTS: usize = 256;
+
+/// How deep bodies are nested at most.
+pub(crate) const DEEPEST_BODY: usize = 64;
+
+/// A number that is exactly as written, or a decimal as close as floating point comes.
+pub(crate) fn number(written: &str) -> Option<Number> {
+    if let Ok(value) = written.parse() {
+        return Some(Number::Unsigned(value));
     }
-
-    /// A part that stands alone.
-    fn alone(part: T) -> Self {
-        Self { plan: None, part }
+    match written.parse::<i64>() {
+        Ok(0) | Err(_) => {}
+        Ok(value) => return Some(Number::Signed(value)),
     }
-
-    fn of<U>(&self, part: U) -> InPlan<'a, U> {
-        InPlan {
-            plan: self.plan,
-            part,
-        }
-    }
-}
-
-impl Serialize for Plan {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        InPlan::new(self, self).serialize(serializer)
-    }
-}
-
-impl Serialize for InPlan<'_, &Plan> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let plan = self.part;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(members::NAME, &plan.name)?;
-        entry_unless_empty(&mut map, members::DESCRIPTION, &plan.description)?;
-        if !plan.inputs.is_empty() {
-            map.serialize_entry(members::INPUTS, &plan.inputs)?;
-        }
-        let steps: Vec<_> = plan.steps.iter().map(|step| self.of(step)).collect();
-        map.serialize_entry(members::STEPS, &steps)?;
-        map.serialize_entry(members::OUTPUT, &self.of(&plan.output))?;
-        map.end()
-    }
-}
-
-fn entry_unless_empty<M: SerializeMap>(map: &mut M, key: &str, text: &str) -> Result<(), M::Error> {
-    match text {
-        "" => Ok(()),
-        text => map.serialize_entry(key, text),
-    }
-}
-
-impl Serialize for Input {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(input::NAME, &self.name)?;
-        entry_unless_empty(&mut map, input::TYPE, &self.type_name)?;
-        entry_unless_empty(&mut map, input::DESCRIPTION, &self.description)?;
-        map.end()
-    }
-}
-
-impl Serialize for InPlan<'_, &Output> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        entry_unless_empty(&mut map, output::TYPE, &self.part.type_name)?;
-        map.serialize_entry(output::VALUE, &self.of(&self.part.value))?;
-        map.end()
-    }
+    let value: f64 = written.parse().ok()?;
+    let is_integer = !written.contains(['.', 'e', 'E']);
+    let is_exact = !is_integer || format!("{value:.0}") == written;
+    (value.is_finite() && is_exact).then_some(Number::Float(value))
 }

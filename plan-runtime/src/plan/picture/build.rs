@@ -316,19 +316,21 @@ impl<'p> Builder<'p> {
                 Source::Local(local) => reader.locals.get(local).copied().map(End::Node),
             };
             let Some(from) = from else { continue };
-            let line = match path.is_empty() {
-                true => reader.prefix.trim_end().to_owned(),
-                false => format!(
+            let line = if path.is_empty() {
+                reader.prefix.trim_end().to_owned()
+            } else {
+                format!(
                     "{}{}",
                     reader.prefix,
                     short(&Line(&path).to_string(), EXPRESSION)
-                ),
+                )
             };
             // What a loop binds goes the way that leads into its round anyway.
             let flow = self.known.contains_key(&(from, reader.to, Way::Flow));
-            let way = match flow && matches!(source, Source::Local(_)) {
-                true => Way::Flow,
-                false => Way::Data,
+            let way = if flow && matches!(source, Source::Local(_)) {
+                Way::Flow
+            } else {
+                Way::Data
             };
             self.connect(from, reader.to, way, line);
         }

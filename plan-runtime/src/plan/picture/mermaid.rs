@@ -157,7 +157,7 @@ impl Display for Title<'_> {
                 '\n' => f.write_char(' ')?,
                 // Mermaid reads signs of HTML and its own entities in titles, too, and ends a title at a line of hyphens.
                 '"' | '\\' | '<' | '>' | '&' | '#' | '%' | '-' => {
-                    write!(f, "\\u{:04x}", u32::from(c))?
+                    write!(f, "\\u{:04x}", u32::from(c))?;
                 }
                 c => f.write_char(c)?,
             }
@@ -207,9 +207,10 @@ fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
             ' ' | ',' | '(' | '[' | ']' | '{' | '}' | '/' | '?' | '!' | '\'' | '|' | '…' => true,
             c => c.is_alphanumeric() || !c.is_ascii(),
         };
-        match plain {
-            true => f.write_char(c)?,
-            false => write!(f, "#{};", u32::from(c))?,
+        if plain {
+            f.write_char(c)?;
+        } else {
+            write!(f, "#{};", u32::from(c))?;
         }
         // Two of them begin a formula, even where they are written as numbers. A space without width keeps them apart.
         if c == '$' && chars.peek() == Some(&'$') {

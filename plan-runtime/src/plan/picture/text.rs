@@ -18,9 +18,10 @@ pub(super) fn short(text: &str, most: usize) -> String {
 /// A name for a node, of a sort and what the plan calls it; the number is for names that no language would take as they are.
 pub(super) fn id(sort: &str, name: &str, number: usize) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    match !name.is_empty() && name.len() <= 40 && name.chars().all(plain) {
-        true => format!("{sort}_{name}"),
-        false => format!("{sort}{number}"),
+    if !name.is_empty() && name.len() <= 40 && name.chars().all(plain) {
+        format!("{sort}_{name}")
+    } else {
+        format!("{sort}{number}")
     }
 }
 

@@ -117,9 +117,12 @@ impl Report {
     /// When the step ran, as a part of the run.
     fn bar(&self, step: &StepReport) -> Option<String> {
         let whole = self.duration.as_secs_f64();
-        let cell = |time: Duration| match whole > 0.0 {
-            true => (time.as_secs_f64() / whole * BAR as f64).round() as usize,
-            false => 0,
+        let cell = |time: Duration| {
+            if whole > 0.0 {
+                (time.as_secs_f64() / whole * BAR as f64).round() as usize
+            } else {
+                0
+            }
         };
         let start = cell(step.started?).min(BAR - 1);
         let length = cell(step.ended?).min(BAR).saturating_sub(start).max(1);
@@ -132,9 +135,10 @@ impl StepReport {
         let mut note = match &self.status {
             Status::Failed(error) | Status::Recovered(error) => {
                 let element = Elements(&self.element);
-                match self.element.is_empty() {
-                    true => error.to_string(),
-                    false => format!("{element}: {error}"),
+                if self.element.is_empty() {
+                    error.to_string()
+                } else {
+                    format!("{element}: {error}")
                 }
             }
             Status::Blocked { by } => format!("by `{}`", Told(by)),

@@ -75,9 +75,10 @@ impl<'x> Schedule<'x> {
                     let room = |bytes: usize, length: usize| {
                         let all = LIST.1.saturating_mul(length).saturating_add(LIST.0);
                         let all = all.saturating_add(bytes);
-                        match self.has_room(all) {
-                            true => Ok(all),
-                            false => Err(StepError::arguments(self.full())),
+                        if self.has_room(all) {
+                            Ok(all)
+                        } else {
+                            Err(StepError::arguments(self.full()))
                         }
                     };
                     let items = items.and_then(|(items, bytes)| {
@@ -89,9 +90,10 @@ impl<'x> Schedule<'x> {
                         Ok((items, bytes)) => {
                             self.hold(step, bytes);
                             self.watch_list(step, place, items.len());
-                            match items.is_empty() {
-                                true => self.deliver(step, place, frame, Value::Array(items)),
-                                false => self.flow(step).push_list(each, items, place, frame),
+                            if items.is_empty() {
+                                self.deliver(step, place, frame, Value::Array(items));
+                            } else {
+                                self.flow(step).push_list(each, items, place, frame);
                             }
                         }
                         Err(error) => self.fail_whole(step, place, error),

@@ -188,7 +188,7 @@ impl<'x> Schedule<'x> {
             .tell(|observer| match (&status, self.steps.states[step]) {
                 (Status::Skipped, _) => observer.step_skipped(&whole),
                 (_, State::Blocked(by)) => {
-                    observer.step_blocked(&whole, &self.plan.steps[by as usize])
+                    observer.step_blocked(&whole, &self.plan.steps[by as usize]);
                 }
                 _ => {
                     let (started, ended) = self.times(step);

@@ -131,12 +131,11 @@ fn templates_are_nested_as_deep_as_that_is_written() {
             for object in [false, true] {
                 let mut value = Template::Bool(true);
                 for _ in 0..depth {
-                    value = match object {
-                        true => {
-                            let key = Key::Name("k".into());
-                            Template::Object(vec![Entry { key, value }].into())
-                        }
-                        false => Template::List(vec![value].into()),
+                    value = if object {
+                        let key = Key::Name("k".into());
+                        Template::Object(vec![Entry { key, value }].into())
+                    } else {
+                        Template::List(vec![value].into())
                     };
                 }
                 let plan = Plan {

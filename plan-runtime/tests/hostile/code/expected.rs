@@ -62,9 +62,12 @@ pub(crate) fn check(plan: &Plan, source: &str) -> Result<(), String> {
     };
     reader.names();
     let end = reader.tokens.len();
-    reader.all().and_then(|()| match reader.at == end {
-        true => Ok(()),
-        false => reader.wrong("the end"),
+    reader.all().and_then(|()| {
+        if reader.at == end {
+            Ok(())
+        } else {
+            reader.wrong("the end")
+        }
     })
 }
 
@@ -121,9 +124,10 @@ impl Reader<'_> {
     }
 
     fn word(&mut self, word: &str) -> Checked {
-        match self.name()? == word {
-            true => Ok(()),
-            false => self.wrong(word),
+        if self.name()? == word {
+            Ok(())
+        } else {
+            self.wrong(word)
         }
     }
 
@@ -139,9 +143,10 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, text: &str) -> Checked {
-        match self.string()? == text {
-            true => Ok(()),
-            false => self.wrong(text),
+        if self.string()? == text {
+            Ok(())
+        } else {
+            self.wrong(text)
         }
     }
 
@@ -429,12 +434,11 @@ impl Reader<'_> {
             };
             let field = self.name()?;
             spelled(&field, key)?;
-            match self.has(':') {
-                true => self.value(&entry.value)?,
-                false => {
-                    self.at -= 1;
-                    self.value(&entry.value)?;
-                }
+            if self.has(':') {
+                self.value(&entry.value)?
+            } else {
+                self.at -= 1;
+                self.value(&entry.value)?;
             }
         }
         if self.has(',') && !self.has('.') {
@@ -683,9 +687,10 @@ fn spelled(field: &str, key: &str) -> Checked {
         let letters = text.chars().flat_map(char::to_lowercase);
         letters.filter(|c| c.is_alphanumeric()).collect()
     };
-    match letters(field.trim_start_matches("r#")) == letters(key) {
-        true => Ok(()),
-        false => Err(format!("`{field}` is not {key:?}")),
+    if letters(field.trim_start_matches("r#")) == letters(key) {
+        Ok(())
+    } else {
+        Err(format!("`{field}` is not {key:?}"))
     }
 }
 

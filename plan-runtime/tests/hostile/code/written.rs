@@ -371,9 +371,10 @@ fn pattern(random: &mut Rng, depth: usize) -> (String, bool) {
         6 => (format!("Some({first})"), inner[0].1),
         _ => {
             let fields: Vec<_> = texts.iter().map(|text| format!("f: {text}")).collect();
-            match random.bool() {
-                true => (format!("m::Mail {{ {}, .. }}", fields.join(", ")), named),
-                false => (format!("Mail {{ {}, secrets }}", fields.join(", ")), true),
+            if random.bool() {
+                (format!("m::Mail {{ {}, .. }}", fields.join(", ")), named)
+            } else {
+                (format!("Mail {{ {}, secrets }}", fields.join(", ")), true)
             }
         }
     }
@@ -386,9 +387,10 @@ fn a_name_anywhere_in_a_pattern_is_found_and_nowhere_else() {
         let mut random = Rng::with_seed(seed);
         let depth = random.usize(..5);
         let (pattern, named) = pattern(&mut random, depth);
-        let found = match random.bool() {
-            true => looped("m", &pattern, secrets()),
-            false => chained(&format!("k && let {pattern} = list && secrets == \"x\"")),
+        let found = if random.bool() {
+            looped("m", &pattern, secrets())
+        } else {
+            chained(&format!("k && let {pattern} = list && secrets == \"x\""))
         };
         match found {
             Ok(plan) => {

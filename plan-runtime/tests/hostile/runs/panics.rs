@@ -156,9 +156,10 @@ impl Timer for Ticking {
 
     fn sleep(&self, duration: Duration) -> Sleep {
         self.0.touch("falling asleep");
-        match duration > Duration::from_secs(60) {
-            true => Box::pin(Nap(self.0.clone(), false)),
-            false => Box::pin(Nap(self.0.clone(), true)),
+        if duration > Duration::from_secs(60) {
+            Box::pin(Nap(self.0.clone(), false))
+        } else {
+            Box::pin(Nap(self.0.clone(), true))
         }
     }
 }

@@ -8,7 +8,7 @@ plan! {
     #[allow(clippy::all)]
     Every(filters: Filters, wanted: bool, note: Option<String>) -> Vec<Option<String>> {
         /// Find them.
-        #[retry(attempts = 3, backoff = "200ms", max = "10s", jitter = false)]
+        #[retry(3, backoff = "200ms", max = "10s", jitter = false)]
         #[timeout("10s")]
         #[deadline("1m 30s")]
         step inbox = FetchEmails { filters };

@@ -129,9 +129,10 @@ fn not_closed(text: &str, whole: &Range<usize>) -> Option<Box<Flaw>> {
     }
     let path = written[OPEN.len()..].trim_end_matches('}').trim();
     let flaw = Flaw::new(whole.clone(), "the reference is not closed with `}}`");
-    Some(Box::new(match path.contains(char::is_whitespace) {
-        true => flaw.help(format!("to keep the text, write `{}`", literal(OPEN))),
-        false => flaw.help(format!("did you mean `{{{{{path}}}}}`?")),
+    Some(Box::new(if path.contains(char::is_whitespace) {
+        flaw.help(format!("to keep the text, write `{}`", literal(OPEN)))
+    } else {
+        flaw.help(format!("did you mean `{{{{{path}}}}}`?"))
     }))
 }
 
@@ -141,11 +142,10 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
     let plain = inner.trim();
     if plain != inner && !plain.is_empty() && plain.chars().all(|c| !c.is_whitespace()) {
         let literal = literal(written);
-        let help = match plain.contains(".result") || plain.starts_with(INPUT) {
-            true => {
-                format!("did you mean `{{{{{plain}}}}}`? To keep the text, write `{literal}`")
-            }
-            false => format!("to keep the text, write `{literal}`"),
+        let help = if plain.contains(".result") || plain.starts_with(INPUT) {
+            format!("did you mean `{{{{{plain}}}}}`? To keep the text, write `{literal}`")
+        } else {
+            format!("to keep the text, write `{literal}`")
         };
         let flaw = Flaw::new(whole, "a reference has no spaces in it");
         return flaw.general().help(help);

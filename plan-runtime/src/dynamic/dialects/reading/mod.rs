@@ -23,8 +23,7 @@ pub(in crate::dynamic) const MOST_NAMES: usize = 8;
 /// For how many unknown names a similar one is looked for, where there are many.
 const MOST_SEARCHES: usize = 32;
 
-/// How many parts the path of a reference has at most. No JSON is nested so deep.
-pub(in crate::dynamic) const MOST_PARTS: usize = 256;
+pub(in crate::dynamic) use crate::plan::json::MOST_PARTS;
 
 /// How many values a step counts for, besides those in it.
 pub(in crate::dynamic) const VALUES_OF_STEP: usize = 4;

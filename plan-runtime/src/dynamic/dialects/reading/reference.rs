@@ -22,9 +22,10 @@ impl Draft {
             let known =
                 matches!(&written.target, Target::Id(id) if self.ids.contains_key(id.as_str()));
             if !(compat && known && !written.path.is_empty()) {
-                return match self.flawed(source, text, flaw.clone()) {
-                    true => Err(Unread::Stays),
-                    false => Err(Unread::Broken),
+                return if self.flawed(source, text, flaw.clone()) {
+                    Err(Unread::Stays)
+                } else {
+                    Err(Unread::Broken)
                 };
             }
         }

@@ -7,7 +7,8 @@ use crate::dynamic::dialects::references::{Flaw, Piece};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
 use crate::dynamic::spans::Span;
-use crate::plan::{Entry, Key, Number, Part, Template};
+use crate::plan::json::number;
+use crate::plan::{Entry, Key, Part, Template};
 use crate::resolve::describe::short;
 use std::ops::Range;
 
@@ -227,9 +228,10 @@ impl Draft {
             None => flaw.help,
         };
         let stays = self.profile == Profile::Compat && !flaw.in_reference;
-        let note = match stays {
-            true => Note::warning(flaw.code, place, flaw.message).label("it stays as it is"),
-            false => Note::error(flaw.code, place, flaw.message),
+        let note = if stays {
+            Note::warning(flaw.code, place, flaw.message).label("it stays as it is")
+        } else {
+            Note::error(flaw.code, place, flaw.message)
         };
         self.note(note.help(help));
         stays
@@ -258,19 +260,4 @@ fn push_text(parts: &mut Vec<Part>, text: String) {
         Some(Part::Literal(before)) => before.to_mut().push_str(&text),
         _ => parts.push(Part::Literal(text.into())),
     }
-}
-
-/// A number that is exactly as written, or a decimal as close as floating point comes.
-pub(in crate::dynamic) fn number(written: &str) -> Option<Number> {
-    if let Ok(value) = written.parse() {
-        return Some(Number::Unsigned(value));
-    }
-    match written.parse::<i64>() {
-        Ok(0) | Err(_) => {}
-        Ok(value) => return Some(Number::Signed(value)),
-    }
-    let value: f64 = written.parse().ok()?;
-    let is_integer = !written.contains(['.', 'e', 'E']);
-    let is_exact = !is_integer || format!("{value:.0}") == written;
-    (value.is_finite() && is_exact).then_some(Number::Float(value))
 }

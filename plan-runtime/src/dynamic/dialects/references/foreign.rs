@@ -118,9 +118,10 @@ pub(in crate::dynamic) fn foreign<'t>(
         {
             next = written.range.end;
             let of = form.dialect.filter(|other| is_of(*other, text, &written));
-            match found.len() < MOST {
-                true => found.push(Foreign { written, of }),
-                false => more += 1,
+            if found.len() < MOST {
+                found.push(Foreign { written, of });
+            } else {
+                more += 1;
             }
         }
         match mark(text, next) {
@@ -171,9 +172,10 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
         Err(_) => return None,
     };
     let close = skip(at);
-    let range = match text[close..].starts_with(form.mark.close) {
-        true => start..close + form.mark.close.len(),
-        false => return None,
+    let range = if text[close..].starts_with(form.mark.close) {
+        start..close + form.mark.close.len()
+    } else {
+        return None;
     };
     // `{3.14}`, `$5.00`
     if form.dialect.is_none() && matches!(&target, Target::Id(id) if super::is_number(id)) {

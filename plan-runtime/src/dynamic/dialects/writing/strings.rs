@@ -52,9 +52,10 @@ impl<'p> Writer<'p> {
                     (Piece::Text(text), Escape::Needed) => !self.reads_as(text, &[*piece]),
                     (Piece::Text(_), Escape::All) => true,
                 };
-                match escaped {
-                    true => text.push_str(&self.dialect.rules().literal(written)),
-                    false => text.push_str(written),
+                if escaped {
+                    text.push_str(&self.dialect.rules().literal(written));
+                } else {
+                    text.push_str(written);
                 }
             }
             if self.reads_as(&text, pieces) {
@@ -186,11 +187,12 @@ fn plain_path(reference: &Reference) -> Result<(), String> {
             Segment::Key(_, Absent::Error) | Segment::Index(_, Absent::Error) | Segment::Each
         )
     };
-    match reference.path.iter().all(is_plain) {
-        true => Ok(()),
-        false => Err(format!(
+    if reference.path.iter().all(is_plain) {
+        Ok(())
+    } else {
+        Err(format!(
             "the reference `{reference}` through what may be absent"
-        )),
+        ))
     }
 }
 

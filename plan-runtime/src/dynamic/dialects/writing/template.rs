@@ -98,9 +98,10 @@ impl<'p> Writer<'p> {
             // Alone, the reference would keep its type.
             pieces.push(Piece::Text(""));
         }
-        match self.lacks.len() == lacks {
-            true => self.string(path, &pieces),
-            false => Json::Null,
+        if self.lacks.len() == lacks {
+            self.string(path, &pieces)
+        } else {
+            Json::Null
         }
     }
 }

@@ -65,15 +65,16 @@ fn write_row(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, whole: Duratio
             let took = ended.saturating_sub(started);
             // Where there is no room behind the bar, the time stands before it.
             let late = ended.as_secs_f64() > whole.as_secs_f64() * 0.8;
-            let (side, place) = match late {
-                true => (
+            let (side, place) = if late {
+                (
                     "right",
                     1.0 - started.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE),
-                ),
-                false => (
+                )
+            } else {
+                (
                     "left",
                     ended.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE),
-                ),
+                )
             };
             write!(
                 f,

@@ -4,13 +4,10 @@ use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
-use crate::plan::json::names;
+use crate::plan::json::{DEEPEST_BODY, names};
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Shared, Step, Template, ToolInfo};
 use crate::resolve::describe::short;
 use std::borrow::Cow;
-
-/// How deep bodies may be nested at most.
-const DEEPEST: usize = 64;
 
 impl PlanReader<'_> {
     pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
@@ -347,7 +344,7 @@ impl PlanReader<'_> {
 
     /// A body in another one, with a local value of its own if that is bound.
     fn inner(&mut self, node: Node<'_>, what: &str, depth: usize, binds: Option<Bound>) -> Body {
-        let deepest = self.draft.limits.depth.min(DEEPEST);
+        let deepest = self.draft.limits.depth.min(DEEPEST_BODY);
         if depth >= deepest {
             let message =
                 format!("conditions and loops are nested more than {deepest} levels deep");

@@ -34,7 +34,7 @@ impl PlanReader<'_> {
             let message = "at least one element must run at a time";
             self.means_nothing(&members, names::policy::CONCURRENCY, message);
         }
-        let has_elements = is_broken || repeats(body);
+        let has_elements = is_broken || body.repeats();
         if concurrency.is_some() && !has_elements {
             let message = "`concurrency` is for the elements of a `for`";
             self.means_nothing(&members, names::policy::CONCURRENCY, message);
@@ -99,14 +99,5 @@ impl PlanReader<'_> {
                 self.draft.error(note.help(help.to_owned()))
             }
         }
-    }
-}
-
-/// Whether there is a `for` in a body.
-fn repeats(body: &Body) -> bool {
-    match body {
-        Body::For(_) => true,
-        Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
-        Body::Action(_) => false,
     }
 }

@@ -238,9 +238,10 @@ impl PlanReader<'_> {
             }
             Err(_) => {
                 let message = format!("`{}` is not a JSON Pointer", short(&text.value));
-                let help = match text.value.starts_with('/') {
-                    true => "in a name, `~` is written `~0`, and `/` is `~1`".to_owned(),
-                    false => format!("a pointer begins with `/`: `/{}`", short(&text.value)),
+                let help = if text.value.starts_with('/') {
+                    "in a name, `~` is written `~0`, and `/` is `~1`".to_owned()
+                } else {
+                    format!("a pointer begins with `/`: `/{}`", short(&text.value))
                 };
                 let note = Note::error(Code::MalformedReference, self.place(node), message);
                 self.draft.error(note.help(help))

@@ -1,8 +1,8 @@
 //! References, and the paths that lead on from what they read.
 
-use super::names::{default, element, missing, reference as names, segment};
-use super::view::{Item, Nothing, is_pointer, items, kind};
-use super::{InPlan, names::absent};
+use super::InPlan;
+use crate::plan::json::names::{absent, default, element, missing, reference as names, segment};
+use crate::plan::json::view::{Item, Nothing, is_pointer, items, kind};
 use crate::plan::{Absent, Reference, Segment, Source, agrees, written};
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ impl Serialize for InPlan<'_, Named> {
     }
 }
 
-impl<'a, T> InPlan<'a, T> {
+impl<T> InPlan<'_, T> {
     fn write_source<M: SerializeMap>(&self, map: &mut M, source: Source) -> Result<(), M::Error> {
         map.serialize_entry(kind(source), &self.of(Named(source)))
     }

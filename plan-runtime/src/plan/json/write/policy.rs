@@ -1,7 +1,7 @@
 //! Policies: what differs from the default.
 
 use super::InPlan;
-use super::names::{optional as values, policy as names};
+use crate::plan::json::names::{optional as values, policy as names};
 use crate::plan::{Optional, Policy};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Steps, and what they do.
 
-use super::names::{branch, each, step as members, tool};
 use super::reference::Named;
 use super::{InPlan, entry_unless_empty};
+use crate::plan::json::names::{branch, each, step as members, tool};
 use crate::plan::{Body, Branch, Condition, Source, Step};
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Templates: JSON, in which an object says what kind of template it is.
 
-use super::names::{computed, part, template as kinds};
-use super::view::{Member, TextPart, View};
 use super::{InPlan, entry_unless_empty};
+use crate::plan::json::names::{computed, part, template as kinds};
+use crate::plan::json::view::{Member, TextPart, View};
 use crate::plan::{Computed, Number, Template};
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 

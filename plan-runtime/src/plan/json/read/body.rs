@@ -1,0 +1,287 @@
+//! Steps, and what they do.
+
+use super::Reader;
+use crate::plan::json::value::{At, Kind, Members, Result, Value, wrong};
+use crate::plan::json::{DEEPEST_BODY, names, pattern::only_names};
+use crate::plan::{
+    Action, Body, Bound, Branch, Condition, For, Optional, Policy, Shared, Step, Template, ToolInfo,
+};
+use crate::resolve::describe::short;
+use std::borrow::Cow;
+use std::time::Duration;
+
+impl Reader {
+    pub(super) fn step(&mut self, value: Value<'_>) -> Result<Step> {
+        let members = value.object("a step", names::step::ALL)?;
+        let mut step = Step {
+            id: members.name(names::step::ID, "the step")?.into(),
+            intent: members.string(names::step::INTENT)?.into(),
+            body: self.body(&members, 0)?,
+            after: Cow::Borrowed(&[]),
+            needs: Cow::Borrowed(&[]),
+            policy: Shared::default(),
+        };
+        let mut after = Vec::new();
+        for (index, value) in members.items(names::step::AFTER)?.into_iter().enumerate() {
+            let name = value.string("a step to wait for");
+            let place = name.and_then(|name| self.step_named(&name));
+            after.push(place.at(index).at(names::step::AFTER)?);
+        }
+        after.sort_unstable();
+        after.dedup();
+        step.after = after.into();
+        if let Some(value) = members.given(names::step::POLICY) {
+            let policy = self.policy(value).at(names::step::POLICY)?;
+            means_something(&policy, &step.body).at(names::step::POLICY)?;
+            step.policy = policy.into();
+        }
+        step.needs = step.needed().into();
+        Ok(step)
+    }
+
+    fn body(&mut self, members: &Members<'_>, depth: usize) -> Result<Body> {
+        // For a value, null is one.
+        let given = |kind: &str| {
+            let value = members.get(kind);
+            value.is_some_and(|value| kind == names::step::VALUE || value.kind() != Kind::Null)
+        };
+        let kinds: Vec<&str> = names::BODIES
+            .iter()
+            .copied()
+            .filter(|kind| given(kind))
+            .collect();
+        let &[kind] = &kinds[..] else {
+            return wrong("one of `tool`, `value`, `if` and `for` says what is done");
+        };
+        if kind != names::step::TOOL && members.get(names::step::ARGUMENTS).is_some() {
+            return wrong("only a `tool` takes `arguments`");
+        }
+        let value = members.required(kind, "it");
+        match kind {
+            names::step::TOOL => {
+                let place = self.count_action();
+                let tool = self.tool(value?).at(kind)?;
+                let args = match members.get(names::step::ARGUMENTS) {
+                    Some(arguments) => self.template(arguments, 0).at(names::step::ARGUMENTS)?,
+                    None => Template::Object(Cow::Borrowed(&[])),
+                };
+                Ok(Body::Action(Action {
+                    site: place,
+                    tool: Some(tool),
+                    args,
+                }))
+            }
+            names::step::VALUE => Ok(Body::Action(Action {
+                site: self.count_action(),
+                tool: None,
+                args: match value {
+                    Ok(value) => self.template(value, 0).at(kind)?,
+                    Err(_) => Template::Null,
+                },
+            })),
+            names::step::IF => {
+                let mut branches = Vec::new();
+                for (index, branch) in value?.items("`if`").at(kind)?.into_iter().enumerate() {
+                    branches.push(self.branch(branch, depth).at(index).at(kind)?);
+                }
+                Ok(Body::If(branches.into()))
+            }
+            _ => Ok(Body::For(vec![self.each(value?, depth).at(kind)?].into())),
+        }
+    }
+
+    fn count_action(&mut self) -> usize {
+        self.actions += 1;
+        self.actions - 1
+    }
+
+    fn tool(&mut self, value: Value<'_>) -> Result<Shared<ToolInfo>> {
+        let members = value.object("`tool`", names::tool::ALL)?;
+        let name = members.name(names::tool::NAME, "the tool")?;
+        let description = members.string(names::tool::DESCRIPTION)?;
+        if let Some(tool) = self.tools.get(&name)
+            && tool.description == description
+        {
+            return Ok(tool.clone());
+        }
+        let tool = Shared::from(ToolInfo {
+            name: name.clone().into(),
+            description: description.into(),
+        });
+        self.tools.insert(name, tool.clone());
+        Ok(tool)
+    }
+
+    fn branch(&mut self, value: Value<'_>, depth: usize) -> Result<Branch> {
+        let members = value.object("a branch", names::branch::ALL)?;
+        let given = (
+            members.get(names::branch::CONDITION),
+            members.get(names::branch::CHAIN),
+            members.given(names::branch::PATTERN),
+            members.get(names::branch::VALUE),
+        );
+        let condition = match given {
+            (None, None, None, None) => Condition::Always,
+            (Some(value), None, None, None) => {
+                Condition::Holds(self.template(value, 0).at(names::branch::CONDITION)?)
+            }
+            (None, Some(value), None, None) => {
+                match self.template(value, 0).at(names::branch::CHAIN)? {
+                    chain @ Template::Computed(_) => Condition::Chain(chain),
+                    _ => return wrong("a `chain` is a computed value").at(names::branch::CHAIN),
+                }
+            }
+            (None, None, Some(pattern), Some(value)) => {
+                let pattern = pattern
+                    .string("the pattern of a branch")
+                    .at(names::branch::PATTERN)?;
+                let value = self.template(value, 0).at(names::branch::VALUE)?;
+                pattern_fits(&pattern, &value, true).at(names::branch::PATTERN)?;
+                let pattern = pattern.into();
+                Condition::Binds { pattern, value }
+            }
+            _ => {
+                return wrong(
+                    "a branch has a `condition`, a `chain`, or a `pattern` and its `value`",
+                );
+            }
+        };
+        let binds = match &condition {
+            Condition::Binds { pattern, value } => Some(Bound::pattern(pattern, value)),
+            Condition::Chain(Template::Computed(chain)) => Some(Bound::chain(&chain.written)),
+            Condition::Chain(_) | Condition::Always | Condition::Holds(_) => None,
+        };
+        let then = members.required(names::branch::THEN, "the branch")?;
+        let body = self.inner(then, depth, binds).at(names::branch::THEN)?;
+        Ok(Branch { condition, body })
+    }
+
+    fn each(&mut self, value: Value<'_>, depth: usize) -> Result<For> {
+        let members = value.object("`for`", names::each::ALL)?;
+        let pattern = members.required(names::each::PATTERN, "the `for`")?;
+        let pattern = pattern
+            .string("the pattern of a `for`")
+            .at(names::each::PATTERN)?;
+        let Some(list) = members.get(names::each::LIST) else {
+            return wrong("the `for` has no `list`");
+        };
+        let list = self.template(list, 0).at(names::each::LIST)?;
+        pattern_fits(&pattern, &list, false).at(names::each::PATTERN)?;
+        let bound = Bound::pattern(&pattern, &list);
+        let body = members.required(names::each::BODY, "the `for`")?;
+        let body = self.inner(body, depth, Some(bound)).at(names::each::BODY)?;
+        let pattern = pattern.into();
+        Ok(For {
+            pattern,
+            list,
+            body,
+        })
+    }
+
+    /// A body in another one, with a local value of its own if that is bound.
+    fn inner(&mut self, value: Value<'_>, depth: usize, binds: Option<Bound>) -> Result<Body> {
+        if depth >= DEEPEST_BODY {
+            return wrong(format!(
+                "conditions and loops are nested more than {DEEPEST_BODY} levels deep"
+            ));
+        }
+        let members = value.object("a body", names::BODY)?;
+        let around = self.locals.len();
+        self.locals.extend(binds);
+        let body = self.body(&members, depth + 1);
+        self.locals.truncate(around);
+        body
+    }
+
+    fn policy(&mut self, value: Value<'_>) -> Result<Policy> {
+        let members = value.object("`policy`", names::policy::ALL)?;
+        let default = Policy::DEFAULT;
+        let optional = members.string(names::policy::OPTIONAL)?;
+        Ok(Policy {
+            attempts: read(&members, names::policy::ATTEMPTS, "a number")?
+                .unwrap_or(default.attempts),
+            backoff: duration(&members, names::policy::BACKOFF)?.unwrap_or(default.backoff),
+            max: duration(&members, names::policy::MAX)?.unwrap_or(default.max),
+            jitter: read(&members, names::policy::JITTER, "`true` or `false`")?
+                .unwrap_or(default.jitter),
+            timeout: duration(&members, names::policy::TIMEOUT)?,
+            deadline: duration(&members, names::policy::DEADLINE)?,
+            optional: match (optional.as_str(), members.given(names::policy::OPTIONAL)) {
+                (names::optional::NO, _) | (_, None) => Optional::No,
+                (names::optional::WHOLE, _) => Optional::Whole,
+                (names::optional::EACH, _) => Optional::Each,
+                _ => {
+                    return wrong("`optional` is one of `no`, `whole` and `each`")
+                        .at(names::policy::OPTIONAL);
+                }
+            },
+            fallback: match members.get(names::policy::FALLBACK) {
+                Some(value) => Some(self.template(value, 0).at(names::policy::FALLBACK)?),
+                None => None,
+            },
+            concurrency: read(&members, names::policy::CONCURRENCY, "a number")?,
+        })
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(
+    members: &Members<'_>,
+    name: &str,
+    expected: &str,
+) -> Result<Option<T>> {
+    let value = members.given(name);
+    let read = value.map(|value| value.read(&format!("`{name}`"), expected));
+    read.transpose().at(name)
+}
+
+fn duration(members: &Members<'_>, name: &str) -> Result<Option<Duration>> {
+    if members.given(name).is_none() {
+        return Ok(None);
+    }
+    match humantime::parse_duration(&members.string(name)?) {
+        Ok(duration) => Ok(Some(duration)),
+        Err(_) => wrong(format!(
+            "`{name}` is not a duration, such as `200ms` or `1m 30s`"
+        ))
+        .at(name),
+    }
+}
+
+/// Refuses what changes nothing, in the words of `plan!`.
+fn means_something(policy: &Policy, body: &Body) -> Result<()> {
+    if policy.attempts == 0 {
+        return wrong("a step is tried at least once").at(names::policy::ATTEMPTS);
+    }
+    if policy.concurrency == Some(0) {
+        return wrong("at least one element must run at a time").at(names::policy::CONCURRENCY);
+    }
+    if body.repeats() {
+        return Ok(());
+    }
+    if policy.concurrency.is_some() {
+        return wrong("`concurrency` is for the elements of a `for`")
+            .at(names::policy::CONCURRENCY);
+    }
+    if policy.optional == Optional::Each {
+        let message = "`optional` is `each`, which is for the elements of a `for`";
+        return wrong(message).at(names::policy::OPTIONAL);
+    }
+    Ok(())
+}
+
+/// Refuses a pattern over data that asks more than whether something is there: a run compares data with no pattern.
+fn pattern_fits(pattern: &str, value: &Template, in_if: bool) -> Result<()> {
+    if matches!(value, Template::Computed(_)) || only_names(pattern, in_if) {
+        return Ok(());
+    }
+    if in_if && only_names(pattern, false) {
+        let pattern = short(pattern);
+        return wrong(format!(
+            "the pattern `{pattern}` always matches, and a run skips null"
+        ));
+    }
+    wrong(format!(
+        "the pattern `{}` is not compared with the value",
+        short(pattern)
+    ))
+}

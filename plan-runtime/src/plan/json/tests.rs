@@ -1,0 +1,371 @@
+//! Both readers of a plan's JSON accept the same documents, and read the same plans out of them.
+
+use super::read;
+use super::text::Json;
+use crate::plan::{Plan, Template};
+use crate::plans;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Reads a text with both readers, and says whether they accepted it.
+fn read_by_both(text: &str) -> Result<bool, TestCaseError> {
+    // What is not JSON never reaches the readers.
+    let Ok(json) = serde_json::from_str::<Json<'_>>(text) else {
+        return Ok(false);
+    };
+    let first = read::plan(&json);
+    let all = serde_json::from_str::<Plan>(text);
+    match (&first, &all) {
+        (Ok(first), Ok(all)) => {
+            prop_assert_eq!(serde_json::to_string(first)?, serde_json::to_string(all)?);
+            let sites = |plan: &Plan| -> Vec<usize> {
+                let actions = plan.steps.iter().flat_map(|step| step.actions());
+                actions.map(|action| action.site).collect()
+            };
+            prop_assert_eq!(sites(first), sites(all));
+            for (first, all) in first.steps.iter().zip(all.steps.iter()) {
+                prop_assert_eq!(&first.needs, &all.needs);
+                prop_assert_eq!(&first.after, &all.after);
+            }
+        }
+        (Err(_), Err(_)) => {}
+        _ => prop_assert!(false, "{first:?}\n{all:?}\n{text}"),
+    }
+    let (first, all) = (
+        read::template(&json),
+        serde_json::from_str::<Template>(text),
+    );
+    match (&first, &all) {
+        (Ok(first), Ok(all)) => prop_assert_eq!(first, all),
+        (Err(_), Err(_)) => {}
+        _ => prop_assert!(false, "{first:?}\n{all:?}\n{text}"),
+    }
+    Ok(all.is_ok() || serde_json::from_str::<Plan>(text).is_ok())
+}
+
+/// What a part of a document is replaced by.
+fn other() -> impl Strategy<Value = Value> {
+    let names = [
+        "", "null", "a", "s0", "s1", "i0", "/a/0", "a/b", "10s", "Some(x)", "(a, b)", "element",
+        "missing", "whole", "stop",
+    ];
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-2..4_i64).prop_map(Value::from),
+        prop::sample::select(vec![
+            json!(0.5),
+            json!([]),
+            json!({}),
+            json!([null]),
+            json!({"value": 1})
+        ]),
+        prop::sample::select(names.to_vec()).prop_map(Value::from),
+        prop::sample::select(vec![
+            json!({"object": {}}),
+            json!({"text": ["a", {"value": 1, "spec": ">3"}]}),
+            json!({"merge": [{"object": {"a": 1}}, null, {"merge": []}]}),
+            json!({"computed": {"written": "a", "reads": [{"local": 0}]}}),
+            json!({"reference": {"local": 0, "pointer": ""}}),
+            json!({"reference": {"input": 0, "path": [{"token": "a", "absent": "null"}, {"each": "element"}, {"else": [1]}]}}),
+            json!({"default": 1}),
+            json!({"tool": {"name": "t"}}),
+            json!({"for": {"pattern": "x", "list": [], "body": {"value": null}}}),
+            json!({"if": [{"then": {"value": 1}}]}),
+        ]),
+    ]
+}
+
+/// The names that a member is given instead of its own.
+fn name() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "name",
+        "value",
+        "tool",
+        "arguments",
+        "if",
+        "for",
+        "then",
+        "condition",
+        "chain",
+        "pattern",
+        "step",
+        "input",
+        "local",
+        "pointer",
+        "path",
+        "written",
+        "reads",
+        "object",
+        "merge",
+        "text",
+        "absent",
+        "else",
+        "fallback",
+        "after",
+        "x",
+    ])
+}
+
+/// Changes the part of a document that is the `at`th one on the way through all of them.
+fn change(value: &mut Value, at: &mut usize, how: &(u8, Value, &str)) {
+    if *at == 0 {
+        match (how.0, &mut *value) {
+            (0, Value::Object(members)) => {
+                let first = members.keys().next().cloned();
+                first.and_then(|name| members.remove(&name));
+            }
+            (1, Value::Object(members)) => {
+                members.insert(how.2.to_owned(), how.1.clone());
+            }
+            (2, Value::Object(members)) => {
+                let last = members.keys().next_back().cloned();
+                if let Some(value) = last.and_then(|name| members.remove(&name)) {
+                    members.insert(how.2.to_owned(), value);
+                }
+            }
+            (3, Value::Array(items)) => items.push(how.1.clone()),
+            (4, Value::Array(items)) => items.extend(items.first().cloned()),
+            _ => *value = how.1.clone(),
+        }
+        *at = usize::MAX;
+        return;
+    }
+    *at -= 1;
+    let parts: Vec<&mut Value> = match value {
+        Value::Array(items) => items.iter_mut().collect(),
+        Value::Object(members) => members.values_mut().collect(),
+        _ => Vec::new(),
+    };
+    for part in parts {
+        if *at == usize::MAX {
+            return;
+        }
+        change(part, at, how);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn plans_are_read_by_both(plan in plans::plan()) {
+        if let Ok(text) = serde_json::to_string(&plan) {
+            read_by_both(&text)?;
+            read_by_both(&serde_json::to_string(&plan.output.value)?)?;
+        }
+    }
+
+    #[test]
+    fn changed_plans_are_read_by_both(
+        plan in plans::plan(),
+        changes in prop::collection::vec((0..200_usize, (0..8_u8, other(), name())), 1..3),
+    ) {
+        if let Ok(mut value) = serde_json::to_value(&plan) {
+            for (mut at, how) in changes {
+                change(&mut value, &mut at, &how);
+            }
+            read_by_both(&value.to_string())?;
+        }
+    }
+}
+
+#[test]
+fn seeds_are_read_by_both() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/canonical");
+    let mut read = 0;
+    for seed in std::fs::read_dir(seeds).unwrap() {
+        let text = std::fs::read_to_string(seed.unwrap().path()).unwrap();
+        assert!(read_by_both(&text).unwrap(), "{text}");
+        read += 1;
+        // Whatever is cut out of it.
+        for end in text.char_indices().map(|(at, _)| at) {
+            read_by_both(&text[..end]).unwrap();
+            read_by_both(&format!(
+                "{}{}",
+                &text[..end],
+                &text[end..].trim_start_matches(|c| c != ',')
+            ))
+            .unwrap();
+        }
+    }
+    assert!(read > 0);
+}
+
+#[test]
+fn limits_are_those_of_both() {
+    let nested = |count: usize, open: &str, close: &str, inner: &str| {
+        format!("{}{inner}{}", open.repeat(count), close.repeat(count))
+    };
+    let step = |value: &str| format!(r#"{{"name":"p","steps":[{{"id":"s","value":{value}}}]}}"#);
+    for (count, is_read) in [(126, true), (127, true), (128, false), (5000, false)] {
+        let list = nested(count, "[", "]", "1");
+        let object = nested(count, r#"{"object":{"a":"#, "}}", "1");
+        let merged = nested(count, r#"{"merge":["#, "]}", "null");
+        let default = format!(
+            r#"{{"reference":{{"input":0,"path":[{{"else":{}}}]}}}}"#,
+            nested(count, "[", "]", "1")
+        );
+        for text in [&list, &object, &default] {
+            assert_eq!(read_by_both(text).unwrap(), is_read, "{count} {text}");
+        }
+        assert_eq!(read_by_both(&step(&list)).unwrap(), is_read, "{count}");
+        read_by_both(&merged).unwrap();
+    }
+    for (count, is_read) in [(64, true), (65, false)] {
+        let open = r#"{"for":{"pattern":"x","list":[],"body":"#;
+        let body = nested(count, open, "}}", r#"{"value":1}"#);
+        let text = format!(r#"{{"name":"p","steps":[{{"id":"s",{}]}}"#, &body[1..]);
+        assert_eq!(read_by_both(&text).unwrap(), is_read, "{count}");
+    }
+    for (count, is_read) in [(256, true), (257, false)] {
+        let pointer = format!(
+            r#"{{"reference":{{"input":0,"pointer":"{}"}}}}"#,
+            "/a".repeat(count)
+        );
+        assert_eq!(read_by_both(&pointer).unwrap(), is_read, "{count}");
+        let path = format!(
+            r#"{{"reference":{{"input":0,"path":["a"{}]}}}}"#,
+            r#","a""#.repeat(count - 1)
+        );
+        assert_eq!(read_by_both(&path).unwrap(), is_read, "{count}");
+    }
+}
+
+#[test]
+fn odd_documents_are_read_by_both() {
+    for (text, is_read) in [
+        ("18446744073709551616", true),
+        ("18446744073709551617", false),
+        ("-9223372036854775809", false),
+        ("-0", true),
+        ("1e400", false),
+        ("1e300", true),
+        (r#""\ud800""#, false),
+        (r#"{"object":{"\ud800":1}}"#, false),
+        (r#"{"object":{"a":1,"a":2}}"#, false),
+        (r#"{"object":{"a":1,"\u0061":2}}"#, false),
+        (r#"{"object":{},"object":{}}"#, false),
+        (
+            r#"{"merge":[{"object":{"a":1}},{"merge":[{"object":{"a":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"merge":[{"object":{"a":1}},{"reference":{"step":3,"pointer":""}}]}"#,
+            true,
+        ),
+        (r#"{"reference":{"step":1.0,"pointer":""}}"#, false),
+        (r#"{"reference":{"step":1,"step":1,"pointer":""}}"#, false),
+        (r#"{"reference":{"local":7,"pointer":"a"}}"#, false),
+        (r#"{"reference":{"local":7,"pointer":"/a~2"}}"#, false),
+        (
+            r#"{"reference":{"local":7,"pointer":null,"path":[]}}"#,
+            true,
+        ),
+        (
+            r#"{"reference":{"step":1,"pointer":"/a","written":"b"}}"#,
+            false,
+        ),
+        (
+            r#"{"reference":{"step":1,"pointer":"/a","written":"x.a"}}"#,
+            true,
+        ),
+        (r#"{"name":"p"}"#, true),
+        (r#"{"name":""}"#, true),
+        (r#"{"name":null}"#, false),
+        (r#"["p"]"#, true),
+        (
+            r#"{"name":"p","inputs":[{"name":"a"},{"name":"a"}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","inputs":[{"name":"a"}],"steps":[{"id":"a","value":1}]}"#,
+            false,
+        ),
+        (r#"{"name":"p","steps":[{"id":null,"value":1}]}"#, false),
+        (r#"{"name":"p","steps":[{"id":" ","value":1}]}"#, false),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1},{"id":"a","value":1}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1,"after":["b"]},{"id":"b","value":1,"after":["a"]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1,"after":["b","b"]},{"id":"b","value":null}]}"#,
+            true,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","tool":{"name":"t"},"arguments":null}]}"#,
+            true,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1,"arguments":null}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1,"if":null}]}"#,
+            true,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1,"policy":{"attempts":-1}}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1,"policy":{"timeout":"1 fortnight"}}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1,"policy":{"optional":""}}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","value":1,"policy":{"optional":"no","fallback":null}}]}"#,
+            true,
+        ),
+        (r#"{"name":"p","steps":[{"id":"a","if":[]}]}"#, true),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"condition":null,"then":{"value":1}}]}]}"#,
+            true,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"chain":true,"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"pattern":"x","then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"pattern":"5","value":1,"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","for":{"pattern":"a","list":[],"body":{"value":{"reference":{"step":"a","pointer":""}}}}}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","for":{"pattern":"x","list":[],"body":{"value":{"reference":{"local":0,"pointer":"","written":"x"}}}}}]}"#,
+            true,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","for":{"pattern":"x","list":[],"body":{"value":{"reference":{"local":1,"pointer":""}}}}}]}"#,
+            false,
+        ),
+    ] {
+        assert_eq!(read_by_both(text).unwrap(), is_read, "{text}");
+    }
+}
+
+#[test]
+fn the_first_mistake_is_told_with_its_place() {
+    let text = r#"{"name": "p", "steps": [
+        {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"to": {"reference": {"step": "b", "pointer": ""}}}}}
+    ]}"#;
+    let error = read::plan(&serde_json::from_str(text).unwrap()).unwrap_err();
+    assert_eq!(
+        error,
+        "there is no step `b` at /steps/0/arguments/object/to/reference/step"
+    );
+}

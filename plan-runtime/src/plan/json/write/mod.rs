@@ -1,0 +1,99 @@
+//! Plan JSON, written.
+
+mod policy;
+mod reference;
+mod step;
+mod template;
+
+use crate::plan::json::names::{input, output, plan as members};
+use crate::plan::{Input, Output, Plan};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// A part of a plan, to be written as it stands in the plan's JSON, where names stand for places.
+///
+/// Serialised without its plan, a template writes places (`{"step": 0}`).
+///
+/// ```
+/// use plan_runtime::plan::{InPlan, Plan};
+///
+/// let json = r#"{"name": "p", "inputs": [{"name": "q"}], "output": {"value": {"reference": {"input": "q", "pointer": "/a"}}}}"#;
+/// let plan: Plan = serde_json::from_str(json)?;
+/// let output = serde_json::to_string(&InPlan::new(&plan, &plan.output.value))?;
+/// assert_eq!(output, r#"{"reference":{"input":"q","pointer":"/a"}}"#);
+/// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a"}}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub struct InPlan<'a, T> {
+    plan: Option<&'a Plan>,
+    part: T,
+}
+
+impl<'a, T> InPlan<'a, T> {
+    /// A part of `plan`.
+    pub fn new(plan: &'a Plan, part: T) -> Self {
+        Self {
+            plan: Some(plan),
+            part,
+        }
+    }
+
+    /// A part that stands alone.
+    fn alone(part: T) -> Self {
+        Self { plan: None, part }
+    }
+
+    fn of<U>(&self, part: U) -> InPlan<'a, U> {
+        InPlan {
+            plan: self.plan,
+            part,
+        }
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        InPlan::new(self, self).serialize(serializer)
+    }
+}
+
+impl Serialize for InPlan<'_, &Plan> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let plan = self.part;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(members::NAME, &plan.name)?;
+        entry_unless_empty(&mut map, members::DESCRIPTION, &plan.description)?;
+        if !plan.inputs.is_empty() {
+            map.serialize_entry(members::INPUTS, &plan.inputs)?;
+        }
+        let steps: Vec<_> = plan.steps.iter().map(|step| self.of(step)).collect();
+        map.serialize_entry(members::STEPS, &steps)?;
+        map.serialize_entry(members::OUTPUT, &self.of(&plan.output))?;
+        map.end()
+    }
+}
+
+fn entry_unless_empty<M: SerializeMap>(map: &mut M, key: &str, text: &str) -> Result<(), M::Error> {
+    match text {
+        "" => Ok(()),
+        text => map.serialize_entry(key, text),
+    }
+}
+
+impl Serialize for Input {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(input::NAME, &self.name)?;
+        entry_unless_empty(&mut map, input::TYPE, &self.type_name)?;
+        entry_unless_empty(&mut map, input::DESCRIPTION, &self.description)?;
+        map.end()
+    }
+}
+
+impl Serialize for InPlan<'_, &Output> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        entry_unless_empty(&mut map, output::TYPE, &self.part.type_name)?;
+        map.serialize_entry(output::VALUE, &self.of(&self.part.value))?;
+        map.end()
+    }
+}
