@@ -172,7 +172,7 @@ proptest! {
 
 #[test]
 fn seeds_are_read_by_both() {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/canonical");
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/plan_json");
     let mut read = 0;
     for seed in std::fs::read_dir(seeds).unwrap() {
         let text = std::fs::read_to_string(seed.unwrap().path()).unwrap();
