@@ -2,8 +2,8 @@
 
 use super::Page;
 use super::escape::{Json, Text, Time};
+use crate::error::write_elements;
 use crate::print::Told;
-use crate::run::error::write_elements;
 use crate::run::report::{Attempt, Status, StepReport};
 use std::fmt::{Display, Formatter, Result};
 
