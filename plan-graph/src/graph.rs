@@ -157,7 +157,8 @@ impl Graph {
     }
 }
 
-/// A step that does not exist in any graph stays one.
+/// A number that is too large for any graph stays the number of a step that does not exist.
+#[inline]
 pub(crate) fn number(step: usize) -> u32 {
     u32::try_from(step).unwrap_or(u32::MAX)
 }

@@ -17,8 +17,8 @@ pub(crate) struct Graph {
     plain: plan_graph::Graph,
 }
 
-/// A way from a step back to itself: each step's place, and the name by which it waits for the next. It begins with an
-/// `#[after]` if it has one: of all that goes round, that is what can be taken away.
+/// Steps that wait for each other: each step's place, and the name by which it waits for the next. It begins with an
+/// `#[after]` if it has one, since that is what its author can most easily take away.
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl Graph {
@@ -49,8 +49,9 @@ impl Graph {
     }
 
     /// The steps that must end before this one, in ascending order.
-    pub(crate) fn needs(&self, step: usize) -> impl Iterator<Item = usize> {
-        self.plain.of(step).iter().map(|&index| index as usize)
+    pub(crate) fn needs(&self, step: usize) -> Vec<usize> {
+        let needs = self.plain.of(step).iter();
+        needs.map(|&index| index as usize).collect()
     }
 
     /// Whether a value goes from one step to another, not order alone.
@@ -78,8 +79,8 @@ impl Graph {
         let mut cycle = Cycle::new();
         let mut first = None;
         for (&from, &to) in steps.iter().zip(steps.iter().cycle().skip(1)) {
-            let edges = self.edges[from].iter().enumerate();
-            for (place, (_, name)) in edges.filter(|(_, (index, _))| *index == to).take(1) {
+            let mut edges = self.edges[from].iter().enumerate();
+            if let Some((place, (_, name))) = edges.find(|(_, (index, _))| *index == to) {
                 if place >= self.references[from] {
                     first.get_or_insert(cycle.len());
                 }
