@@ -19,7 +19,7 @@ const SEARCHED: &[&str] = &[
     "examples",
     "fuzz",
     "plan-macros",
-    "plan-picture",
+    "plan-graph",
     "plan-runtime",
     "tests",
 ];

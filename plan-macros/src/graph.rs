@@ -4,8 +4,6 @@ use crate::ast::{
     Body, Branch, Computed, Condition, Fields, Json, List, Plan, Reference, Step, Value,
 };
 use crate::names::{Names, Source};
-use petgraph::algo::{astar, kosaraju_scc};
-use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::BTreeSet;
 use syn::Ident;
 
@@ -15,10 +13,12 @@ pub(crate) struct Graph {
     edges: Vec<Vec<(usize, Ident)>>,
     /// For each step, how many of them are references.
     references: Vec<usize>,
+    /// The dependencies without names.
+    plain: plan_graph::Graph,
 }
 
-/// A way from a step back to itself: each step's place, and the name by which it waits for the next. It begins with an
-/// `#[after]` if it has one: of all that goes round, that is what can be taken away.
+/// Steps that wait for each other: each step's place, and the name by which it waits for the next. It begins with an
+/// `#[after]` if it has one, since that is what its author can most easily take away.
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl Graph {
@@ -39,12 +39,19 @@ impl Graph {
             waits.extend(edges_of(step.after.clone()));
             edges.push(waits);
         }
-        Self { edges, references }
+        let needs = |edges: &Vec<(usize, Ident)>| edges.iter().map(|(index, _)| *index).collect();
+        let needs: Vec<BTreeSet<usize>> = edges.iter().map(needs).collect();
+        Self {
+            edges,
+            references,
+            plain: plan_graph::Graph::new(&needs),
+        }
     }
 
     /// The steps that must end before this one, in ascending order.
-    pub(crate) fn needs(&self, step: usize) -> BTreeSet<usize> {
-        self.edges[step].iter().map(|(index, _)| *index).collect()
+    pub(crate) fn needs(&self, step: usize) -> Vec<usize> {
+        let needs = self.plain.of(step).iter();
+        needs.map(|&index| index as usize).collect()
     }
 
     /// Whether a value goes from one step to another, not order alone.
@@ -54,82 +61,34 @@ impl Graph {
         references.any(|(index, _)| *index == from)
     }
 
-    /// How many steps stand before each on the longest way to it; none before what waits for itself.
+    /// The length of the longest path to each step; 0 for a step that waits for itself, whatever the path.
     #[cfg(feature = "docs-svg")]
     pub(crate) fn levels(&self) -> Vec<usize> {
-        let count = self.edges.len();
-        let needs: Vec<BTreeSet<usize>> = (0..count).map(|step| self.needs(step)).collect();
-        let mut next = vec![Vec::new(); count];
-        for (step, needs) in needs.iter().enumerate() {
-            needs.iter().for_each(|&needed| next[needed].push(step));
-        }
-        let mut open: Vec<usize> = needs.iter().map(BTreeSet::len).collect();
-        let mut levels = vec![0; count];
-        let mut ready: Vec<usize> = (0..count).filter(|&step| open[step] == 0).collect();
-        while let Some(step) = ready.pop() {
-            for &next in &next[step] {
-                levels[next] = levels[next].max(levels[step] + 1);
-                open[next] -= 1;
-                if open[next] == 0 {
-                    ready.push(next);
-                }
-            }
-        }
-        for step in 0..count {
-            if open[step] > 0 {
-                levels[step] = 0;
-            }
-        }
-        levels
+        let levels = self.plain.levels().into_iter();
+        levels.map(Option::unwrap_or_default).collect()
     }
 
     /// A shortest cycle for each set of steps that wait for each other.
     pub(crate) fn cycles(&self) -> Vec<Cycle> {
-        let mut graph = DiGraph::<(), ()>::new();
-        let nodes: Vec<NodeIndex> = self.edges.iter().map(|_| graph.add_node(())).collect();
-        for (from, edges) in self.edges.iter().enumerate() {
-            for (to, _) in edges {
-                graph.update_edge(nodes[from], nodes[*to], ());
-            }
-        }
-        let mut cycles: Vec<Cycle> = kosaraju_scc(&graph)
-            .into_iter()
-            .filter_map(|set| self.cycle_in(&graph, &set))
-            .collect();
-        cycles.sort_by_key(|cycle| cycle.first().map(|(step, _)| *step));
-        cycles
+        let cycles = self.plain.cycles();
+        cycles.iter().map(|steps| self.cycle(steps)).collect()
     }
 
-    fn cycle_in(&self, graph: &DiGraph<(), ()>, set: &[NodeIndex]) -> Option<Cycle> {
-        // Nearly every step is a set of its own, and looking for a way back from it would go through all that it needs.
-        if let [only] = set
-            && !graph.contains_edge(*only, *only)
-        {
-            return None;
-        }
-        let ways = set.iter().filter_map(|&start| {
-            let back = graph
-                .neighbors(start)
-                .filter_map(|next| astar(graph, next, |node| node == start, |_| 1, |_| 0));
-            let (length, way) = back.min_by_key(|(length, _)| *length)?;
-            Some((length, start, way))
-        });
-        let (_, start, way) = ways.min_by_key(|(length, start, _)| (*length, *start))?;
-        let mut from = start.index();
+    /// A cycle with the names by which its steps wait.
+    fn cycle(&self, steps: &[usize]) -> Cycle {
         let mut cycle = Cycle::new();
         let mut first = None;
-        for to in way {
-            let place = self.edges[from]
-                .iter()
-                .position(|(index, _)| *index == to.index())?;
-            if place >= self.references[from] {
-                first.get_or_insert(cycle.len());
+        for (&from, &to) in steps.iter().zip(steps.iter().cycle().skip(1)) {
+            let mut edges = self.edges[from].iter().enumerate();
+            if let Some((place, (_, name))) = edges.find(|(_, (index, _))| *index == to) {
+                if place >= self.references[from] {
+                    first.get_or_insert(cycle.len());
+                }
+                cycle.push((from, name.clone()));
             }
-            cycle.push((from, self.edges[from][place].1.clone()));
-            from = to.index();
         }
         cycle.rotate_left(first.unwrap_or(0));
-        Some(cycle)
+        cycle
     }
 }
 

@@ -23,6 +23,7 @@ mod options;
 mod parse;
 mod report;
 mod shape;
+mod similar;
 mod tool;
 
 use proc_macro::TokenStream;

@@ -1,5 +1,11 @@
-use crate::print::{Cut, Line, Lines};
-use crate::run::RunError;
+//! What goes wrong: the errors of tools, of steps and of runs.
+
+mod run;
+
+pub(crate) use run::{Cause, Interrupt, write_elements};
+pub use run::{Failure, RunError, StepError};
+
+use crate::print::{Cut, Line, Lines, MOST};
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -229,14 +235,12 @@ fn chain<'e>(
     std::iter::successors(Some(error), |error| (**error).source())
 }
 
-/// How many characters of what a tool says went wrong are written.
-pub(crate) const MOST: usize = 4000;
 /// How many causes are looked at. An error may name itself as its cause.
 const CAUSES: usize = 50;
 
 /// An error and its causes on one line, and not more of them than people read. A cause whose text its effect already holds is not
 /// said again.
-pub(crate) struct Chain<'e>(pub(crate) &'e (dyn StdError + 'static));
+struct Chain<'e>(&'e (dyn StdError + 'static));
 
 impl fmt::Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,6 +21,9 @@ pub(crate) use code::{Code, is_code, is_expression, is_whole, literal, root, wor
 use std::fmt::{Display, Formatter, Result, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// How many characters of what a tool says went wrong are written.
+pub(crate) const MOST: usize = 4000;
+
 /// How many combining marks may be on one letter. More would reach into the lines above and below.
 const MARKS: u8 = 4;
 
@@ -87,6 +90,16 @@ fn escape(c: char) -> String {
         ' ' => c.escape_unicode().to_string(),
         c => c.escape_default().to_string(),
     }
+}
+
+/// Whether a name can be written without quotes.
+pub(crate) fn is_word(key: &str) -> bool {
+    let mut chars = key.chars();
+    chars
+        .next()
+        .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '@'))
+        && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '-'))
+        && is_seen(key)
 }
 
 /// Whether all of a text is seen as it is.
@@ -208,7 +221,7 @@ impl Display for Name<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         // A step of such a name is not this value.
         let value = matches!(self.0, "null" | "true" | "false");
-        if crate::plan::is_word(self.0) && !value {
+        if is_word(self.0) && !value {
             f.write_str(self.0)
         } else {
             Quoted(self.0).fmt(f)

@@ -2,10 +2,10 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Body, Compute, Computed, Entry, Input, Key, Number, Output, Part, Policy,
-    Reference, Segment, Shared, Show, Source, Step, Tag, Template, ToolInfo,
+    Absent, Action, Body, Computed, Entry, Input, Key, Number, Output, Part, Policy, Reference,
+    Segment, Shared, Source, Step, Tag, Template, ToolInfo,
 };
-use plan_runtime::resolve::{Held, ResolveError, Scope, encode, resolve};
+use plan_runtime::resolve::{Compute, Held, ResolveError, Scope, Show, encode, resolve};
 use plan_runtime::shape::Tagging;
 use serde_json::{Value, json};
 use std::borrow::Cow::Borrowed;

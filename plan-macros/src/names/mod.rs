@@ -5,14 +5,13 @@ mod computed;
 mod frames;
 mod own;
 mod resolve;
-mod similar;
 
 pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
-pub(crate) use similar::similar;
 
 use crate::ast::{Body, Bound, Branch, Condition, Plan};
 use crate::report::Report;
+use crate::similar::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 use syn::ext::IdentExt;

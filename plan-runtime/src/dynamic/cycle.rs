@@ -5,28 +5,21 @@ use super::finding::{Code, Note};
 use crate::Plan;
 use crate::plan::{Source, Template};
 use crate::resolve::describe::short;
-use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-/// How many steps of a way round are named.
+/// How many steps of a cycle are named.
 const MOST_NAMED: usize = 16;
 
-/// Says a way round for each group of steps that wait for one another.
+/// Says a cycle for each group of steps that wait for one another.
 pub(super) fn check(draft: &mut Draft, plan: &Plan) {
-    if plan.cycle().is_none() {
-        return;
-    }
-    for way in ways(plan) {
+    for cycle in plan.cycles() {
         let name = |step: usize| short(&plan.steps[step].id);
-        let message = match &way[..] {
+        let message = match &cycle[..] {
             [only] => format!("step `{}` waits for itself", name(*only)),
-            _ => format!("steps wait for one another: {}", round(&way, name)),
+            _ => format!("steps wait for one another: {}", round(&cycle, name)),
         };
-        let mut edges = (0..way.len()).take(MOST_NAMED).map(|at| {
-            let (step, next) = (way[at], way[(at + 1) % way.len()]);
+        let mut edges = (0..cycle.len()).take(MOST_NAMED).map(|at| {
+            let (step, next) = (cycle[at], cycle[(at + 1) % cycle.len()]);
             let label = format!("`{}` needs `{}`", name(step), name(next));
             (edge(draft, plan, step, next), label)
         });
@@ -35,7 +28,7 @@ pub(super) fn check(draft: &mut Draft, plan: &Plan) {
         };
         let mut note = Note::error(Code::Cycle, place, message)
             .label(label)
-            .step(&plan.steps[way[0]].id.as_ref().into());
+            .step(&plan.steps[cycle[0]].id.as_ref().into());
         for (place, label) in edges {
             note = note.related(place, label);
         }
@@ -45,8 +38,8 @@ pub(super) fn check(draft: &mut Draft, plan: &Plan) {
     }
 }
 
-/// `a` → `b` → `a`, without the middle of a way that is long.
-fn round(way: &[usize], name: impl Fn(usize) -> String) -> String {
+/// `a` → `b` → `a`, without the middle of a long cycle.
+fn round(cycle: &[usize], name: impl Fn(usize) -> String) -> String {
     let named = |steps: &[usize]| {
         let names: Vec<String> = steps
             .iter()
@@ -54,61 +47,14 @@ fn round(way: &[usize], name: impl Fn(usize) -> String) -> String {
             .collect();
         names.join(" → ")
     };
-    let first = named(&way[..1]);
-    match way.len().checked_sub(MOST_NAMED) {
-        None | Some(0) => format!("{} → {first}", named(way)),
+    let first = named(&cycle[..1]);
+    match cycle.len().checked_sub(MOST_NAMED) {
+        None | Some(0) => format!("{} → {first}", named(cycle)),
         Some(more) => {
-            let (start, end) = (&way[..MOST_NAMED - 1], &way[way.len() - 1..]);
+            let (start, end) = (&cycle[..MOST_NAMED - 1], &cycle[cycle.len() - 1..]);
             format!("{} → {more} more → {} → {first}", named(start), named(end))
         }
     }
-}
-
-/// A way round for each group of steps that wait for one another.
-fn ways(plan: &Plan) -> Vec<Vec<usize>> {
-    let mut graph = DiGraph::<(), ()>::new();
-    let nodes: Vec<NodeIndex> = plan.steps.iter().map(|_| graph.add_node(())).collect();
-    for (step, node) in plan.steps.iter().zip(&nodes) {
-        for &needed in step.needs.iter() {
-            if let Some(needed) = nodes.get(needed) {
-                graph.add_edge(*node, *needed, ());
-            }
-        }
-    }
-    let groups = kosaraju_scc(&graph).into_iter();
-    let mut ways: Vec<Vec<usize>> = groups
-        .filter_map(|group| shortest(&graph, &group))
-        .collect();
-    ways.sort_unstable();
-    ways
-}
-
-/// The shortest way round through the group's first step.
-fn shortest(graph: &DiGraph<(), ()>, group: &[NodeIndex]) -> Option<Vec<usize>> {
-    let start = *group.iter().min()?;
-    if group.len() == 1 {
-        return graph
-            .contains_edge(start, start)
-            .then(|| vec![start.index()]);
-    }
-    // Breadth first, so that the first way back is the shortest.
-    let mut before: HashMap<NodeIndex, NodeIndex> = HashMap::new();
-    let mut open = VecDeque::from([start]);
-    while let Some(node) = open.pop_front() {
-        for next in graph.neighbors(node) {
-            if next == start {
-                let way = std::iter::successors(Some(node), |node| before.get(node).copied());
-                let mut way: Vec<usize> = way.map(NodeIndex::index).collect();
-                way.reverse();
-                return Some(way);
-            }
-            if let Entry::Vacant(new) = before.entry(next) {
-                new.insert(node);
-                open.push_back(next);
-            }
-        }
-    }
-    None
 }
 
 /// Where a step says that it needs another.

@@ -1,6 +1,7 @@
 //! What depends on what.
 
 use super::{Input, Plan, Source, Step};
+use plan_graph::Graph;
 
 impl Plan {
     /// The step with this id.
@@ -40,7 +41,7 @@ impl Plan {
     /// ```
     pub fn levels(&self) -> Vec<Vec<&Step>> {
         let mut levels: Vec<Vec<&Step>> = Vec::new();
-        for (step, level) in self.steps.iter().zip(self.level_of_each()) {
+        for (step, level) in self.steps.iter().zip(self.needs().levels()) {
             let Some(level) = level else { continue };
             if levels.len() <= level {
                 levels.resize_with(level + 1, Vec::new);
@@ -50,37 +51,9 @@ impl Plan {
         levels
     }
 
-    /// The level of each step; `None` for what is in a cycle or waits for one.
-    pub(crate) fn level_of_each(&self) -> Vec<Option<usize>> {
-        let dependents = self.dependents_of_each();
-        let mut open: Vec<usize> = self.steps.iter().map(|step| step.needs.len()).collect();
-        let mut level = vec![0; self.steps.len()];
-        let mut ready: Vec<usize> = (0..open.len()).filter(|&i| open[i] == 0).collect();
-        while let Some(step) = ready.pop() {
-            for &next in &dependents[step] {
-                level[next] = level[next].max(level[step] + 1);
-                open[next] -= 1;
-                if open[next] == 0 {
-                    ready.push(next);
-                }
-            }
-        }
-        open.into_iter()
-            .zip(level)
-            .map(|(open, level)| (open == 0).then_some(level))
-            .collect()
-    }
-
-    fn dependents_of_each(&self) -> Vec<Vec<usize>> {
-        let mut dependents = vec![Vec::new(); self.steps.len()];
-        for (index, step) in self.steps.iter().enumerate() {
-            for &needed in step.needs.iter() {
-                if let Some(list) = dependents.get_mut(needed) {
-                    list.push(index);
-                }
-            }
-        }
-        dependents
+    /// The steps that each step needs. Those of a plan that was made by hand may not exist.
+    pub(crate) fn needs(&self) -> Graph {
+        Graph::new(self.steps.iter().map(|step| &*step.needs))
     }
 
     /// The steps that a step waits for; none where there is no such step.
@@ -120,16 +93,7 @@ impl Plan {
         let Some(start) = self.position(id) else {
             return Vec::new();
         };
-        let dependents = self.dependents_of_each();
-        let mut blocked = vec![false; self.steps.len()];
-        let mut open = vec![start];
-        while let Some(step) = open.pop() {
-            for &next in &dependents[step] {
-                if !std::mem::replace(&mut blocked[next], true) {
-                    open.push(next);
-                }
-            }
-        }
+        let mut blocked = self.needs().reversed().reachable(start);
         blocked[start] = false;
         self.steps
             .iter()
@@ -138,30 +102,14 @@ impl Plan {
             .collect()
     }
 
-    /// A way round a cycle, each step waiting for the next and the last for the first.
-    pub(crate) fn cycle(&self) -> Option<Vec<usize>> {
-        // Where each step needs only steps before it, which is how nearly all plans are written, there is none.
+    /// A short cycle for each set of steps that wait for one another, each step waiting for the next and the last for the first.
+    pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
+        // Where each step needs only steps before it, which is how nearly all plans are written, there are no cycles.
         let mut steps = self.steps.iter().enumerate();
         if steps.all(|(place, step)| step.needs.iter().all(|&needed| needed < place)) {
-            return None;
+            return Vec::new();
         }
-        let levels = self.level_of_each();
-        // Whatever has no level waits for something else that has none.
-        let waits_for = |step: usize| {
-            let open = |&&needed: &&usize| levels.get(needed).is_some_and(Option::is_none);
-            self.steps[step].needs.iter().find(open).copied()
-        };
-        let mut at = levels.iter().position(Option::is_none)?;
-        let mut way = Vec::new();
-        let mut place = vec![None; self.steps.len()];
-        loop {
-            if let Some(start) = place[at] {
-                return Some(way.split_off(start));
-            }
-            place[at] = Some(way.len());
-            way.push(at);
-            at = waits_for(at)?;
-        }
+        self.needs().cycles()
     }
 
     fn position(&self, id: &str) -> Option<usize> {

@@ -67,14 +67,15 @@ pub use picture::{Direction, Dot, Mermaid};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};
 pub use shared::Shared;
-pub use template::{Compute, Computed, Entry, Key, Number, Part, Show, Tag, Template};
+pub use template::{Code, Computed, Entry, Key, Number, Part, Tag, Template};
 
+pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
 pub(crate) use display::attributes;
 pub use json::InPlan;
 pub(crate) use reference::{index, local};
 pub use uses::Use;
-pub(crate) use uses::{is_word, push_key};
+pub(crate) use uses::push_key;
 pub(crate) use written::{Bound, agrees, path_agrees, written};
 
 use std::borrow::Cow;

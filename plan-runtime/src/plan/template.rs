@@ -1,9 +1,8 @@
 //! Templates: JSON with references in it.
 
 use super::{Reference, Source};
-use crate::resolve::{ResolveError, Scope};
 use crate::shape::Tagging;
-use serde_json::Value;
+use std::any::Any;
 use std::borrow::Cow;
 
 /// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
@@ -104,7 +103,7 @@ pub enum Part {
         spec: Cow<'static, str>,
         /// Writes the value; where it is `None`, JSON's own text is used.
         #[doc(hidden)]
-        show: Option<&'static (dyn Show + Sync)>,
+        show: Option<&'static dyn Code<Part>>,
     },
 }
 
@@ -117,29 +116,18 @@ pub struct Computed {
     pub written: Cow<'static, str>,
     /// The expression; `None` in a plan that was read from JSON.
     #[doc(hidden)]
-    pub compute: Option<&'static (dyn Compute + Sync)>,
+    pub compute: Option<&'static dyn Code<Computed>>,
 }
 
-/// A Rust expression, with its type erased. Not for users: `plan!` makes them.
+/// Rust code in a [`Computed`] or in a [`Part`], with its type erased. A plan only holds it; `resolve` knows what it can do. Not for users: `plan!` makes it.
 #[doc(hidden)]
-pub trait Compute {
-    fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError>;
+pub trait Code<In>: Sync {
+    /// Puts itself into `slot`, an `Option<&'static T>`, if `T` is the trait by which it is run.
+    fn offer(&'static self, slot: &mut dyn Any);
 }
 
-/// A `format!` placeholder, with its argument's type erased. Not for users: `plan!` makes them.
-#[doc(hidden)]
-pub trait Show {
-    fn show(&self, value: &Value, out: &mut String) -> Result<(), ResolveError>;
-}
-
-impl std::fmt::Debug for dyn Compute + Sync {
+impl<In> std::fmt::Debug for dyn Code<In> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Compute")
-    }
-}
-
-impl std::fmt::Debug for dyn Show + Sync {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Show")
+        f.write_str("Code")
     }
 }

@@ -1,7 +1,7 @@
 //! Which references a plan contains, and where.
 
 use super::{Key, Part, Reference, Source, Step, Template};
-use crate::print::{Quoted, is_seen};
+use crate::print::{Quoted, is_word};
 use std::fmt::Write;
 
 /// A reference, and where in the arguments it stands.
@@ -170,14 +170,4 @@ pub(crate) fn push_key(place: &mut String, key: &str) {
     } else {
         let _ = write!(place, "[{}]", Quoted(key));
     }
-}
-
-/// Whether a name can stand without quotes.
-pub(crate) fn is_word(key: &str) -> bool {
-    let mut chars = key.chars();
-    chars
-        .next()
-        .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '@'))
-        && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '-'))
-        && is_seen(key)
 }

@@ -120,7 +120,7 @@ pub(crate) fn literal(text: &str) -> Option<usize> {
 pub(crate) fn root(text: &str) -> Option<&str> {
     let part_of_path = |c: char| c.is_alphanumeric() || "_.?[]".contains(c);
     let root = text.split(['.', '?', '[']).next()?;
-    (is_whole(text) && crate::plan::is_word(root) && text.chars().all(part_of_path)).then_some(root)
+    (is_whole(text) && super::is_word(root) && text.chars().all(part_of_path)).then_some(root)
 }
 
 /// Whether a template of another kind may be written like this.

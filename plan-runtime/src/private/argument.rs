@@ -2,8 +2,7 @@
 
 use super::cursor::{Unclear, Unknown, Way, unreachable};
 use super::literal::Slot;
-use crate::plan::Show;
-use crate::resolve::ResolveError;
+use crate::resolve::{ResolveError, Show};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;

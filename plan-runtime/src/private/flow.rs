@@ -3,8 +3,8 @@
 use super::argument::{Given, Plain, Untyped};
 use super::cursor::{Way, root, unreachable};
 use super::literal::Slot;
-use crate::plan::{Compute, Source};
-use crate::resolve::{ResolveError, Scope};
+use crate::plan::Source;
+use crate::resolve::{Compute, ResolveError, Scope};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

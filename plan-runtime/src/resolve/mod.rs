@@ -11,6 +11,7 @@
 //! be made, out of which reference, how far its pointer led and what was there.
 
 mod access;
+mod code;
 pub(crate) mod describe;
 mod encode;
 mod error;
@@ -25,6 +26,8 @@ mod text;
 mod value;
 mod walk;
 
+#[doc(hidden)]
+pub use code::{Compute, Show};
 pub use encode::encode;
 pub(crate) use encode::encode_within;
 pub use error::{ErrorKind, JsonKind, ResolveError};

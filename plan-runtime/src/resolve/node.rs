@@ -1,6 +1,7 @@
 //! The deserialiser for all there is: templates that are not plain, and what is made on the way.
 
 use super::access::{EachItems, KeyOrText, Variant};
+use super::code::{Compute, known};
 use super::error::{ResolveError, What};
 use super::kept::{Owned, kept};
 use super::members::Members;
@@ -94,7 +95,7 @@ impl<'a> At<'a> {
                 Template::Text(parts) => Node::Text(text::write(parts, self.scope, self.depth)?),
                 Template::Computed(computed) => {
                     self.origin = Some(template);
-                    let value = match computed.compute {
+                    let value = match computed.compute.and_then(known::<dyn Compute + Sync, _>) {
                         Some(compute) => compute.compute(self.scope),
                         None => Err(ResolveError::of(What::NotExecutable)),
                     };

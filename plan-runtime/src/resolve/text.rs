@@ -1,6 +1,7 @@
 //! `format!` over values.
 
 use super::Scope;
+use super::code::{Show, known};
 use super::error::{ResolveError, What};
 use super::meter::{Writing, charge};
 use super::node::{At, Node};
@@ -40,7 +41,7 @@ pub(super) fn write<'a>(
                         &made
                     }
                 };
-                let shown = match show {
+                let shown = match show.and_then(known::<dyn Show + Sync, _>) {
                     Some(show) => {
                         let before = out.len();
                         show.show(value, &mut out)

@@ -18,7 +18,6 @@
 //! | [`Observer`] | is told what happens as it happens |
 //! | [`Timer`] | where waits and time limits take the time from |
 
-mod error;
 mod graph;
 mod limits;
 mod nesting;
@@ -32,7 +31,7 @@ pub(crate) mod start;
 mod timer;
 mod trace;
 
-pub use error::{Failure, RunError, StepError};
+pub use crate::error::{Failure, RunError, StepError};
 pub use limits::Limits;
 pub use observe::{Observer, StepRef};
 pub use options::{DEFAULT_CONCURRENCY, OnFailure};
@@ -45,10 +44,10 @@ pub use report::{
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 
 use crate::Plan;
+pub(crate) use crate::error::Cause;
+use crate::error::Interrupt;
 use crate::resolve::{Held, ResolveError};
-pub(crate) use error::Cause;
-use error::Interrupt;
-use nesting::Nested;
+use nesting::{DEEPEST, Nested};
 use options::Options;
 use schedule::{Schedule, catch, unstarted};
 use serde::de::DeserializeOwned;
@@ -270,7 +269,7 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
     ) -> Poll<Result<O, RunError>> {
         let nested = Nested::enter();
         if let (None, Stage::Running(schedule)) = (&nested, &self.stage) {
-            schedule.interrupt(Interrupt::Nested);
+            schedule.interrupt(Interrupt::Nested(DEEPEST));
         }
         if let Stage::New(plan, ..) = self.stage {
             let Stage::New(_, inputs, options) = std::mem::replace(&mut self.stage, Stage::Ended)
@@ -285,7 +284,7 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
                         Err(panic) => Err(Cause::Panicked(panic, Vec::new())),
                     }
                 }),
-                None => Err(Cause::Interrupted(Interrupt::Nested, Vec::new())),
+                None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST), Vec::new())),
             };
             match schedule {
                 Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),

@@ -1,6 +1,6 @@
-use super::error::write_elements;
 use super::{Status, StepError, Totals};
 use crate::Plan;
+use crate::error::write_elements;
 use crate::plan::{Step, ToolInfo};
 use crate::print::Told;
 use std::fmt;

@@ -13,13 +13,13 @@ mod watch;
 pub(super) use outcome::unstarted;
 pub(super) use task::catch;
 
-use super::error::{Interrupt, StepError};
 use super::graph::{Graph, number, reads};
 use super::nesting::{Turn, may_start};
 use super::observe::StepRef;
 use super::options::{OnFailure, Options};
 use super::start::{Request, Started, StepResult};
 use super::trace::Span;
+use crate::error::{Interrupt, StepError};
 use crate::plan::{Action, Body, Optional, Plan, Step};
 use crate::resolve::{Held, Meter, Scope, drop_quietly, resolve};
 use clock::Clock;

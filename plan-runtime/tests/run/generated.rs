@@ -3,10 +3,10 @@
 use super::support::Driven;
 use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::{
-    Absent, Action, Body, Compute, Computed, Entry, Input, Key, Output, Plan, Policy, Reference,
-    Segment, Shared, Source, Step, Template, ToolInfo,
+    Absent, Action, Body, Computed, Entry, Input, Key, Output, Plan, Policy, Reference, Segment,
+    Shared, Source, Step, Template, ToolInfo,
 };
-use plan_runtime::resolve::{Held, ResolveError, Scope};
+use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};

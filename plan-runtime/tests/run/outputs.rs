@@ -1,7 +1,7 @@
 use super::support::{Driven, action, plan, reference};
 use plan_runtime::__private::{Request, Started};
-use plan_runtime::plan::{Compute, Computed, Plan, Source, Template};
-use plan_runtime::resolve::{Held, ResolveError, Scope};
+use plan_runtime::plan::{Computed, Plan, Source, Template};
+use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
 use plan_runtime::run::OnFailure;
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};

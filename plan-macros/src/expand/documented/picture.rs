@@ -4,7 +4,7 @@ use super::super::Context;
 use super::escape::Text;
 use super::words;
 use crate::ast::{Body, Condition, Optional, Step};
-use plan_picture::{Boxes, HEIGHT, Layout, cut, layout, width};
+use plan_graph::{Boxes, HEIGHT, Layout, cut, layout, width};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use syn::ext::IdentExt;

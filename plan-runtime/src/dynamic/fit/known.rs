@@ -57,7 +57,7 @@ pub(super) fn computed<'a>(
         return computed;
     }
     // Steps that wait for one another have no level, and are an error of their own.
-    let levels = plan.level_of_each();
+    let levels = plan.needs().levels();
     steps.sort_by_key(|&step| levels.get(step).copied().flatten());
     for index in steps {
         let given = Gives {

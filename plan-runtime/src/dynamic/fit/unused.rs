@@ -74,14 +74,15 @@ fn dependencies(
     notes: &mut Notes,
 ) {
     let none = spans.steps.iter().all(|step| step.after.is_empty());
-    if none || plan.cycle().is_some() {
+    if none || !plan.cycles().is_empty() {
         return;
     }
     let named = |index: usize| {
         let step = plan.steps.get(index);
         step.map_or_else(String::new, |step| dialect.rules().step(index, &step.id))
     };
-    let mut ways = Ways::new(plan);
+    let needs = plan.needs();
+    let mut paths = needs.paths();
     for (index, step) in plan.steps.iter().enumerate() {
         let Some(of_step) = spans
             .steps
@@ -114,7 +115,7 @@ fn dependencies(
             if has_broken || reads.binary_search(&Source::Step(needed)).is_ok() {
                 continue;
             }
-            let Some(near) = ways.through(index, needed) else {
+            let Ok(near) = paths.through(index, needed) else {
                 let message = "not every dependency was checked for a reason";
                 let help = "there are so many ways between the steps that not all were looked at";
                 let note = Note::warning(Code::LimitPassed, place.range(), message);
@@ -155,80 +156,4 @@ fn broken(spans: &Spans, index: usize) -> bool {
         .find(|end| *end >= start)
         .unwrap_or(spans.templates.len());
     spans.has_broken(start..end)
-}
-
-/// Which steps wait for which, by whatever way, in a graph without cycles.
-struct Ways<'p> {
-    plan: &'p Plan,
-    /// For each step, how many others it waits for at most, one after the other.
-    levels: Vec<usize>,
-    /// The question for which a step was seen last.
-    seen: Vec<usize>,
-    questions: usize,
-    open: Vec<usize>,
-    /// How many more dependencies are looked at.
-    fuel: usize,
-}
-
-/// How often each dependency of a plan is looked at, on average.
-const LOOKS: usize = 256;
-
-impl<'p> Ways<'p> {
-    fn new(plan: &'p Plan) -> Self {
-        let levels = plan.level_of_each().into_iter();
-        let levels: Vec<usize> = levels.map(Option::unwrap_or_default).collect();
-        Self {
-            plan,
-            seen: vec![0; levels.len()],
-            fuel: LOOKS
-                * plan
-                    .steps
-                    .iter()
-                    .map(|step| 1 + step.needs.len())
-                    .sum::<usize>(),
-            levels,
-            questions: 0,
-            open: Vec::new(),
-        }
-    }
-
-    fn needs(&self, step: usize) -> &'p [usize] {
-        self.plan.steps.get(step).map_or(&[], |step| &step.needs)
-    }
-
-    /// Another step that this one needs, and that waits for `to`; `None` where the fuel is spent before that is known.
-    fn through(&mut self, step: usize, to: usize) -> Option<Option<usize>> {
-        // What one of them has looked through in vain, none of the others looks through again.
-        self.questions += 1;
-        for &near in self.needs(step) {
-            self.fuel = self.fuel.checked_sub(1)?;
-            // What is on the level of `to` or below cannot wait for it.
-            if self.levels.get(near) > self.levels.get(to) && self.reaches(near, to)? {
-                return Some(Some(near));
-            }
-        }
-        Some(None)
-    }
-
-    fn reaches(&mut self, from: usize, to: usize) -> Option<bool> {
-        self.open.clear();
-        self.open.push(from);
-        while let Some(step) = self.open.pop() {
-            for &next in self.needs(step) {
-                self.fuel = self.fuel.checked_sub(1)?;
-                if next == to {
-                    return Some(true);
-                }
-                let (Some(level), Some(seen)) = (self.levels.get(next), self.seen.get_mut(next))
-                else {
-                    continue;
-                };
-                if *level > self.levels[to] && *seen != self.questions {
-                    *seen = self.questions;
-                    self.open.push(next);
-                }
-            }
-        }
-        Some(false)
-    }
 }

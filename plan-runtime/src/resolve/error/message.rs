@@ -3,8 +3,7 @@
 use super::super::describe;
 use super::super::meter::Limit;
 use super::{JsonKind, ResolveError, What};
-use crate::error::MOST;
-use crate::print::{Cut, Line, Told};
+use crate::print::{Cut, Line, MOST, Told};
 use std::fmt;
 
 /// On one line, with escapes for what a terminal would not show.

@@ -1,5 +1,5 @@
-use super::super::error::write_elements;
 use super::{Report, Status, StepReport, Totals};
+use crate::error::write_elements;
 use crate::print::{Told, width};
 use std::fmt;
 use std::time::Duration;

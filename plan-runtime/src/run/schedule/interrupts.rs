@@ -1,8 +1,8 @@
 //! What ends a run before its time.
 
-use super::super::error::Interrupt;
 use super::super::timer::Sleep;
 use super::Clock;
+use crate::error::Interrupt;
 use crate::resolve::drop_quietly;
 use std::cell::{Cell, RefCell};
 use std::future::Future;

@@ -1,9 +1,9 @@
 //! What a run gives back.
 
-use super::super::error::{Cause, Failure, RunError, StepError};
 use super::super::report::{Report, Status, StepReport};
 use super::task::catch;
 use super::{Schedule, State};
+use crate::error::{Cause, Failure, RunError, StepError};
 use crate::plan::Plan;
 use crate::resolve::{Held, resolve};
 use serde::de::DeserializeOwned;

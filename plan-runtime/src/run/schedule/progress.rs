@@ -1,8 +1,8 @@
 //! How far each step of a run has come.
 
-use super::super::error::StepError;
 use super::super::report::Attempt;
 use super::flow::Flow;
+use crate::error::StepError;
 
 /// How far the steps have come.
 pub(super) struct Progress<'x> {

@@ -2,8 +2,8 @@
 
 use super::Page;
 use super::escape::{Json, Text, Time};
+use crate::error::write_elements;
 use crate::print::Told;
-use crate::run::error::write_elements;
 use crate::run::report::{Attempt, Status, StepReport};
 use std::fmt::{Display, Formatter, Result};
 
@@ -15,24 +15,13 @@ pub(super) struct Details<'p>(pub(super) &'p Page<'p>);
 impl Display for Details<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let page = self.0;
-        let dependents = dependents(page);
-        for (step, dependents) in dependents.iter().enumerate() {
-            write_step(f, page, step, dependents)?;
+        let dependents = page.plan.needs().reversed();
+        for step in 0..dependents.len() {
+            let dependents = dependents.of(step).iter().map(|&it| it as usize);
+            write_step(f, page, step, &dependents.collect::<Vec<_>>())?;
         }
         Ok(())
     }
-}
-
-fn dependents(page: &Page<'_>) -> Vec<Vec<usize>> {
-    let mut dependents = vec![Vec::new(); page.plan.steps.len()];
-    for (step, it) in page.plan.steps.iter().enumerate() {
-        for need in it.needs.iter() {
-            if let Some(list) = dependents.get_mut(*need) {
-                list.push(step);
-            }
-        }
-    }
-    dependents
 }
 
 fn write_step(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, dependents: &[usize]) -> Result {

@@ -4,7 +4,7 @@ use super::Page;
 use super::escape::Text;
 use crate::plan::{Body, Source, path};
 use crate::print::{Line, Told};
-use plan_picture::{Boxes, HEIGHT, Layout, cut, layout, width};
+use plan_graph::{Boxes, HEIGHT, Layout, cut, layout, width};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Formatter, Result};
 
@@ -22,7 +22,7 @@ impl Display for Graph<'_> {
             .collect();
         let arrows = arrows(page);
         let ends: Vec<(usize, usize)> = arrows.keys().copied().collect();
-        let levels = page.plan.level_of_each();
+        let levels = page.plan.needs().levels();
         let levels: Vec<usize> = levels.into_iter().map(Option::unwrap_or_default).collect();
         let layout = layout(&Boxes {
             sizes: &sizes,

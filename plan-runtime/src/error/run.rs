@@ -1,8 +1,8 @@
-use super::nesting::DEEPEST;
-use crate::Error;
-use crate::error::{Chain, MOST};
+//! Why steps and runs fail.
+
+use super::{Chain, Error};
 use crate::plan::Plan;
-use crate::print::{Cut, Line, Told};
+use crate::print::{Cut, Line, MOST, Told};
 use crate::resolve::{ErrorKind, ResolveError};
 use humantime::format_duration;
 use std::borrow::Cow;
@@ -34,19 +34,19 @@ pub enum StepError {
 }
 
 impl StepError {
-    pub(super) fn tool(error: Error) -> Self {
+    pub(crate) fn tool(error: Error) -> Self {
         Self::Tool(Arc::new(error))
     }
 
-    pub(super) fn arguments(error: ResolveError) -> Self {
+    pub(crate) fn arguments(error: ResolveError) -> Self {
         Self::Arguments(Arc::new(error))
     }
 
-    pub(super) fn output(error: ResolveError) -> Self {
+    pub(crate) fn output(error: ResolveError) -> Self {
         Self::Output(Arc::new(error))
     }
 
-    pub(super) fn fallback(error: ResolveError) -> Self {
+    pub(crate) fn fallback(error: ResolveError) -> Self {
         Self::Fallback(Arc::new(error))
     }
 
@@ -127,11 +127,11 @@ impl StdError for StepError {
 /// [`RunError::failures`] has them, in the plan's order.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    pub(super) step: Cow<'static, str>,
-    pub(super) element: Vec<usize>,
-    pub(super) tool: Option<Cow<'static, str>>,
-    pub(super) error: StepError,
-    pub(super) blocked: Vec<Cow<'static, str>>,
+    pub(crate) step: Cow<'static, str>,
+    pub(crate) element: Vec<usize>,
+    pub(crate) tool: Option<Cow<'static, str>>,
+    pub(crate) error: StepError,
+    pub(crate) blocked: Vec<Cow<'static, str>>,
 }
 
 impl Failure {
@@ -193,7 +193,7 @@ impl fmt::Display for Failure {
 }
 
 /// Writes `[2][0]`.
-pub(super) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> fmt::Result {
+pub(crate) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> fmt::Result {
     elements.iter().try_for_each(|index| write!(f, "[{index}]"))
 }
 
@@ -202,8 +202,8 @@ pub(super) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> 
 pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,
-    /// It is inside of too many other runs.
-    Nested,
+    /// It is inside of this many other runs, which are too many.
+    Nested(usize),
 }
 
 /// Why a run gave no output.
@@ -256,7 +256,7 @@ pub(crate) enum Cause {
 }
 
 impl RunError {
-    pub(super) fn new(plan: &Plan, cause: Cause) -> Self {
+    pub(crate) fn new(plan: &Plan, cause: Cause) -> Self {
         let plan = plan.name.clone();
         let text = OnceLock::new();
         Self(Box::new(Inner { plan, cause, text }))
@@ -278,12 +278,12 @@ impl RunError {
         }
     }
 
-    /// Whether the run was cancelled by [`Run::cancel_on`](super::Run::cancel_on).
+    /// Whether the run was cancelled by [`Run::cancel_on`](crate::Run::cancel_on).
     pub fn is_cancelled(&self) -> bool {
         matches!(self.0.cause, Cause::Interrupted(Interrupt::Cancelled, _))
     }
 
-    /// Whether the run took longer than [`Run::deadline`](super::Run::deadline) allows.
+    /// Whether the run took longer than [`Run::deadline`](crate::Run::deadline) allows.
     pub fn is_deadline(&self) -> bool {
         matches!(self.0.cause, Cause::Interrupted(Interrupt::Deadline(_), _))
     }
@@ -294,7 +294,7 @@ impl RunError {
             Cause::Steps(failures) | Cause::Interrupted(Interrupt::Deadline(_), failures) => {
                 failures.iter().all(|failure| failure.error.is_transient())
             }
-            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested, _) => false,
+            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested(_), _) => false,
             Cause::Output(error) | Cause::Panicked(error, _) => error.is_transient(),
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
@@ -354,9 +354,9 @@ impl fmt::Display for Text<'_> {
                     Interrupt::Deadline(limit) => {
                         write!(f, "took longer than {}", format_duration(*limit))?;
                     }
-                    Interrupt::Nested => write!(
+                    Interrupt::Nested(around) => write!(
                         f,
-                        "is nested too deeply: {DEEPEST} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
+                        "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
                     )?,
                 }
                 if failures.is_empty() {

@@ -1,10 +1,8 @@
 //! Where the boxes and the arrows of a graph go. Knows of neither plans nor SVG.
 
-use dagre::graph::{Graph, GraphOptions};
+use crate::Graph;
+use dagre::graph::GraphOptions;
 use dagre::{EdgeLabel, GraphLabel, LayoutOptions, NodeLabel, RankDir, Ranker};
-use petgraph::adj::UnweightedList;
-use petgraph::algo::tred::dag_transitive_reduction_closure;
-use petgraph::visit::{EdgeRef, IntoEdgeReferences};
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -96,33 +94,18 @@ fn reduced(graph: &Boxes<'_>) -> Option<Vec<(usize, usize)>> {
     if count > MOST || !graph.arrows.iter().all(forward) {
         return None;
     }
-    // Levels are an order in which each box comes after all that lead to it.
-    let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by_key(|place| graph.levels[*place]);
-    let mut rank = vec![0; count];
-    for (number, place) in order.iter().enumerate() {
-        rank[*place] = number;
-    }
-    let mut nexts = vec![Vec::new(); count];
+    let mut lists = vec![Vec::new(); count];
     for &(from, to) in graph.arrows {
-        nexts[rank[from]].push(rank[to]);
+        lists[from].push(to);
     }
-    let mut sorted: UnweightedList<usize> = UnweightedList::with_capacity(count);
-    for mut next in nexts {
-        next.sort_unstable();
-        sorted.add_node_from_edges(next.into_iter().map(|to| (to, ())));
-    }
-    let (reduction, _) = dag_transitive_reduction_closure(&sorted);
-    let kept: HashSet<(usize, usize)> = reduction
-        .edge_references()
-        .map(|edge| (order[edge.source()], order[edge.target()]))
+    let kept = Graph::new(lists).reduced()?;
+    let kept: Vec<HashSet<u32>> = (0..count)
+        .map(|from| kept.of(from).iter().copied().collect())
         .collect();
+    let arrows = graph.arrows.iter().copied();
     Some(
-        graph
-            .arrows
-            .iter()
-            .copied()
-            .filter(|arrow| kept.contains(arrow))
+        arrows
+            .filter(|&(from, to)| u32::try_from(to).is_ok_and(|to| kept[from].contains(&to)))
             .collect(),
     )
 }
@@ -142,7 +125,7 @@ fn goes_down(graph: &Boxes<'_>) -> bool {
 
 /// In ranks with few crossings.
 fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
-    let mut work: Graph<NodeLabel, EdgeLabel> = Graph::with_options(GraphOptions {
+    let mut work = dagre::graph::Graph::<NodeLabel, EdgeLabel>::with_options(GraphOptions {
         directed: true,
         // Round a cycle, there is a way back beside an arrow.
         multigraph: true,

@@ -1,0 +1,164 @@
+//! The graph itself: its edges in two flat lists, its levels, and the graph without dispensable edges.
+
+use std::borrow::Borrow;
+
+/// For each step, the steps that it leads to. Whether those are the ones that it needs or the ones that need it is up to the caller.
+///
+/// Steps are numbered with 32 bits, so that more of a large graph fits a cache. An edge may lead to a step that does not exist,
+/// since a plan that was made by hand may be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// Where the list of each step ends in `targets`.
+    ends: Vec<u32>,
+    targets: Vec<u32>,
+}
+
+impl Graph {
+    /// The graph in which each step leads to the steps in its list.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2³² edges or more.
+    pub fn new<L>(lists: impl IntoIterator<Item = L>) -> Self
+    where
+        L: IntoIterator<Item: Borrow<usize>>,
+    {
+        let mut graph = Self::default();
+        for list in lists {
+            let targets = list.into_iter().map(|to| number(*to.borrow()));
+            graph.targets.extend(targets);
+            let end = u32::try_from(graph.targets.len());
+            graph.ends.push(end.expect("fewer than 2³² edges"));
+        }
+        graph
+    }
+
+    /// The graph in which each step leads to those whose list contains it, in ascending order. `counts` says for each step
+    /// how many these are.
+    ///
+    /// # Panics
+    ///
+    /// If `counts` is wrong, or if there are 2³² edges or more.
+    pub fn inverse<'l>(lists: impl IntoIterator<Item = &'l [usize]>, counts: Vec<u32>) -> Self {
+        let lists = lists.into_iter().map(|list| list.iter().copied());
+        Self::inverted(lists, counts)
+    }
+
+    fn inverted(
+        lists: impl Iterator<Item = impl Iterator<Item = usize>>,
+        counts: Vec<u32>,
+    ) -> Self {
+        let mut next = counts;
+        let mut total = 0_u32;
+        for start in &mut next {
+            let end = total.checked_add(*start).expect("fewer than 2³² edges");
+            *start = std::mem::replace(&mut total, end);
+        }
+        let mut targets = vec![0; total as usize];
+        for (step, list) in lists.enumerate() {
+            for from in list {
+                targets[next[from] as usize] = number(step);
+                next[from] += 1;
+            }
+        }
+        // Each start has moved to the end of its list.
+        Self {
+            ends: next,
+            targets,
+        }
+    }
+
+    /// The graph with each edge the other way round. An edge to a step that does not exist is left out.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let targets = |step| self.of(step).iter().map(|&to| to as usize);
+        let exists = |to: &usize| *to < self.len();
+        let mut counts = vec![0; self.len()];
+        for to in (0..self.len()).flat_map(targets).filter(exists) {
+            counts[to] += 1;
+        }
+        Self::inverted(
+            (0..self.len()).map(|step| targets(step).filter(exists)),
+            counts,
+        )
+    }
+
+    /// The number of steps.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no steps.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The steps that a step leads to, in the order of its list.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such step.
+    #[inline]
+    pub fn of(&self, step: usize) -> &[u32] {
+        let start = step.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.targets[start as usize..self.ends[step] as usize]
+    }
+
+    /// The level of each step: 0 if it leads nowhere, else one more than the highest level among the steps that it leads to.
+    /// `None` for a step of a cycle, and for one that leads to a step without a level or to one that does not exist.
+    pub fn levels(&self) -> Vec<Option<usize>> {
+        let sources = self.reversed();
+        let mut open: Vec<usize> = (0..self.len()).map(|step| self.of(step).len()).collect();
+        let mut levels = vec![0; self.len()];
+        let mut ready: Vec<usize> = (0..self.len()).filter(|&step| open[step] == 0).collect();
+        while let Some(step) = ready.pop() {
+            for &source in sources.of(step) {
+                let source = source as usize;
+                levels[source] = levels[source].max(levels[step] + 1);
+                open[source] -= 1;
+                if open[source] == 0 {
+                    ready.push(source);
+                }
+            }
+        }
+        let levels = open.into_iter().zip(levels);
+        levels
+            .map(|(open, level)| (open == 0).then_some(level))
+            .collect()
+    }
+
+    /// The graph without the edges for which there is a longer way, its lists in descending order of levels. `None` if the
+    /// graph has a cycle. Takes memory for a bit for each pair of steps.
+    pub fn reduced(&self) -> Option<Self> {
+        let levels: Vec<usize> = self.levels().into_iter().collect::<Option<_>>()?;
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by_key(|&step| levels[step]);
+        let words = self.len().div_ceil(64);
+        // For each step a row of bits, the steps that it leads to.
+        let mut reached = vec![0_u64; words * self.len()];
+        let mut lists = vec![Vec::new(); self.len()];
+        for step in order {
+            let mut targets: Vec<usize> = self.of(step).iter().map(|&to| to as usize).collect();
+            // A longer way to a step leads through one of a higher level.
+            targets.sort_by_key(|&to| std::cmp::Reverse(levels[to]));
+            for to in targets {
+                if reached[step * words + to / 64] >> (to % 64) & 1 == 0 {
+                    for word in 0..words {
+                        reached[step * words + word] |= reached[to * words + word];
+                    }
+                    reached[step * words + to / 64] |= 1 << (to % 64);
+                    lists[step].push(to);
+                }
+            }
+        }
+        Some(Self::new(lists))
+    }
+}
+
+/// A number that is too large for any graph stays the number of a step that does not exist.
+#[inline]
+pub(crate) fn number(step: usize) -> u32 {
+    u32::try_from(step).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,47 @@
+//! Graphs of steps: levels, cycles and reachability. With the feature `layout`, where the boxes and the arrows of a picture go. Knows of no plans.
+//!
+//! An implementation detail of `plan-runtime` and `plan-macros`, which share it as a crate of its own since a crate of macros
+//! exports nothing but macros. Depend on `plan-runtime`; anything here may change in any version.
+//!
+//! ```
+//! use plan_graph::Graph;
+//!
+//! // Step 1 needs step 0, and steps 2 and 3 need each other.
+//! let needs = Graph::new([vec![], vec![0], vec![3], vec![1, 2]]);
+//! assert_eq!(needs.levels(), [Some(0), Some(1), None, None]);
+//! assert_eq!(needs.cycles(), [[2, 3]]);
+//! ```
+#![cfg_attr(
+    feature = "layout",
+    doc = r#"
+```
+use plan_graph::{Boxes, HEIGHT, layout, width};
+
+let sizes = [(width("inbox", "fetch_emails"), HEIGHT), (width("sent", "reply_email"), HEIGHT)];
+let layout = layout(&Boxes { sizes: &sizes, arrows: &[(0, 1)], levels: &[0, 1] });
+assert_eq!(layout.boxes.len(), 2);
+assert!(layout.curves(&sizes).next().unwrap().to_string().starts_with('M'));
+```
+"#
+)]
+
+#[cfg(feature = "layout")]
+mod curve;
+mod cycle;
+mod graph;
+#[cfg(feature = "layout")]
+mod label;
+#[cfg(feature = "layout")]
+mod layout;
+mod reach;
+#[cfg(test)]
+mod tests;
+
+#[cfg(feature = "layout")]
+pub use curve::Curve;
+pub use graph::Graph;
+#[cfg(feature = "layout")]
+pub use label::{HEIGHT, cut, width};
+#[cfg(feature = "layout")]
+pub use layout::{Boxes, Layout, Point, layout};
+pub use reach::{Exhausted, Paths};

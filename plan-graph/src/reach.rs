@@ -1,0 +1,111 @@
+//! Which steps can be reached.
+
+use crate::Graph;
+
+/// How often each edge is looked at to answer questions about [`Paths`], on average.
+const LOOKS: usize = 256;
+
+impl Graph {
+    /// For each step, whether a path of one edge or more leads to it from `start`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no step `start`.
+    pub fn reachable(&self, start: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.len()];
+        let mut open = vec![start];
+        while let Some(step) = open.pop() {
+            for &next in self.of(step) {
+                let next = next as usize;
+                if let Some(reached) = reached.get_mut(next)
+                    && !std::mem::replace(reached, true)
+                {
+                    open.push(next);
+                }
+            }
+        }
+        reached
+    }
+
+    /// Answers questions about the paths of a graph without cycles.
+    pub fn paths(&self) -> Paths<'_> {
+        let edges = (0..self.len()).map(|step| 1 + self.of(step).len());
+        Paths {
+            graph: self,
+            levels: self.levels(),
+            reached: vec![0; self.len()],
+            questions: 0,
+            open: Vec::new(),
+            looks: LOOKS * edges.sum::<usize>(),
+        }
+    }
+}
+
+/// Answers many questions about the paths of a graph without cycles, in linear time for all of them together; made by [`Graph::paths`].
+#[derive(Debug)]
+pub struct Paths<'g> {
+    graph: &'g Graph,
+    levels: Vec<Option<usize>>,
+    /// The question for which a step was reached last.
+    reached: Vec<usize>,
+    questions: usize,
+    open: Vec<usize>,
+    /// How many more edges are looked at.
+    looks: usize,
+}
+
+/// There were so many questions about the paths of a graph that this one is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted;
+
+impl Paths<'_> {
+    /// The first step that `from` leads to directly and from which a path leads to `to`: the path from `from` to `to` through it has two
+    /// edges or more.
+    ///
+    /// # Errors
+    ///
+    /// If the edges that were looked at for this question and those before are 256 times as many as the graph has.
+    pub fn through(&mut self, from: usize, to: usize) -> Result<Option<usize>, Exhausted> {
+        // A step that was reached in vain from one of them is not visited again for the others.
+        self.questions += 1;
+        let graph = self.graph;
+        for &near in graph.of(from) {
+            self.look()?;
+            let near = near as usize;
+            if self.may_lead(near, to) && self.leads(near, to)? {
+                return Ok(Some(near));
+            }
+        }
+        Ok(None)
+    }
+
+    fn leads(&mut self, from: usize, to: usize) -> Result<bool, Exhausted> {
+        self.open.clear();
+        self.open.push(from);
+        let graph = self.graph;
+        while let Some(step) = self.open.pop() {
+            for &next in graph.of(step) {
+                self.look()?;
+                let next = next as usize;
+                if next == to {
+                    return Ok(true);
+                }
+                if self.may_lead(next, to) && self.reached[next] != self.questions {
+                    self.reached[next] = self.questions;
+                    self.open.push(next);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// A step leads to lower levels only.
+    fn may_lead(&self, from: usize, to: usize) -> bool {
+        self.levels.get(from) > self.levels.get(to)
+    }
+
+    fn look(&mut self) -> Result<(), Exhausted> {
+        self.looks = self.looks.checked_sub(1).ok_or(Exhausted)?;
+        Ok(())
+    }
+}

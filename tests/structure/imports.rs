@@ -1,0 +1,341 @@
+//! Which top-level modules of a crate name which.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
+use syn::{
+    Attribute, File, ImplItem, Item, ItemMod, ItemUse, Macro, Meta, MetaList, Token, UseTree,
+};
+
+/// Macros whose tokens are code of somewhere else.
+const QUOTES: [&str; 4] = [
+    "quote",
+    "quote_spanned",
+    "parse_quote",
+    "parse_quote_spanned",
+];
+
+/// The top-level modules of a crate, and the paths by which they name each other.
+#[derive(Default)]
+pub struct Imports {
+    pub modules: Vec<String>,
+    /// From which module to which, with the file, the line and the text of each path that leads there.
+    pub edges: BTreeMap<(usize, usize), Vec<String>>,
+    /// The module from which the root of the crate re-exports a name.
+    exports: BTreeMap<String, usize>,
+}
+
+impl Imports {
+    /// The imports of the crate in this folder of the workspace.
+    pub fn of(name: &str) -> Self {
+        // Tests run in the folder of their package, so lines are told as paths from there.
+        let source = Path::new(name).join("src");
+        let mut imports = Self::of_root(&parse(&source.join("lib.rs")));
+        for (module, name) in imports.modules.clone().into_iter().enumerate() {
+            let mut open = vec![vec![name]];
+            while let Some(inside) = open.pop() {
+                let path = file(&source, &inside);
+                let code = parse(&path);
+                let mut reader = Reader {
+                    imports: &mut imports,
+                    module,
+                    inside,
+                    path,
+                    files: Vec::new(),
+                };
+                reader.visit_file(&code);
+                open.append(&mut reader.files);
+            }
+        }
+        imports
+    }
+
+    /// Its modules and re-exports, without any edge.
+    pub fn of_root(root: &File) -> Self {
+        let mut imports = Self::default();
+        for item in &root.items {
+            if let Item::Mod(module) = item
+                && !is_test(&module.attrs)
+            {
+                imports.modules.push(module.ident.to_string());
+            }
+        }
+        for item in &root.items {
+            let Item::Use(item) = item else { continue };
+            each(&item.tree, &mut Vec::new(), &mut |path, name| {
+                let mut path = path.iter().map(Ident::to_string);
+                let first = path.find(|name| name != "crate" && name != "self");
+                if let Some(module) = first.and_then(|first| imports.position(&first)) {
+                    imports.exports.insert(name.to_string(), module);
+                }
+            });
+        }
+        imports
+    }
+
+    /// Reads code that is part of a top-level module.
+    pub fn read(&mut self, module: &str, code: &File) {
+        let (module, inside) = (self.module(module), vec![module.to_owned()]);
+        let path = PathBuf::new();
+        Reader {
+            imports: self,
+            module,
+            inside,
+            path,
+            files: Vec::new(),
+        }
+        .visit_file(code);
+    }
+
+    fn position(&self, module: &str) -> Option<usize> {
+        self.modules.iter().position(|it| it == module)
+    }
+
+    /// The place of a module in `modules`.
+    pub fn module(&self, name: &str) -> usize {
+        self.position(name)
+            .unwrap_or_else(|| panic!("there is no module `{name}`"))
+    }
+
+    /// A cycle of modules, with the paths that make it one.
+    pub fn lines(&self, cycle: &[usize]) -> String {
+        let mut text = String::new();
+        for (from, to) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+            text += &format!(
+                "  `{}` needs `{}`\n",
+                self.modules[*from], self.modules[*to]
+            );
+            for line in &self.edges[&(*from, *to)] {
+                text += &format!("    {line}\n");
+            }
+        }
+        text
+    }
+}
+
+fn parse(path: &Path) -> File {
+    let code =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    syn::parse_file(&code).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The file of a module.
+fn file(source: &Path, inside: &[String]) -> PathBuf {
+    let folder = source.join(inside.iter().collect::<PathBuf>());
+    match folder.join("mod.rs") {
+        path if path.exists() => path,
+        _ => folder.with_extension("rs"),
+    }
+}
+
+/// Whether something is there in tests alone.
+fn is_test(attrs: &[Attribute]) -> bool {
+    fn needs_test(meta: &Meta) -> bool {
+        let Meta::List(list) = meta else {
+            return meta.path().is_ident("test");
+        };
+        let nested = Punctuated::<Meta, Token![,]>::parse_terminated.parse2(list.tokens.clone());
+        let mut nested = nested.into_iter().flatten();
+        match list.path.get_ident().map(Ident::to_string).as_deref() {
+            Some("cfg" | "all") => nested.any(|meta| needs_test(&meta)),
+            Some("any") => nested.all(|meta| needs_test(&meta)),
+            _ => false,
+        }
+    }
+    attrs
+        .iter()
+        .any(|attr| attr.path().is_ident("cfg") && needs_test(&attr.meta))
+}
+
+/// Hands over each path of a `use` and the name that it gives to the last part.
+fn each(tree: &UseTree, path: &mut Vec<Ident>, f: &mut dyn FnMut(&[Ident], &Ident)) {
+    let before = path.len();
+    match tree {
+        UseTree::Path(tree) => {
+            path.push(tree.ident.clone());
+            each(&tree.tree, path, f);
+        }
+        UseTree::Name(tree) => {
+            path.push(tree.ident.clone());
+            f(path, &tree.ident);
+        }
+        UseTree::Rename(tree) => {
+            path.push(tree.ident.clone());
+            f(path, &tree.rename);
+        }
+        UseTree::Glob(tree) => {
+            let star = Ident::new("__glob", tree.star_token.spans[0]);
+            path.push(star.clone());
+            f(path, &star);
+        }
+        UseTree::Group(tree) => tree.items.iter().for_each(|tree| each(tree, path, f)),
+    }
+    path.truncate(before);
+}
+
+/// Reads a file of a top-level module.
+struct Reader<'i> {
+    imports: &'i mut Imports,
+    module: usize,
+    /// The modules around, from the root on.
+    inside: Vec<String>,
+    path: PathBuf,
+    /// The modules that have files of their own.
+    files: Vec<Vec<String>>,
+}
+
+impl Reader<'_> {
+    fn path(&mut self, path: &[Ident]) {
+        let mut rest = path;
+        match path.first().map(Ident::to_string).as_deref() {
+            Some("crate") => rest = &path[1..],
+            Some("super" | "self") => {
+                let mut depth = self.inside.len();
+                while let [first, after @ ..] = rest
+                    && (first == "super" || first == "self")
+                {
+                    depth -= usize::from(first == "super");
+                    rest = after;
+                }
+                if depth > 0 {
+                    return;
+                }
+            }
+            _ => return,
+        }
+        let Some(first) = rest.first() else { return };
+        let (line, name) = (first.span().start().line, first.to_string());
+        let written: Vec<String> = path.iter().map(Ident::to_string).collect();
+        let place = format!("{}:{line}: {}", self.path.display(), written.join("::"));
+        let export = || self.imports.exports.get(&name).copied();
+        let Some(to) = self.imports.position(&name).or_else(export) else {
+            panic!("{place}: it is not known which module this is");
+        };
+        if to != self.module {
+            self.imports
+                .edges
+                .entry((self.module, to))
+                .or_default()
+                .push(place);
+        }
+    }
+
+    fn tree(&mut self, tree: &UseTree) {
+        let mut paths = Vec::new();
+        each(tree, &mut Vec::new(), &mut |path, _| {
+            paths.push(path.to_vec())
+        });
+        paths.iter().for_each(|path| self.path(path));
+    }
+
+    /// Finds paths in tokens: `crate::x`, `super::x`, `crate::{x, y}`.
+    fn tokens(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let is = |at: usize, sign: char| matches!(tokens.get(at), Some(TokenTree::Punct(it)) if it.as_char() == sign);
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            let start = at;
+            at += 1;
+            match token {
+                TokenTree::Group(group) => self.tokens(group.stream()),
+                TokenTree::Ident(first) if first == "crate" || first == "super" => {
+                    while is(at, ':')
+                        && is(at + 1, ':')
+                        && matches!(
+                            tokens.get(at + 2),
+                            Some(TokenTree::Ident(_) | TokenTree::Group(_))
+                        )
+                    {
+                        at += 3;
+                    }
+                    let path: TokenStream = tokens[start..at].iter().cloned().collect();
+                    match syn::parse2(path) {
+                        Ok(tree) => self.tree(&tree),
+                        Err(error) => panic!("{}: {error}", self.path.display()),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let attrs = match item {
+            Item::Const(item) => &item.attrs,
+            Item::Enum(item) => &item.attrs,
+            Item::Fn(item) => &item.attrs,
+            Item::Impl(item) => &item.attrs,
+            Item::Macro(item) => &item.attrs,
+            Item::Mod(item) => &item.attrs,
+            Item::Static(item) => &item.attrs,
+            Item::Struct(item) => &item.attrs,
+            Item::Trait(item) => &item.attrs,
+            Item::Type(item) => &item.attrs,
+            Item::Use(item) => &item.attrs,
+            _ => panic!(
+                "{}: an item of a kind that is not known here",
+                self.path.display()
+            ),
+        };
+        if !is_test(attrs) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast ImplItem) {
+        if !matches!(item, ImplItem::Fn(item) if is_test(&item.attrs)) {
+            visit::visit_impl_item(self, item);
+        }
+    }
+
+    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
+        let moved = module.attrs.iter().any(|attr| attr.path().is_ident("path"));
+        assert!(
+            !moved,
+            "{}: `#[path]` is not known here",
+            self.path.display()
+        );
+        self.inside.push(module.ident.to_string());
+        if module.content.is_none() {
+            self.files.push(self.inside.clone());
+        }
+        visit::visit_item_mod(self, module);
+        self.inside.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.tree(&item.tree);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<Ident> = path
+            .segments
+            .iter()
+            .map(|segment| segment.ident.clone())
+            .collect();
+        self.path(&names);
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        visit::visit_macro(self, call);
+        let name = call
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.to_string());
+        if !name.is_some_and(|name| QUOTES.contains(&&*name)) {
+            self.tokens(call.tokens.clone());
+        }
+    }
+
+    fn visit_meta_list(&mut self, list: &'ast MetaList) {
+        visit::visit_meta_list(self, list);
+        self.tokens(list.tokens.clone());
+    }
+}
