@@ -33,7 +33,7 @@ fn promote(file: &Path, allows_code: bool) -> Result<String, Box<dyn std::error:
     // A list of steps has no name of its own: the plan is called as the file is.
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let document = Reader::new().name(name).read(&text)?;
-    for warning in document.warnings().iter() {
+    for warning in document.warnings() {
         eprintln!("{}", warning.message);
     }
     let mut source = RustSource::new(document.plan());

@@ -4,10 +4,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// What a target is given: a text, or, after a zero, the choices from which `make` makes one.
-pub(crate) fn text<'d>(
-    data: &'d [u8],
-    make: fn(&mut Choices<'_>) -> String,
-) -> Option<Cow<'d, str>> {
+pub(crate) fn text(data: &[u8], make: fn(&mut Choices<'_>) -> String) -> Option<Cow<'_, str>> {
     match data {
         [0, choices @ ..] => Some(make(&mut Choices(choices)).into()),
         text => std::str::from_utf8(text).ok().map(Cow::Borrowed),

@@ -272,9 +272,9 @@ fn reference(given: &Value, implicit: bool) -> String {
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if plain {
-            text.push_str(&format!(".{token}"))
+            text.push_str(&format!(".{token}"));
         } else {
-            text.push_str(&format!("[{}]", json!(token)))
+            text.push_str(&format!("[{}]", json!(token)));
         }
     }
     text

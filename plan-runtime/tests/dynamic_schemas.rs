@@ -198,7 +198,7 @@ fn mistaken(random: &mut Random, value: &mut Value, schema: &Value, root: &Value
         Value::Array(items) if schema["prefixItems"].is_array() => items.push(json!(1)),
         Value::String(text) if schema["maxLength"].is_u64() => text.push_str("too long"),
         Value::Number(number) if !number.is_f64() && schema["type"] == "integer" => {
-            *value = json!(99)
+            *value = json!(99);
         }
         Value::Number(number) if number.is_f64() => *value = json!(-1.5),
         // What no schema here takes in place of the value.

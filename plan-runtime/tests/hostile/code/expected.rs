@@ -435,7 +435,7 @@ impl Reader<'_> {
             let field = self.name()?;
             spelled(&field, key)?;
             if self.has(':') {
-                self.value(&entry.value)?
+                self.value(&entry.value)?;
             } else {
                 self.at -= 1;
                 self.value(&entry.value)?;
@@ -714,7 +714,7 @@ fn shown(line: &str) -> Result<String, String> {
                 chars.next();
             }
             '_' if shown.ends_with(char::is_alphanumeric) && next.is_alphanumeric() => {
-                shown.push(c)
+                shown.push(c);
             }
             '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '#' | '~' | '|' => {
                 return Err(format!("{line:?} has a `{c}`"));
