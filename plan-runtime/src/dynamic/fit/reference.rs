@@ -103,9 +103,10 @@ impl Fit<'_> {
                 .help(format!("did you mean the first element, `{fixed}`?"));
         }
         if wanted == Types::LIST && self.leads_to(&found.ty, &takes.element()) {
-            let listed = match found.style.is_string() {
-                true => format!("put it in a list: `[\"{written}\"]`"),
-                false => "put it in a list".to_owned(),
+            let listed = if found.style.is_string() {
+                format!("put it in a list: `[\"{written}\"]`")
+            } else {
+                "put it in a list".to_owned()
             };
             return problem(Code::ListOrElement).help(listed);
         }

@@ -28,11 +28,11 @@ fn is_tree(template: &Template, at: usize, spans: &Templates, text: &str) {
         Template::List(parts) | Template::Tagged(_, parts) => parts.iter().collect(),
         Template::Object(entries) => entries.iter().map(|entry| &entry.value).collect(),
         Template::Text(parts) => {
-            let value = |part| match part {
-                &Part::Value { ref value, .. } => Some(value),
+            let values = parts.iter().filter_map(|part| match part {
+                Part::Value { value, .. } => Some(value),
                 Part::Literal(_) => None,
-            };
-            parts.iter().filter_map(value).collect()
+            });
+            values.collect()
         }
         _ => Vec::new(),
     };

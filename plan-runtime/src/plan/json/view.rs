@@ -163,9 +163,10 @@ pub(super) enum Nothing<'a> {
 
 impl<'a> Nothing<'a> {
     fn default(value: Cow<'a, Value>) -> Self {
-        match value.is_null() {
-            true => Self::Null,
-            false => Self::Default(value),
+        if value.is_null() {
+            Self::Null
+        } else {
+            Self::Default(value)
         }
     }
 }

@@ -140,9 +140,10 @@ pub(super) fn style(to: To<'_>, written: &str) -> Option<Style> {
         return None;
     };
     let result = format!("{OPEN}step[{index}].result");
-    let head = match written.starts_with(&result) {
-        true => result,
-        false => format!("{OPEN}step[{index}].data"),
+    let head = if written.starts_with(&result) {
+        result
+    } else {
+        format!("{OPEN}step[{index}].data")
     };
     Some(Style {
         head,

@@ -92,8 +92,9 @@ fn is_bare(names: Names, key: &str) -> bool {
 
 /// An id or the name of an input, with quotes if it needs them.
 pub(in crate::dynamic) fn named(names: Names, name: &str) -> String {
-    match names.is_name(name) {
-        true => name.to_owned(),
-        false => format!("[{}]", quote(name)),
+    if names.is_name(name) {
+        name.to_owned()
+    } else {
+        format!("[{}]", quote(name))
     }
 }

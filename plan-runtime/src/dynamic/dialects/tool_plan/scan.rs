@@ -166,9 +166,10 @@ pub(super) fn style(to: To<'_>, written: &str) -> Option<Style> {
     Some(Style {
         head: format!("{OPEN}{}", named(Names::Ascii, id)),
         names: Names::Ascii,
-        notation: match written.contains('[') {
-            true => Notation::Brackets,
-            false => Notation::Dots,
+        notation: if written.contains('[') {
+            Notation::Brackets
+        } else {
+            Notation::Dots
         },
         close: "",
     })
