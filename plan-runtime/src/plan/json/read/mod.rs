@@ -101,7 +101,7 @@ impl Reader {
             steps: steps.into(),
             output,
         };
-        if let Some(first) = plan.cycle().and_then(|way| way.first().copied()) {
+        if let Some(&first) = plan.cycles().first().and_then(|cycle| cycle.first()) {
             let id = &plan.steps[first].id;
             return wrong(format!("step `{}` waits for itself", short(id)))
                 .at(first)
