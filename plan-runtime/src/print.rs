@@ -108,6 +108,22 @@ pub(crate) fn is_seen(text: &str) -> bool {
     text.chars().all(|c| sight.sees(c))
 }
 
+/// How many characters a name has at most in a message.
+pub(crate) const SHORT: usize = 60;
+
+/// A text, cut if it is long.
+pub(crate) fn short(text: &str) -> String {
+    short_to(text, SHORT)
+}
+
+/// A text, cut if it has more characters than this.
+pub(crate) fn short_to(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// The characters of a text, with escapes for those that are not seen. Line breaks are kept.
 pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> {
     let mut sight = Sight::default();

@@ -1,27 +1,16 @@
 //! Words for values in error texts, bounded in length.
 
 use super::error::JsonKind;
+pub(crate) use crate::print::short;
+use crate::print::{SHORT as LONGEST, short_to as cut};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-const LONGEST: usize = 60;
 const MOST_KEYS: usize = 8;
-
-/// A text, cut where it is long.
-pub(crate) fn short(text: &str) -> String {
-    cut(text, LONGEST)
-}
 
 /// A pointer, which has more to say than a name.
 pub(super) fn pointer(text: &str) -> String {
     cut(text, 3 * LONGEST)
-}
-
-fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// `the string "ten"`, `null`, `a list of 3 elements`.

@@ -1,6 +1,6 @@
 //! JSON text, opened one level at a time.
 
-use crate::resolve::describe::short;
+use crate::print::short;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::HashSet;

@@ -6,7 +6,7 @@ use crate::plan::json::{DEEPEST_BODY, names, pattern::only_names};
 use crate::plan::{
     Action, Body, Bound, Branch, Condition, For, Optional, Policy, Shared, Step, Template, ToolInfo,
 };
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::borrow::Cow;
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use super::text::Json;
 use super::value::{At, Result, Value, wrong};
 use crate::plan::{Bound, Input, Output, Plan, Shared, Template, ToolInfo};
 use crate::print::Line;
-use crate::resolve::describe::short;
+use crate::print::short;
 #[cfg(not(feature = "dynamic"))]
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::collections::HashMap;

@@ -5,7 +5,7 @@ use super::template::plain;
 use crate::plan::json::value::{At, Kind, Members, Result, Value, wrong};
 use crate::plan::json::{MOST_PARTS, names};
 use crate::plan::{self, Absent, Bound, Reference, Segment, Source};
-use crate::resolve::describe::short;
+use crate::print::short;
 use jsonptr::Pointer;
 
 impl Reader {

@@ -5,7 +5,7 @@ use crate::plan::json::names;
 use crate::plan::json::value::{At, Kind, Result, Value, wrong};
 use crate::plan::json::{DEEPEST, number};
 use crate::plan::{Computed, Entry, Key, Part, Template};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::collections::HashSet;
 
 impl Reader {
