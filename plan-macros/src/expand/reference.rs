@@ -1,21 +1,12 @@
 //! References: a chain for rustc to check, and the pointer as data.
 
-use super::{Context, text};
+use super::value::Builder;
 use crate::ast::{Hop, Local, Reference};
+use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Lit, Member};
-
-/// A reference, expanded.
-pub(super) struct Expanded {
-    /// What has to be bound before: `let __t0 = …;`
-    pub(super) bindings: TokenStream,
-    /// An expression for the way that it goes, in code that is only type-checked.
-    pub(super) way: TokenStream,
-    /// The reference as data.
-    pub(super) data: TokenStream,
-}
+use syn::{Lit, LitInt, Member, Token};
 
 /// A reference as far as it was expanded.
 struct Chain<'a> {
@@ -27,8 +18,8 @@ struct Chain<'a> {
     is_root: bool,
     /// Whether what is around the value is still to be said: a `?` or a `[..]`, or the method that the way ends with.
     wrapped: bool,
-    bindings: TokenStream,
-    segments: Vec<TokenStream>,
+    /// What says that another reference is at a place of the same type.
+    same: String,
 }
 
 impl Chain<'_> {
@@ -95,96 +86,114 @@ fn look(mut way: Ident, start: Span, end: Span, known: Option<&Ident>) -> TokenS
     quote_spanned!(end=> #look(#way.kind() #known))
 }
 
-/// Expands a reference; `root` is its first name with the hygiene of the root's binding, and `fresh` makes names that nothing
-/// else has.
-///
-/// The author's tokens keep their spans, and what stands around them takes the span of its neighbours, so that rustc's
-/// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
-pub(super) fn expand(
-    reference: &Reference,
-    root: &Ident,
-    mut fresh: impl FnMut(Span) -> Ident,
-    cx: &Context<'_>,
-) -> Expanded {
-    let mut chain = Chain {
-        root,
-        way: root.to_token_stream(),
-        is_root: true,
-        wrapped: false,
-        bindings: TokenStream::new(),
-        segments: Vec::new(),
-    };
-    for (index, hop) in reference.hops.iter().enumerate() {
-        let last = index + 1 == reference.hops.len();
-        match hop {
-            Hop::Field(dot, member) => {
-                let (at, ident) = match member {
-                    Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
-                    Member::Unnamed(index) => (index.span, index.index.to_string()),
-                };
-                let field = |value| quote_spanned!(at=> #value #dot #member);
-                let known = match cx
-                    .names
-                    .get(root)
-                    .filter(|_| index == 0 && reference.local.is_none())
-                {
-                    // The type of a step or an input has a name.
-                    Some(source) => {
-                        chain.enter(dot.spans[0], at, None, field);
-                        let mut ty = cx.type_of(source);
-                        ty.set_span(at.resolved_at(ty.span()));
-                        quote_spanned!(at=> <#ty as __plan::Shaped>::KNOWN)
-                    }
-                    None => {
-                        let known = fresh(at.resolved_at(root.span()));
-                        chain.bindings.extend(
-                            quote_spanned!(at=> let #known = <_ as __plan::Shaped>::KNOWN;),
-                        );
-                        chain.enter(dot.spans[0], at, Some(&known), field);
-                        known.into_token_stream()
-                    }
-                };
-                chain
-                    .segments
-                    .push(quote_spanned!(at=> #known.key(#ident, #last)));
+impl Builder<'_> {
+    /// Writes a reference as data, and gives the way that it goes, which the code that is only type-checked must hold.
+    ///
+    /// The author's tokens keep their spans, and what stands around them takes the span of its neighbours, so that rustc's
+    /// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
+    pub(super) fn reference(&mut self, reference: &Reference) -> TokenStream {
+        let mut root = reference.root.clone();
+        let source = match reference.local {
+            Some(_) => None,
+            None => self.cx.names.get(&root),
+        };
+        if let Some(source) = source {
+            let bound = self.roots.entry(source).or_insert_with(|| root.clone());
+            root.set_span(root.span().resolved_at(bound.span()));
+        }
+        self.data.tag('r');
+        let same = match (reference.local, source) {
+            (Some(Local { frame, part }), _) => {
+                self.data.local(frame);
+                self.data.text(&written(reference));
+                if let Some(part) = part {
+                    self.data.tag('#');
+                    self.data.number(part);
+                    self.data.tag('!');
+                }
+                self.frames
+                    .get(frame)
+                    .map(|frame| format!("local {} {} {part:?}", self.part, frame.place))
             }
+            (None, Some(source)) => {
+                self.data.source(source);
+                self.data.text(&written(reference));
+                Some(self.cx.same_type(source))
+            }
+            (None, None) => None,
+        };
+        let mut chain = Chain {
+            root: &root,
+            way: root.to_token_stream(),
+            is_root: true,
+            wrapped: false,
+            same: same.unwrap_or_default(),
+        };
+        for (index, hop) in reference.hops.iter().enumerate() {
+            self.hop(&mut chain, hop, source, &reference.hops[index + 1..]);
+        }
+        self.data.tag(';');
+        let Chain {
+            mut way, wrapped, ..
+        } = chain;
+        if wrapped {
+            let whole = path(&["whole"], root.span(), reference.end);
+            let at = reference.end;
+            way = quote_spanned!(at=> #whole(#way));
+        }
+        way
+    }
+
+    /// Goes on by one hop, behind which there are these.
+    fn hop(&mut self, chain: &mut Chain<'_>, hop: &Hop, source: Option<Source>, rest: &[Hop]) {
+        match hop {
+            Hop::Field(dot, member) => self.field(chain, dot, member, source, rest.is_empty()),
             Hop::Index(bracket, index) => {
                 let at = bracket.span.join();
                 chain.enter(at, at, None, |value| {
                     indexed(&value, bracket, index.to_token_stream())
                 });
-                let number: usize = index.base10_parse().unwrap_or(usize::MAX);
-                chain
-                    .segments
-                    .push(quote!(__plan::Segment::Index(#number, __plan::Absent::Error)));
+                chain.same.push_str("[0]");
+                self.index(index, '!');
             }
             Hop::Key(bracket, key) => {
                 let at = bracket.span.join();
                 chain.enter(at, at, None, |value| {
                     indexed(&value, bracket, key.to_token_stream())
                 });
-                let key = text(&key.value());
-                chain
-                    .segments
-                    .push(quote!(__plan::Segment::Key(#key, __plan::Absent::Error)));
+                chain.same.push_str("[key]");
+                self.key(&key.value(), '!');
             }
             Hop::Each(bracket) => {
                 let at = bracket.span.join();
                 chain.call("to", at, at, None, |value| quote_spanned!(at=> &#value));
                 let way = &chain.way;
                 chain.way = quote_spanned!(at=> __plan::Elements::each(#way));
-                chain.segments.push(quote!(__plan::Segment::Each));
+                chain.same.push_str("[..]");
+                self.data.tag('*');
             }
             Hop::Optional(question) => {
                 let at = question.span;
-                let asked = fresh(at.resolved_at(root.span()));
-                chain
-                    .bindings
-                    .extend(quote_spanned!(at=> let #asked = __plan::root();));
+                let same = format!("asked {}", chain.same);
+                chain.same.push('?');
+                let asked = self.fresh_at("t", at.resolved_at(chain.root.span()));
+                let mut is_new = false;
+                let number = self.shared_constant(&same, || {
+                    is_new = true;
+                    quote_spanned!(at=> #asked.optional())
+                });
+                self.data.tag('?');
+                self.data.number(number);
+                let asked = is_new.then(|| {
+                    self.bindings
+                        .extend(quote_spanned!(at=> let #asked = __plan::root();));
+                    quote_spanned!(at=> .asked(#asked))
+                });
+                let asked = asked.unwrap_or_else(|| quote_spanned!(at=> .asked(__plan::root())));
                 let (way, c) = (&chain.way, chain.name("__c", at));
-                chain.way = quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c).asked(#asked) });
+                chain.way =
+                    quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c)#asked });
                 (chain.is_root, chain.wrapped) = (false, true);
-                chain.segments.push(quote_spanned!(at=> #asked.optional()));
             }
             Hop::Get(dot, method, key) => {
                 let at = method.span();
@@ -195,17 +204,20 @@ pub(super) fn expand(
                     None,
                     |value| quote_spanned!(at=> #value #dot #method(#key)),
                 );
-                chain.segments.push(match key {
+                match key {
                     Lit::Int(index) => {
-                        let number: usize = index.base10_parse().unwrap_or(usize::MAX);
-                        quote!(__plan::Segment::Index(#number, __plan::Absent::Null))
+                        chain.same.push_str(".get(0)");
+                        self.index(index, '?');
                     }
                     Lit::Str(key) => {
-                        let key = text(&key.value());
-                        quote!(__plan::Segment::Key(#key, __plan::Absent::Null))
+                        chain.same.push_str(".get(key)");
+                        self.key(&key.value(), '?');
                     }
-                    _ => quote!(__plan::Segment::Same),
-                });
+                    _ => {
+                        chain.same.push_str(".get(other)");
+                        self.data.tag('=');
+                    }
+                }
             }
             Hop::Pointer(dot, method, pointer, tokens) => {
                 let at = method.span();
@@ -216,48 +228,75 @@ pub(super) fn expand(
                     None,
                     |value| quote_spanned!(at=> #value #dot #method(#pointer)),
                 );
-                let asked = matches!(reference.hops.get(index + 1), Some(Hop::Optional(_)));
-                let absent = if asked { quote!(Stop) } else { quote!(Error) };
-                chain.segments.extend(tokens.iter().map(|token| {
-                    let token = text(token);
-                    quote!(__plan::Segment::Key(#token, __plan::Absent::#absent))
-                }));
+                chain.same.push_str(".pointer(key)");
+                let asked = matches!(rest.first(), Some(Hop::Optional(_)));
+                for token in tokens {
+                    self.key(token, if asked { '^' } else { '!' });
+                }
             }
         }
     }
-    let Chain {
-        mut way,
-        wrapped,
-        bindings,
-        mut segments,
-        ..
-    } = chain;
-    if wrapped {
-        let whole = path(&["whole"], root.span(), reference.end);
-        let at = reference.end;
-        way = quote_spanned!(at=> #whole(#way));
-    }
-    let source = match reference.local {
-        Some(Local { frame, part }) => {
-            if let Some(part) = part {
-                segments.insert(
-                    0,
-                    quote!(__plan::Segment::Index(#part, __plan::Absent::Error)),
-                );
-            }
-            Some(quote!(__plan::Source::Local(#frame)))
+
+    /// Goes on into a field. Which name it has in JSON is looked up once for all references to it.
+    fn field(
+        &mut self,
+        chain: &mut Chain<'_>,
+        dot: &Token![.],
+        member: &Member,
+        source: Option<Source>,
+        last: bool,
+    ) {
+        let (at, ident) = match member {
+            Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
+            Member::Unnamed(index) => (index.span, index.index.to_string()),
+        };
+        // Its type may not be looked into where the way ends with it.
+        let check = format!("{}.{ident}{}", chain.same, if last { " last" } else { "" });
+        let is_new_check = self.data.is_new_check(check);
+        let known = self.fresh_at("t", at.resolved_at(chain.root.span()));
+        let mut is_new = is_new_check;
+        let number = self.shared_constant(&format!("shape {}", chain.same), || {
+            is_new = true;
+            quote_spanned!(at=> #known.shape())
+        });
+        self.data.tag('.');
+        self.data.number(number);
+        self.data.text(&ident);
+        let field = |value| quote_spanned!(at=> #value #dot #member);
+        if is_new {
+            let ty = match source.filter(|_| chain.is_root) {
+                // The type of a step or an input has a name.
+                Some(source) => {
+                    let mut ty = self.cx.type_of(source);
+                    ty.set_span(at.resolved_at(ty.span()));
+                    ty.into_token_stream()
+                }
+                None => quote_spanned!(at=> _),
+            };
+            self.bindings
+                .extend(quote_spanned!(at=> let #known = <#ty as __plan::Shaped>::KNOWN;));
         }
-        None => cx.names.get(root).map(Context::source),
-    };
-    let path = super::slice(&segments);
-    let written = text(&written(reference));
-    let data = quote! {
-        __plan::Reference { source: #source, path: #path, written: #written }
-    };
-    Expanded {
-        bindings,
-        way,
-        data,
+        let see = (is_new && !(chain.is_root && source.is_some())).then_some(&known);
+        chain.enter(dot.spans[0], at, see, field);
+        if is_new_check {
+            self.constants
+                .check(quote_spanned!(at=> #known.check(#ident, #last);));
+        }
+        chain.same.push('.');
+        chain.same.push_str(&ident);
+    }
+
+    fn index(&mut self, index: &LitInt, absence: char) {
+        self.data.tag('#');
+        self.data
+            .number(index.base10_parse::<usize>().unwrap_or(usize::MAX));
+        self.data.tag(absence);
+    }
+
+    fn key(&mut self, key: &str, absence: char) {
+        self.data.tag('k');
+        self.data.text(key);
+        self.data.tag(absence);
     }
 }
 

@@ -1,9 +1,10 @@
 //! One step: its types, its `const`, and what starts its actions.
 
-use super::flow::{self, Leaves};
+use super::data::Data;
+use super::flow::{self, Tools};
 use super::types;
 use super::value::{Builder, ends};
-use super::{Context, policy, slice, text};
+use super::{Context, policy};
 use crate::ast::{Body, Optional, Step};
 use crate::names::Source;
 use crate::parse::path_text;
@@ -65,54 +66,27 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     quote_spanned!(at=> type #output = #ty; #(#tools)* #same)
 }
 
-/// The step as data, with the checks of its arguments. Its first action has the number `site`.
-pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
-    let mut builder = Builder::new(cx);
-    let body = builder.body(&step.body, step, &mut Leaves::new(index, site));
-    let policy = cx.policy(&step.policy, &cx.type_of(Source::Step(index)), &mut builder);
-    let bindings = builder.bindings();
-    let id = text(&step.name.unraw().to_string());
-    let intent = match &*step.intent {
-        "" => quote!(__plan::NO_TEXT),
-        intent => text(intent),
-    };
-    let after: Vec<TokenStream> = {
-        let mut after: Vec<usize> = step
-            .after
-            .iter()
-            .filter_map(|name| match cx.names.get(name) {
-                Some(Source::Step(index)) => Some(index),
-                _ => None,
-            })
-            .collect();
-        after.sort_unstable();
-        after.dedup();
-        after.into_iter().map(|index| quote!(#index)).collect()
-    };
-    let after = steps(&after);
-    let needs: Vec<TokenStream> = cx
-        .graph
-        .needs(index)
-        .into_iter()
-        .map(|index| quote!(#index))
+/// Writes the step as data, and gives the item that checks it.
+pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data) -> TokenStream {
+    data.text(&step.name.unraw().to_string());
+    data.text(&step.intent);
+    let mut after: Vec<usize> = step
+        .after
+        .iter()
+        .filter_map(|name| match cx.names.get(name) {
+            Some(Source::Step(index)) => Some(index),
+            _ => None,
+        })
         .collect();
-    let needs = steps(&needs);
-    let (name, apart) = (name(index, cx), &builder.apart);
-    quote! {
-        #apart
-        const #name: __plan::Step = {
-            #bindings
-            __plan::Step { id: #id, intent: #intent, body: #body, after: #after, needs: #needs, policy: #policy }
-        };
-    }
-}
-
-/// The numbers of steps.
-fn steps(numbers: &[TokenStream]) -> TokenStream {
-    match numbers {
-        [] => quote!(__plan::NO_STEPS),
-        numbers => slice(numbers),
-    }
+    after.sort_unstable();
+    after.dedup();
+    data.numbers(after.into_iter());
+    let needs: Vec<usize> = cx.graph.needs(index).into_iter().collect();
+    data.numbers(needs.into_iter());
+    let mut builder = Builder::new(cx, data);
+    builder.body(&step.body, step, &mut Tools::of(index));
+    builder.policy(&step.policy, &cx.type_of(Source::Step(index)));
+    builder.into_item(name(index, cx))
 }
 
 /// What starts the actions of a step, of which the first has the number `site`: each with its number, and with a text that is the

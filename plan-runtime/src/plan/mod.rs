@@ -47,6 +47,7 @@
 mod body;
 mod display;
 mod graph;
+mod lazy;
 mod picture;
 mod plain;
 mod policy;
@@ -59,6 +60,7 @@ mod written;
 
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
+pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
 pub use picture::{Direction, Dot, Mermaid};

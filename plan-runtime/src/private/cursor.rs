@@ -1,6 +1,7 @@
 //! References, as types: each part of `inbox.data[0].id` becomes an expression over the author's own tokens, in closures that are
 //! never called, so that rustc checks it. A [`Way`] says what a reference has led to so far.
 
+use super::decode::Constant;
 use crate::shape::TypeShape;
 use crate::{Shape, Tool};
 use serde_json::Value;
@@ -104,19 +105,24 @@ impl<T> Clone for Known<T> {
 impl<T> Copy for Known<T> {}
 
 impl<T> Known<T> {
-    /// The segment of a field.
+    /// What it says.
     #[must_use]
+    pub const fn shape(self) -> Constant {
+        Constant::Shape(self.0)
+    }
+
+    /// Checks that a reference can lead to a field; `last` says that the reference ends there.
     #[track_caller]
-    pub const fn key(self, ident: &'static str, last: bool) -> crate::plan::Segment {
-        super::segment::output(self.0, ident, last)
+    pub const fn check(self, ident: &'static str, last: bool) {
+        super::segment::output(self.0, ident, last);
     }
 }
 
 impl<A: Asked> Way<A> {
-    /// The segment of a `?` that means this.
+    /// What a `?` that means this says of its segment.
     #[must_use]
-    pub const fn optional(self) -> crate::plan::Segment {
-        crate::plan::Segment::Optional(A::UNTYPED)
+    pub const fn optional(self) -> Constant {
+        Constant::Optional(A::UNTYPED)
     }
 }
 
