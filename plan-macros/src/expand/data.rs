@@ -93,6 +93,11 @@ impl Data {
         self.parts
     }
 
+    /// Whether the table has a constant that several places use.
+    pub(super) fn has_constant(&self, same: &str) -> bool {
+        self.numbers.contains_key(same)
+    }
+
     /// Whether a check is the first of its kind.
     pub(super) fn is_new_check(&mut self, check: String) -> bool {
         self.checked.insert(check)
@@ -141,8 +146,12 @@ impl Constants {
         self.checks.extend(check);
     }
 
-    /// The item that holds the constants and the code before them, which is only type-checked. A function costs rustc less than a
-    /// `const`, and is enough where nothing has to be evaluated.
+    /// Whether there is nothing that rustc has to evaluate.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tokens.is_empty() && self.checks.is_empty()
+    }
+
+    /// The item that holds the constants and the code before them.
     pub(super) fn into_item(
         self,
         name: Ident,
@@ -150,9 +159,6 @@ impl Constants {
         data: &mut Data,
     ) -> TokenStream {
         let Self { tokens, checks } = self;
-        if tokens.is_empty() && checks.is_empty() {
-            return quote!(fn #name() { #before });
-        }
         let item = quote! {
             const #name: &[__plan::Constant] = { #before #checks &[#(#tokens),*] };
         };

@@ -3,18 +3,18 @@
 use super::binding::Frame;
 use super::literal::Fielded;
 use super::reference::path;
-use super::step;
 use super::value::{Builder, ends, it};
+use super::{Context, step};
 use crate::ast::{Body, Bound, Branch, Computed, Condition, For, List, Literal, Step};
-use crate::parse::{path_text, pattern_text};
+use crate::parse::pattern_text;
 use proc_macro2::Ident;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 impl Builder<'_> {
     /// Writes what a step does as data, and checks it.
     pub(super) fn body(&mut self, body: &Body, step: &Step, tools: &mut Tools) {
         match body {
-            Body::Call(literal) => self.call(literal, tools),
+            Body::Call(literal) => self.call(literal, step, tools),
             Body::Compute(value) => {
                 self.data.tag('V');
                 let check = self.value(value);
@@ -38,10 +38,13 @@ impl Builder<'_> {
         }
     }
 
-    fn call(&mut self, literal: &Literal, tools: &mut Tools) {
-        let (tool, arguments) = tools.next(&literal.path);
+    fn call(&mut self, literal: &Literal, step: &Step, tools: &mut Tools) {
+        let (tool, arguments, same) = tools.next(&literal.path, self.cx);
         let at = tool.span();
-        let same = format!("tool {}", path_text(&literal.path));
+        let tool = match &step.body {
+            Body::Call(_) => quote_spanned!(at=> <#arguments as __plan::IsTool>::Itself),
+            _ => tool.into_token_stream(),
+        };
         let number = self.shared_constant(
             &same,
             || quote_spanned!(at=> <#tool as __plan::Called>::TOOL),
@@ -55,7 +58,7 @@ impl Builder<'_> {
             checks,
         } = self.fields(literal, &quote!(#arguments), &names, number, Some(&same));
         let bind = quote_spanned!(at=> let #names = __plan::arguments::<#tool>(););
-        self.bindings.extend(quote!(let _ = || #check;));
+        self.bindings.check(check);
         if !checked.is_empty() {
             self.constants.check(quote!(#bind #checked));
         }
@@ -151,13 +154,14 @@ impl Tools {
         Self { step, count: 0 }
     }
 
-    /// The names of the next tool, as [`tool`] and [`arguments`] make them.
-    fn next(&mut self, path: &syn::Path) -> (Ident, Ident) {
+    /// The names of the next tool, as [`tool`] and [`arguments`] make them, and what says that another step has the same.
+    fn next(&mut self, path: &syn::Path, cx: &Context<'_>) -> (Ident, Ident, String) {
         let index = self.count;
         self.count += 1;
         (
             tool(self.step, index, path),
             arguments(self.step, index, path),
+            format!("tool {}", cx.tools[self.step][index]),
         )
     }
 }

@@ -12,19 +12,14 @@ use crate::report::Report;
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) -> TokenStream {
-    let cx = Context {
-        plan,
-        names,
-        graph,
-        error: report.first(),
-    };
+    let cx = Context::new(plan, names, graph, report.first());
     let errors = report.into_compile_errors();
     match &plan.head {
         Some(head) => {
@@ -37,7 +32,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -50,7 +45,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
                 __plan
@@ -67,12 +62,7 @@ pub(crate) fn outside(
     report: Report,
     mirror: &TokenStream,
 ) -> TokenStream {
-    let cx = Context {
-        plan,
-        names,
-        graph,
-        error: report.first(),
-    };
+    let cx = Context::new(plan, names, graph, report.first());
     let errors = report.into_compile_errors();
     let Some(head) = &plan.head else {
         return quote!({ let __plan = #mirror; #errors __plan });
@@ -356,15 +346,14 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
     let mut known = HashMap::new();
     for (index, site, one) in sites(cx.plan) {
-        for (site, same, start) in
-            step::starts(index, site, one, kept.contains(&Source::Step(index)))
-        {
+        let keep = kept.contains(&Source::Step(index));
+        step::starts(index, site, one, keep, cx, |site, same, start| {
             let arm = *known.entry(same).or_insert_with(|| {
-                arms.push((Vec::new(), start));
+                arms.push((Vec::new(), start()));
                 arms.len() - 1
             });
             arms[arm].0.push(site);
-        }
+        });
     }
     let starts = arms
         .iter()
@@ -389,17 +378,17 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
 
 /// What the plan asks of an application: each of its tools.
 fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
-    let mut seen = BTreeSet::new();
-    let bounds = cx
-        .plan
-        .steps
-        .iter()
-        .enumerate()
-        .flat_map(|(index, one)| step::bounds(index, one));
+    let mut seen = HashSet::new();
+    let mut bounds = Vec::new();
+    for (index, one) in cx.plan.steps.iter().enumerate() {
+        let paths = flow::actions(&one.body).into_iter().flatten();
+        for (number, (path, text)) in paths.zip(&cx.tools[index]).enumerate() {
+            if seen.insert(text) {
+                bounds.push(step::bound(index, number, path));
+            }
+        }
+    }
     bounds
-        .filter(|(text, _)| seen.insert(text.clone()))
-        .map(|(_, bound)| bound)
-        .collect()
 }
 
 /// What computed values mention: its Rust value is kept beside the JSON.

@@ -66,6 +66,24 @@ struct Context<'a> {
     graph: &'a Graph,
     /// The first mistake found so far.
     error: Option<TokenStream>,
+    /// The paths of each step's tools as text, in the order of its actions.
+    tools: Vec<Vec<String>>,
+}
+
+impl<'a> Context<'a> {
+    fn new(plan: &'a Plan, names: &'a Names, graph: &'a Graph, error: Option<TokenStream>) -> Self {
+        let tools = plan.steps.iter().map(|step| {
+            let paths = flow::actions(&step.body).into_iter().flatten();
+            paths.map(parse::path_text).collect()
+        });
+        Self {
+            plan,
+            names,
+            graph,
+            error,
+            tools: tools.collect(),
+        }
+    }
 }
 
 impl Context<'_> {
@@ -102,12 +120,12 @@ impl Context<'_> {
         match source {
             Source::Step(index) => match &self.plan.steps[index] {
                 Step {
-                    body: Body::Call(literal),
+                    body: Body::Call(_),
                     ty: None,
                     policy,
                     ..
                 } if matches!(policy.optional, Optional::No) => {
-                    format!("output {}", parse::path_text(&literal.path))
+                    format!("output {}", self.tools[index][0])
                 }
                 _ => format!("step {index}"),
             },

@@ -3,13 +3,14 @@
 use super::types::may_be_absent;
 use super::value::Builder;
 use crate::ast::{Optional, Policy, Step};
-use proc_macro2::{Ident, TokenStream};
+use crate::names::Source;
+use proc_macro2::TokenStream;
 use quote::quote;
 use std::time::Duration;
 
 impl Builder<'_> {
-    /// Writes the policy of a step whose output has the type `ty`, and checks its fallback.
-    pub(super) fn policy(&mut self, policy: &Policy, ty: &Ident) {
+    /// Writes the policy of the step at this place, and checks its fallback.
+    pub(super) fn policy(&mut self, policy: &Policy, step: usize) {
         if let Some(attempts) = policy.attempts {
             self.data.tag('a');
             self.data.number(attempts);
@@ -39,7 +40,7 @@ impl Builder<'_> {
         if let Some((at, fallback)) = &policy.fallback {
             self.data.tag('f');
             let check = self.value(fallback);
-            let mut ty = ty.clone();
+            let mut ty = self.cx.type_of(Source::Step(step));
             ty.set_span(*at);
             self.bindings.extend(quote!(let _ = || -> #ty { #check };));
         }

@@ -3,7 +3,7 @@
 use super::value::Builder;
 use crate::ast::{Hop, Local, Reference};
 use crate::names::Source;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Lit, LitInt, Member, Token};
@@ -12,14 +12,20 @@ use syn::{Lit, LitInt, Member, Token};
 struct Chain<'a> {
     /// Its first name, with the hygiene of what that is bound to.
     root: &'a Ident,
-    /// An expression for the way so far.
-    way: TokenStream,
-    /// Whether that is its first name alone.
-    is_root: bool,
-    /// Whether what is around the value is still to be said: a `?` or a `[..]`, or the method that the way ends with.
-    wrapped: bool,
+    /// Where it has led to.
+    place: Place,
     /// What says that another reference is at a place of the same type.
     same: String,
+}
+
+/// Where a reference has led to.
+enum Place {
+    /// Its first name, which is a `Way`.
+    Root,
+    /// A value, which this expression is.
+    Value { value: TokenStream, end: Span },
+    /// What has something around it that is still to be said, a `?` or a `[..]` or the method that it ends with: the expression is a `Way`.
+    Wrapped(TokenStream),
 }
 
 impl Chain<'_> {
@@ -28,34 +34,62 @@ impl Chain<'_> {
         Ident::new(name, at.resolved_at(self.root.span()))
     }
 
-    /// Goes on to a place in the value so far: `into` makes it of an expression for that value, and `known` takes the value's type.
-    /// What looks into the value stands from `start` to `end`.
+    /// An expression for what has methods that say what the place is.
+    fn receiver(&self) -> TokenStream {
+        match &self.place {
+            Place::Root => self.root.to_token_stream(),
+            // All of it stands in place of the reference so far, which a message then points at.
+            Place::Value { value, .. } => {
+                let at = self.root.span();
+                let mut group = Group::new(Delimiter::Parenthesis, quote_spanned!(at=> &#value));
+                group.set_span(at);
+                TokenTree::from(group).into()
+            }
+            Place::Wrapped(way) => way.clone(),
+        }
+    }
+
+    /// An expression for the place as a `Way`.
+    fn way(&self) -> TokenStream {
+        match &self.place {
+            Place::Root => self.root.to_token_stream(),
+            Place::Value { value, end } => {
+                let here = path(&["here"], self.root.span(), *end);
+                let end = *end;
+                quote_spanned!(end=> #here(&#value))
+            }
+            Place::Wrapped(way) => way.clone(),
+        }
+    }
+
+    /// Goes on to a place in the value so far: `into` makes it of an expression for that value.
+    /// What looks into the value, as `how` says, is between `start` and `end`.
     fn enter(
         &mut self,
         start: Span,
         end: Span,
-        known: Option<&Ident>,
+        how: Look<'_>,
         into: impl FnOnce(TokenStream) -> TokenStream,
     ) {
-        if self.wrapped {
-            self.call("to", start, end, known, |value| {
-                let value = into(value);
-                quote_spanned!(end=> &#value)
-            });
-        } else {
-            let here = path(&["here"], self.root.span(), end);
-            let value = if self.is_root {
-                let look = look(self.root.clone(), start, end, known);
+        let value = match &self.place {
+            Place::Root => {
+                let look = look(self.root.clone(), start, end, how);
                 quote_spanned!(end=> (*#look))
-            } else {
-                let (way, c) = (&self.way, self.name("__c", end));
-                let look = look(c.clone(), start, end, known);
-                quote_spanned!(end=> (*{ let #c = #way; #look }))
-            };
-            let value = into(value);
-            self.way = quote_spanned!(end=> #here(&#value));
-            self.is_root = false;
-        }
+            }
+            Place::Value { value, .. } => {
+                let c = self.name("__c", end);
+                let look = look(c.clone(), start, end, how);
+                quote_spanned!(end=> (*{ let #c = &#value; #look }))
+            }
+            Place::Wrapped(_) => {
+                return self.call("to", start, end, how, |value| {
+                    let value = into(value);
+                    quote_spanned!(end=> &#value)
+                });
+            }
+        };
+        let value = into(value);
+        self.place = Place::Value { value, end };
     }
 
     /// Goes on with a method of the way, whose argument `into` makes of an expression for the value so far.
@@ -64,25 +98,38 @@ impl Chain<'_> {
         method: &str,
         start: Span,
         end: Span,
-        known: Option<&Ident>,
+        how: Look<'_>,
         into: impl FnOnce(TokenStream) -> TokenStream,
     ) {
-        let (way, c) = (&self.way, self.name("__c", end));
+        let (way, c) = (self.way(), self.name("__c", end));
         let method = Ident::new(method, end);
-        let look = look(c.clone(), start, end, known);
+        let look = look(c.clone(), start, end, how);
         let value = into(quote_spanned!(end=> (*#look)));
-        self.way = quote_spanned!(end=> { let #c = #way; #c.#method(#value) });
-        (self.is_root, self.wrapped) = (false, true);
+        self.place = Place::Wrapped(quote_spanned!(end=> { let #c = #way; #c.#method(#value) }));
     }
+}
+
+/// How a value is looked into.
+#[derive(Clone, Copy)]
+enum Look<'a> {
+    /// For a field.
+    Field,
+    /// For a field of a type that this takes.
+    See(&'a Ident),
+    /// For anything else. Where the value may be absent, its type is then unknown: what cannot be done with it is not said as well.
+    Other,
 }
 
 /// The value at the end of a way. That has a name, since rustc would else point at the reference so far where the value may be
 /// absent.
-fn look(mut way: Ident, start: Span, end: Span, known: Option<&Ident>) -> TokenStream {
+fn look(mut way: Ident, start: Span, end: Span, how: Look<'_>) -> TokenStream {
     way.set_span(start.resolved_at(way.span()));
-    let name = if known.is_some() { "see" } else { "look" };
+    let (name, known) = match how {
+        Look::Field => ("field", None),
+        Look::See(known) => ("see", Some(quote_spanned!(end=> , #known))),
+        Look::Other => ("look", None),
+    };
     let look = path(&["Present", name], start, end);
-    let known = known.map(|known| quote_spanned!(end=> , #known));
     quote_spanned!(end=> #look(#way.kind() #known))
 }
 
@@ -124,24 +171,21 @@ impl Builder<'_> {
         };
         let mut chain = Chain {
             root: &root,
-            way: root.to_token_stream(),
-            is_root: true,
-            wrapped: false,
+            place: Place::Root,
             same: same.unwrap_or_default(),
         };
         for (index, hop) in reference.hops.iter().enumerate() {
             self.hop(&mut chain, hop, source, &reference.hops[index + 1..]);
         }
         self.data.tag(';');
-        let Chain {
-            mut way, wrapped, ..
-        } = chain;
-        if wrapped {
-            let whole = path(&["whole"], root.span(), reference.end);
-            let at = reference.end;
-            way = quote_spanned!(at=> #whole(#way));
+        match &chain.place {
+            Place::Wrapped(way) => {
+                let whole = path(&["whole"], root.span(), reference.end);
+                let at = reference.end;
+                quote_spanned!(at=> #whole(#way))
+            }
+            _ => chain.receiver(),
         }
-        way
     }
 
     /// Goes on by one hop, behind which there are these.
@@ -150,7 +194,7 @@ impl Builder<'_> {
             Hop::Field(dot, member) => self.field(chain, dot, member, source, rest.is_empty()),
             Hop::Index(bracket, index) => {
                 let at = bracket.span.join();
-                chain.enter(at, at, None, |value| {
+                chain.enter(at, at, Look::Other, |value| {
                     indexed(&value, bracket, index.to_token_stream())
                 });
                 chain.same.push_str("[0]");
@@ -158,7 +202,7 @@ impl Builder<'_> {
             }
             Hop::Key(bracket, key) => {
                 let at = bracket.span.join();
-                chain.enter(at, at, None, |value| {
+                chain.enter(at, at, Look::Other, |value| {
                     indexed(&value, bracket, key.to_token_stream())
                 });
                 chain.same.push_str("[key]");
@@ -166,9 +210,15 @@ impl Builder<'_> {
             }
             Hop::Each(bracket) => {
                 let at = bracket.span.join();
-                chain.call("to", at, at, None, |value| quote_spanned!(at=> &#value));
-                let way = &chain.way;
-                chain.way = quote_spanned!(at=> __plan::Elements::each(#way));
+                chain.call(
+                    "to",
+                    at,
+                    at,
+                    Look::Other,
+                    |value| quote_spanned!(at=> &#value),
+                );
+                let way = chain.way();
+                chain.place = Place::Wrapped(quote_spanned!(at=> __plan::Elements::each(#way)));
                 chain.same.push_str("[..]");
                 self.data.tag('*');
             }
@@ -190,10 +240,10 @@ impl Builder<'_> {
                     quote_spanned!(at=> .asked(#asked))
                 });
                 let asked = asked.unwrap_or_else(|| quote_spanned!(at=> .asked(__plan::root())));
-                let (way, c) = (&chain.way, chain.name("__c", at));
-                chain.way =
-                    quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c)#asked });
-                (chain.is_root, chain.wrapped) = (false, true);
+                let (way, c) = (chain.way(), chain.name("__c", at));
+                chain.place = Place::Wrapped(
+                    quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c)#asked }),
+                );
             }
             Hop::Get(dot, method, key) => {
                 let at = method.span();
@@ -201,7 +251,7 @@ impl Builder<'_> {
                     "get",
                     dot.spans[0],
                     at,
-                    None,
+                    Look::Other,
                     |value| quote_spanned!(at=> #value #dot #method(#key)),
                 );
                 match key {
@@ -225,7 +275,7 @@ impl Builder<'_> {
                     "pointer",
                     dot.spans[0],
                     at,
-                    None,
+                    Look::Other,
                     |value| quote_spanned!(at=> #value #dot #method(#pointer)),
                 );
                 chain.same.push_str(".pointer(key)");
@@ -253,19 +303,18 @@ impl Builder<'_> {
         // Its type may not be looked into where the way ends with it.
         let check = format!("{}.{ident}{}", chain.same, if last { " last" } else { "" });
         let is_new_check = self.data.is_new_check(check);
-        let known = self.fresh_at("t", at.resolved_at(chain.root.span()));
-        let mut is_new = is_new_check;
-        let number = self.shared_constant(&format!("shape {}", chain.same), || {
-            is_new = true;
-            quote_spanned!(at=> #known.shape())
-        });
+        let same = format!("shape {}", chain.same);
+        let is_new = is_new_check || !self.data.has_constant(&same);
+        let known = is_new.then(|| self.fresh_at("t", at.resolved_at(chain.root.span())));
+        let number = self.shared_constant(&same, || quote_spanned!(at=> #known.shape()));
         self.data.tag('.');
         self.data.number(number);
         self.data.text(&ident);
         let field = |value| quote_spanned!(at=> #value #dot #member);
-        if is_new {
-            let ty = match source.filter(|_| chain.is_root) {
-                // The type of a step or an input has a name.
+        // The type of a step or an input has a name.
+        let root = source.filter(|_| matches!(chain.place, Place::Root));
+        if let Some(known) = &known {
+            let ty = match root {
                 Some(source) => {
                     let mut ty = self.cx.type_of(source);
                     ty.set_span(at.resolved_at(ty.span()));
@@ -276,7 +325,10 @@ impl Builder<'_> {
             self.bindings
                 .extend(quote_spanned!(at=> let #known = <#ty as __plan::Shaped>::KNOWN;));
         }
-        let see = (is_new && !(chain.is_root && source.is_some())).then_some(&known);
+        let see = match (&known, root) {
+            (Some(known), None) => Look::See(known),
+            _ => Look::Field,
+        };
         chain.enter(dot.spans[0], at, see, field);
         if is_new_check {
             self.constants
@@ -311,7 +363,7 @@ pub(super) fn path(names: &[&str], start: Span, end: Span) -> TokenStream {
 }
 
 fn indexed(value: &TokenStream, bracket: &syn::token::Bracket, index: TokenStream) -> TokenStream {
-    let mut group = proc_macro2::Group::new(proc_macro2::Delimiter::Bracket, index);
+    let mut group = Group::new(Delimiter::Bracket, index);
     group.set_span(bracket.span.join());
     quote!(#value #group)
 }

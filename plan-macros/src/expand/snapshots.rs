@@ -86,21 +86,20 @@ fn a_reference() {
             const _: () = {
                 #[allow(unused_imports)]
                 use ::plan_runtime::__private::{
-                    self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _,
+                    self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _,
                     OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
-                type __PlanTool0_0 = <FetchEmails as __plan::IsTool>::Itself;
                 type __PlanArguments0_0 = FetchEmails;
                 const __step_inbox: &[__plan::Constant] = {
                     let sender = __plan::root::<__PlanInput0>();
                     let _ = || __PlanArguments0_0 {
                         sender: __plan::Fits::fit(__plan::NotAbsent::present(sender.it())),
                     };
-                    let __n0 = __plan::arguments::<__PlanTool0_0>();
+                    let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                     __n0.key("FetchEmails", "sender");
-                    &[<__PlanTool0_0 as __plan::Called>::TOOL]
+                    &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
                 };
                 const __PLAN_OUTPUT: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
@@ -109,20 +108,14 @@ fn a_reference() {
                     let _ = || -> String {
                         __plan::Fits::fit(
                             __plan::NotAbsent::present(
-                                __plan::here(
-                                        &(*{
-                                            let __c = __plan::here(
-                                                &(*{
-                                                    let __c = __plan::here(
-                                                        &(*__plan::Present::look(inbox.kind())).data,
-                                                    );
-                                                    __plan::Present::look(__c.kind())
-                                                })[0],
-                                            );
-                                            __plan::Present::see(__c.kind(), __t1)
-                                        })
-                                            .thread_id,
-                                    )
+                                (&(*{
+                                    let __c = &(*{
+                                        let __c = &(*__plan::Present::field(inbox.kind())).data;
+                                        __plan::Present::look(__c.kind())
+                                    })[0];
+                                    __plan::Present::see(__c.kind(), __t1)
+                                })
+                                    .thread_id)
                                     .it(),
                             ),
                         )
@@ -248,11 +241,11 @@ fn a_computed_value_and_a_text() {
                     subject: __plan::FromText::formatted(),
                     urgent: __plan::Fits::fit(__plan::NotAbsent::present(late.it())),
                 };
-                let __n0 = __plan::arguments::<__PlanTool1_0>();
+                let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
                 __n0.key("Send", "subject");
                 __n0.key("Send", "urgent");
                 &[
-                    <__PlanTool1_0 as __plan::Called>::TOOL,
+                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL,
                     __plan::Constant::Show(
                         &__plan::show(__s1, |__value| __plan::format!("{}", * __value.show())),
                     ),
@@ -299,9 +292,9 @@ fn a_nested_literal_and_an_order() {
                 let _ = || __PlanArguments0_0 {
                     id: __plan::Fits::fit(__plan::NotAbsent::present(id.it())),
                 };
-                let __n0 = __plan::arguments::<__PlanTool0_0>();
+                let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                 __n0.key("Open", "id");
-                &[<__PlanTool0_0 as __plan::Called>::TOOL]
+                &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
             };
             const __step_second: &[__plan::Constant] = {
                 let first = __plan::root::<__PlanStep0>();
@@ -313,8 +306,7 @@ fn a_nested_literal_and_an_order() {
                             label: __plan::FromSome::some(
                                 __plan::Fits::fit(
                                     __plan::NotAbsent::present(
-                                        __plan::here(&(*__plan::Present::look(first.kind())).label)
-                                            .it(),
+                                        (&(*__plan::Present::field(first.kind())).label).it(),
                                     ),
                                 ),
                             ),
@@ -331,9 +323,13 @@ fn a_nested_literal_and_an_order() {
                 __n2.tag("Shelf");
                 __n2.key("Shelf", "row");
                 __n2.key("Shelf", "label");
-                let __n0 = __plan::arguments::<__PlanTool1_0>();
+                let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
                 __n0.key("Store", "place");
-                &[<__PlanTool1_0 as __plan::Called>::TOOL, __n2.shape(), __t3.shape()]
+                &[
+                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL,
+                    __n2.shape(),
+                    __t3.shape(),
+                ]
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
                 "7 archive0 1 2 id3 u640 2 5 first0 0 0 T0 a0 4 Open1 2 idri0 2 id;;6 second0 1 0 1 0 T1 a1 5 Store1 5 placev2 5 Shelfa2 5 Shelf2 3 rowu3 5 labelrs0 11 first.label.3 5 label;;2 ()n",

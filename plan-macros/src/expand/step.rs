@@ -7,7 +7,6 @@ use super::value::{Builder, ends};
 use super::{Context, policy};
 use crate::ast::{Body, Optional, Step};
 use crate::names::Source;
-use crate::parse::path_text;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -54,12 +53,16 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     let paths = flow::actions(&step.body).into_iter().flatten();
     let tools = paths.enumerate().map(|(number, path)| {
         let at = ends(path).0;
-        let tool = flow::tool(index, number, path);
         let literal = flow::arguments(index, number, path);
-        quote_spanned! {at=>
-            type #tool = <#path as __plan::IsTool>::Itself;
-            type #literal = #path;
-        }
+        let tool = match &step.body {
+            // Where nothing is around the call, `IsTool` is asked of the path already.
+            Body::Call(_) => None,
+            _ => {
+                let tool = flow::tool(index, number, path);
+                Some(quote_spanned!(at=> type #tool = <#path as __plan::IsTool>::Itself;))
+            }
+        };
+        quote_spanned!(at=> #tool type #literal = #path;)
     });
     let at = place(step);
     let same = (!checks.is_empty()).then(|| quote!(const _: () = { #checks };));
@@ -85,54 +88,51 @@ pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data)
     data.numbers(needs.into_iter());
     let mut builder = Builder::new(cx, data);
     builder.body(&step.body, step, &mut Tools::of(index));
-    builder.policy(&step.policy, &cx.type_of(Source::Step(index)));
+    builder.policy(&step.policy, index);
     builder.into_item(name(index, cx))
 }
 
-/// What starts the actions of a step, of which the first has the number `site`: each with its number, and with a text that is the
-/// same for what starts in the same way.
-pub(super) fn starts(
+/// Hands over what starts the actions of a step, of which the first has the number `site`: each with its number, and with a text
+/// that is the same for what starts in the same way.
+pub(super) fn starts<'a>(
     index: usize,
     site: usize,
-    step: &Step,
+    step: &'a Step,
     keep: bool,
-) -> Vec<(usize, String, TokenStream)> {
+    cx: &'a Context<'_>,
+    mut found: impl FnMut(usize, (&'a str, usize, bool), &dyn Fn() -> TokenStream),
+) {
     // The Rust value of an action is that of the step only if nothing is around the action.
     let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && policy::is_plain(step);
-    let actions = flow::actions(&step.body).into_iter().enumerate();
     let mut tools = 0;
-    let starts = actions.filter_map(|(number, path)| {
+    for (number, path) in flow::actions(&step.body).into_iter().enumerate() {
         let site = site + number;
         match (path, &step.ty, &step.body) {
             (Some(path), ..) => {
-                let arguments = flow::arguments(index, tools, path);
+                let same = (&*cx.tools[index][tools], 0, keep);
+                found(site, same, &|| {
+                    let arguments = flow::arguments(index, tools, path);
+                    quote!(<__App as __plan::Calls<#arguments>>::start(__app, __request, #keep))
+                });
                 tools += 1;
-                let same = format!("{} {keep}", path_text(path));
-                let start =
-                    quote!(<__App as __plan::Calls<#arguments>>::start(__app, __request, #keep));
-                Some((site, same, start))
             }
-            (None, Some(ty), Body::Compute(_)) => Some((
-                site,
-                format!("#{site}"),
-                quote!(__request.compute::<#ty>(#keep)),
-            )),
-            _ => None,
+            (None, Some(ty), Body::Compute(_)) => {
+                found(
+                    site,
+                    ("", site, keep),
+                    &|| quote!(__request.compute::<#ty>(#keep)),
+                );
+            }
+            _ => {}
         }
-    });
-    starts.collect()
+    }
 }
 
-/// The bounds that the step asks of an application. They name the tools by the aliases of their types, so that rustc has one
+/// The bound that a tool of a step asks of an application. It names the tool by the alias of its type, so that rustc has one
 /// thing to say of a path that leads nowhere.
-pub(super) fn bounds(index: usize, step: &Step) -> Vec<(String, TokenStream)> {
-    let paths = flow::actions(&step.body).into_iter().flatten();
-    let bounds = paths.enumerate().map(|(number, path)| {
-        let (start, end) = ends(path);
-        let calls = super::reference::path(&["Calls"], start, end);
-        let arguments = flow::arguments(index, number, path);
-        let bound = quote_spanned!(end=> __App: #calls<#arguments>);
-        (path_text(path), bound)
-    });
-    bounds.collect()
+pub(super) fn bound(index: usize, number: usize, path: &syn::Path) -> TokenStream {
+    let (start, end) = ends(path);
+    let calls = super::reference::path(&["Calls"], start, end);
+    let arguments = flow::arguments(index, number, path);
+    quote_spanned!(end=> __App: #calls<#arguments>)
 }

@@ -16,7 +16,7 @@ use syn::{Lit, Path};
 pub(super) struct Builder<'a> {
     pub(super) cx: &'a Context<'a>,
     /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and behind it.
-    pub(super) bindings: TokenStream,
+    pub(super) bindings: Bindings,
     /// Constants that check it apart: where one fails, nothing that uses the step fails after it.
     pub(super) apart: TokenStream,
     /// The roots that the body uses, each with the name that first mentions it.
@@ -36,12 +36,32 @@ pub(super) struct Builder<'a> {
     count: usize,
 }
 
+/// Statements, in order.
+#[derive(Default)]
+pub(super) struct Bindings(Vec<Binding>);
+
+enum Binding {
+    Statement(TokenStream),
+    /// An expression that is only type-checked.
+    Check(TokenStream),
+}
+
+impl Bindings {
+    pub(super) fn extend(&mut self, statement: TokenStream) {
+        self.0.push(Binding::Statement(statement));
+    }
+
+    pub(super) fn check(&mut self, expression: TokenStream) {
+        self.0.push(Binding::Check(expression));
+    }
+}
+
 impl<'a> Builder<'a> {
     pub(super) fn new(cx: &'a Context<'a>, data: &'a mut Data) -> Self {
         let part = data.next_part();
         Self {
             cx,
-            bindings: TokenStream::new(),
+            bindings: Bindings::default(),
             apart: TokenStream::new(),
             roots: BTreeMap::new(),
             frames: Vec::new(),
@@ -68,11 +88,16 @@ impl<'a> Builder<'a> {
         self.constants.share(same, constant, self.data)
     }
 
-    /// The item that checks all that was expanded.
+    /// The item that checks all that was expanded, and holds the constants.
     pub(super) fn into_item(self, name: Ident) -> TokenStream {
-        let bindings = self.bindings();
-        let item = self.constants.into_item(name, &bindings, self.data);
+        // A function costs rustc less than a `const`, and is enough where nothing has to be evaluated.
+        let is_function = self.constants.is_empty();
+        let bindings = self.bindings_in(is_function);
         let apart = self.apart;
+        let item = match is_function {
+            true => quote!(fn #name() { #bindings }),
+            false => self.constants.into_item(name, &bindings, self.data),
+        };
         quote!(#apart #item)
     }
 
@@ -90,14 +115,26 @@ impl<'a> Builder<'a> {
 
     /// All bindings and checks, with the roots first.
     pub(super) fn bindings(&self) -> TokenStream {
+        self.bindings_in(false)
+    }
+
+    fn bindings_in(&self, is_function: bool) -> TokenStream {
         let roots = self.roots.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
             let unread = self.rebound.contains(source);
             let allow = unread.then(|| quote!(#[allow(unused_variables)]));
             quote!(#allow let #name = __plan::root::<#ty>();)
         });
-        let bindings = &self.bindings;
-        quote!(#(#roots)* #bindings)
+        let mut tokens = quote!(#(#roots)*);
+        for binding in &self.bindings.0 {
+            match binding {
+                Binding::Statement(statement) => tokens.extend(statement.clone()),
+                // What is never called needs no closure around it.
+                Binding::Check(check) if is_function => tokens.extend(quote!(let _ = #check;)),
+                Binding::Check(check) => tokens.extend(quote!(let _ = || #check;)),
+            }
+        }
+        tokens
     }
 
     /// Writes a value as data, and gives an expression for it in code that is only type-checked, where rustc knows which type the
@@ -241,7 +278,8 @@ impl<'a> Builder<'a> {
             }
             Value::Reference(reference) => {
                 let way = self.reference(reference);
-                self.bindings.extend(quote!(let _ = || { let _ = #way; };));
+                let it = it(&way, reference.end);
+                self.bindings.extend(quote!(let _ = || { let _ = #it; };));
             }
             other => {
                 self.value(other);
@@ -325,6 +363,15 @@ pub(super) fn fits(it: TokenStream, start: Span, end: Span) -> TokenStream {
 
 /// The first and the last place of a path.
 pub(super) fn ends(path: &Path) -> (Span, Span) {
+    // Asking for tokens costs much, and nearly all paths are names alone.
+    if let (None, Some(first), Some(last)) = (
+        path.leading_colon,
+        path.segments.first(),
+        path.segments.last(),
+    ) && last.arguments.is_none()
+    {
+        return (first.ident.span(), last.ident.span());
+    }
     let mut spans = path.to_token_stream().into_iter().map(|tree| tree.span());
     let start = spans.next().unwrap_or_else(|| path.span());
     (start, spans.last().unwrap_or(start))

@@ -89,9 +89,3 @@ impl PartialEq<Plan> for LazyPlan {
         **self == *other
     }
 }
-
-impl PartialEq<LazyPlan> for Plan {
-    fn eq(&self, other: &LazyPlan) -> bool {
-        *self == **other
-    }
-}

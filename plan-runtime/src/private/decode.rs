@@ -367,24 +367,24 @@ mod tests {
     #[test]
     #[should_panic(expected = "this is a bug of `plan-runtime`, at `?`")]
     fn an_unknown_letter_is_a_bug() {
-        decode("1 p0 0 0 0 ?", &[]);
+        let _ = decode("1 p0 0 0 0 ?", &[]);
     }
 
     #[test]
     #[should_panic(expected = "this is a bug of `plan-runtime`")]
     fn more_than_a_plan_is_a_bug() {
-        decode("1 p0 0 0 0 nn", &[]);
+        let _ = decode("1 p0 0 0 0 nn", &[]);
     }
 
     #[test]
     #[should_panic(expected = "this is a bug of `plan-runtime`")]
     fn a_text_that_is_cut_is_a_bug() {
-        decode("9 p0 0 0 0 n", &[]);
+        let _ = decode("9 p0 0 0 0 n", &[]);
     }
 
     #[test]
     #[should_panic(expected = "this is a bug of `plan-runtime`")]
     fn nesting_has_a_bound() {
-        decode(format!("1 p0 0 0 0 {}", "l1 ".repeat(600)).leak(), &[]);
+        let _ = decode(format!("1 p0 0 0 0 {}", "l1 ".repeat(600)).leak(), &[]);
     }
 }

@@ -11,11 +11,12 @@ mod segment;
 mod shared;
 
 pub use argument::{
-    Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, It, ItUntyped, List,
-    NotAbsent, Shown, any, show, shown, untyped,
+    Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List, NotAbsent,
+    Shown, any, show, shown, untyped,
 };
 pub use cursor::{
-    Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, here, root, whole,
+    AtJson, AtOption, AtValue, Elements, IsTool, OrAbsent, Present, Shaped, Unknown, Way, here,
+    root, whole,
 };
 pub use decode::{Constant, decode};
 pub use flow::{
