@@ -62,9 +62,9 @@ fn is_used_as_a_plan() {
         serde_json::to_value(plan).unwrap()
     );
     let mut other: Plan = Greet::PLAN.clone();
-    assert!(*Greet::PLAN == other && Greet::PLAN == GREET);
+    assert!(*Greet::PLAN == other && other == *Greet::PLAN && Greet::PLAN == GREET);
     other.description = "Other.".into();
-    assert!(*Greet::PLAN != other);
+    assert!(*Greet::PLAN != other && other != *Greet::PLAN);
 }
 
 /// Texts that are part of the program are told from those of data by this.

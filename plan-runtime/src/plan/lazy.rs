@@ -89,3 +89,9 @@ impl PartialEq<Plan> for LazyPlan {
         **self == *other
     }
 }
+
+impl PartialEq<LazyPlan> for Plan {
+    fn eq(&self, other: &LazyPlan) -> bool {
+        *self == **other
+    }
+}
