@@ -94,9 +94,10 @@ impl<'a> Builder<'a> {
         let is_function = self.constants.is_empty();
         let bindings = self.bindings_in(is_function);
         let apart = self.apart;
-        let item = match is_function {
-            true => quote!(fn #name() { #bindings }),
-            false => self.constants.into_item(name, &bindings, self.data),
+        let item = if is_function {
+            quote!(fn #name() { #bindings })
+        } else {
+            self.constants.into_item(name, &bindings, self.data)
         };
         quote!(#apart #item)
     }

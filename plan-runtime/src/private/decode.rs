@@ -365,9 +365,9 @@ mod tests {
     use super::decode;
 
     #[test]
-    #[should_panic(expected = "this is a bug of `plan-runtime`, at `?`")]
+    #[should_panic(expected = "this is a bug of `plan-runtime`, at `rest`")]
     fn an_unknown_letter_is_a_bug() {
-        let _ = decode("1 p0 0 0 0 ?", &[]);
+        let _ = decode("1 p0 0 0 0 ?rest", &[]);
     }
 
     #[test]
