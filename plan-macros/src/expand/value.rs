@@ -95,6 +95,9 @@ impl<'a> Builder<'a> {
         let bindings = self.bindings_in(is_function);
         let apart = self.apart;
         let item = if is_function {
+            // No lint about names is for the author: the name is the macro's own, whatever it is made of.
+            let mut name = name;
+            name.set_span(Span::mixed_site());
             quote!(fn #name() { #bindings })
         } else {
             self.constants.into_item(name, &bindings, self.data)
