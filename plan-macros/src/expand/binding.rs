@@ -75,7 +75,7 @@ impl Builder<'_> {
         header: &TokenStream,
         bound: &[Ident],
         many: bool,
-    ) -> TokenStream {
+    ) {
         let place = self.fresh("f");
         let sources = self.sources(computed);
         let values = sources.iter().map(|(source, name)| {
@@ -120,12 +120,11 @@ impl Builder<'_> {
             quote!(#[allow(unused_variables)] let #name = #place;)
         });
         self.bindings.extend(quote!(#(#parts)*));
-        let data = self.computed_data(computed, &sources, &binding);
+        self.computed_data(computed, &sources, &binding);
         self.frames.push(Frame {
             place,
             names: bound.to_vec(),
             together: true,
         });
-        data
     }
 }

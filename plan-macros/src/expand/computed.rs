@@ -1,7 +1,7 @@
 //! Rust expressions over what a plan has.
 
 use super::value::Builder;
-use super::{Context, local, slice};
+use super::{Context, local};
 use crate::ast::Computed;
 use crate::names::Source;
 use proc_macro2::{Ident, TokenStream};
@@ -9,17 +9,13 @@ use quote::quote;
 
 impl Builder<'_> {
     /// Binds a computed value's slot.
-    pub(super) fn computed(&mut self, computed: &Computed) -> (Ident, TokenStream) {
+    pub(super) fn computed(&mut self, computed: &Computed) -> Ident {
         let expr = &computed.expr;
         self.compute(computed, quote!(#expr))
     }
 
     /// Binds a slot that `expr`, which mentions the names of `computed`, fills.
-    pub(super) fn compute(
-        &mut self,
-        computed: &Computed,
-        expr: TokenStream,
-    ) -> (Ident, TokenStream) {
+    pub(super) fn compute(&mut self, computed: &Computed, expr: TokenStream) -> Ident {
         let name = self.fresh("k");
         self.bindings.extend(quote!(let #name = __plan::slot();));
         let sources = self.sources(computed);
@@ -43,8 +39,8 @@ impl Builder<'_> {
             self.types
                 .extend(quote!(let _ = || #name.of({ #(#values)* #expr });));
         }
-        let data = self.computed_data(computed, &sources, &filled);
-        (name, data)
+        self.computed_data(computed, &sources, &filled);
+        name
     }
 
     /// The steps and inputs that a computed value mentions, in order.
@@ -114,17 +110,13 @@ impl Builder<'_> {
         (look, locals, refs, quote!(#(#values)*))
     }
 
-    /// A computed value as data.
+    /// Writes a computed value as data.
     pub(super) fn computed_data(
-        &self,
+        &mut self,
         computed: &Computed,
         sources: &[(Source, &Ident)],
         compute: &TokenStream,
-    ) -> TokenStream {
-        let mut reads: Vec<TokenStream> = sources
-            .iter()
-            .map(|(source, _)| Context::source(*source))
-            .collect();
+    ) {
         let mut frames: Vec<usize> = computed
             .locals
             .iter()
@@ -132,19 +124,16 @@ impl Builder<'_> {
             .collect();
         frames.sort_unstable();
         frames.dedup();
-        reads.extend(
-            frames
-                .into_iter()
-                .map(|frame| quote!(__plan::Source::Local(#frame))),
-        );
-        let reads = slice(&reads);
-        let written = &computed.written;
-        quote! {
-            __plan::Template::Computed(__plan::Computed {
-                reads: #reads,
-                written: __plan::Cow::Borrowed(::core::stringify!(#written)),
-                compute: ::core::option::Option::Some(&#compute),
-            })
+        self.data.tag('c');
+        self.data.number(sources.len() + frames.len());
+        for (source, _) in sources {
+            self.data.source(*source);
         }
+        for frame in frames {
+            self.data.local(frame);
+        }
+        self.data.text(&computed.written.to_string());
+        let constant = self.constant(quote!(__plan::Constant::Compute(&#compute)));
+        self.data.number(constant);
     }
 }

@@ -3,103 +3,116 @@
 use super::binding::Frame;
 use super::literal::Fielded;
 use super::reference::path;
-use super::value::{Builder, Expanded, ends, it};
-use super::{slice, step, text};
+use super::value::{Builder, ends, it};
+use super::{Context, step};
 use crate::ast::{Body, Bound, Branch, Computed, Condition, For, List, Literal, Step};
 use crate::parse::pattern_text;
-use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::Ident;
+use quote::{ToTokens, quote, quote_spanned};
 
 impl Builder<'_> {
-    /// Expands what a step does, as data.
-    pub(super) fn body(&mut self, body: &Body, step: &Step, leaves: &mut Leaves) -> TokenStream {
+    /// Writes what a step does as data, and checks it.
+    pub(super) fn body(&mut self, body: &Body, step: &Step, tools: &mut Tools) {
         match body {
-            Body::Call(literal) => self.call(literal, leaves),
+            Body::Call(literal) => self.call(literal, step, tools),
             Body::Compute(value) => {
-                let Expanded { check, data } = self.value(value);
+                self.data.tag('V');
+                let check = self.value(value);
                 let ty = &step.ty;
                 let at = step::place(step);
                 self.bindings
                     .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
-                leaves.action(&quote!(::core::option::Option::None), &data)
             }
             Body::If(branches) => {
-                let branches: Vec<TokenStream> = branches
-                    .iter()
-                    .map(|branch| self.branch(branch, step, leaves))
-                    .collect();
-                let branches = slice(&branches);
-                quote!(__plan::Body::If(#branches))
+                self.data.tag('I');
+                self.data.number(branches.len());
+                for branch in branches {
+                    self.branch(branch, step, tools);
+                }
             }
-            Body::For(repeat) => self.repeat(repeat, step, leaves),
-            Body::Broken(_) => leaves.action(
-                &quote!(::core::option::Option::None),
-                &quote!(__plan::Template::Null),
-            ),
+            Body::For(repeat) => self.repeat(repeat, step, tools),
+            Body::Broken(_) => {
+                self.data.tag('V');
+                self.data.tag('n');
+            }
         }
     }
 
-    fn call(&mut self, literal: &Literal, leaves: &mut Leaves) -> TokenStream {
-        let (tool, arguments) = leaves.tool(&literal.path);
+    fn call(&mut self, literal: &Literal, step: &Step, tools: &mut Tools) {
+        let (tool, arguments, same) = tools.next(&literal.path, self.cx);
         let at = tool.span();
+        let tool = match &step.body {
+            Body::Call(_) => quote_spanned!(at=> <#arguments as __plan::IsTool>::Itself),
+            _ => tool.into_token_stream(),
+        };
+        let number = self.shared_constant(
+            &same,
+            || quote_spanned!(at=> <#tool as __plan::Called>::TOOL),
+        );
+        self.data.tag('T');
+        self.data.number(number);
         let names = self.fresh_at("n", at);
-        // The names of the arguments are bound first: what is behind them asks for them.
-        let bind = quote_spanned!(at=> let #names = __plan::arguments::<#tool>(););
-        self.bindings.extend(bind.clone());
         let Fielded {
             check,
-            data,
+            names: checked,
             checks,
-        } = self.fields(literal, &quote!(#arguments), &names);
-        self.bindings.extend(quote!(let _ = || #check;));
+        } = self.fields(literal, &quote!(#arguments), &names, number, Some(&same));
+        let bind = quote_spanned!(at=> let #names = __plan::arguments::<#tool>(););
+        self.bindings.check(check);
+        if !checked.is_empty() {
+            self.constants.check(quote!(#bind #checked));
+        }
         if !checks.is_empty() {
             self.apart.extend(quote!(const _: () = { #bind #checks };));
         }
-        let info = quote_spanned!(at=> <#tool as __plan::Called>::TOOL);
-        leaves.action(&info, &data)
     }
 
-    fn branch(&mut self, branch: &Branch, step: &Step, leaves: &mut Leaves) -> TokenStream {
-        let (condition, framed) = match &branch.condition {
-            Condition::Always => (quote!(__plan::Condition::Always), false),
+    fn branch(&mut self, branch: &Branch, step: &Step, tools: &mut Tools) {
+        let framed = match &branch.condition {
+            Condition::Always => {
+                self.data.tag('e');
+                false
+            }
             Condition::Holds(value) => {
-                let Expanded { check, data } = self.value(value);
+                self.data.tag('h');
+                let check = self.value(value);
                 self.bindings
                     .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
-                (quote!(__plan::Condition::Holds(#data)), false)
+                false
             }
             Condition::Binds(computed, Bound { names, parts }) => {
                 let expr = &computed.expr;
                 let header = quote!(if #expr);
-                let data = match parts {
+                match parts {
                     Some((pattern, value)) => {
                         let written = Computed {
                             written: value.clone(),
                             ..computed.clone()
                         };
-                        let data = self.bind(&written, &header, names, false);
-                        let pattern = text(&pattern_text(pattern));
-                        quote!(__plan::Condition::Binds { pattern: #pattern, value: #data })
+                        self.data.tag('b');
+                        self.data.text(&pattern_text(pattern));
+                        self.bind(&written, &header, names, false);
                     }
                     None => {
-                        let data = self.bind(computed, &header, names, false);
-                        quote!(__plan::Condition::Chain(#data))
+                        self.data.tag('c');
+                        self.bind(computed, &header, names, false);
                     }
-                };
-                (data, true)
+                }
+                true
             }
         };
-        let body = self.body(&branch.body, step, leaves);
+        self.body(&branch.body, step, tools);
         if framed {
             self.leave();
         }
-        quote!(__plan::Branch { condition: #condition, body: #body })
     }
 
-    fn repeat(&mut self, repeat: &For, step: &Step, leaves: &mut Leaves) -> TokenStream {
-        let list = match &repeat.list {
+    fn repeat(&mut self, repeat: &For, step: &Step, tools: &mut Tools) {
+        self.data.tag('F');
+        self.data.text(&pattern_text(&repeat.pat));
+        match &repeat.list {
             List::Reference(reference, name) => {
-                let (way, data) = self.reference(reference);
+                let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
                 let items = path(&["Items", "items"], start, end);
                 let listed = path(&["Listed", "listed"], start, end);
@@ -115,57 +128,41 @@ impl Builder<'_> {
                     names: vec![name.clone()],
                     together: false,
                 });
-                data
             }
             List::Computed(computed, bound) => {
                 let (pat, expr) = (&repeat.pat, &computed.expr);
-                self.bind(computed, &quote!(for #pat in #expr), bound, true)
+                self.bind(computed, &quote!(for #pat in #expr), bound, true);
             }
             // Nothing in the braces refers to what it binds.
-            List::Broken => quote!(__plan::Template::Null),
-        };
-        let body = self.body(&repeat.body, step, leaves);
+            List::Broken => self.data.tag('n'),
+        }
+        self.body(&repeat.body, step, tools);
         if !matches!(repeat.list, List::Broken) {
             self.leave();
         }
-        let pattern = text(&pattern_text(&repeat.pat));
-        quote! {
-            __plan::Body::For(__plan::Cow::Borrowed(&[__plan::For { pattern: #pattern, list: #list, body: #body }]))
-        }
     }
 }
 
-/// The actions of a plan, numbered as they are met.
-pub(super) struct Leaves {
+/// The tools of a step, numbered as they are met.
+pub(super) struct Tools {
     step: usize,
-    tools: usize,
-    site: usize,
+    count: usize,
 }
 
-impl Leaves {
-    /// Those of a step, of which the first has this number.
-    pub(super) fn new(step: usize, site: usize) -> Self {
-        Self {
-            step,
-            tools: 0,
-            site,
-        }
+impl Tools {
+    pub(super) fn of(step: usize) -> Self {
+        Self { step, count: 0 }
     }
 
-    /// The names of the next tool, as [`tool`] and [`arguments`] make them.
-    fn tool(&mut self, path: &syn::Path) -> (Ident, Ident) {
-        self.tools += 1;
-        let index = self.tools - 1;
+    /// The names of the next tool, as [`tool`] and [`arguments`] make them, and what says that another step has the same.
+    fn next(&mut self, path: &syn::Path, cx: &Context<'_>) -> (Ident, Ident, String) {
+        let index = self.count;
+        self.count += 1;
         (
             tool(self.step, index, path),
             arguments(self.step, index, path),
+            format!("tool {}", cx.tools[self.step][index]),
         )
-    }
-
-    fn action(&mut self, tool: &TokenStream, args: &TokenStream) -> TokenStream {
-        let site = self.site;
-        self.site += 1;
-        quote!(__plan::Body::Action(__plan::Action { site: #site, tool: #tool, args: #args }))
     }
 }
 

@@ -1,8 +1,7 @@
 //! `format!`, placeholder by placeholder.
 
 use super::reference::path;
-use super::value::{Builder, Expanded, it};
-use super::{slice, text};
+use super::value::{Builder, it};
 use crate::ast::{Computed, Format, FormatPart, Value};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -10,26 +9,22 @@ use syn::LitStr;
 
 impl Builder<'_> {
     /// Expands `format!`: each placeholder is checked and written on its own.
-    pub(super) fn format(&mut self, format: &Format) -> Expanded {
-        let parts: Vec<TokenStream> = format
-            .parts
-            .iter()
-            .map(|part| self.part(format, part))
-            .collect();
-        let parts = slice(&parts);
+    pub(super) fn format(&mut self, format: &Format) -> TokenStream {
+        self.data.tag('x');
+        self.data.number(format.parts.len());
+        for part in &format.parts {
+            self.part(format, part);
+        }
         let at = format.template.span();
         let from = path(&["FromText", "formatted"], at, at);
-        Expanded {
-            check: quote_spanned!(at=> #from()),
-            data: quote!(__plan::Template::Text(#parts)),
-        }
+        quote_spanned!(at=> #from())
     }
 
-    fn part(&mut self, format: &Format, part: &FormatPart) -> TokenStream {
+    fn part(&mut self, format: &Format, part: &FormatPart) {
         let (arg, spec) = match part {
             FormatPart::Text(literal) => {
-                let literal = text(literal);
-                return quote!(__plan::Part::Literal(#literal));
+                self.data.tag('s');
+                return self.data.text(literal);
             }
             FormatPart::Placeholder { arg, spec } => (&format.args[*arg], spec),
         };
@@ -39,10 +34,10 @@ impl Builder<'_> {
             format!("{{:{spec}}}")
         };
         let placeholder = LitStr::new(&placeholder, format.template.span());
-        let spec_text = text(spec);
+        self.data.tag('v');
         match arg {
             Value::Reference(reference) => {
-                let (way, data) = self.reference(reference);
+                let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
                 let shown = path(&["Shown", "shown"], start, end);
                 let it = it(&way, end);
@@ -55,41 +50,35 @@ impl Builder<'_> {
                 let shown = quote_spanned!(end=> #star #value.#show());
                 let at = format.template.span();
                 let written = quote_spanned!(at=> __plan::format!(#placeholder, #shown));
-                quote! {
-                    __plan::Part::Value {
-                        value: #data,
-                        spec: #spec_text,
-                        show: ::core::option::Option::Some(&__plan::show(#slot, |#value| #written)),
-                    }
-                }
+                let show = quote!(__plan::Constant::Show(&__plan::show(#slot, |#value| #written)));
+                let show = self.constant(show);
+                self.data.text(spec);
+                self.data.tag('-');
+                self.data.number(show);
             }
             other => {
-                let data = self.formatted(other, &placeholder);
-                quote! {
-                    __plan::Part::Value {
-                        value: #data,
-                        spec: #spec_text,
-                        show: ::core::option::Option::Some(&__plan::Formatted),
-                    }
-                }
+                self.formatted(other, &placeholder);
+                self.data.text(spec);
+                self.data.tag('=');
             }
         }
     }
 
     /// A computed value that writes itself.
-    fn formatted(&mut self, value: &Value, placeholder: &LitStr) -> TokenStream {
+    fn formatted(&mut self, value: &Value, placeholder: &LitStr) {
         let format = |expr: &TokenStream| quote!(__plan::format!(#placeholder, #expr));
         let (computed, expr) = match value {
             Value::Computed(computed) => {
                 let expr = computed.expr.to_token_stream();
-                return self.compute(computed, format(&expr)).1;
+                self.compute(computed, format(&expr));
+                return;
             }
             Value::Scalar(scalar) => {
                 let (minus, lit) = (&scalar.minus, &scalar.lit);
                 let written = quote!(#minus #lit);
                 (syn::parse2(written.clone()), written)
             }
-            _ => return quote!(__plan::Template::Null),
+            _ => return self.data.tag('n'),
         };
         match computed {
             Ok(expression) => {
@@ -99,9 +88,9 @@ impl Builder<'_> {
                     names: Vec::new(),
                     locals: Vec::new(),
                 };
-                self.compute(&computed, format(&expr)).1
+                self.compute(&computed, format(&expr));
             }
-            Err(_) => quote!(__plan::Template::Null),
+            Err(_) => self.data.tag('n'),
         }
     }
 }

@@ -1,6 +1,7 @@
+use super::data::Data;
 use super::documented::{self, Reader};
 use super::value::Builder;
-use super::{Context, cycle, flow, slice, step, text};
+use super::{Context, cycle, flow, step};
 use crate::ast::{Body, Head, Input, Plan, Step};
 use crate::docs;
 use crate::graph::{Graph, Part};
@@ -9,21 +10,16 @@ use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
 use heck::ToSnakeCase;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) -> TokenStream {
-    let cx = Context {
-        plan,
-        names,
-        graph,
-        error: report.first(),
-    };
+    let cx = Context::new(plan, names, graph, report.first());
     let errors = report.into_compile_errors();
     match &plan.head {
         Some(head) => {
@@ -36,7 +32,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -49,7 +45,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
                 __plan
@@ -66,12 +62,7 @@ pub(crate) fn outside(
     report: Report,
     mirror: &TokenStream,
 ) -> TokenStream {
-    let cx = Context {
-        plan,
-        names,
-        graph,
-        error: report.first(),
-    };
+    let cx = Context::new(plan, names, graph, report.first());
     let errors = report.into_compile_errors();
     let Some(head) = &plan.head else {
         return quote!({ let __plan = #mirror; #errors __plan });
@@ -88,7 +79,7 @@ pub(crate) fn outside(
         #definition
         impl #name {
             #[doc = #plan_doc]
-            #vis const PLAN: &'static #private::Plan = #private::editor::any();
+            #vis const PLAN: &'static #private::LazyPlan = #private::editor::any();
             #[doc = #run_doc]
             #vis fn run<__App: ?::core::marker::Sized>(self, __app: &__App) -> #private::Run<'_, __App, #ty> {
                 #private::editor::any()
@@ -153,8 +144,13 @@ fn definition(
     }
 }
 
-/// What both forms have: types, steps, the plan, cycles, and what rustc should warn of.
-fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> TokenStream {
+/// What both forms have: types, steps, the plan, cycles, and what rustc should warn of. What `output` gives is the output's type, as
+/// written, and what checks its value; it writes the value as data.
+fn shared(
+    cx: &Context<'_>,
+    output_type: &str,
+    output: impl FnOnce(Builder<'_>) -> TokenStream,
+) -> TokenStream {
     let plan = cx.plan;
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
@@ -167,62 +163,56 @@ fn shared(cx: &Context<'_>, output: TokenStream, output_type: TokenStream) -> To
         .iter()
         .enumerate()
         .map(|(index, step)| step::types(index, step, cx));
-    let constants = sites(plan).map(|(index, site, step)| step::constant(index, site, step, cx));
+    let mut data = Data::default();
+    match &plan.head {
+        Some(head) => {
+            data.text(&head.name.unraw().to_string().to_snake_case());
+            data.text(&docs::text(&head.attrs));
+        }
+        None => {
+            data.text("plan");
+            data.text("");
+        }
+    }
+    data.number(inputs.len());
+    for input in inputs {
+        data.text(&input.name.unraw().to_string());
+        data.text(&type_name(&input.ty));
+        data.text(&docs::text(&input.attrs));
+    }
+    data.number(plan.steps.len());
+    let mut steps = TokenStream::new();
+    for (index, step) in plan.steps.iter().enumerate() {
+        steps.extend(step::item(index, step, cx, &mut data));
+    }
+    data.text(output_type);
+    let output = output(Builder::new(cx, &mut data));
     let cycles = cx.graph.cycles();
     let cycles = cycles
         .iter()
         .enumerate()
         .map(|(index, cycle)| cycle::error(plan, cycle, index));
-    let name = plan.head.as_ref().map_or_else(
-        || "plan".to_owned(),
-        |head| head.name.unraw().to_string().to_snake_case(),
-    );
-    let description = plan
-        .head
-        .as_ref()
-        .map(|head| docs::text(&head.attrs))
-        .unwrap_or_default();
-    let (name, description) = (text(&name), text(&description));
-    let input_data: Vec<TokenStream> = inputs.iter().map(input_data).collect();
-    let input_data = slice(&input_data);
-    let steps: Vec<TokenStream> = (0..plan.steps.len())
-        .map(|index| step::name(index, cx).to_token_stream())
-        .collect();
-    let steps = slice(&steps);
     let unused = unused(cx);
+    let data = data.into_arguments();
     quote! {
         #(#input_types)*
         #(#step_types)*
-        #(#constants)*
+        #steps
         #(#cycles)*
-        const __PLAN_OUTPUT: __plan::Template = { #output };
-        static __PLAN: __plan::Plan = __plan::Plan {
-            name: #name,
-            description: #description,
-            inputs: #input_data,
-            steps: #steps,
-            output: __plan::Output { type_name: #output_type, value: __PLAN_OUTPUT },
-        };
+        #output
+        static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(#data));
         #unused
     }
 }
 
-/// A type as its author wrote it.
-fn type_name(ty: &Type) -> TokenStream {
-    text(&tidy(&ty.to_token_stream()))
+/// The name of what checks the output.
+fn output_name() -> Ident {
+    Ident::new("__PLAN_OUTPUT", Span::mixed_site())
 }
 
-fn input_data(input: &Input) -> TokenStream {
-    let name = text(&input.name.unraw().to_string());
-    let type_name = type_name(&input.ty);
-    let description = text(&docs::text(&input.attrs));
-    quote! {
-        __plan::Input {
-            name: #name,
-            type_name: #type_name,
-            description: #description,
-        }
-    }
+/// A type as its author wrote it.
+fn type_name(ty: &Type) -> String {
+    tidy(&ty.to_token_stream())
 }
 
 /// The item form: the plan is a tool.
@@ -232,24 +222,26 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     } = head;
     let unit: Type = syn::parse_quote!(());
     let ty = output.as_ref().unwrap_or(&unit);
-    let mut builder = Builder::new(cx);
-    let value = match &cx.plan.tail {
-        // That its type is not said was reported; what stands in it is still checked.
-        Some(tail) if output.is_none() => {
-            let (check, data) = builder.inferred(&tail.value);
-            let bindings = builder.bindings();
-            quote!(#bindings let _ = || { let _ = #check; }; #data)
-        }
-        Some(tail) => {
-            let expanded = builder.value(&tail.value);
-            let (check, data) = (expanded.check, expanded.data);
-            let at = ty.span();
-            let bindings = builder.bindings();
-            quote_spanned!(at=> #bindings let _ = || -> #ty { #check }; #data)
-        }
-        None => quote!(__plan::Template::Null),
-    };
-    let shared = shared(cx, value, type_name(ty));
+    let shared = shared(cx, &type_name(ty), |mut builder| {
+        let check = match &cx.plan.tail {
+            // That its type is not said was reported; what stands in it is still checked.
+            Some(tail) if output.is_none() => {
+                let check = builder.inferred(&tail.value);
+                quote!(let _ = || { let _ = #check; };)
+            }
+            Some(tail) => {
+                let check = builder.value(&tail.value);
+                let at = ty.span();
+                quote_spanned!(at=> let _ = || -> #ty { #check };)
+            }
+            None => {
+                builder.data.tag('n');
+                TokenStream::new()
+            }
+        };
+        builder.bindings.extend(check);
+        builder.into_item(output_name())
+    });
     let steps = steps(&quote!(#name), cx);
     let bounds = bounds(cx);
     let tool_name = name.unraw().to_string().to_snake_case();
@@ -287,7 +279,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
         impl #name {
             #[doc = #plan_doc]
             #[allow(dead_code)]
-            #vis const PLAN: &'static __plan::Plan = &__PLAN;
+            #vis const PLAN: &'static __plan::LazyPlan = &__PLAN;
 
             #[doc = #run_doc]
             #[allow(dead_code)]
@@ -310,21 +302,27 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
 
 /// The expression form: a value that can be run.
 fn inline(cx: &Context<'_>) -> TokenStream {
-    // The output's type is not said, so the chain of references stands twice: in the data, and where its type is taken from.
-    let mut builder = Builder::new(cx);
-    let (value, data) = match &cx.plan.tail {
-        Some(tail) => builder.inferred(&tail.value),
-        None => (quote!(()), quote!(__plan::Template::Null)),
-    };
-    let (bindings, types) = (builder.bindings(), &builder.types);
-    let shared = shared(cx, quote!(#bindings let _ = || #value; #data), text(""));
+    // The output's type is not said, so the chain of references stands twice: among the checks, and where its type is taken from.
+    let (mut value, mut outside) = (TokenStream::new(), TokenStream::new());
+    let shared = shared(cx, "", |mut builder| {
+        value = match &cx.plan.tail {
+            Some(tail) => builder.inferred(&tail.value),
+            None => {
+                builder.data.tag('n');
+                quote!(())
+            }
+        };
+        let (bindings, types) = (builder.bindings(), &builder.types);
+        outside = quote!(#bindings #types);
+        builder.bindings.extend(quote!(let _ = || #value;));
+        builder.into_item(output_name())
+    });
     let steps = steps(&quote!(__PlanSteps), cx);
     quote! {
         struct __PlanSteps;
         #shared
         #steps
-        #bindings
-        #types
+        #outside
         __plan::Inline::<__PlanSteps, _>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }
@@ -348,15 +346,14 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
     let mut known = HashMap::new();
     for (index, site, one) in sites(cx.plan) {
-        for (site, same, start) in
-            step::starts(index, site, one, kept.contains(&Source::Step(index)))
-        {
+        let keep = kept.contains(&Source::Step(index));
+        step::starts(index, site, one, keep, cx, |site, same, start| {
             let arm = *known.entry(same).or_insert_with(|| {
-                arms.push((Vec::new(), start));
+                arms.push((Vec::new(), start()));
                 arms.len() - 1
             });
             arms[arm].0.push(site);
-        }
+        });
     }
     let starts = arms
         .iter()
@@ -381,17 +378,17 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
 
 /// What the plan asks of an application: each of its tools.
 fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
-    let mut seen = BTreeSet::new();
-    let bounds = cx
-        .plan
-        .steps
-        .iter()
-        .enumerate()
-        .flat_map(|(index, one)| step::bounds(index, one));
+    let mut seen = HashSet::new();
+    let mut bounds = Vec::new();
+    for (index, one) in cx.plan.steps.iter().enumerate() {
+        let paths = flow::actions(&one.body).into_iter().flatten();
+        for (number, (path, text)) in paths.zip(&cx.tools[index]).enumerate() {
+            if seen.insert(text) {
+                bounds.push(step::bound(index, number, path));
+            }
+        }
+    }
     bounds
-        .filter(|(text, _)| seen.insert(text.clone()))
-        .map(|(_, bound)| bound)
-        .collect()
 }
 
 /// What computed values mention: its Rust value is kept beside the JSON.

@@ -1,8 +1,8 @@
 //! Struct and enum literals.
 
+use super::last_name;
 use super::reference::path;
-use super::value::{Builder, Expanded, ends, unzip};
-use super::{last_name, slice};
+use super::value::{Builder, ends};
 use crate::ast::{Fields, Literal, Rest};
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -13,23 +13,40 @@ use syn::ext::IdentExt;
 pub(super) struct Fielded {
     /// The literal, in code that is only type-checked.
     pub(super) check: TokenStream,
-    /// The fields as data.
-    pub(super) data: TokenStream,
+    /// Statements that look the fields' names up at compile time.
+    pub(super) names: TokenStream,
     /// Statements that check the fields at compile time.
     pub(super) checks: TokenStream,
 }
 
 impl Builder<'_> {
     /// Binds a nested literal.
-    pub(super) fn literal(&mut self, literal: &Literal) -> (Ident, TokenStream) {
+    pub(super) fn literal(&mut self, literal: &Literal) -> Ident {
         let (start, end) = ends(&literal.path);
         let name = self.fresh_at("l", start);
         let names = self.fresh_at("n", start);
+        let variant = last_name(&literal.path);
+        let at = |span: Span| {
+            let mut names = names.clone();
+            names.set_span(span.resolved_at(names.span()));
+            names
+        };
+        let shape = at(end);
+        let number = self.constant(quote_spanned!(end=> #shape.shape()));
+        self.data.tag('v');
+        self.data.number(number);
+        self.data.text(&variant);
         let Fielded {
             check,
-            data,
+            names: checked,
             checks,
-        } = self.fields(literal, &literal.path.to_token_stream(), &names);
+        } = self.fields(
+            literal,
+            &literal.path.to_token_stream(),
+            &names,
+            number,
+            None,
+        );
         let value = Ident::new("__v", start);
         let make = path(&["Shaped", "literal"], start, end);
         self.bindings.extend(quote_spanned! {end=>
@@ -39,25 +56,21 @@ impl Builder<'_> {
         self.bindings
             .extend(quote_spanned!(start=> let #names = #name.names();));
         self.bindings.extend(checks);
-        let variant = last_name(&literal.path);
-        let at = |span: Span| {
-            let mut names = names.clone();
-            names.set_span(span.resolved_at(names.span()));
-            names
-        };
-        let names = at(end);
-        let data = quote_spanned! {end=>
-            __plan::Template::Tagged(#names.tag(#variant), __plan::Cow::Borrowed(&[#data]))
-        };
-        (name, data)
+        self.constants
+            .check(quote_spanned!(end=> #shape.tag(#variant);));
+        self.constants.check(checked);
+        name
     }
 
-    /// Expands the fields of a literal of the type or variant `path`, whose JSON names are asked of `names`.
+    /// Expands the fields of a literal of the type or variant `path`. Their JSON names are asked of `names` at compile time, and of
+    /// the constant `number` at run time; they are asked once for all literals of the `same` type.
     pub(super) fn fields(
         &mut self,
         literal: &Literal,
         path: &TokenStream,
         names: &Ident,
+        number: usize,
+        same: Option<&str>,
     ) -> Fielded {
         let variant = last_name(&literal.path);
         // A message about a name points at the field.
@@ -66,27 +79,32 @@ impl Builder<'_> {
             names.set_span(span.resolved_at(names.span()));
             names
         };
-        match &literal.fields {
-            Fields::Unit => Fielded {
-                check: quote!(#path {}),
-                data: quote!(__plan::Template::Null),
-                checks: TokenStream::new(),
-            },
+        let (mut checked, mut checks) = (TokenStream::new(), TokenStream::new());
+        let check = match &literal.fields {
+            Fields::Unit => {
+                self.data.tag('n');
+                quote!(#path {})
+            }
             Fields::Named(brace, fields, rest) => {
+                self.data.tag('a');
+                self.data.number(number);
+                self.data.text(&variant);
+                self.data.number(fields.len());
                 let mut given = Vec::new();
-                let mut members = Vec::new();
-                let mut checks = TokenStream::new();
                 let mut inits = TokenStream::new();
                 for field in fields {
                     let ident = &field.name;
                     let at = ident.span();
                     let text = ident.unraw().to_string();
-                    let Expanded { check, data } = self.value(&field.value);
+                    self.data.text(&text);
+                    let check = self.value(&field.value);
                     inits.extend(quote_spanned!(at=> #ident: #check,));
-                    let names = names_at(at);
-                    members.push(quote_spanned! {at=>
-                        __plan::Entry { key: #names.key(#variant, #text), value: #data }
-                    });
+                    let known =
+                        same.is_some_and(|same| !self.data.is_new_check(format!("{same}.{text}")));
+                    if !known {
+                        let names = names_at(at);
+                        checked.extend(quote_spanned!(at=> #names.key(#variant, #text);));
+                    }
                     given.push(text);
                 }
                 match rest {
@@ -103,41 +121,36 @@ impl Builder<'_> {
                 }
                 let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
                 group.set_span(brace.span.join());
-                let members = slice(&members);
-                let check = match (rest, enum_of(&literal.path)) {
+                match (rest, enum_of(&literal.path)) {
                     // `..` cannot stand in a variant.
                     (Rest::Broken, Some(of)) => quote!(__plan::any::<#of>()),
                     _ => quote!(#path #group),
-                };
-                Fielded {
-                    check,
-                    data: quote!(__plan::Template::Object(#members)),
-                    checks,
                 }
             }
             Fields::Unnamed(paren, values) => {
                 let at = paren.span.join();
                 let names = names_at(at);
-                let checks = (0..values.len()).map(|index| {
+                let elements = (0..values.len()).map(|index| {
                     let ident = index.to_string();
                     quote_spanned!(at=> #names.element(#variant, #ident);)
                 });
-                let checks = quote!(#(#checks)*);
-                let (check, data) = unzip(values.iter().map(|value| self.value(value)).collect());
+                checks = quote!(#(#elements)*);
+                if values.len() != 1 {
+                    self.data.tag('l');
+                    self.data.number(values.len());
+                }
+                let check: Vec<TokenStream> =
+                    values.iter().map(|value| self.value(value)).collect();
                 let mut group =
                     Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#(#check),*));
                 group.set_span(at);
-                let elements = slice(&data);
-                let data = match &data[..] {
-                    [only] => only.clone(),
-                    _ => quote!(__plan::Template::List(#elements)),
-                };
-                Fielded {
-                    check: quote!(#path #group),
-                    data,
-                    checks,
-                }
+                quote!(#path #group)
             }
+        };
+        Fielded {
+            check,
+            names: checked,
+            checks,
         }
     }
 }

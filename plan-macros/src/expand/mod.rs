@@ -3,6 +3,7 @@
 mod binding;
 mod computed;
 mod cycle;
+mod data;
 mod documented;
 mod flow;
 mod format;
@@ -18,7 +19,7 @@ mod step;
 mod types;
 mod value;
 
-use crate::ast::Plan;
+use crate::ast::{Body, Optional, Plan, Step};
 use crate::graph::Graph;
 use crate::mirror;
 use crate::names::{self, Names, Source};
@@ -65,6 +66,24 @@ struct Context<'a> {
     graph: &'a Graph,
     /// The first mistake found so far.
     error: Option<TokenStream>,
+    /// The paths of each step's tools as text, in the order of its actions.
+    tools: Vec<Vec<String>>,
+}
+
+impl<'a> Context<'a> {
+    fn new(plan: &'a Plan, names: &'a Names, graph: &'a Graph, error: Option<TokenStream>) -> Self {
+        let tools = plan.steps.iter().map(|step| {
+            let paths = flow::actions(&step.body).into_iter().flatten();
+            paths.map(parse::path_text).collect()
+        });
+        Self {
+            plan,
+            names,
+            graph,
+            error,
+            tools: tools.collect(),
+        }
+    }
 }
 
 impl Context<'_> {
@@ -96,6 +115,24 @@ impl Context<'_> {
         }
     }
 
+    /// What says that two steps or inputs have the same type.
+    fn same_type(&self, source: Source) -> String {
+        match source {
+            Source::Step(index) => match &self.plan.steps[index] {
+                Step {
+                    body: Body::Call(_),
+                    ty: None,
+                    policy,
+                    ..
+                } if matches!(policy.optional, Optional::No) => {
+                    format!("output {}", self.tools[index][0])
+                }
+                _ => format!("step {index}"),
+            },
+            Source::Input(index) => format!("input {index}"),
+        }
+    }
+
     fn source(source: Source) -> TokenStream {
         match source {
             Source::Step(index) => quote!(__plan::Source::Step(#index)),
@@ -107,16 +144,6 @@ impl Context<'_> {
 /// A name of the macro's own, which no name of the author's can meet.
 fn local(prefix: &str, index: usize) -> Ident {
     Ident::new(&format!("__{prefix}{index}"), Span::mixed_site())
-}
-
-/// A borrowed slice.
-fn slice(elements: &[TokenStream]) -> TokenStream {
-    quote!(__plan::Cow::Borrowed(&[#(#elements),*]))
-}
-
-/// A borrowed text.
-fn text(text: &str) -> TokenStream {
-    quote!(__plan::Cow::Borrowed(#text))
 }
 
 /// The last name of a path.

@@ -1,76 +1,59 @@
 //! What happens when a step fails or takes long.
 
-use super::Context;
 use super::types::may_be_absent;
-use super::value::{Builder, Expanded};
+use super::value::Builder;
 use crate::ast::{Optional, Policy, Step};
-use proc_macro2::{Ident, Span, TokenStream};
+use crate::names::Source;
+use proc_macro2::TokenStream;
 use quote::quote;
 use std::time::Duration;
 
-impl Context<'_> {
-    /// The policy of a step as data, with the check of its fallback.
-    pub(super) fn policy(
-        &self,
-        policy: &Policy,
-        ty: &Ident,
-        builder: &mut Builder<'_>,
-    ) -> TokenStream {
-        let mut fields = Vec::new();
+impl Builder<'_> {
+    /// Writes the policy of the step at this place, and checks its fallback.
+    pub(super) fn policy(&mut self, policy: &Policy, step: usize) {
         if let Some(attempts) = policy.attempts {
-            fields.push(quote!(attempts: #attempts));
-        }
-        if let Some(backoff) = policy.backoff {
-            let backoff = duration(backoff);
-            fields.push(quote!(backoff: #backoff));
+            self.data.tag('a');
+            self.data.number(attempts);
         }
         // Who asks for a long first wait does not ask for a shorter one.
         let longer = policy.backoff.filter(|backoff| *backoff > LONGEST_WAIT);
-        if let Some(max) = policy.max.or(longer) {
-            let max = duration(max);
-            fields.push(quote!(max: #max));
+        for (tag, duration) in [
+            ('b', policy.backoff),
+            ('m', policy.max.or(longer)),
+            ('t', policy.timeout),
+            ('d', policy.deadline),
+        ] {
+            if let Some(duration) = duration {
+                self.data.tag(tag);
+                self.data.duration(duration);
+            }
         }
         if let Some(jitter) = policy.jitter {
-            fields.push(quote!(jitter: #jitter));
-        }
-        for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
-            if let Some(limit) = limit {
-                let (name, limit) = (Ident::new(name, Span::call_site()), duration(limit));
-                fields.push(quote!(#name: ::core::option::Option::Some(#limit)));
-            }
+            self.data.tag('j');
+            self.data.tag(if jitter { '1' } else { '0' });
         }
         match policy.optional {
             Optional::No => {}
-            Optional::Whole => fields.push(quote!(optional: __plan::Optional::Whole)),
-            Optional::Each(_) => fields.push(quote!(optional: __plan::Optional::Each)),
+            Optional::Whole => self.data.tag('w'),
+            Optional::Each(_) => self.data.tag('e'),
         }
         if let Some((at, fallback)) = &policy.fallback {
-            let Expanded { check, data } = builder.value(fallback);
-            let mut ty = ty.clone();
+            self.data.tag('f');
+            let check = self.value(fallback);
+            let mut ty = self.cx.type_of(Source::Step(step));
             ty.set_span(*at);
-            builder
-                .bindings
-                .extend(quote!(let _ = || -> #ty { #check };));
-            fields.push(quote!(fallback: ::core::option::Option::Some(#data)));
+            self.bindings.extend(quote!(let _ = || -> #ty { #check };));
         }
         if let Some((_, concurrency)) = policy.concurrency {
-            fields.push(quote!(concurrency: ::core::option::Option::Some(#concurrency)));
+            self.data.tag('c');
+            self.data.number(concurrency);
         }
-        if fields.is_empty() {
-            quote!(__plan::NO_POLICY)
-        } else {
-            quote!(__plan::Shared::Static(&__plan::Policy { #(#fields,)* ..__plan::Policy::DEFAULT }))
-        }
+        self.data.tag(';');
     }
 }
 
 /// The longest wait between attempts where nothing else is said, as `Policy::DEFAULT` has it.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-
-fn duration(duration: Duration) -> TokenStream {
-    let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
-    quote!(__plan::Duration::new(#seconds, #nanoseconds))
-}
 
 /// Whether the output of the step is that of its one action, whatever happens.
 pub(super) fn is_plain(step: &Step) -> bool {

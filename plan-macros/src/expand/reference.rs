@@ -1,34 +1,31 @@
 //! References: a chain for rustc to check, and the pointer as data.
 
-use super::{Context, text};
+use super::value::Builder;
 use crate::ast::{Hop, Local, Reference};
-use proc_macro2::{Ident, Span, TokenStream};
+use crate::names::Source;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Lit, Member};
-
-/// A reference, expanded.
-pub(super) struct Expanded {
-    /// What has to be bound before: `let __t0 = …;`
-    pub(super) bindings: TokenStream,
-    /// An expression for the way that it goes, in code that is only type-checked.
-    pub(super) way: TokenStream,
-    /// The reference as data.
-    pub(super) data: TokenStream,
-}
+use syn::{Lit, LitInt, Member, Token};
 
 /// A reference as far as it was expanded.
 struct Chain<'a> {
     /// Its first name, with the hygiene of what that is bound to.
     root: &'a Ident,
-    /// An expression for the way so far.
-    way: TokenStream,
-    /// Whether that is its first name alone.
-    is_root: bool,
-    /// Whether what is around the value is still to be said: a `?` or a `[..]`, or the method that the way ends with.
-    wrapped: bool,
-    bindings: TokenStream,
-    segments: Vec<TokenStream>,
+    /// Where it has led to.
+    place: Place,
+    /// What says that another reference is at a place of the same type.
+    same: String,
+}
+
+/// Where a reference has led to.
+enum Place {
+    /// Its first name, which is a `Way`.
+    Root,
+    /// A value, which this expression is.
+    Value { value: TokenStream, end: Span },
+    /// What has something around it that is still to be said, a `?` or a `[..]` or the method that it ends with: the expression is a `Way`.
+    Wrapped(TokenStream),
 }
 
 impl Chain<'_> {
@@ -37,34 +34,62 @@ impl Chain<'_> {
         Ident::new(name, at.resolved_at(self.root.span()))
     }
 
-    /// Goes on to a place in the value so far: `into` makes it of an expression for that value, and `known` takes the value's type.
-    /// What looks into the value stands from `start` to `end`.
+    /// An expression for what has methods that say what the place is.
+    fn receiver(&self) -> TokenStream {
+        match &self.place {
+            Place::Root => self.root.to_token_stream(),
+            // All of it stands in place of the reference so far, which a message then points at.
+            Place::Value { value, .. } => {
+                let at = self.root.span();
+                let mut group = Group::new(Delimiter::Parenthesis, quote_spanned!(at=> &#value));
+                group.set_span(at);
+                TokenTree::from(group).into()
+            }
+            Place::Wrapped(way) => way.clone(),
+        }
+    }
+
+    /// An expression for the place as a `Way`.
+    fn way(&self) -> TokenStream {
+        match &self.place {
+            Place::Root => self.root.to_token_stream(),
+            Place::Value { value, end } => {
+                let here = path(&["here"], self.root.span(), *end);
+                let end = *end;
+                quote_spanned!(end=> #here(&#value))
+            }
+            Place::Wrapped(way) => way.clone(),
+        }
+    }
+
+    /// Goes on to a place in the value so far: `into` makes it of an expression for that value.
+    /// What looks into the value, as `how` says, is between `start` and `end`.
     fn enter(
         &mut self,
         start: Span,
         end: Span,
-        known: Option<&Ident>,
+        how: Look<'_>,
         into: impl FnOnce(TokenStream) -> TokenStream,
     ) {
-        if self.wrapped {
-            self.call("to", start, end, known, |value| {
-                let value = into(value);
-                quote_spanned!(end=> &#value)
-            });
-        } else {
-            let here = path(&["here"], self.root.span(), end);
-            let value = if self.is_root {
-                let look = look(self.root.clone(), start, end, known);
+        let value = match &self.place {
+            Place::Root => {
+                let look = look(self.root.clone(), start, end, how);
                 quote_spanned!(end=> (*#look))
-            } else {
-                let (way, c) = (&self.way, self.name("__c", end));
-                let look = look(c.clone(), start, end, known);
-                quote_spanned!(end=> (*{ let #c = #way; #look }))
-            };
-            let value = into(value);
-            self.way = quote_spanned!(end=> #here(&#value));
-            self.is_root = false;
-        }
+            }
+            Place::Value { value, .. } => {
+                let c = self.name("__c", end);
+                let look = look(c.clone(), start, end, how);
+                quote_spanned!(end=> (*{ let #c = &#value; #look }))
+            }
+            Place::Wrapped(_) => {
+                return self.call("to", start, end, how, |value| {
+                    let value = into(value);
+                    quote_spanned!(end=> &#value)
+                });
+            }
+        };
+        let value = into(value);
+        self.place = Place::Value { value, end };
     }
 
     /// Goes on with a method of the way, whose argument `into` makes of an expression for the value so far.
@@ -73,118 +98,152 @@ impl Chain<'_> {
         method: &str,
         start: Span,
         end: Span,
-        known: Option<&Ident>,
+        how: Look<'_>,
         into: impl FnOnce(TokenStream) -> TokenStream,
     ) {
-        let (way, c) = (&self.way, self.name("__c", end));
+        let (way, c) = (self.way(), self.name("__c", end));
         let method = Ident::new(method, end);
-        let look = look(c.clone(), start, end, known);
+        let look = look(c.clone(), start, end, how);
         let value = into(quote_spanned!(end=> (*#look)));
-        self.way = quote_spanned!(end=> { let #c = #way; #c.#method(#value) });
-        (self.is_root, self.wrapped) = (false, true);
+        self.place = Place::Wrapped(quote_spanned!(end=> { let #c = #way; #c.#method(#value) }));
     }
+}
+
+/// How a value is looked into.
+#[derive(Clone, Copy)]
+enum Look<'a> {
+    /// For a field.
+    Field,
+    /// For a field of a type that this takes.
+    See(&'a Ident),
+    /// For anything else. Where the value may be absent, its type is then unknown: what cannot be done with it is not said as well.
+    Other,
 }
 
 /// The value at the end of a way. That has a name, since rustc would else point at the reference so far where the value may be
 /// absent.
-fn look(mut way: Ident, start: Span, end: Span, known: Option<&Ident>) -> TokenStream {
+fn look(mut way: Ident, start: Span, end: Span, how: Look<'_>) -> TokenStream {
     way.set_span(start.resolved_at(way.span()));
-    let name = if known.is_some() { "see" } else { "look" };
+    let (name, known) = match how {
+        Look::Field => ("field", None),
+        Look::See(known) => ("see", Some(quote_spanned!(end=> , #known))),
+        Look::Other => ("look", None),
+    };
     let look = path(&["Present", name], start, end);
-    let known = known.map(|known| quote_spanned!(end=> , #known));
     quote_spanned!(end=> #look(#way.kind() #known))
 }
 
-/// Expands a reference; `root` is its first name with the hygiene of the root's binding, and `fresh` makes names that nothing
-/// else has.
-///
-/// The author's tokens keep their spans, and what stands around them takes the span of its neighbours, so that rustc's
-/// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
-pub(super) fn expand(
-    reference: &Reference,
-    root: &Ident,
-    mut fresh: impl FnMut(Span) -> Ident,
-    cx: &Context<'_>,
-) -> Expanded {
-    let mut chain = Chain {
-        root,
-        way: root.to_token_stream(),
-        is_root: true,
-        wrapped: false,
-        bindings: TokenStream::new(),
-        segments: Vec::new(),
-    };
-    for (index, hop) in reference.hops.iter().enumerate() {
-        let last = index + 1 == reference.hops.len();
-        match hop {
-            Hop::Field(dot, member) => {
-                let (at, ident) = match member {
-                    Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
-                    Member::Unnamed(index) => (index.span, index.index.to_string()),
-                };
-                let field = |value| quote_spanned!(at=> #value #dot #member);
-                let known = match cx
-                    .names
-                    .get(root)
-                    .filter(|_| index == 0 && reference.local.is_none())
-                {
-                    // The type of a step or an input has a name.
-                    Some(source) => {
-                        chain.enter(dot.spans[0], at, None, field);
-                        let mut ty = cx.type_of(source);
-                        ty.set_span(at.resolved_at(ty.span()));
-                        quote_spanned!(at=> <#ty as __plan::Shaped>::KNOWN)
-                    }
-                    None => {
-                        let known = fresh(at.resolved_at(root.span()));
-                        chain.bindings.extend(
-                            quote_spanned!(at=> let #known = <_ as __plan::Shaped>::KNOWN;),
-                        );
-                        chain.enter(dot.spans[0], at, Some(&known), field);
-                        known.into_token_stream()
-                    }
-                };
-                chain
-                    .segments
-                    .push(quote_spanned!(at=> #known.key(#ident, #last)));
+impl Builder<'_> {
+    /// Writes a reference as data, and gives the way that it goes, which the code that is only type-checked must hold.
+    ///
+    /// The author's tokens keep their spans, and what stands around them takes the span of its neighbours, so that rustc's
+    /// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
+    pub(super) fn reference(&mut self, reference: &Reference) -> TokenStream {
+        let mut root = reference.root.clone();
+        let source = match reference.local {
+            Some(_) => None,
+            None => self.cx.names.get(&root),
+        };
+        if let Some(source) = source {
+            let bound = self.roots.entry(source).or_insert_with(|| root.clone());
+            root.set_span(root.span().resolved_at(bound.span()));
+        }
+        self.data.tag('r');
+        let same = match (reference.local, source) {
+            (Some(Local { frame, part }), _) => {
+                self.data.local(frame);
+                self.data.text(&written(reference));
+                if let Some(part) = part {
+                    self.data.tag('#');
+                    self.data.number(part);
+                    self.data.tag('!');
+                }
+                self.frames
+                    .get(frame)
+                    .map(|frame| format!("local {} {} {part:?}", self.part, frame.place))
             }
+            (None, Some(source)) => {
+                self.data.source(source);
+                self.data.text(&written(reference));
+                Some(self.cx.same_type(source))
+            }
+            (None, None) => None,
+        };
+        let mut chain = Chain {
+            root: &root,
+            place: Place::Root,
+            same: same.unwrap_or_default(),
+        };
+        for (index, hop) in reference.hops.iter().enumerate() {
+            self.hop(&mut chain, hop, source, &reference.hops[index + 1..]);
+        }
+        self.data.tag(';');
+        match &chain.place {
+            Place::Wrapped(way) => {
+                let whole = path(&["whole"], root.span(), reference.end);
+                let at = reference.end;
+                quote_spanned!(at=> #whole(#way))
+            }
+            _ => chain.receiver(),
+        }
+    }
+
+    /// Goes on by one hop, behind which there are these.
+    fn hop(&mut self, chain: &mut Chain<'_>, hop: &Hop, source: Option<Source>, rest: &[Hop]) {
+        match hop {
+            Hop::Field(dot, member) => self.field(chain, dot, member, source, rest.is_empty()),
             Hop::Index(bracket, index) => {
                 let at = bracket.span.join();
-                chain.enter(at, at, None, |value| {
+                chain.enter(at, at, Look::Other, |value| {
                     indexed(&value, bracket, index.to_token_stream())
                 });
-                let number: usize = index.base10_parse().unwrap_or(usize::MAX);
-                chain
-                    .segments
-                    .push(quote!(__plan::Segment::Index(#number, __plan::Absent::Error)));
+                chain.same.push_str("[0]");
+                self.index(index, '!');
             }
             Hop::Key(bracket, key) => {
                 let at = bracket.span.join();
-                chain.enter(at, at, None, |value| {
+                chain.enter(at, at, Look::Other, |value| {
                     indexed(&value, bracket, key.to_token_stream())
                 });
-                let key = text(&key.value());
-                chain
-                    .segments
-                    .push(quote!(__plan::Segment::Key(#key, __plan::Absent::Error)));
+                chain.same.push_str("[key]");
+                self.key(&key.value(), '!');
             }
             Hop::Each(bracket) => {
                 let at = bracket.span.join();
-                chain.call("to", at, at, None, |value| quote_spanned!(at=> &#value));
-                let way = &chain.way;
-                chain.way = quote_spanned!(at=> __plan::Elements::each(#way));
-                chain.segments.push(quote!(__plan::Segment::Each));
+                chain.call(
+                    "to",
+                    at,
+                    at,
+                    Look::Other,
+                    |value| quote_spanned!(at=> &#value),
+                );
+                let way = chain.way();
+                chain.place = Place::Wrapped(quote_spanned!(at=> __plan::Elements::each(#way)));
+                chain.same.push_str("[..]");
+                self.data.tag('*');
             }
             Hop::Optional(question) => {
                 let at = question.span;
-                let asked = fresh(at.resolved_at(root.span()));
-                chain
-                    .bindings
-                    .extend(quote_spanned!(at=> let #asked = __plan::root();));
-                let (way, c) = (&chain.way, chain.name("__c", at));
-                chain.way = quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c).asked(#asked) });
-                (chain.is_root, chain.wrapped) = (false, true);
-                chain.segments.push(quote_spanned!(at=> #asked.optional()));
+                let same = format!("asked {}", chain.same);
+                chain.same.push('?');
+                let asked = self.fresh_at("t", at.resolved_at(chain.root.span()));
+                let mut is_new = false;
+                let number = self.shared_constant(&same, || {
+                    is_new = true;
+                    quote_spanned!(at=> #asked.optional())
+                });
+                self.data.tag('?');
+                self.data.number(number);
+                let asked = is_new.then(|| {
+                    self.bindings
+                        .extend(quote_spanned!(at=> let #asked = __plan::root();));
+                    quote_spanned!(at=> .asked(#asked))
+                });
+                let asked = asked.unwrap_or_else(|| quote_spanned!(at=> .asked(__plan::root())));
+                let (way, c) = (chain.way(), chain.name("__c", at));
+                chain.place = Place::Wrapped(
+                    quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c)#asked }),
+                );
             }
             Hop::Get(dot, method, key) => {
                 let at = method.span();
@@ -192,20 +251,23 @@ pub(super) fn expand(
                     "get",
                     dot.spans[0],
                     at,
-                    None,
+                    Look::Other,
                     |value| quote_spanned!(at=> #value #dot #method(#key)),
                 );
-                chain.segments.push(match key {
+                match key {
                     Lit::Int(index) => {
-                        let number: usize = index.base10_parse().unwrap_or(usize::MAX);
-                        quote!(__plan::Segment::Index(#number, __plan::Absent::Null))
+                        chain.same.push_str(".get(0)");
+                        self.index(index, '?');
                     }
                     Lit::Str(key) => {
-                        let key = text(&key.value());
-                        quote!(__plan::Segment::Key(#key, __plan::Absent::Null))
+                        chain.same.push_str(".get(key)");
+                        self.key(&key.value(), '?');
                     }
-                    _ => quote!(__plan::Segment::Same),
-                });
+                    _ => {
+                        chain.same.push_str(".get(other)");
+                        self.data.tag('=');
+                    }
+                }
             }
             Hop::Pointer(dot, method, pointer, tokens) => {
                 let at = method.span();
@@ -213,51 +275,80 @@ pub(super) fn expand(
                     "pointer",
                     dot.spans[0],
                     at,
-                    None,
+                    Look::Other,
                     |value| quote_spanned!(at=> #value #dot #method(#pointer)),
                 );
-                let asked = matches!(reference.hops.get(index + 1), Some(Hop::Optional(_)));
-                let absent = if asked { quote!(Stop) } else { quote!(Error) };
-                chain.segments.extend(tokens.iter().map(|token| {
-                    let token = text(token);
-                    quote!(__plan::Segment::Key(#token, __plan::Absent::#absent))
-                }));
+                chain.same.push_str(".pointer(key)");
+                let asked = matches!(rest.first(), Some(Hop::Optional(_)));
+                for token in tokens {
+                    self.key(token, if asked { '^' } else { '!' });
+                }
             }
         }
     }
-    let Chain {
-        mut way,
-        wrapped,
-        bindings,
-        mut segments,
-        ..
-    } = chain;
-    if wrapped {
-        let whole = path(&["whole"], root.span(), reference.end);
-        let at = reference.end;
-        way = quote_spanned!(at=> #whole(#way));
-    }
-    let source = match reference.local {
-        Some(Local { frame, part }) => {
-            if let Some(part) = part {
-                segments.insert(
-                    0,
-                    quote!(__plan::Segment::Index(#part, __plan::Absent::Error)),
-                );
-            }
-            Some(quote!(__plan::Source::Local(#frame)))
+
+    /// Goes on into a field. Which name it has in JSON is looked up once for all references to it.
+    fn field(
+        &mut self,
+        chain: &mut Chain<'_>,
+        dot: &Token![.],
+        member: &Member,
+        source: Option<Source>,
+        last: bool,
+    ) {
+        let (at, ident) = match member {
+            Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
+            Member::Unnamed(index) => (index.span, index.index.to_string()),
+        };
+        // Its type may not be looked into where the way ends with it.
+        let check = format!("{}.{ident}{}", chain.same, if last { " last" } else { "" });
+        let is_new_check = self.data.is_new_check(check);
+        let same = format!("shape {}", chain.same);
+        let is_new = is_new_check || !self.data.has_constant(&same);
+        let known = is_new.then(|| self.fresh_at("t", at.resolved_at(chain.root.span())));
+        let number = self.shared_constant(&same, || quote_spanned!(at=> #known.shape()));
+        self.data.tag('.');
+        self.data.number(number);
+        self.data.text(&ident);
+        let field = |value| quote_spanned!(at=> #value #dot #member);
+        // The type of a step or an input has a name.
+        let root = source.filter(|_| matches!(chain.place, Place::Root));
+        if let Some(known) = &known {
+            let ty = match root {
+                Some(source) => {
+                    let mut ty = self.cx.type_of(source);
+                    ty.set_span(at.resolved_at(ty.span()));
+                    ty.into_token_stream()
+                }
+                None => quote_spanned!(at=> _),
+            };
+            self.bindings
+                .extend(quote_spanned!(at=> let #known = <#ty as __plan::Shaped>::KNOWN;));
         }
-        None => cx.names.get(root).map(Context::source),
-    };
-    let path = super::slice(&segments);
-    let written = text(&written(reference));
-    let data = quote! {
-        __plan::Reference { source: #source, path: #path, written: #written }
-    };
-    Expanded {
-        bindings,
-        way,
-        data,
+        let see = match (&known, root) {
+            (Some(known), None) => Look::See(known),
+            _ => Look::Field,
+        };
+        chain.enter(dot.spans[0], at, see, field);
+        if is_new_check {
+            self.constants
+                .check(quote_spanned!(at=> #known.check(#ident, #last);));
+        }
+        chain.same.push('.');
+        chain.same.push_str(&ident);
+    }
+
+    fn index(&mut self, index: &LitInt, absence: char) {
+        self.data.tag('#');
+        self.data
+            .number(index.base10_parse::<usize>().unwrap_or(usize::MAX));
+        self.data.tag(absence);
+    }
+
+    fn key(&mut self, key: &str, absence: char) {
+        self.data.tag('k');
+        self.data.text(key);
+        self.data.tag(absence);
     }
 }
 
@@ -272,7 +363,7 @@ pub(super) fn path(names: &[&str], start: Span, end: Span) -> TokenStream {
 }
 
 fn indexed(value: &TokenStream, bracket: &syn::token::Bracket, index: TokenStream) -> TokenStream {
-    let mut group = proc_macro2::Group::new(proc_macro2::Delimiter::Bracket, index);
+    let mut group = Group::new(Delimiter::Bracket, index);
     group.set_span(bracket.span.join());
     quote!(#value #group)
 }

@@ -12,7 +12,7 @@ fn check(plan: TokenStream, expected: &Expect) {
     expected.assert_eq(&prettyplease::unparse(&file));
 }
 
-/// Shows only the constants of the steps.
+/// Shows only what checks the steps, and the data.
 fn check_steps(plan: TokenStream, expected: &Expect) {
     let mut file: File = syn::parse2(super::plan(plan)).expect("an expansion is Rust");
     let mut steps = Vec::new();
@@ -35,6 +35,11 @@ fn inside(scope: &syn::ItemConst) -> Option<Vec<Item>> {
         Stmt::Item(item @ Item::Const(step)) if step.ident.to_string().starts_with("__step_") => {
             Some(item.clone())
         }
+        Stmt::Item(item @ Item::Fn(step)) if step.sig.ident.to_string().starts_with("__step_") => {
+            Some(item.clone())
+        }
+        // The data of all of them.
+        Stmt::Item(item @ Item::Static(_)) => Some(item.clone()),
         _ => None,
     });
     Some(steps.collect())
@@ -81,99 +86,48 @@ fn a_reference() {
             const _: () = {
                 #[allow(unused_imports)]
                 use ::plan_runtime::__private::{
-                    self as __plan, It as _, ItUntyped as _, Kind as _, OwnItself as _,
+                    self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _,
                     OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
-                type __PlanTool0_0 = <FetchEmails as __plan::IsTool>::Itself;
                 type __PlanArguments0_0 = FetchEmails;
-                const __step_inbox: __plan::Step = {
+                const __step_inbox: &[__plan::Constant] = {
                     let sender = __plan::root::<__PlanInput0>();
-                    let __n0 = __plan::arguments::<__PlanTool0_0>();
                     let _ = || __PlanArguments0_0 {
                         sender: __plan::Fits::fit(__plan::NotAbsent::present(sender.it())),
                     };
-                    __plan::Step {
-                        id: __plan::Cow::Borrowed("inbox"),
-                        intent: __plan::Cow::Borrowed("Look into the inbox."),
-                        body: __plan::Body::Action(__plan::Action {
-                            site: 0usize,
-                            tool: <__PlanTool0_0 as __plan::Called>::TOOL,
-                            args: __plan::Template::Object(
-                                __plan::Cow::Borrowed(
-                                    &[
-                                        __plan::Entry {
-                                            key: __n0.key("FetchEmails", "sender"),
-                                            value: __plan::Template::Reference(__plan::Reference {
-                                                source: __plan::Source::Input(0usize),
-                                                path: __plan::Cow::Borrowed(&[]),
-                                                written: __plan::Cow::Borrowed("sender"),
-                                            }),
-                                        },
-                                    ],
-                                ),
-                            ),
-                        }),
-                        after: __plan::NO_STEPS,
-                        needs: __plan::NO_STEPS,
-                        policy: __plan::NO_POLICY,
-                    }
+                    let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
+                    __n0.key("FetchEmails", "sender");
+                    &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
                 };
-                const __PLAN_OUTPUT: __plan::Template = {
+                const __PLAN_OUTPUT: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
-                    let __t0 = <_ as __plan::Shaped>::KNOWN;
+                    let __t0 = <__PlanStep0 as __plan::Shaped>::KNOWN;
+                    let __t1 = <_ as __plan::Shaped>::KNOWN;
                     let _ = || -> String {
                         __plan::Fits::fit(
                             __plan::NotAbsent::present(
-                                __plan::here(
-                                        &(*{
-                                            let __c = __plan::here(
-                                                &(*{
-                                                    let __c = __plan::here(
-                                                        &(*__plan::Present::look(inbox.kind())).data,
-                                                    );
-                                                    __plan::Present::look(__c.kind())
-                                                })[0],
-                                            );
-                                            __plan::Present::see(__c.kind(), __t0)
-                                        })
-                                            .thread_id,
-                                    )
+                                (&(*{
+                                    let __c = &(*{
+                                        let __c = &(*__plan::Present::field(inbox.kind())).data;
+                                        __plan::Present::look(__c.kind())
+                                    })[0];
+                                    __plan::Present::see(__c.kind(), __t1)
+                                })
+                                    .thread_id)
                                     .it(),
                             ),
                         )
                     };
-                    __plan::Template::Reference(__plan::Reference {
-                        source: __plan::Source::Step(0usize),
-                        path: __plan::Cow::Borrowed(
-                            &[
-                                <__PlanStep0 as __plan::Shaped>::KNOWN.key("data", false),
-                                __plan::Segment::Index(0usize, __plan::Absent::Error),
-                                __t0.key("thread_id", true),
-                            ],
-                        ),
-                        written: __plan::Cow::Borrowed("inbox.data[0].thread_id"),
-                    })
+                    __t0.check("data", false);
+                    __t1.check("thread_id", true);
+                    &[__t0.shape(), __t1.shape()]
                 };
-                static __PLAN: __plan::Plan = __plan::Plan {
-                    name: __plan::Cow::Borrowed("latest_thread"),
-                    description: __plan::Cow::Borrowed("Finds the latest thread."),
-                    inputs: __plan::Cow::Borrowed(
-                        &[
-                            __plan::Input {
-                                name: __plan::Cow::Borrowed("sender"),
-                                type_name: __plan::Cow::Borrowed("String"),
-                                description: __plan::Cow::Borrowed(""),
-                            },
-                        ],
-                    ),
-                    steps: __plan::Cow::Borrowed(&[__step_inbox]),
-                    output: __plan::Output {
-                        type_name: __plan::Cow::Borrowed("String"),
-                        value: __PLAN_OUTPUT,
-                    },
-                };
+                static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
+                    "13 latest_thread24 Finds the latest thread.1 6 sender6 String0 1 5 inbox20 Look into the inbox.0 0 T0 a0 11 FetchEmails1 6 senderri0 6 sender;;6 Stringrs0 23 inbox.data[0].thread_id.1 4 data#0 !.2 9 thread_id;",
+                    &[__step_inbox, __PLAN_OUTPUT],
+                ));
                 #[doc(hidden)]
                 impl<__App> __plan::Steps<__App> for LatestThread
                 where
@@ -212,7 +166,7 @@ fn a_reference() {
                 impl LatestThread {
                     ///The plan of [`LatestThread`] as data.
                     #[allow(dead_code)]
-                    pub const PLAN: &'static __plan::Plan = &__PLAN;
+                    pub const PLAN: &'static __plan::LazyPlan = &__PLAN;
                     ///Runs [`LatestThread`] on an application that has its tools.
                     #[allow(dead_code)]
                     pub fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, String>
@@ -256,130 +210,67 @@ fn a_computed_value_and_a_text() {
     check_steps(
         plan,
         &expect![[r#"
-            const __step_late: __plan::Step = {
+            const __step_late: &[__plan::Constant] = {
                 let __k0 = __plan::slot();
                 let _ = || -> bool { __k0.value() };
-                __plan::Step {
-                    id: __plan::Cow::Borrowed("late"),
-                    intent: __plan::NO_TEXT,
-                    body: __plan::Body::Action(__plan::Action {
-                        site: 0usize,
-                        tool: ::core::option::Option::None,
-                        args: __plan::Template::Computed(__plan::Computed {
-                            reads: __plan::Cow::Borrowed(&[__plan::Source::Input(1usize)]),
-                            written: __plan::Cow::Borrowed(::core::stringify!(days > 3)),
-                            compute: ::core::option::Option::Some(
-                                &__k0
-                                    .with(
-                                        |__scope0| {
-                                            __scope0
-                                                .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
-                                            ::core::result::Result::Ok(())
-                                        },
-                                        |__scope0| {
-                                            #[allow(unused_variables)]
-                                            let days: &__PlanInput1 = __scope0
-                                                .known::<__PlanInput1>(__plan::Source::Input(1usize));
-                                            (*days) > 3
-                                        },
-                                    ),
+                &[
+                    __plan::Constant::Compute(
+                        &__k0
+                            .with(
+                                |__scope0| {
+                                    __scope0
+                                        .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
+                                    ::core::result::Result::Ok(())
+                                },
+                                |__scope0| {
+                                    #[allow(unused_variables)]
+                                    let days: &__PlanInput1 = __scope0
+                                        .known::<__PlanInput1>(__plan::Source::Input(1usize));
+                                    (*days) > 3
+                                },
                             ),
-                        }),
-                    }),
-                    after: __plan::NO_STEPS,
-                    needs: __plan::NO_STEPS,
-                    policy: __plan::NO_POLICY,
-                }
+                    ),
+                ]
             };
-            const __step_sent: __plan::Step = {
+            const __step_sent: &[__plan::Constant] = {
                 let late = __plan::root::<__PlanStep0>();
                 let name = __plan::root::<__PlanInput0>();
-                let __n0 = __plan::arguments::<__PlanTool1_0>();
                 let __s1 = __plan::shown(&|| __plan::Shown::shown(name.it()));
                 let __k2 = __plan::slot();
                 let _ = || __PlanArguments1_0 {
                     subject: __plan::FromText::formatted(),
                     urgent: __plan::Fits::fit(__plan::NotAbsent::present(late.it())),
                 };
-                __plan::Step {
-                    id: __plan::Cow::Borrowed("sent"),
-                    intent: __plan::NO_TEXT,
-                    body: __plan::Body::Action(__plan::Action {
-                        site: 1usize,
-                        tool: <__PlanTool1_0 as __plan::Called>::TOOL,
-                        args: __plan::Template::Object(
-                            __plan::Cow::Borrowed(
-                                &[
-                                    __plan::Entry {
-                                        key: __n0.key("Send", "subject"),
-                                        value: __plan::Template::Text(
-                                            __plan::Cow::Borrowed(
-                                                &[
-                                                    __plan::Part::Literal(__plan::Cow::Borrowed("Dear ")),
-                                                    __plan::Part::Value {
-                                                        value: __plan::Template::Reference(__plan::Reference {
-                                                            source: __plan::Source::Input(0usize),
-                                                            path: __plan::Cow::Borrowed(&[]),
-                                                            written: __plan::Cow::Borrowed("name"),
-                                                        }),
-                                                        spec: __plan::Cow::Borrowed(""),
-                                                        show: ::core::option::Option::Some(
-                                                            &__plan::show(
-                                                                __s1,
-                                                                |__value| __plan::format!("{}", * __value.show()),
-                                                            ),
-                                                        ),
-                                                    },
-                                                    __plan::Part::Literal(__plan::Cow::Borrowed(": ")),
-                                                    __plan::Part::Value {
-                                                        value: __plan::Template::Computed(__plan::Computed {
-                                                            reads: __plan::Cow::Borrowed(
-                                                                &[__plan::Source::Input(1usize)],
-                                                            ),
-                                                            written: __plan::Cow::Borrowed(
-                                                                ::core::stringify!(days + 1),
-                                                            ),
-                                                            compute: ::core::option::Option::Some(
-                                                                &__k2
-                                                                    .with(
-                                                                        |__scope0| {
-                                                                            __scope0
-                                                                                .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
-                                                                            ::core::result::Result::Ok(())
-                                                                        },
-                                                                        |__scope0| {
-                                                                            #[allow(unused_variables)]
-                                                                            let days: &__PlanInput1 = __scope0
-                                                                                .known::<__PlanInput1>(__plan::Source::Input(1usize));
-                                                                            __plan::format!("{:>4}", (* days) + 1)
-                                                                        },
-                                                                    ),
-                                                            ),
-                                                        }),
-                                                        spec: __plan::Cow::Borrowed(">4"),
-                                                        show: ::core::option::Option::Some(&__plan::Formatted),
-                                                    },
-                                                ],
-                                            ),
-                                        ),
-                                    },
-                                    __plan::Entry {
-                                        key: __n0.key("Send", "urgent"),
-                                        value: __plan::Template::Reference(__plan::Reference {
-                                            source: __plan::Source::Step(0usize),
-                                            path: __plan::Cow::Borrowed(&[]),
-                                            written: __plan::Cow::Borrowed("late"),
-                                        }),
-                                    },
-                                ],
+                let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
+                __n0.key("Send", "subject");
+                __n0.key("Send", "urgent");
+                &[
+                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL,
+                    __plan::Constant::Show(
+                        &__plan::show(__s1, |__value| __plan::format!("{}", * __value.show())),
+                    ),
+                    __plan::Constant::Compute(
+                        &__k2
+                            .with(
+                                |__scope0| {
+                                    __scope0
+                                        .value_of::<__PlanInput1>(__plan::Source::Input(1usize))?;
+                                    ::core::result::Result::Ok(())
+                                },
+                                |__scope0| {
+                                    #[allow(unused_variables)]
+                                    let days: &__PlanInput1 = __scope0
+                                        .known::<__PlanInput1>(__plan::Source::Input(1usize));
+                                    __plan::format!("{:>4}", (* days) + 1)
+                                },
                             ),
-                        ),
-                    }),
-                    after: __plan::NO_STEPS,
-                    needs: __plan::Cow::Borrowed(&[0usize]),
-                    policy: __plan::NO_POLICY,
-                }
+                    ),
+                ]
             };
+            static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
+                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late0 0 0 Vc1 i1 8 days > 30 ;4 sent0 0 1 0 T1 a1 4 Send2 7 subjectx4 s5 Dear vri0 4 name;0 -2 s2 : vc1 i1 8 days + 13 2 >4=6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
+                &[__step_late, __step_sent],
+            ));
         "#]],
     );
 }
@@ -396,41 +287,18 @@ fn a_nested_literal_and_an_order() {
     check_steps(
         plan,
         &expect![[r#"
-            const __step_first: __plan::Step = {
+            const __step_first: &[__plan::Constant] = {
                 let id = __plan::root::<__PlanInput0>();
-                let __n0 = __plan::arguments::<__PlanTool0_0>();
                 let _ = || __PlanArguments0_0 {
                     id: __plan::Fits::fit(__plan::NotAbsent::present(id.it())),
                 };
-                __plan::Step {
-                    id: __plan::Cow::Borrowed("first"),
-                    intent: __plan::NO_TEXT,
-                    body: __plan::Body::Action(__plan::Action {
-                        site: 0usize,
-                        tool: <__PlanTool0_0 as __plan::Called>::TOOL,
-                        args: __plan::Template::Object(
-                            __plan::Cow::Borrowed(
-                                &[
-                                    __plan::Entry {
-                                        key: __n0.key("Open", "id"),
-                                        value: __plan::Template::Reference(__plan::Reference {
-                                            source: __plan::Source::Input(0usize),
-                                            path: __plan::Cow::Borrowed(&[]),
-                                            written: __plan::Cow::Borrowed("id"),
-                                        }),
-                                    },
-                                ],
-                            ),
-                        ),
-                    }),
-                    after: __plan::NO_STEPS,
-                    needs: __plan::NO_STEPS,
-                    policy: __plan::NO_POLICY,
-                }
+                let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
+                __n0.key("Open", "id");
+                &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
             };
-            const __step_second: __plan::Step = {
+            const __step_second: &[__plan::Constant] = {
                 let first = __plan::root::<__PlanStep0>();
-                let __n0 = __plan::arguments::<__PlanTool1_0>();
+                let __t3 = <__PlanStep0 as __plan::Shaped>::KNOWN;
                 let __l1 = __plan::literal(
                     &|| {
                         let __v = Place::Shelf {
@@ -438,8 +306,7 @@ fn a_nested_literal_and_an_order() {
                             label: __plan::FromSome::some(
                                 __plan::Fits::fit(
                                     __plan::NotAbsent::present(
-                                        __plan::here(&(*__plan::Present::look(first.kind())).label)
-                                            .it(),
+                                        (&(*__plan::Present::field(first.kind())).label).it(),
                                     ),
                                 ),
                             ),
@@ -452,56 +319,22 @@ fn a_nested_literal_and_an_order() {
                     place: __plan::Fits::fit(__plan::NotAbsent::present(__l1.it())),
                     ..__plan::any()
                 };
-                __plan::Step {
-                    id: __plan::Cow::Borrowed("second"),
-                    intent: __plan::NO_TEXT,
-                    body: __plan::Body::Action(__plan::Action {
-                        site: 1usize,
-                        tool: <__PlanTool1_0 as __plan::Called>::TOOL,
-                        args: __plan::Template::Object(
-                            __plan::Cow::Borrowed(
-                                &[
-                                    __plan::Entry {
-                                        key: __n0.key("Store", "place"),
-                                        value: __plan::Template::Tagged(
-                                            __n2.tag("Shelf"),
-                                            __plan::Cow::Borrowed(
-                                                &[
-                                                    __plan::Template::Object(
-                                                        __plan::Cow::Borrowed(
-                                                            &[
-                                                                __plan::Entry {
-                                                                    key: __n2.key("Shelf", "row"),
-                                                                    value: __plan::Template::Number(
-                                                                        __plan::Number::Unsigned(3u64),
-                                                                    ),
-                                                                },
-                                                                __plan::Entry {
-                                                                    key: __n2.key("Shelf", "label"),
-                                                                    value: __plan::Template::Reference(__plan::Reference {
-                                                                        source: __plan::Source::Step(0usize),
-                                                                        path: __plan::Cow::Borrowed(
-                                                                            &[<__PlanStep0 as __plan::Shaped>::KNOWN.key("label", true)],
-                                                                        ),
-                                                                        written: __plan::Cow::Borrowed("first.label"),
-                                                                    }),
-                                                                },
-                                                            ],
-                                                        ),
-                                                    ),
-                                                ],
-                                            ),
-                                        ),
-                                    },
-                                ],
-                            ),
-                        ),
-                    }),
-                    after: __plan::Cow::Borrowed(&[0usize]),
-                    needs: __plan::Cow::Borrowed(&[0usize]),
-                    policy: __plan::NO_POLICY,
-                }
+                __t3.check("label", true);
+                __n2.tag("Shelf");
+                __n2.key("Shelf", "row");
+                __n2.key("Shelf", "label");
+                let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
+                __n0.key("Store", "place");
+                &[
+                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL,
+                    __n2.shape(),
+                    __t3.shape(),
+                ]
             };
+            static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
+                "7 archive0 1 2 id3 u640 2 5 first0 0 0 T0 a0 4 Open1 2 idri0 2 id;;6 second0 1 0 1 0 T1 a1 5 Store1 5 placev2 5 Shelfa2 5 Shelf2 3 rowu3 5 labelrs0 11 first.label.3 5 label;;2 ()n",
+                &[__step_first, __step_second],
+            ));
         "#]],
     );
 }

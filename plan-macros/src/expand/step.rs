@@ -1,12 +1,12 @@
 //! One step: its types, its `const`, and what starts its actions.
 
-use super::flow::{self, Leaves};
+use super::data::Data;
+use super::flow::{self, Tools};
 use super::types;
 use super::value::{Builder, ends};
-use super::{Context, policy, slice, text};
+use super::{Context, policy};
 use crate::ast::{Body, Optional, Step};
 use crate::names::Source;
-use crate::parse::path_text;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -53,112 +53,86 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     let paths = flow::actions(&step.body).into_iter().flatten();
     let tools = paths.enumerate().map(|(number, path)| {
         let at = ends(path).0;
-        let tool = flow::tool(index, number, path);
         let literal = flow::arguments(index, number, path);
-        quote_spanned! {at=>
-            type #tool = <#path as __plan::IsTool>::Itself;
-            type #literal = #path;
-        }
+        let tool = match &step.body {
+            // Where nothing is around the call, `IsTool` is asked of the path already.
+            Body::Call(_) => None,
+            _ => {
+                let tool = flow::tool(index, number, path);
+                Some(quote_spanned!(at=> type #tool = <#path as __plan::IsTool>::Itself;))
+            }
+        };
+        quote_spanned!(at=> #tool type #literal = #path;)
     });
     let at = place(step);
     let same = (!checks.is_empty()).then(|| quote!(const _: () = { #checks };));
     quote_spanned!(at=> type #output = #ty; #(#tools)* #same)
 }
 
-/// The step as data, with the checks of its arguments. Its first action has the number `site`.
-pub(super) fn constant(index: usize, site: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
-    let mut builder = Builder::new(cx);
-    let body = builder.body(&step.body, step, &mut Leaves::new(index, site));
-    let policy = cx.policy(&step.policy, &cx.type_of(Source::Step(index)), &mut builder);
-    let bindings = builder.bindings();
-    let id = text(&step.name.unraw().to_string());
-    let intent = match &*step.intent {
-        "" => quote!(__plan::NO_TEXT),
-        intent => text(intent),
-    };
-    let after: Vec<TokenStream> = {
-        let mut after: Vec<usize> = step
-            .after
-            .iter()
-            .filter_map(|name| match cx.names.get(name) {
-                Some(Source::Step(index)) => Some(index),
-                _ => None,
-            })
-            .collect();
-        after.sort_unstable();
-        after.dedup();
-        after.into_iter().map(|index| quote!(#index)).collect()
-    };
-    let after = steps(&after);
-    let needs: Vec<TokenStream> = cx
-        .graph
-        .needs(index)
-        .into_iter()
-        .map(|index| quote!(#index))
+/// Writes the step as data, and gives the item that checks it.
+pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data) -> TokenStream {
+    data.text(&step.name.unraw().to_string());
+    data.text(&step.intent);
+    let mut after: Vec<usize> = step
+        .after
+        .iter()
+        .filter_map(|name| match cx.names.get(name) {
+            Some(Source::Step(index)) => Some(index),
+            _ => None,
+        })
         .collect();
-    let needs = steps(&needs);
-    let (name, apart) = (name(index, cx), &builder.apart);
-    quote! {
-        #apart
-        const #name: __plan::Step = {
-            #bindings
-            __plan::Step { id: #id, intent: #intent, body: #body, after: #after, needs: #needs, policy: #policy }
-        };
-    }
+    after.sort_unstable();
+    after.dedup();
+    data.numbers(after.into_iter());
+    let needs: Vec<usize> = cx.graph.needs(index).into_iter().collect();
+    data.numbers(needs.into_iter());
+    let mut builder = Builder::new(cx, data);
+    builder.body(&step.body, step, &mut Tools::of(index));
+    builder.policy(&step.policy, index);
+    builder.into_item(name(index, cx))
 }
 
-/// The numbers of steps.
-fn steps(numbers: &[TokenStream]) -> TokenStream {
-    match numbers {
-        [] => quote!(__plan::NO_STEPS),
-        numbers => slice(numbers),
-    }
-}
-
-/// What starts the actions of a step, of which the first has the number `site`: each with its number, and with a text that is the
-/// same for what starts in the same way.
-pub(super) fn starts(
+/// Hands over what starts the actions of a step, of which the first has the number `site`: each with its number, and with a text
+/// that is the same for what starts in the same way.
+pub(super) fn starts<'a>(
     index: usize,
     site: usize,
-    step: &Step,
+    step: &'a Step,
     keep: bool,
-) -> Vec<(usize, String, TokenStream)> {
+    cx: &'a Context<'_>,
+    mut found: impl FnMut(usize, (&'a str, usize, bool), &dyn Fn() -> TokenStream),
+) {
     // The Rust value of an action is that of the step only if nothing is around the action.
     let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && policy::is_plain(step);
-    let actions = flow::actions(&step.body).into_iter().enumerate();
     let mut tools = 0;
-    let starts = actions.filter_map(|(number, path)| {
+    for (number, path) in flow::actions(&step.body).into_iter().enumerate() {
         let site = site + number;
         match (path, &step.ty, &step.body) {
             (Some(path), ..) => {
-                let arguments = flow::arguments(index, tools, path);
+                let same = (&*cx.tools[index][tools], 0, keep);
+                found(site, same, &|| {
+                    let arguments = flow::arguments(index, tools, path);
+                    quote!(<__App as __plan::Calls<#arguments>>::start(__app, __request, #keep))
+                });
                 tools += 1;
-                let same = format!("{} {keep}", path_text(path));
-                let start =
-                    quote!(<__App as __plan::Calls<#arguments>>::start(__app, __request, #keep));
-                Some((site, same, start))
             }
-            (None, Some(ty), Body::Compute(_)) => Some((
-                site,
-                format!("#{site}"),
-                quote!(__request.compute::<#ty>(#keep)),
-            )),
-            _ => None,
+            (None, Some(ty), Body::Compute(_)) => {
+                found(
+                    site,
+                    ("", site, keep),
+                    &|| quote!(__request.compute::<#ty>(#keep)),
+                );
+            }
+            _ => {}
         }
-    });
-    starts.collect()
+    }
 }
 
-/// The bounds that the step asks of an application. They name the tools by the aliases of their types, so that rustc has one
+/// The bound that a tool of a step asks of an application. It names the tool by the alias of its type, so that rustc has one
 /// thing to say of a path that leads nowhere.
-pub(super) fn bounds(index: usize, step: &Step) -> Vec<(String, TokenStream)> {
-    let paths = flow::actions(&step.body).into_iter().flatten();
-    let bounds = paths.enumerate().map(|(number, path)| {
-        let (start, end) = ends(path);
-        let calls = super::reference::path(&["Calls"], start, end);
-        let arguments = flow::arguments(index, number, path);
-        let bound = quote_spanned!(end=> __App: #calls<#arguments>);
-        (path_text(path), bound)
-    });
-    bounds.collect()
+pub(super) fn bound(index: usize, number: usize, path: &syn::Path) -> TokenStream {
+    let (start, end) = ends(path);
+    let calls = super::reference::path(&["Calls"], start, end);
+    let arguments = flow::arguments(index, number, path);
+    quote_spanned!(end=> __App: #calls<#arguments>)
 }

@@ -1,9 +1,10 @@
 //! Values: as an expression for rustc to check, and as a template.
 
+use super::Context;
 use super::binding::Frame;
-use super::reference::{self, path};
-use super::{Context, slice, text};
-use crate::ast::{Json, Reference, Scalar, Value};
+use super::data::{Constants, Data};
+use super::reference::path;
+use crate::ast::{Json, Scalar, Value};
 use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -15,7 +16,7 @@ use syn::{Lit, Path};
 pub(super) struct Builder<'a> {
     pub(super) cx: &'a Context<'a>,
     /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and behind it.
-    pub(super) bindings: TokenStream,
+    pub(super) bindings: Bindings,
     /// Constants that check it apart: where one fails, nothing that uses the step fails after it.
     pub(super) apart: TokenStream,
     /// The roots that the body uses, each with the name that first mentions it.
@@ -26,29 +27,82 @@ pub(super) struct Builder<'a> {
     pub(super) rebound: HashSet<Source>,
     /// What gives the slots of computed values their types where the data, which does so too, is not beside them.
     pub(super) types: TokenStream,
+    /// The data of the plan; what is expanded is written to it.
+    pub(super) data: &'a mut Data,
+    /// What the data needs that only rustc knows.
+    pub(super) constants: Constants,
+    /// Which part of the plan this is.
+    pub(super) part: usize,
     count: usize,
 }
 
-/// A value, expanded.
-pub(super) struct Expanded {
-    /// An expression that stands where the value stands, in code that is only type-checked.
-    pub(super) check: TokenStream,
-    /// The value as data.
-    pub(super) data: TokenStream,
+/// Statements, in order.
+#[derive(Default)]
+pub(super) struct Bindings(Vec<Binding>);
+
+enum Binding {
+    Statement(TokenStream),
+    /// An expression that is only type-checked.
+    Check(TokenStream),
+}
+
+impl Bindings {
+    pub(super) fn extend(&mut self, statement: TokenStream) {
+        self.0.push(Binding::Statement(statement));
+    }
+
+    pub(super) fn check(&mut self, expression: TokenStream) {
+        self.0.push(Binding::Check(expression));
+    }
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(cx: &'a Context<'a>) -> Self {
+    pub(super) fn new(cx: &'a Context<'a>, data: &'a mut Data) -> Self {
+        let part = data.next_part();
         Self {
             cx,
-            bindings: TokenStream::new(),
+            bindings: Bindings::default(),
             apart: TokenStream::new(),
             roots: BTreeMap::new(),
             frames: Vec::new(),
             rebound: HashSet::new(),
             types: TokenStream::new(),
+            data,
+            part,
+            constants: Constants::default(),
             count: 0,
         }
+    }
+
+    /// Adds a constant to the plan's table, and gives its number.
+    pub(super) fn constant(&mut self, constant: TokenStream) -> usize {
+        self.constants.add(constant, self.data)
+    }
+
+    /// The number of a constant that several places use.
+    pub(super) fn shared_constant(
+        &mut self,
+        same: &str,
+        constant: impl FnOnce() -> TokenStream,
+    ) -> usize {
+        self.constants.share(same, constant, self.data)
+    }
+
+    /// The item that checks all that was expanded, and holds the constants.
+    pub(super) fn into_item(self, name: Ident) -> TokenStream {
+        // A function costs rustc less than a `const`, and is enough where nothing has to be evaluated.
+        let is_function = self.constants.is_empty();
+        let bindings = self.bindings_in(is_function);
+        let apart = self.apart;
+        let item = if is_function {
+            // No lint about names is for the author: the name is the macro's own, whatever it is made of.
+            let mut name = name;
+            name.set_span(Span::mixed_site());
+            quote!(fn #name() { #bindings })
+        } else {
+            self.constants.into_item(name, &bindings, self.data)
+        };
+        quote!(#apart #item)
     }
 
     /// A name of the macro's own.
@@ -65,229 +119,236 @@ impl<'a> Builder<'a> {
 
     /// All bindings and checks, with the roots first.
     pub(super) fn bindings(&self) -> TokenStream {
+        self.bindings_in(false)
+    }
+
+    fn bindings_in(&self, is_function: bool) -> TokenStream {
         let roots = self.roots.iter().map(|(source, name)| {
             let ty = self.cx.type_of(*source);
             let unread = self.rebound.contains(source);
             let allow = unread.then(|| quote!(#[allow(unused_variables)]));
             quote!(#allow let #name = __plan::root::<#ty>();)
         });
-        let bindings = &self.bindings;
-        quote!(#(#roots)* #bindings)
+        let mut tokens = quote!(#(#roots)*);
+        for binding in &self.bindings.0 {
+            match binding {
+                Binding::Statement(statement) => tokens.extend(statement.clone()),
+                // What is never called needs no closure around it.
+                Binding::Check(check) if is_function => tokens.extend(quote!(let _ = #check;)),
+                Binding::Check(check) => tokens.extend(quote!(let _ = || #check;)),
+            }
+        }
+        tokens
     }
 
-    /// Expands a value that stands where rustc knows which type it needs.
-    pub(super) fn value(&mut self, value: &Value) -> Expanded {
+    /// Writes a value as data, and gives an expression for it in code that is only type-checked, where rustc knows which type the
+    /// place needs.
+    pub(super) fn value(&mut self, value: &Value) -> TokenStream {
         match value {
-            Value::Scalar(scalar) => Expanded {
-                check: self::scalar(scalar),
-                data: scalar_data(scalar),
-            },
+            Value::Scalar(scalar) => {
+                self.scalar_data(scalar);
+                self::scalar(scalar)
+            }
             Value::None(none) => {
+                self.data.tag('n');
                 let at = none.span();
-                Expanded {
-                    check: {
-                        let from = path(&["FromNone", "none"], at, at);
-                        quote_spanned!(at=> #from())
-                    },
-                    data: quote!(__plan::Template::Null),
-                }
+                let from = path(&["FromNone", "none"], at, at);
+                quote_spanned!(at=> #from())
             }
             Value::Some(some, paren, value) => {
-                let Expanded { check, data } = self.value(value);
+                let check = self.value(value);
                 let end = paren.span.close();
                 let from = path(&["FromSome", "some"], some.span(), end);
-                Expanded {
-                    check: quote_spanned!(end=> #from(#check)),
-                    data,
-                }
+                quote_spanned!(end=> #from(#check))
             }
             Value::List(bracket, values) => {
-                let values: Vec<Expanded> = values.iter().map(|value| self.value(value)).collect();
-                let (check, data) = unzip(values);
+                let check = self.values(values);
                 let (start, end) = (bracket.span.open(), bracket.span.close());
                 let list = path(&["List", "list"], start, end);
                 let mut elements = Group::new(proc_macro2::Delimiter::Bracket, quote!(#(#check),*));
                 elements.set_span(bracket.span.join());
-                let data = slice(&data);
-                Expanded {
-                    check: quote_spanned!(end=> #list(#elements)),
-                    data: quote!(__plan::Template::List(#data)),
-                }
+                quote_spanned!(end=> #list(#elements))
             }
             Value::Tuple(paren, values) => {
                 let at = paren.span.join();
-                let values: Vec<Expanded> = values.iter().map(|value| self.value(value)).collect();
-                let (check, data) = unzip(values);
-                let elements = slice(&data);
-                let data = if data.is_empty() {
-                    quote!(__plan::Template::Null)
-                } else {
-                    quote!(__plan::Template::List(#elements))
-                };
-                Expanded {
-                    check: quote_spanned!(at=> (#(#check,)*)),
-                    data,
+                if values.is_empty() {
+                    self.data.tag('n');
+                    return quote_spanned!(at=> ());
                 }
+                let check = self.values(values);
+                quote_spanned!(at=> (#(#check,)*))
             }
             Value::Literal(literal) => {
-                let (name, data) = self.literal(literal);
+                let name = self.literal(literal);
                 let (start, end) = ends(&literal.path);
                 let mut name = name;
                 name.set_span(start.resolved_at(name.span()));
-                Expanded {
-                    check: fits(it(&name, end), start, end),
-                    data,
-                }
+                fits(it(&name, end), start, end)
             }
             Value::Json(at, json) => {
-                let data = self.json(json);
+                self.json(json);
                 let untyped = quote_spanned!(*at=> __plan::untyped());
-                Expanded {
-                    check: fits(untyped, *at, *at),
-                    data,
-                }
+                fits(untyped, *at, *at)
             }
             Value::Format(format) => self.format(format),
             Value::Reference(reference) => {
-                let (way, data) = self.reference(reference);
+                let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                Expanded {
-                    check: fits(it(&way, end), start, end),
-                    data,
-                }
+                fits(it(&way, end), start, end)
             }
             Value::Computed(computed) => {
-                let (name, data) = self.computed(computed);
-                Expanded {
-                    check: quote!(#name.value()),
-                    data,
-                }
-            }
-            Value::Broken => Expanded {
-                check: quote!(__plan::any()),
-                data: quote!(__plan::Template::Null),
-            },
-        }
-    }
-
-    /// Expands a value that gives its place its type: an expression of that type, and the value as data.
-    pub(super) fn inferred(&mut self, value: &Value) -> (TokenStream, TokenStream) {
-        match value {
-            Value::Reference(reference) => {
-                let (way, data) = self.reference(reference);
-                let end = reference.end;
-                let it = it(&way, end);
-                (quote_spanned!(end=> #it.value()), data)
-            }
-            Value::Literal(literal) => {
-                let (name, data) = self.literal(literal);
-                (quote!(#name.value()), data)
-            }
-            Value::Scalar(scalar) if !matches!(scalar.lit, Lit::Str(_)) => {
-                let (minus, lit) = (&scalar.minus, &scalar.lit);
-                (quote!(#minus #lit), scalar_data(scalar))
-            }
-            Value::Scalar(_) | Value::Format(_) => {
-                let data = self.value(value).data;
-                (quote!(__plan::any::<__plan::String>()), data)
-            }
-            Value::Json(_, json) => (
-                quote!(__plan::any::<__plan::serde_json::Value>()),
-                self.json(json),
-            ),
-            Value::Some(some, _, value) => {
-                let (check, data) = self.inferred(value);
-                let at = some.span();
-                (
-                    quote_spanned!(at=> ::core::option::Option::Some(#check)),
-                    data,
-                )
-            }
-            Value::List(_, values) => {
-                let (check, data): (Vec<_>, Vec<_>) =
-                    values.iter().map(|value| self.inferred(value)).unzip();
-                let data = slice(&data);
-                (
-                    quote!(__plan::vec![#(#check),*]),
-                    quote!(__plan::Template::List(#data)),
-                )
-            }
-            Value::Tuple(_, values) if !values.is_empty() => {
-                let (check, data): (Vec<_>, Vec<_>) =
-                    values.iter().map(|value| self.inferred(value)).unzip();
-                let data = slice(&data);
-                (quote!((#(#check,)*)), quote!(__plan::Template::List(#data)))
+                let name = self.computed(computed);
+                quote!(#name.value())
             }
             Value::Broken => {
-                // As a type, the message says that there is none, so that nothing else is said; it is shown once.
-                let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
-                (quote!(__plan::any::<#ty>()), quote!(__plan::Template::Null))
-            }
-            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => {
-                let Expanded { check, data } = self.value(value);
-                (check, data)
+                self.data.tag('n');
+                quote!(__plan::any())
             }
         }
     }
 
-    /// Expands a value that stands where any JSON can stand.
-    pub(super) fn untyped(&mut self, value: &Value) -> TokenStream {
+    /// A list of values.
+    fn values(&mut self, values: &[Value]) -> Vec<TokenStream> {
+        self.data.tag('l');
+        self.data.number(values.len());
+        values.iter().map(|value| self.value(value)).collect()
+    }
+
+    /// Writes a value that gives its place its type, and gives an expression of that type.
+    pub(super) fn inferred(&mut self, value: &Value) -> TokenStream {
+        match value {
+            Value::Reference(reference) => {
+                let way = self.reference(reference);
+                let end = reference.end;
+                let it = it(&way, end);
+                quote_spanned!(end=> #it.value())
+            }
+            Value::Literal(literal) => {
+                let name = self.literal(literal);
+                quote!(#name.value())
+            }
+            Value::Scalar(scalar) if !matches!(scalar.lit, Lit::Str(_)) => {
+                self.scalar_data(scalar);
+                let (minus, lit) = (&scalar.minus, &scalar.lit);
+                quote!(#minus #lit)
+            }
+            Value::Scalar(_) | Value::Format(_) => {
+                self.value(value);
+                quote!(__plan::any::<__plan::String>())
+            }
+            Value::Json(_, json) => {
+                self.json(json);
+                quote!(__plan::any::<__plan::serde_json::Value>())
+            }
+            Value::Some(some, _, value) => {
+                let check = self.inferred(value);
+                let at = some.span();
+                quote_spanned!(at=> ::core::option::Option::Some(#check))
+            }
+            Value::List(_, values) => {
+                let check = self.inferred_values(values);
+                quote!(__plan::vec![#(#check),*])
+            }
+            Value::Tuple(_, values) if !values.is_empty() => {
+                let check = self.inferred_values(values);
+                quote!((#(#check,)*))
+            }
+            Value::Broken => {
+                self.data.tag('n');
+                // As a type, the message says that there is none, so that nothing else is said; it is shown once.
+                let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
+                quote!(__plan::any::<#ty>())
+            }
+            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => self.value(value),
+        }
+    }
+
+    fn inferred_values(&mut self, values: &[Value]) -> Vec<TokenStream> {
+        self.data.tag('l');
+        self.data.number(values.len());
+        values.iter().map(|value| self.inferred(value)).collect()
+    }
+
+    /// Writes a value that stands where any JSON can stand.
+    pub(super) fn untyped(&mut self, value: &Value) {
         match value {
             Value::Some(_, _, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
-                let values: Vec<TokenStream> =
-                    values.iter().map(|value| self.untyped(value)).collect();
-                let values = slice(&values);
-                quote!(__plan::Template::List(#values))
+                self.data.tag('l');
+                self.data.number(values.len());
+                for value in values {
+                    self.untyped(value);
+                }
             }
             Value::Reference(reference) => {
-                let (way, data) = self.reference(reference);
-                self.bindings.extend(quote!(let _ = || { let _ = #way; };));
-                data
+                let way = self.reference(reference);
+                let it = it(&way, reference.end);
+                self.bindings.extend(quote!(let _ = || { let _ = #it; };));
             }
-            other => self.value(other).data,
+            other => {
+                self.value(other);
+            }
         }
     }
 
-    fn json(&mut self, json: &Json) -> TokenStream {
+    fn json(&mut self, json: &Json) {
         match json {
-            Json::Null => quote!(__plan::Template::Null),
+            Json::Null => self.data.tag('n'),
             Json::Value(value) => self.untyped(value),
             Json::List(elements) => {
-                let elements: Vec<TokenStream> =
-                    elements.iter().map(|element| self.json(element)).collect();
-                let elements = slice(&elements);
-                quote!(__plan::Template::List(#elements))
+                self.data.tag('l');
+                self.data.number(elements.len());
+                for element in elements {
+                    self.json(element);
+                }
             }
             Json::Object(members) => {
-                let members = members.iter().map(|(key, member)| {
-                    let key = text(&key.value());
-                    let value = self.json(member);
-                    quote!(__plan::Entry { key: __plan::Key::Name(#key), value: #value })
-                });
-                let members = slice(&members.collect::<Vec<_>>());
-                quote!(__plan::Template::Object(#members))
+                self.data.tag('j');
+                self.data.number(members.len());
+                for (key, member) in members {
+                    self.data.text(&key.value());
+                    self.json(member);
+                }
             }
         }
     }
 
-    /// Expands a reference: the way that it goes, which the code that is only type-checked must hold, and its data.
-    pub(super) fn reference(&mut self, reference: &Reference) -> (TokenStream, TokenStream) {
-        let mut root = reference.root.clone();
-        if reference.local.is_none()
-            && let Some(source) = self.cx.names.get(&root)
-        {
-            let bound = self.roots.entry(source).or_insert_with(|| root.clone());
-            root.set_span(root.span().resolved_at(bound.span()));
+    fn scalar_data(&mut self, scalar: &Scalar) {
+        let negative = scalar.minus.is_some();
+        let data = &mut *self.data;
+        match &scalar.lit {
+            Lit::Str(string) => {
+                data.tag('s');
+                data.text(&string.value());
+            }
+            Lit::Char(char) => {
+                data.tag('s');
+                data.text(char.value().encode_utf8(&mut [0; 4]));
+            }
+            Lit::Bool(bool) => data.tag(if bool.value { '1' } else { '0' }),
+            Lit::Byte(byte) => {
+                data.tag('u');
+                data.number(byte.value());
+            }
+            Lit::Int(int) if negative && int.base10_digits() != "0" => {
+                // `-9223372036854775808` is one, though its digits alone are not.
+                let value: i64 = format!("-{}", int.base10_digits())
+                    .parse()
+                    .unwrap_or_default();
+                data.tag('-');
+                data.number(value.unsigned_abs());
+            }
+            Lit::Int(int) => {
+                data.tag('u');
+                data.number(int.base10_digits().parse::<u64>().unwrap_or_default());
+            }
+            Lit::Float(float) => {
+                let value: f64 = float.base10_digits().parse().unwrap_or_default();
+                data.tag('d');
+                data.text(&format!("{:?}", if negative { -value } else { value }));
+            }
+            _ => data.tag('n'),
         }
-        let cx = self.cx;
-        let reference::Expanded {
-            bindings,
-            way,
-            data,
-        } = reference::expand(reference, &root, |at| self.fresh_at("t", at), cx);
-        self.bindings.extend(bindings);
-        (way, quote!(__plan::Template::Reference(#data)))
     }
 }
 
@@ -306,16 +367,18 @@ pub(super) fn fits(it: TokenStream, start: Span, end: Span) -> TokenStream {
 
 /// The first and the last place of a path.
 pub(super) fn ends(path: &Path) -> (Span, Span) {
+    // Asking for tokens costs much, and nearly all paths are names alone.
+    if let (None, Some(first), Some(last)) = (
+        path.leading_colon,
+        path.segments.first(),
+        path.segments.last(),
+    ) && last.arguments.is_none()
+    {
+        return (first.ident.span(), last.ident.span());
+    }
     let mut spans = path.to_token_stream().into_iter().map(|tree| tree.span());
     let start = spans.next().unwrap_or_else(|| path.span());
     (start, spans.last().unwrap_or(start))
-}
-
-pub(super) fn unzip(values: Vec<Expanded>) -> (Vec<TokenStream>, Vec<TokenStream>) {
-    values
-        .into_iter()
-        .map(|Expanded { check, data }| (check, data))
-        .unzip()
 }
 
 fn scalar(scalar: &Scalar) -> TokenStream {
@@ -335,40 +398,5 @@ fn scalar(scalar: &Scalar) -> TokenStream {
             let from = path(&["FromLiteral", "from_literal"], start, at);
             quote_spanned!(at=> #from(#minus #lit))
         }
-    }
-}
-
-fn scalar_data(scalar: &Scalar) -> TokenStream {
-    let negative = scalar.minus.is_some();
-    match &scalar.lit {
-        Lit::Str(string) => {
-            let string = text(&string.value());
-            quote!(__plan::Template::String(#string))
-        }
-        Lit::Char(char) => {
-            let string = text(&char.value().to_string());
-            quote!(__plan::Template::String(#string))
-        }
-        Lit::Bool(bool) => quote!(__plan::Template::Bool(#bool)),
-        Lit::Byte(byte) => {
-            let byte = u64::from(byte.value());
-            quote!(__plan::Template::Number(__plan::Number::Unsigned(#byte)))
-        }
-        Lit::Int(int) if negative && int.base10_digits() != "0" => {
-            let value: i64 = format!("-{}", int.base10_digits())
-                .parse()
-                .unwrap_or_default();
-            quote!(__plan::Template::Number(__plan::Number::Signed(#value)))
-        }
-        Lit::Int(int) => {
-            let value: u64 = int.base10_digits().parse().unwrap_or_default();
-            quote!(__plan::Template::Number(__plan::Number::Unsigned(#value)))
-        }
-        Lit::Float(float) => {
-            let value: f64 = float.base10_digits().parse().unwrap_or_default();
-            let value = if negative { -value } else { value };
-            quote!(__plan::Template::Number(__plan::Number::Float(#value)))
-        }
-        _ => quote!(__plan::Template::Null),
     }
 }

@@ -48,6 +48,7 @@ mod body;
 mod display;
 mod graph;
 pub(crate) mod json;
+mod lazy;
 mod picture;
 #[cfg(feature = "dynamic")]
 mod plain;
@@ -61,6 +62,7 @@ mod written;
 #[cfg(feature = "dynamic")]
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
+pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
 pub use picture::{Direction, Dot, Mermaid};

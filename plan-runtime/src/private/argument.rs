@@ -1,6 +1,6 @@
 //! Whether a value fits where it stands.
 
-use super::cursor::{Unclear, Unknown, Way, unreachable};
+use super::cursor::{Unclear, Unknown, unreachable};
 use super::literal::Slot;
 use crate::resolve::{ResolveError, Show};
 use serde::de::DeserializeOwned;
@@ -21,37 +21,6 @@ pub struct Untyped;
 
 /// A value of type `T`, which is there as `K` says.
 pub struct Given<K, T>(PhantomData<(K, T)>);
-
-impl<T> Way<Option<T>> {
-    /// What the reference gives.
-    pub fn it(self) -> Given<Opt, T> {
-        unreachable()
-    }
-}
-
-/// What a reference to untyped JSON gives: looked for behind the inherent method of `Option`.
-pub trait ItUntyped {
-    /// What the reference gives.
-    fn it(self) -> Given<Untyped, Value>;
-}
-
-impl ItUntyped for Way<Value> {
-    fn it(self) -> Given<Untyped, Value> {
-        unreachable()
-    }
-}
-
-/// What a reference of any other type gives: looked for last, since it takes a reference.
-pub trait It<T> {
-    /// What the reference gives.
-    fn it(&self) -> Given<Plain, T>;
-}
-
-impl<T> It<T> for Way<T> {
-    fn it(&self) -> Given<Plain, T> {
-        unreachable()
-    }
-}
 
 impl<T> Given<Plain, T> {
     /// The value, as the output of a plan whose type is not said.

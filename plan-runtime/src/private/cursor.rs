@@ -1,6 +1,8 @@
 //! References, as types: each part of `inbox.data[0].id` becomes an expression over the author's own tokens, in closures that are
 //! never called, so that rustc checks it. A [`Way`] says what a reference has led to so far.
 
+use super::argument::{Given, Opt, Plain, Untyped as Json};
+use super::decode::Constant;
 use crate::shape::TypeShape;
 use crate::{Shape, Tool};
 use serde_json::Value;
@@ -104,19 +106,24 @@ impl<T> Clone for Known<T> {
 impl<T> Copy for Known<T> {}
 
 impl<T> Known<T> {
-    /// The segment of a field.
+    /// What it says.
     #[must_use]
+    pub const fn shape(self) -> Constant {
+        Constant::Shape(self.0)
+    }
+
+    /// Checks that a reference can lead to a field; `last` says that the reference ends there.
     #[track_caller]
-    pub const fn key(self, ident: &'static str, last: bool) -> crate::plan::Segment {
-        super::segment::output(self.0, ident, last)
+    pub const fn check(self, ident: &'static str, last: bool) {
+        super::segment::output(self.0, ident, last);
     }
 }
 
 impl<A: Asked> Way<A> {
-    /// The segment of a `?` that means this.
+    /// What a `?` that means this says of its segment.
     #[must_use]
-    pub const fn optional(self) -> crate::plan::Segment {
-        crate::plan::Segment::Optional(A::UNTYPED)
+    pub const fn optional(self) -> Constant {
+        Constant::Optional(A::UNTYPED)
     }
 }
 
@@ -130,19 +137,73 @@ pub struct Looked<K, T>(PhantomData<(K, T)>);
 impl<T, P, W> Way<Option<T>, P, W> {
     /// An `Option` cannot be looked into.
     pub fn kind(self) -> Looked<Perhaps, T> {
-        Looked(PhantomData)
+        unreachable()
+    }
+
+    /// What the reference gives.
+    pub fn it(self) -> Given<Opt, T> {
+        unreachable()
     }
 }
 
-/// Whether something can be looked into; the inherent method of `Option` goes first.
-pub trait Kind<T> {
-    /// Anything but an `Option` can.
-    fn kind(self) -> Looked<There, T>;
+/// What a place that holds an `Option` is. It takes the place by value, so the compiler looks for it before [`AtValue`].
+pub trait AtOption<T> {
+    /// An `Option` cannot be looked into.
+    fn kind(self) -> Looked<Perhaps, T>;
+    /// What the reference gives.
+    fn it(self) -> Given<Opt, T>;
 }
 
-impl<T, P, W> Kind<T> for Way<T, P, W> {
-    fn kind(self) -> Looked<There, T> {
-        Looked(PhantomData)
+impl<T> AtOption<T> for &Option<T> {
+    fn kind(self) -> Looked<Perhaps, T> {
+        unreachable()
+    }
+    fn it(self) -> Given<Opt, T> {
+        unreachable()
+    }
+}
+
+/// What a place that holds JSON of any kind gives. It takes the place by value, so the compiler looks for it before [`AtValue`].
+pub trait AtJson {
+    /// What the reference gives.
+    fn it(self) -> Given<Json, Value>;
+}
+
+impl AtJson for Way<Value> {
+    fn it(self) -> Given<Json, Value> {
+        unreachable()
+    }
+}
+
+impl AtJson for &Value {
+    fn it(self) -> Given<Json, Value> {
+        unreachable()
+    }
+}
+
+/// What a place of any other type is. It takes a reference to the place, so the compiler looks for it last.
+pub trait AtValue<T> {
+    /// It can be looked into.
+    fn kind(&self) -> Looked<There, T>;
+    /// What the reference gives.
+    fn it(&self) -> Given<Plain, T>;
+}
+
+impl<T, P, W> AtValue<T> for Way<T, P, W> {
+    fn kind(&self) -> Looked<There, T> {
+        unreachable()
+    }
+    fn it(&self) -> Given<Plain, T> {
+        unreachable()
+    }
+}
+
+impl<T> AtValue<T> for &T {
+    fn kind(&self) -> Looked<There, T> {
+        unreachable()
+    }
+    fn it(&self) -> Given<Plain, T> {
+        unreachable()
     }
 }
 
@@ -154,23 +215,29 @@ impl<T, P, W> Kind<T> for Way<T, P, W> {
 )]
 pub trait Present<K>: Sized {
     /// The type itself.
-    type Itself: 'static;
+    type Itself;
 
-    /// The value.
+    /// The value. Where it may be absent, its type is unknown, so that nothing more is said of what is done with it.
     #[must_use]
-    fn look(_: Looked<K, Self>) -> &'static Self::Itself {
+    fn look<'a>(_: Looked<K, Self>) -> &'a Self::Itself {
         unreachable()
     }
 
-    /// The value, and what its type says of its fields.
+    /// The value, of which a field is wanted.
     #[must_use]
-    fn see(_: Looked<K, Self>, _: Known<Self>) -> &'static Self::Itself {
+    fn field<'a>(_: Looked<K, Self>) -> &'a Self {
+        unreachable()
+    }
+
+    /// The same, and what its type says of its fields.
+    #[must_use]
+    fn see<'a>(_: Looked<K, Self>, _: Known<Self>) -> &'a Self {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: 'static> Present<There> for T {
+impl<T> Present<There> for T {
     type Itself = T;
 }
 

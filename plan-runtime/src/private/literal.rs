@@ -2,9 +2,9 @@
 
 use super::argument::{Given, Plain};
 use super::cursor::{Shaped, unreachable};
+use super::decode::Constant;
 use super::segment;
 use crate::Tool;
-use crate::plan::{Key, Tag};
 use crate::resolve::{Compute, ResolveError, Scope};
 use crate::shape::TypeShape;
 use serde::Serialize;
@@ -60,11 +60,16 @@ impl<T, S> Literal<T, S> {
 pub struct Names(TypeShape);
 
 impl Names {
-    /// Where a field stands.
+    /// The names.
     #[must_use]
+    pub const fn shape(self) -> Constant {
+        Constant::Shape(self.0)
+    }
+
+    /// Checks that a field has one.
     #[track_caller]
-    pub const fn key(self, variant: &'static str, ident: &'static str) -> Key {
-        segment::argument(self.0, variant, ident)
+    pub const fn key(self, variant: &'static str, ident: &'static str) {
+        segment::argument(self.0, variant, ident);
     }
 
     /// Checks a field of a tuple literal.
@@ -79,11 +84,10 @@ impl Names {
         segment::rest(self.0, given);
     }
 
-    /// Which variant it is.
-    #[must_use]
+    /// Checks the variant.
     #[track_caller]
-    pub const fn tag(self, variant: &'static str) -> Tag {
-        segment::tag(self.0, variant)
+    pub const fn tag(self, variant: &'static str) {
+        segment::tag(self.0, variant);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod argument;
 mod cursor;
+mod decode;
 pub mod editor;
 mod flow;
 mod literal;
@@ -10,12 +11,14 @@ mod segment;
 mod shared;
 
 pub use argument::{
-    Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, It, ItUntyped, List,
-    NotAbsent, Shown, any, show, shown, untyped,
+    Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List, NotAbsent,
+    Shown, any, show, shown, untyped,
 };
 pub use cursor::{
-    Elements, IsTool, Kind, OrAbsent, Present, Shaped, Unknown, Way, here, root, whole,
+    AtJson, AtOption, AtValue, Elements, IsTool, OrAbsent, Present, Shaped, Unknown, Way, here,
+    root, whole,
 };
+pub use decode::{Constant, decode};
 pub use flow::{
     Items, Joins, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element,
     own, part,
@@ -26,12 +29,9 @@ pub use run::{
     kept_input,
 };
 pub use segment::cycle;
-pub use shared::{Called, NO_POLICY, NO_STEPS, NO_TEXT};
+pub use shared::Called;
 
-pub use crate::plan::{
-    Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,
-    Output, Part, Plan, Policy, Reference, Segment, Shared, Source, Step, Tag, Template, ToolInfo,
-};
+pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Held, ResolveError, Scope, encode};
 pub use crate::shape::probe::{NotProbed, Probe};
 pub use crate::shape::{Field, Omitted, Place, Tagging, TypeShape, Variant};
@@ -39,9 +39,7 @@ pub use crate::tool::{Finish, NoFinish, Outcome};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};
 pub use serde;
 pub use serde_json;
-pub use std::borrow::Cow;
 pub use std::format;
 pub use std::string::String;
-pub use std::time::Duration;
 pub use std::vec;
 pub use std::vec::Vec;

@@ -1,5 +1,6 @@
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
+use crate::plan::LazyPlan;
 use crate::resolve::{Held, ResolveError};
 use crate::{Call, Plan, Result, Run};
 use serde::Serialize;
@@ -58,14 +59,14 @@ where
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.
 pub struct Inline<S, O> {
-    plan: &'static Plan,
+    plan: &'static LazyPlan,
     types: PhantomData<fn() -> (S, O)>,
 }
 
 impl<S, O> Inline<S, O> {
     /// A plan with an output of the witness' type.
     #[must_use]
-    pub const fn new(plan: &'static Plan, _: PhantomData<fn() -> O>) -> Self {
+    pub const fn new(plan: &'static LazyPlan, _: PhantomData<fn() -> O>) -> Self {
         Self {
             plan,
             types: PhantomData,
@@ -74,7 +75,7 @@ impl<S, O> Inline<S, O> {
 
     /// The plan as data.
     #[must_use]
-    pub const fn plan(&self) -> &'static Plan {
+    pub fn plan(&self) -> &'static Plan {
         self.plan
     }
 

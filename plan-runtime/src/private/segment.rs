@@ -1,12 +1,12 @@
-//! The JSON side of a field, looked up at compile time.
+//! The JSON side of a field: whether it has one is checked at compile time, and it is looked up where a plan is decoded.
 
 use crate::plan::{Absent, Key, Segment, Tag};
 use crate::shape::{Field, Omitted, Place, TypeShape, Variant};
 use std::borrow::Cow;
 
-/// The segment that a field of an output becomes; `last` says that the reference ends there.
+/// The field of an output; `last` says that the reference ends there.
 #[track_caller]
-pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) -> Segment {
+pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) -> &'static Field {
     let field = match shape {
         TypeShape::Struct(fields) => find(fields, ident),
         TypeShape::Opaque | TypeShape::Enum(..) => None,
@@ -25,21 +25,14 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
             "` is written by a function of its own (`#[serde(with)]`), so what is inside it is not known",
         ])
     }
-    let absent = match field.omitted {
-        Omitted::Never => Absent::Error,
-        Omitted::Null => Absent::Null,
-        Omitted::Default(default) => Absent::Default(default),
-    };
     match field.output {
-        Place::Key(name) => Segment::Key(Cow::Borrowed(name), absent),
-        Place::Index(index) => Segment::Index(index, absent),
-        Place::Inner => Segment::Same,
+        Place::Key(_) | Place::Index(_) | Place::Inner => {}
         Place::Flattened if last => fail(&[
             "`",
             ident,
             "` is flattened (`#[serde(flatten)]`), so in JSON it is no value of its own\nhelp: refer to one of its fields",
         ]),
-        Place::Flattened => Segment::Same,
+        Place::Flattened => {}
         Place::LeftOut(attribute) => fail(&[
             "`",
             ident,
@@ -48,15 +41,32 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
             "` leaves it out when the output is written as JSON",
         ]),
     }
+    field
+}
+
+/// The segment of a field that [`output`] found.
+pub(super) fn segment(field: &Field) -> Segment {
+    let absent = match field.omitted {
+        Omitted::Never => Absent::Error,
+        Omitted::Null => Absent::Null,
+        Omitted::Default(default) => Absent::Default(default),
+    };
+    match field.output {
+        Place::Key(name) => Segment::Key(Cow::Borrowed(name), absent),
+        Place::Index(index) => Segment::Index(index, absent),
+        Place::Inner | Place::Flattened | Place::LeftOut(_) => Segment::Same,
+    }
 }
 
 /// Where a field of a literal stands; `variant` is the last name of the literal's path.
 #[track_caller]
-pub(super) const fn argument(shape: TypeShape, variant: &'static str, ident: &'static str) -> Key {
+pub(super) const fn argument(
+    shape: TypeShape,
+    variant: &'static str,
+    ident: &'static str,
+) -> Place {
     match place(shape, variant, ident) {
-        Place::Key(name) => Key::Name(Cow::Borrowed(name)),
-        Place::Flattened => Key::Flattened,
-        Place::Inner => Key::Inner,
+        place @ (Place::Key(_) | Place::Flattened | Place::Inner) => place,
         Place::Index(_) => fail(&[
             "`",
             ident,
@@ -71,6 +81,15 @@ pub(super) const fn argument(shape: TypeShape, variant: &'static str, ident: &'s
             attribute,
             "` leaves it out when the value is read from JSON",
         ]),
+    }
+}
+
+/// The key of a place that [`argument`] found.
+pub(super) fn key(place: Place) -> Key {
+    match place {
+        Place::Key(name) => Key::Name(Cow::Borrowed(name)),
+        Place::Flattened => Key::Flattened,
+        Place::Inner | Place::Index(_) | Place::LeftOut(_) => Key::Inner,
     }
 }
 

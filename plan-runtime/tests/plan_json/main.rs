@@ -91,7 +91,7 @@ fn what_is_wrong_is_said_to_serde() {
         .replace("inbx", "inbox")
         .replace(r#""step": "sent""#, r#""step": "inbox""#);
     let Either::Plan(plan) = serde_json::from_str(&fixed).unwrap();
-    assert_eq!(plan, serde_json::from_str(&fixed).unwrap());
+    assert_eq!(plan, serde_json::from_str::<Plan>(&fixed).unwrap());
     assert_eq!(plan.steps[1].references().len(), 2);
 }
 

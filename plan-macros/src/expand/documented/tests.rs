@@ -18,12 +18,7 @@ fn with<T>(plan: TokenStream, look: impl FnOnce(&Context<'_>) -> T) -> T {
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = Graph::new(&plan, &names);
-    look(&Context {
-        plan: &plan,
-        names: &names,
-        graph: &graph,
-        error: None,
-    })
+    look(&Context::new(&plan, &names, &graph, None))
 }
 
 fn text_of(plan: TokenStream) -> String {

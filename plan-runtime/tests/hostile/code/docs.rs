@@ -8,16 +8,22 @@ use serde_json::json;
 /// A text in which characters that nobody sees are numbers, by the tables of Unicode.
 pub(crate) fn seen(text: &str) -> String {
     let mut seen = String::new();
-    let mut before = ' ';
+    // How many more marks the letter before may have.
+    let mut marks = 0;
     for c in text.chars() {
-        // A mark is seen on a letter.
-        let is_hidden = is_unseen(c) || (c == '\u{301}' && !before.is_alphanumeric());
+        let is_mark = c == '\u{301}';
+        let is_hidden = is_unseen(c) || (is_mark && marks == 0);
         match c {
             '\t' => seen.push(' '),
             c if is_hidden => seen.extend(c.escape_default()),
             c => seen.push(c),
         }
-        before = c;
+        marks = match c {
+            _ if is_hidden => 0,
+            _ if is_mark => marks - 1,
+            c if c.is_alphanumeric() => 4,
+            _ => 0,
+        };
     }
     seen
 }

@@ -1,0 +1,97 @@
+use super::Plan;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::LazyLock;
+
+/// The plan of a `plan!`, which is part of the program: what `Name::PLAN` refers to.
+///
+/// The program holds it in a compact form, which costs the compiler little, and makes a [`Plan`] of that when it is first
+/// used. It derefs to that plan, so it is used as one.
+///
+/// ```
+/// use plan_runtime::plan::{LazyPlan, Plan};
+/// use plan_runtime::plan;
+///
+/// plan! {
+///     Greet(name: String) -> String { format!("Hello, {name}!") }
+/// }
+///
+/// static GREET: &LazyPlan = Greet::PLAN;
+///
+/// fn inputs(plan: &Plan) -> usize { plan.inputs.len() }
+///
+/// assert_eq!((inputs(GREET), GREET.steps.len()), (1, 0));
+/// let mut other: Plan = GREET.clone();
+/// other.description = "Greets somebody.".into();
+/// assert_ne!(*GREET, other);
+/// ```
+pub struct LazyPlan(LazyLock<Plan>);
+
+impl LazyPlan {
+    /// A plan that is made when it is first used. Not for users: `plan!` makes them.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(make: fn() -> Plan) -> Self {
+        Self(LazyLock::new(make))
+    }
+
+    /// A plan of its own, to be changed.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "what is cloned is the plan, as for any reference to one"
+    )]
+    #[must_use]
+    pub fn clone(&self) -> Plan {
+        Plan::clone(self)
+    }
+}
+
+impl Deref for LazyPlan {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.0
+    }
+}
+
+impl AsRef<Plan> for LazyPlan {
+    fn as_ref(&self) -> &Plan {
+        self
+    }
+}
+
+impl fmt::Debug for LazyPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl fmt::Display for LazyPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl serde::Serialize for LazyPlan {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
+impl PartialEq for LazyPlan {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl PartialEq<Plan> for LazyPlan {
+    fn eq(&self, other: &Plan) -> bool {
+        **self == *other
+    }
+}
+
+impl PartialEq<LazyPlan> for Plan {
+    fn eq(&self, other: &LazyPlan) -> bool {
+        *self == **other
+    }
+}

@@ -1,0 +1,390 @@
+//! Makes a plan of the text and the constants that `plan!` emits. `expand/data.rs` of `plan-macros` writes the text, with the same
+//! table:
+//!
+//! | | is written as |
+//! |---|---|
+//! | number | decimal digits, then a space: `12 ` |
+//! | text | its length in bytes as a number, then the bytes: `4 page` |
+//! | list of x | its length as a number, then each x |
+//! | constant | a number: a place in the table of constants |
+//! | duration | seconds and nanoseconds, both numbers |
+//! | plan | name, description (texts), list of inputs, list of steps, output's type (text), output (template) |
+//! | input | name, type, description (texts) |
+//! | step | id, intent (texts), `after`, `needs` (lists of numbers), body, policy |
+//! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
+//! | branch | condition, body |
+//! | condition | `e`: `else` · `h` template: holds · `b` pattern (text) template: `let` · `c` template: chain |
+//! | policy | any of `a` attempts (number), `b` backoff, `m` max, `t` timeout, `d` deadline (durations), `j` and `0` or `1`: jitter, `w`: optional, `e`: optional(each), `f` fallback (template), `c` concurrency (number), then `;` |
+//! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant |
+//! | member | key (text), template |
+//! | field | Rust name (text), template |
+//! | part | `s` text · `v` template, format spec (text), then `-` constant: shown by Rust, or `=`: a text that was formatted already |
+//! | source | `s`, `i` or `l`, then a number |
+//! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional · `=`: nothing in JSON |
+//! | absence | `!`: error · `?`: null · `^`: the whole reference is absent |
+//!
+//! Texts of the plan are slices of the literal. What is not in the notation is a bug of this crate, and panics.
+
+use super::segment;
+use crate::plan::{
+    Absent, Action, Body, Branch, Code, Computed, Condition, Entry, For, Input, Key, Number,
+    Optional, Output, Part, Plan, Policy, Reference, Segment, Shared, Source, Step, Template,
+    ToolInfo,
+};
+use crate::shape::TypeShape;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// What only the compiler knows of a part of a plan.
+#[derive(Clone, Copy)]
+pub enum Constant {
+    /// A tool, and its arguments.
+    Tool(&'static ToolInfo, TypeShape),
+    /// A type with fields that a reference or a literal names.
+    Shape(TypeShape),
+    /// The flag of a [`Segment::Optional`].
+    Optional(bool),
+    /// A computed value.
+    Compute(&'static dyn Code<Computed>),
+    /// What writes a placeholder of `format!`.
+    Show(&'static dyn Code<Part>),
+}
+
+/// Makes a plan of its text and the parts of its table of constants.
+#[must_use]
+pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
+    let mut decoder = Decoder {
+        rest: text,
+        constants: table.concat(),
+        actions: 0,
+        depth: 0,
+    };
+    let plan = decoder.plan();
+    assert!(decoder.rest.is_empty(), "{BUG}");
+    plan
+}
+
+const BUG: &str =
+    "`plan!` has encoded a plan that cannot be decoded: this is a bug of `plan-runtime`";
+
+/// How deep templates and bodies may be nested. rustc does not parse an expression of this depth.
+const DEEPEST: usize = 512;
+
+struct Decoder {
+    rest: &'static str,
+    constants: Vec<Constant>,
+    /// How many actions there were so far, which are numbered.
+    actions: usize,
+    depth: usize,
+}
+
+impl Decoder {
+    fn bug(&self) -> ! {
+        let rest: String = self.rest.chars().take(40).collect();
+        panic!("{BUG}, at `{rest}`")
+    }
+
+    fn tag(&mut self) -> u8 {
+        match self.rest.as_bytes().first() {
+            Some(tag) if tag.is_ascii() => {
+                self.rest = &self.rest[1..];
+                *tag
+            }
+            _ => self.bug(),
+        }
+    }
+
+    fn number<N: std::str::FromStr>(&mut self) -> N {
+        let number = self.rest.split_once(' ').and_then(|(digits, rest)| {
+            let number = digits.parse().ok()?;
+            self.rest = rest;
+            Some(number)
+        });
+        number.unwrap_or_else(|| self.bug())
+    }
+
+    fn str(&mut self) -> &'static str {
+        let length = self.number();
+        match self.rest.split_at_checked(length) {
+            Some((text, rest)) => {
+                self.rest = rest;
+                text
+            }
+            None => self.bug(),
+        }
+    }
+
+    fn text(&mut self) -> Cow<'static, str> {
+        Cow::Borrowed(self.str())
+    }
+
+    fn list<T: Clone>(&mut self, mut element: impl FnMut(&mut Self) -> T) -> Cow<'static, [T]> {
+        let count = self.number();
+        let mut list = Vec::with_capacity(count);
+        for _ in 0..count {
+            list.push(element(self));
+        }
+        Cow::Owned(list)
+    }
+
+    fn constant(&mut self) -> Constant {
+        let number: usize = self.number();
+        match self.constants.get(number) {
+            Some(constant) => *constant,
+            None => self.bug(),
+        }
+    }
+
+    fn shape(&mut self) -> TypeShape {
+        match self.constant() {
+            Constant::Tool(_, shape) | Constant::Shape(shape) => shape,
+            _ => self.bug(),
+        }
+    }
+
+    /// What is one level deeper.
+    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.depth += 1;
+        assert!(self.depth <= DEEPEST, "{BUG}");
+        let value = inside(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn plan(&mut self) -> Plan {
+        Plan {
+            name: self.text(),
+            description: self.text(),
+            inputs: self.list(|it| Input {
+                name: it.text(),
+                type_name: it.text(),
+                description: it.text(),
+            }),
+            steps: self.list(Self::step),
+            output: Output {
+                type_name: self.text(),
+                value: self.template(),
+            },
+        }
+    }
+
+    fn step(&mut self) -> Step {
+        Step {
+            id: self.text(),
+            intent: self.text(),
+            after: self.list(Self::number),
+            needs: self.list(Self::number),
+            body: self.body(),
+            policy: self.policy(),
+        }
+    }
+
+    fn body(&mut self) -> Body {
+        self.deeper(|it| match it.tag() {
+            b'T' => match it.constant() {
+                Constant::Tool(tool, _) => it.action(Some(Shared::Static(tool))),
+                _ => it.bug(),
+            },
+            b'V' => it.action(None),
+            b'I' => Body::If(it.list(|it| Branch {
+                condition: it.condition(),
+                body: it.body(),
+            })),
+            b'F' => Body::For(Cow::Owned(vec![For {
+                pattern: it.text(),
+                list: it.template(),
+                body: it.body(),
+            }])),
+            _ => it.bug(),
+        })
+    }
+
+    fn action(&mut self, tool: Option<Shared<ToolInfo>>) -> Body {
+        let site = self.actions;
+        self.actions += 1;
+        Body::Action(Action {
+            site,
+            tool,
+            args: self.template(),
+        })
+    }
+
+    fn condition(&mut self) -> Condition {
+        match self.tag() {
+            b'e' => Condition::Always,
+            b'h' => Condition::Holds(self.template()),
+            b'b' => Condition::Binds {
+                pattern: self.text(),
+                value: self.template(),
+            },
+            b'c' => Condition::Chain(self.template()),
+            _ => self.bug(),
+        }
+    }
+
+    fn policy(&mut self) -> Shared<Policy> {
+        if let Some(rest) = self.rest.strip_prefix(';') {
+            self.rest = rest;
+            return Shared::default();
+        }
+        let mut policy = Policy::DEFAULT;
+        loop {
+            match self.tag() {
+                b'a' => policy.attempts = self.number(),
+                b'b' => policy.backoff = self.duration(),
+                b'm' => policy.max = self.duration(),
+                b't' => policy.timeout = Some(self.duration()),
+                b'd' => policy.deadline = Some(self.duration()),
+                b'j' => policy.jitter = self.tag() == b'1',
+                b'w' => policy.optional = Optional::Whole,
+                b'e' => policy.optional = Optional::Each,
+                b'f' => policy.fallback = Some(self.template()),
+                b'c' => policy.concurrency = Some(self.number()),
+                b';' => return policy.into(),
+                _ => self.bug(),
+            }
+        }
+    }
+
+    fn duration(&mut self) -> Duration {
+        Duration::new(self.number(), self.number())
+    }
+
+    fn template(&mut self) -> Template {
+        self.deeper(|it| match it.tag() {
+            b'n' => Template::Null,
+            b'0' => Template::Bool(false),
+            b'1' => Template::Bool(true),
+            b'u' => Template::Number(Number::Unsigned(it.number())),
+            b'-' => Template::Number(Number::Signed(0_i64.wrapping_sub_unsigned(it.number()))),
+            b'd' => match it.str().parse() {
+                Ok(float) => Template::Number(Number::Float(float)),
+                Err(_) => it.bug(),
+            },
+            b's' => Template::String(it.text()),
+            b'l' => Template::List(it.list(Self::template)),
+            b'j' => Template::Object(it.list(|it| Entry {
+                key: Key::Name(it.text()),
+                value: it.template(),
+            })),
+            b'a' => {
+                let (shape, variant) = (it.shape(), it.str());
+                Template::Object(it.list(|it| Entry {
+                    key: segment::key(segment::argument(shape, variant, it.str())),
+                    value: it.template(),
+                }))
+            }
+            b'v' => {
+                let tag = segment::tag(it.shape(), it.str());
+                Template::Tagged(tag, Cow::Owned(vec![it.template()]))
+            }
+            b'r' => Template::Reference(it.reference()),
+            b'x' => Template::Text(it.list(Self::part)),
+            b'c' => Template::Computed(Computed {
+                reads: it.list(Self::source),
+                written: it.text(),
+                compute: match it.constant() {
+                    Constant::Compute(compute) => Some(compute),
+                    _ => it.bug(),
+                },
+            }),
+            _ => it.bug(),
+        })
+    }
+
+    fn part(&mut self) -> Part {
+        match self.tag() {
+            b's' => Part::Literal(self.text()),
+            b'v' => Part::Value {
+                value: self.template(),
+                spec: self.text(),
+                show: Some(match self.tag() {
+                    b'=' => &super::Formatted,
+                    b'-' => match self.constant() {
+                        Constant::Show(show) => show,
+                        _ => self.bug(),
+                    },
+                    _ => self.bug(),
+                }),
+            },
+            _ => self.bug(),
+        }
+    }
+
+    fn source(&mut self) -> Source {
+        let source = match self.tag() {
+            b's' => Source::Step,
+            b'i' => Source::Input,
+            b'l' => Source::Local,
+            _ => self.bug(),
+        };
+        source(self.number())
+    }
+
+    fn reference(&mut self) -> Reference {
+        let (source, written) = (self.source(), self.text());
+        let mut path = Vec::new();
+        loop {
+            path.push(match self.tag() {
+                b'.' => {
+                    let (shape, ident) = (self.shape(), self.str());
+                    let last = self.rest.starts_with(';');
+                    segment::segment(segment::output(shape, ident, last))
+                }
+                b'#' => Segment::Index(self.number(), self.absence()),
+                b'k' => Segment::Key(self.text(), self.absence()),
+                b'*' => Segment::Each,
+                b'?' => match self.constant() {
+                    Constant::Optional(untyped) => Segment::Optional(untyped),
+                    _ => self.bug(),
+                },
+                b'=' => Segment::Same,
+                b';' => break,
+                _ => self.bug(),
+            });
+        }
+        Reference {
+            source,
+            path: Cow::Owned(path),
+            written,
+        }
+    }
+
+    fn absence(&mut self) -> Absent {
+        match self.tag() {
+            b'!' => Absent::Error,
+            b'?' => Absent::Null,
+            b'^' => Absent::Stop,
+            _ => self.bug(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    #[should_panic(expected = "this is a bug of `plan-runtime`, at `rest`")]
+    fn an_unknown_letter_is_a_bug() {
+        let _ = decode("1 p0 0 0 0 ?rest", &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "this is a bug of `plan-runtime`")]
+    fn more_than_a_plan_is_a_bug() {
+        let _ = decode("1 p0 0 0 0 nn", &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "this is a bug of `plan-runtime`")]
+    fn a_text_that_is_cut_is_a_bug() {
+        let _ = decode("9 p0 0 0 0 n", &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "this is a bug of `plan-runtime`")]
+    fn nesting_has_a_bound() {
+        let _ = decode(format!("1 p0 0 0 0 {}", "l1 ".repeat(600)).leak(), &[]);
+    }
+}
