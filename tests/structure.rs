@@ -104,7 +104,7 @@ fn missing_paths_are_found() {
     );
 }
 
-/// The paths of made-up code are found, whatever they stand in.
+/// The paths of made-up code are found, wherever they are.
 #[test]
 fn imports_are_found() {
     let lib = "mod a; mod b; mod c; mod d; pub use b::Thing as Renamed; pub use crate::c::{deep::Other, Third};";

@@ -13,8 +13,8 @@ const NONE: u32 = u32::MAX;
 impl Graph {
     /// One cycle for each set of steps that lead to one another, each step leading to the next and the last to the first.
     ///
-    /// It is the shortest; among several, the one whose first step comes first. A set with more than 64 steps may have so many
-    /// cycles that not all are looked at: then it is the shortest that was found. The cycles are ordered by their first steps.
+    /// It is the shortest; among several, the one whose first step comes first. In a set of more than 64 steps, not all cycles
+    /// are looked at: then it is the shortest that was found. The cycles are ordered by their first steps.
     pub fn cycles(&self) -> Vec<Vec<usize>> {
         let components = self.components();
         let mut sizes = vec![0_u32; self.len()];
@@ -118,7 +118,7 @@ impl Search<'_> {
         best
     }
 
-    /// The shortest cycle through a step and later ones of its component, if it is shorter than `limit`; 0 stands for no limit.
+    /// The shortest cycle through a step and later ones of its component, if it is shorter than `limit`; 0 is no limit.
     fn through(&mut self, start: usize, limit: usize) -> Option<Vec<usize>> {
         let mut open = VecDeque::from([(start, 1)]);
         while let Some((step, length)) = open.pop_front() {

@@ -54,7 +54,7 @@ pub struct Paths<'g> {
     looks: usize,
 }
 
-/// There were so many questions about the paths of a graph that this one is not answered.
+/// This question about the paths of a graph is not answered, since too many came before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 

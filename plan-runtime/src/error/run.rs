@@ -123,7 +123,7 @@ impl StdError for StepError {
     }
 }
 
-/// A step that failed: which, of what tool, in which element of a `for`, why, and what could not run because of it.
+/// A step that failed: its name, its tool, the element of a `for`, the reason, and what could not run because of it.
 /// [`RunError::failures`] has them, in the plan's order.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -242,7 +242,7 @@ pub(crate) enum Cause {
     Steps(Vec<Failure>),
     /// With the steps that had failed before.
     Interrupted(Interrupt, Vec<Failure>),
-    /// Something panicked that is no step's. With the steps that had failed before.
+    /// Something other than a step panicked. With the steps that had failed before.
     Panicked(StepError, Vec<Failure>),
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
@@ -267,7 +267,7 @@ impl RunError {
         &self.0.plan
     }
 
-    /// The steps that failed, in the plan's order. There are none if the plan could not start, or if every
+    /// The steps that failed, in the plan's order. The list is empty if the plan could not start, or if every
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
         match &self.0.cause {

@@ -124,6 +124,12 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
                 .into()
             )),
             (tagging, prop::option::of(inner.clone())).prop_map(|(tag, content)| {
+                // No type has two tags in one object.
+                let internal = |tag: &Tag| matches!(tag, Tag::Variant(Tagging::Internal(_), _));
+                let content = content.filter(|content| {
+                    !(internal(&tag)
+                        && matches!(content, Template::Tagged(inner, _) if internal(inner)))
+                });
                 Template::Tagged(tag, content.into_iter().collect::<Vec<_>>().into())
             }),
             prop::collection::vec((prop::option::of(inner), text()), 0..4).prop_map(|parts| {
