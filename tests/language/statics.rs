@@ -62,9 +62,12 @@ fn is_used_as_a_plan() {
         serde_json::to_value(plan).unwrap()
     );
     let mut other: Plan = Greet::PLAN.clone();
-    assert!(*Greet::PLAN == other && other == *Greet::PLAN && Greet::PLAN == GREET);
+    assert!(*Greet::PLAN == other);
+    assert!(other == *Greet::PLAN);
+    assert!(Greet::PLAN == GREET);
     other.description = "Other.".into();
-    assert!(*Greet::PLAN != other && other != *Greet::PLAN);
+    assert!(*Greet::PLAN != other);
+    assert!(other != *Greet::PLAN);
 }
 
 /// Texts that are part of the program are told from those of data by this.
