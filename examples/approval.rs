@@ -13,7 +13,7 @@ struct Customer {
     owed: u64,
 }
 
-/// Looks up who has not paid for so many days.
+/// Looks up who has not paid for this number of days.
 #[tool]
 async fn find_debtors(days: u32) -> Result<Vec<Customer>> {
     let customer = |name: &str, owed| Customer {

@@ -1,4 +1,4 @@
-//! Two steps that need the same first one, and a last step that needs both: the two run at once, without being told to.
+//! Two steps that need the same first one, and a last step that needs both: the two run concurrently, without being told to.
 //!
 //! ```text
 //!         ┌─ flights ─┐

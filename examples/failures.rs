@@ -32,7 +32,7 @@ async fn ask(question: String) -> Result<Value> {
     Ok(json!({ "question": question, "answer": { "amount": "twelve" } }))
 }
 
-/// Orders so many.
+/// Orders an amount.
 #[tool]
 async fn order(item: String, amount: u64) -> Result<String> {
     sleep(Duration::from_millis(20)).await;

@@ -28,12 +28,12 @@ async fn list_pictures(album: String, count: u64) -> Result<Vec<Picture>> {
     Ok((1..=count).map(picture).collect())
 }
 
-/// Makes a picture small. One of them is no picture at all.
+/// Makes a picture small. One of them is not a picture.
 #[tool]
 async fn shrink(file: String, number: u64) -> Result<Thumbnail> {
     sleep(Duration::from_millis(40 + number * 37 % 160)).await;
     if number == 133 {
-        return Err(Error::permanent("this is no PNG"));
+        return Err(Error::permanent("this is not a PNG"));
     }
     Ok(Thumbnail {
         file: file.replace(".png", ".thumb.png"),

@@ -75,7 +75,7 @@ fn main() -> serde_json::Result<()> {
     let plan: &'static Plan = Meet::PLAN;
     println!("{plan}");
 
-    println!("levels, whose steps may run at once:");
+    println!("levels, whose steps may run concurrently:");
     for (number, level) in plan.levels().iter().enumerate() {
         println!("  {number}: {}", names(level));
     }

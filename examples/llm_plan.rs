@@ -1,6 +1,6 @@
 //! A plan that a language model wrote, checked and run: `cargo run --example llm_plan --features llm -- examples/plans/reply.json message="On it."`
 //!
-//! `examples/plans/faulty.json` shows what is said of a plan with mistakes in it.
+//! `examples/plans/faulty.json` shows the findings of a plan with mistakes in it.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::{Error, Result, Shape, tool};
@@ -138,7 +138,7 @@ async fn main() -> Result<()> {
     let document = match toolbox.read(&text) {
         Ok(document) => document,
         Err(findings) => {
-            // All that is wrong, at once, before anything ran.
+            // Every mistake, before anything ran.
             eprint!("{}", findings.render(&path));
             std::process::exit(1);
         }
@@ -146,7 +146,7 @@ async fn main() -> Result<()> {
     print!("{}", document.warnings().render(&path));
     println!("{}", document.plan());
 
-    // What the plan's placeholders stand for is the user's to say.
+    // The user gives values for the plan's placeholders.
     for input in document.plan().inputs.iter() {
         let default = || Value::from(format!("<{}>", input.name));
         inputs.entry(input.name.as_ref()).or_insert_with(default);

@@ -70,7 +70,7 @@ async fn main() -> Result<()> {
     println!("{}", Compare::PLAN);
     println!("`{}` is a tool: {}", Balance::NAME, Balance::DESCRIPTION);
 
-    // By itself, and as two steps that run at once.
+    // By itself, and as two steps that run concurrently.
     let alone = Balance { owner: "bo".into() }.run(&bank);
     println!("alone:  {:.2} EUR", alone.await?);
     println!("nested: {}", compare("ada", "bo").run(&bank).await?);

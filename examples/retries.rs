@@ -1,4 +1,4 @@
-//! A service that fails now and then: attempts, waits, time limits, and what stands in when nothing helps.
+//! A service that fails now and then: attempts, waits, time limits, and a fallback for when nothing helps.
 
 use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ async fn picture(station: u32) -> Result<String> {
     Err(Error::permanent(format!("station {station} has no camera")))
 }
 
-/// Lists what to be warned of. This never works, and fails at once.
+/// Lists what to be warned of. This never works, and fails immediately.
 #[tool]
 async fn list_warnings(weather: &Weather, station: u32) -> Result<Vec<String>> {
     let call = weather.warnings.fetch_add(1, Ordering::Relaxed) + 1;
@@ -65,17 +65,17 @@ plan! {
         #[retry(4, backoff = "20ms", jitter = false)]
         step station = FindStation { city };
 
-        // Each attempt may take so long.
+        // Limits each attempt.
         #[timeout("50ms")]
         #[retry(3, backoff = "10ms", jitter = false)]
         step degrees = Forecast { station: station.id };
 
-        // A permanent error is not tried again. Here it is no failure of the plan: the step is an `Option<String>`.
+        // A permanent error is not tried again. Here it does not fail the plan: the step is an `Option<String>`.
         #[optional]
         #[retry(5)]
         step photo = Picture { station: station.id };
 
-        // All attempts together may take so long. Then the fallback is the output.
+        // Limits all attempts together. After that, the fallback is the output.
         #[deadline("100ms")]
         #[retry(1000, backoff = "10ms", jitter = false)]
         #[fallback(["unknown, so take care"])]

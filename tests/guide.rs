@@ -1,6 +1,6 @@
 //! What the guide says that the compiler says is what the compiler says.
 //!
-//! A comment `<!-- tests/ui/name/unknown.rs:11 -->` stands before a block of text, which then holds the message about this line
+//! A comment `<!-- tests/ui/name/unknown.rs:11 -->` is written before a block of text, which then holds the message about this line
 //! (and column, if there is one) of this file, as its `.stderr` has it. `UPDATE_EXPECT=1` writes the blocks.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn chapters() -> Vec<PathBuf> {
+fn pages() -> Vec<PathBuf> {
     let files = fs::read_dir(root().join(GUIDE)).unwrap();
     let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|it| it == "md"));
@@ -36,10 +36,10 @@ fn message(place: &str) -> String {
     format!("{}\n", found.trim_end()).replace(&format!("{file}.rs"), "src/main.rs")
 }
 
-/// The chapter with the messages put in.
-fn with_messages(chapter: &str) -> String {
+/// The page with the messages put in.
+fn with_messages(page: &str) -> String {
     let mut written = String::new();
-    let mut lines = chapter.lines();
+    let mut lines = page.lines();
     while let Some(line) = lines.next() {
         written += line;
         written += "\n";
@@ -48,7 +48,7 @@ fn with_messages(chapter: &str) -> String {
             .and_then(|rest| rest.strip_suffix(" -->"))
             .filter(|rest| rest.starts_with("tests/ui/"));
         if let Some(place) = place {
-            assert_eq!(lines.next(), Some("```text"), "what stands behind `{line}`");
+            assert_eq!(lines.next(), Some("```text"), "the line after `{line}`");
             written += &format!("```text\n{}```\n", message(place));
             lines.find(|line| *line == "```");
         }
@@ -60,13 +60,13 @@ fn with_messages(chapter: &str) -> String {
 fn messages() {
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut stale = Vec::new();
-    for file in chapters() {
-        let chapter = fs::read_to_string(&file).unwrap();
-        let expected = with_messages(&chapter);
-        if chapter != expected && update {
+    for file in pages() {
+        let page = fs::read_to_string(&file).unwrap();
+        let expected = with_messages(&page);
+        if page != expected && update {
             fs::write(&file, expected).unwrap();
-        } else if chapter != expected {
-            let mut both = chapter.lines().zip(expected.lines());
+        } else if page != expected {
+            let mut both = page.lines().zip(expected.lines());
             let first = both.find(|(is, should)| is != should);
             stale.push(format!("{}: {first:?}", file.display()));
         }
@@ -74,10 +74,10 @@ fn messages() {
     assert!(stale.is_empty(), "UPDATE_EXPECT=1 writes these: {stale:#?}");
 }
 
-/// Each kind of check is in the chapter on checks.
+/// Each kind of check is in the page on checks.
 #[test]
 fn checks() {
-    let chapter = fs::read_to_string(root().join(GUIDE).join("checks.md")).unwrap();
+    let page = fs::read_to_string(root().join(GUIDE).join("checks.md")).unwrap();
     let kinds = fs::read_dir(root().join("tests/ui")).unwrap();
     let kinds = kinds
         .map(|kind| kind.unwrap())
@@ -86,7 +86,7 @@ fn checks() {
         .map(|kind| format!("tests/ui/{}/", kind.file_name().display()))
         // The same mistakes, elsewhere.
         .filter(|kind| !["tests/ui/readme/", "tests/ui/place/"].contains(&kind.as_str()))
-        .filter(|kind| !chapter.contains(&format!("<!-- {kind}")))
+        .filter(|kind| !page.contains(&format!("<!-- {kind}")))
         .collect();
     assert!(missing.is_empty(), "not in the guide: {missing:?}");
 }

@@ -23,7 +23,7 @@ pub struct Boxes<'b> {
     pub sizes: &'b [(f64, f64)],
     /// From which box to which; both are there.
     pub arrows: &'b [(usize, usize)],
-    /// How many boxes stand before each on the longest way to it.
+    /// How many boxes are before each on the longest way to it.
     pub levels: &'b [usize],
 }
 
@@ -54,7 +54,7 @@ pub fn layout(graph: &Boxes<'_>) -> Layout {
             return layout;
         }
     } else if let Some(arrows) = reduced(graph) {
-        // What is needed anyway, by a longer way, does not decide where a box stands.
+        // What is needed anyway, by a longer way, does not decide where a box is.
         let graph_of = |arrows| Boxes { arrows, ..*graph };
         let reduced = graph_of(&arrows);
         let layout = (cost(&reduced) <= MOST).then(|| arranged(&reduced));

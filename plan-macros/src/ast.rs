@@ -6,7 +6,7 @@ use syn::{
     Attribute, Expr, Ident, Lit, LitInt, LitStr, Member, Pat, Path, Token, Type, Visibility, token,
 };
 
-/// All that stands in one `plan!`.
+/// The contents of one `plan!`.
 pub(crate) struct Plan {
     /// The path of the runtime crate, if `#![plan(crate = …)]` names it.
     pub(crate) krate: Option<Path>,
@@ -17,7 +17,7 @@ pub(crate) struct Plan {
     pub(crate) tail: Option<Tail>,
 }
 
-/// What stands before the braces in the item form.
+/// The part before the braces in the item form.
 pub(crate) struct Head {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -25,7 +25,7 @@ pub(crate) struct Head {
     pub(crate) inputs: Vec<Input>,
     /// The names of inputs that could not be read.
     pub(crate) broken: Vec<Ident>,
-    /// Whether no output means that it could not be read, not that there is none.
+    /// Whether no output means that it could not be read, not that it is missing.
     pub(crate) unclear: bool,
     pub(crate) output: Option<Type>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Step {
 }
 
 pub(crate) enum Body {
-    /// A call of a tool.
+    /// A call to a tool.
     Call(Literal),
     /// A computed value, whose type is `Step::ty`.
     Compute(Value),
@@ -163,7 +163,7 @@ pub(crate) enum Fields {
     Unit,
 }
 
-/// What stands behind the named fields of a literal.
+/// The end of a literal, after the named fields.
 pub(crate) enum Rest {
     Nothing,
     /// The `..` that leaves out the remaining fields.
@@ -179,7 +179,7 @@ pub(crate) struct Field {
     pub(crate) value: Value,
 }
 
-/// What stands in `json!(…)`.
+/// The contents of `json!(…)`.
 pub(crate) enum Json {
     Null,
     Value(Box<Value>),
@@ -197,7 +197,7 @@ pub(crate) struct Format {
 
 pub(crate) enum FormatPart {
     Text(String),
-    /// The place of the argument, and what stands after the colon.
+    /// The place of the argument, and the text after the colon.
     Placeholder {
         arg: usize,
         spec: String,
