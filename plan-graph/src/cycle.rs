@@ -118,7 +118,7 @@ impl Search<'_> {
         best
     }
 
-    /// The shortest cycle through a step and later ones of its component, if it is shorter than `limit`; 0 is no limit.
+    /// The shortest cycle through a step and later ones of its component, if it is shorter than `limit`, which 0 lifts.
     fn through(&mut self, start: usize, limit: usize) -> Option<Vec<usize>> {
         let mut open = VecDeque::from([(start, 1)]);
         while let Some((step, length)) = open.pop_front() {
