@@ -68,7 +68,7 @@ impl Error {
         Self::new(message.to_string())
     }
 
-    /// A permanent error, of what [`Error::new`] takes: another try would not help.
+    /// A permanent error: another try would not help. It is made from anything that [`Error::new`] takes.
     ///
     /// ```
     /// # use plan_runtime::Error;

@@ -21,7 +21,7 @@ pub(crate) use code::{Code, is_code, is_expression, is_whole, literal, root, wor
 use std::fmt::{Display, Formatter, Result, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How many characters of what a tool says went wrong are written.
+/// How many characters of a tool's error are written.
 pub(crate) const MOST: usize = 4000;
 
 /// How many combining marks may be on one letter. More would reach into the lines above and below.
@@ -74,8 +74,8 @@ fn is_ignorable(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Whether a character is no control, format, private or unassigned one, nor ends a line. The standard library says it by what it
-/// escapes; at the beginning of a text it escapes marks, too.
+/// Whether a character is printable: not a control, format, private or unassigned character, nor one that ends a line. The
+/// standard library escapes those. At the beginning of a text it also escapes marks, so the character is tested as the second.
 fn is_printable(c: char) -> bool {
     let mut buffer = [b'a'; 5];
     let end = 1 + c.encode_utf8(&mut buffer[1..]).len();
@@ -84,7 +84,7 @@ fn is_printable(c: char) -> bool {
         || is_space()
 }
 
-/// The escape of what is not seen as it is, a space among too many included.
+/// The escape of a character that is not seen as it is, or of a space among too many.
 fn escape(c: char) -> String {
     match c {
         ' ' => c.escape_unicode().to_string(),
@@ -230,7 +230,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// A name as it stands among Rust: a word, or in quotes.
+/// A name among Rust: a word, or in quotes.
 pub(crate) struct Name<'t>(pub(crate) &'t str);
 
 impl Display for Name<'_> {
@@ -245,7 +245,7 @@ impl Display for Name<'_> {
     }
 }
 
-/// A name in a message, where it stands between backquotes, or in a table or a picture, where it has a place of its own.
+/// A name between backquotes in a message, or in a place of its own in a table or a picture.
 pub(crate) struct Told<'t>(pub(crate) &'t str);
 
 impl Display for Told<'_> {

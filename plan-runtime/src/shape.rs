@@ -11,8 +11,8 @@ use serde_json::Value;
 
 /// A type that says how it looks in JSON.
 ///
-/// `#[derive(Shape)]` reads the type's serde attributes, whether or not serde's own derives stand beside it. The names of
-/// outputs are those that serde writes, the names of arguments those that it reads:
+/// `#[derive(Shape)]` reads the type's serde attributes, with or without serde's own derives. Outputs have the names that
+/// serde writes, and arguments have the names that it reads:
 ///
 /// ```
 /// use plan_runtime::Shape;
@@ -64,13 +64,13 @@ pub enum TypeShape {
 pub struct Field {
     /// The Rust name without `r#`; the position (`"0"`) in tuples and tuple structs.
     pub ident: &'static str,
-    /// Where the field stands when the type is serialised, which is what a reference reads.
+    /// Where the field is when the type is serialized. This is what a reference reads.
     pub output: Place,
-    /// Where the field stands when the type is deserialised, which is what an argument writes.
+    /// Where the field is when the type is deserialized. This is what an argument writes.
     pub argument: Place,
-    /// Whether deserialising fails when the field is not there.
+    /// Whether deserializing fails if the field is missing.
     pub required: bool,
-    /// What a reader takes when serialising left the field out.
+    /// The value that a reader takes if serializing left the field out.
     pub omitted: Omitted,
     /// Whether a function of the author's own (`with`, `serialize_with`) decides how the value looks in an output, so that
     /// no path leads into it.
@@ -80,25 +80,25 @@ pub struct Field {
     pub opaque_argument: bool,
 }
 
-/// Where a field stands in the JSON of its type.
+/// The place of a field in the JSON of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A member of an object.
     Key(&'static str),
     /// An element of an array.
     Index(usize),
-    /// Its own fields stand among its parent's (`#[serde(flatten)]`).
+    /// Its own fields are among its parent's (`#[serde(flatten)]`).
     Flattened,
-    /// It stands for the whole type (a newtype struct, `#[serde(transparent)]`).
+    /// It is the whole value (a newtype struct, `#[serde(transparent)]`).
     Inner,
     /// It is nowhere, because of this attribute, as written: `#[serde(skip)]`.
     LeftOut(&'static str),
 }
 
-/// What stands for a field that `skip_serializing_if` left out.
+/// The value of a field that `skip_serializing_if` left out.
 #[derive(Clone, Copy, Debug)]
 pub enum Omitted {
-    /// Serialising never leaves it out, or nothing stands for it.
+    /// Serializing never leaves it out, or it has no value when left out.
     Never,
     /// It is an `Option`, and it was `None`.
     Null,
@@ -119,12 +119,12 @@ pub enum Tagging {
     Untagged,
 }
 
-/// A variant of an enum, as it is deserialised.
+/// A variant of an enum, as it is deserialized.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// The Rust name without `r#`.
     pub ident: &'static str,
-    /// Its name in JSON, or the attribute that says that it cannot be deserialised.
+    /// Its name in JSON, or the attribute because of which it cannot be deserialized.
     pub argument: std::result::Result<&'static str, &'static str>,
     /// Whether the variant is `#[serde(untagged)]` inside a tagged enum.
     pub untagged: bool,

@@ -3,9 +3,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
 use std::marker::PhantomData;
 
-/// The contract of a tool: a serde struct of its arguments that says what it gives back.
+/// The contract of a tool: a serde struct of its arguments, with the type of its output.
 ///
-/// The struct is the *command*; what carries it out, and in which application, is [`Call`].
+/// The struct is the *command*. [`Call`] implements it for an application.
 ///
 /// # From a function
 /// `#[tool]` makes the struct, the contract and the implementation. The first parameter is the application if it is a
@@ -59,7 +59,7 @@ use std::marker::PhantomData;
     note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` makes of an `async fn`: `#[tool] async fn fetch_emails(…)` makes `FetchEmails`"
 )]
 pub trait Tool: Serialize + DeserializeOwned + Shape {
-    /// What the tool gives back when it succeeds.
+    /// What the tool returns when it succeeds.
     type Output: Serialize + DeserializeOwned + Send + 'static;
 
     /// The name that plans, reports and events use.
@@ -68,9 +68,9 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// What the tool does, in one or more lines; empty where nothing was said.
     const DESCRIPTION: &'static str = "";
 
-    /// Whether the tool says that it only reads: that calling it changes nothing for anyone. `#[tool(read_only)]` says so.
+    /// Whether the tool declares, with `#[tool(read_only)]`, that it only reads: a call to it changes nothing for anyone.
     ///
-    /// Nothing of this is checked. A call of such a tool whose output nothing uses is one that a plan can do without.
+    /// This is not checked. A plan can do without a call to such a tool if nothing uses its output.
     const READ_ONLY: bool = false;
 }
 
@@ -125,7 +125,7 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     note = "write `impl Call<{App}> for {Self}`, or run the plan on an application that has this tool"
 )]
 pub trait Call<App: ?Sized>: Tool {
-    /// Carries the tool out. Steps that do not need each other call at once, so the application is shared.
+    /// Calls the tool. Steps that do not depend on each other make their calls concurrently, so the application is shared.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ pub trait Call<App: ?Sized>: Tool {
     note = "a tool that cannot fail returns `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
 )]
 pub trait Outcome {
-    /// What the tool gives back when it succeeds.
+    /// What the tool returns when it succeeds.
     type Output;
 }
 
@@ -164,7 +164,7 @@ impl<T, E> Finish<std::result::Result<T, E>> {
     }
 }
 
-/// Stands in for [`Finish::finish`] where [`Outcome`] has said already that there is no `Result`.
+/// Replaces [`Finish::finish`] where the function returns no `Result`, which [`Outcome`] has reported already.
 #[doc(hidden)]
 pub trait NoFinish<O>: Sized {
     /// Is never called.

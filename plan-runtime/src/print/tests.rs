@@ -17,7 +17,7 @@ const UNSEEN: &str = r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}
 fn each_character_that_is_not_seen_is_escaped() {
     let unseen = all_of(UNSEEN);
     assert!(unseen.len() > 4_000);
-    // Of what is not assigned, newer tables may know more, but never these.
+    // Newer tables may assign more characters, but never these.
     let never = ['\u{e000}', '\u{fdd0}', '\u{fffe}', '\u{ffff}', '\u{10ffff}'];
     let unseen = unseen.into_iter().chain(never);
     for c in unseen {

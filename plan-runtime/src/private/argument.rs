@@ -1,4 +1,4 @@
-//! Whether a value fits where it stands.
+//! Checks whether a value fits its place.
 
 use super::cursor::{Unclear, Unknown, unreachable};
 use super::literal::Slot;
@@ -61,15 +61,15 @@ pub fn any<T>() -> T {
 /// A value on its way to a place that takes a `To`.
 pub struct Toward<K, T, To>(PhantomData<(K, T, To)>);
 
-/// A place in which a value can stand that may be absent, if it is such a value (`K`); any place if not. `N` is for the
-/// compiler's sake, see `Unclear`.
+/// A place that takes a value of kind `K`: if the value may be absent, the place must allow that. `N` is for the compiler only,
+/// see `Unclear`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
     note = "three ways out: give it to an argument that is an `Option<{T}>`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or say what stands in for it when it is absent in a computed value, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait NotAbsent<K, T, N>: Sized {
-    /// How it is there.
+    /// The kind of value.
     type Kind;
     /// What it is, an `Option` if it may be absent.
     type Given;
@@ -110,7 +110,7 @@ impl<To> NotAbsent<Opt, Unclear, Unclear> for To {
     type Given = Unclear;
 }
 
-/// A place in which a value of type `T` can stand.
+/// A place that takes a value of type `T`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
 pub trait Fits<K, T, How>: Sized {
     /// The value in its place.

@@ -217,13 +217,13 @@ pub trait Present<K>: Sized {
     /// The type itself.
     type Itself;
 
-    /// The value. Where it may be absent, its type is unknown, so that nothing more is said of what is done with it.
+    /// The value. If it may be absent, its type is unknown, so the compiler reports no further errors about its uses.
     #[must_use]
     fn look<'a>(_: Looked<K, Self>) -> &'a Self::Itself {
         unreachable()
     }
 
-    /// The value, of which a field is wanted.
+    /// The value, when one of its fields is wanted.
     #[must_use]
     fn field<'a>(_: Looked<K, Self>) -> &'a Self {
         unreachable()
@@ -247,7 +247,7 @@ pub struct Unknown;
 /// mistake, and so does not complain again.
 pub struct Unclear;
 
-/// What stands in functions that only the compiler reads.
+/// The body of functions that are only type-checked.
 pub(super) fn unreachable() -> ! {
     unreachable!("this code is only type-checked")
 }
@@ -279,7 +279,7 @@ impl<T: Shape> Shaped for T {
     const SHAPE: TypeShape = T::SHAPE;
 }
 
-/// The type behind `step name =`.
+/// The type after `step name =`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "a step calls a tool",
@@ -289,7 +289,7 @@ impl<T: Shape> Shaped for T {
 pub trait IsTool {
     /// The type itself.
     type Itself: Tool<Output = Self::Output>;
-    /// What the tool gives back.
+    /// The tool's output.
     type Output;
 }
 
@@ -299,14 +299,14 @@ impl<T: Tool> IsTool for T {
     type Output = T::Output;
 }
 
-/// What `?` can stand behind.
+/// A type of values that `?` can follow.
 #[diagnostic::on_unimplemented(
     message = "`?` stands behind a value that may be absent, and `{Self}` is always there",
     label = "this is not an `Option`",
     note = "leave the `?` out; it is for an `Option`, for `.get(…)`, and for values of type `serde_json::Value`"
 )]
 pub trait OrAbsent: Sized {
-    /// What is there if it is there.
+    /// The type of the value if it is not absent.
     type Inner;
     /// What `?` means to the segment before it.
     type Asked: Asked;
@@ -317,7 +317,7 @@ pub trait OrAbsent: Sized {
     }
 }
 
-/// The way behind a `?`, and what the `?` means.
+/// The way after a `?`, and what the `?` means.
 pub struct Asking<T, A, W>(PhantomData<(T, A, W)>);
 
 impl<T, A, W> Asking<T, A, W> {
@@ -333,9 +333,9 @@ pub trait Asked {
     const UNTYPED: bool;
 }
 
-/// `?` behind an `Option`.
+/// `?` after an `Option`.
 pub struct Typed;
-/// `?` behind a `serde_json::Value`.
+/// `?` after a `serde_json::Value`.
 pub struct Untyped;
 
 impl Asked for Typed {
@@ -358,7 +358,7 @@ impl OrAbsent for Value {
     type Asked = Untyped;
 }
 
-/// What `[..]` can stand behind.
+/// A type of lists, which `[..]` can follow.
 #[diagnostic::on_unimplemented(
     message = "`[..]` takes every element of a list, and `{Self}` is no list",
     label = "this is not a list",
@@ -367,7 +367,7 @@ impl OrAbsent for Value {
 pub trait Elements: Sized {
     /// An element.
     type Item;
-    /// What is around an element; a type of this trait, so that it is unknown where the list is no list.
+    /// What is around an element. It is an associated type, so that it is unknown if `Self` is not a list.
     type Around<P, W>;
 
     /// `[..]`

@@ -65,7 +65,7 @@ impl<T> Place<Option<T>, T> {
     }
 }
 
-/// Looked for behind the inherent methods.
+/// A trait for method lookup: its method is found after the inherent ones.
 pub trait FitJson<To> {
     /// The reference as JSON.
     fn fit(self) -> fn() -> To;
@@ -116,27 +116,27 @@ impl<T> Elements<T> {
 }
 
 impl<T> Elements<&T> {
-    /// What is behind references is there as it is.
+    /// The elements by value, without the references.
     pub fn owned(self) -> Elements<T> {
         unreachable()
     }
 }
 
 impl<T> Elements<(usize, &T)> {
-    /// What is behind references is there as it is.
+    /// The elements by value, without the references.
     pub fn owned(self) -> Elements<(usize, T)> {
         unreachable()
     }
 }
 
 impl<K, V> Elements<(&K, &V)> {
-    /// What is behind references is there as it is.
+    /// The elements by value, without the references.
     pub fn owned(self) -> Elements<(K, V)> {
         unreachable()
     }
 }
 
-/// Looked for behind the inherent methods: there are no references.
+/// A trait for method lookup: its method is found after the inherent ones, if there are no references.
 pub trait Owned<T> {
     /// The same elements.
     fn owned(&self) -> Elements<T>;
@@ -188,7 +188,7 @@ pub mod attribute {
     /// `#[optional]`: its failure does not fail the plan, and its output is an `Option`. `#[optional(each)]` is for the elements of
     /// a `for`.
     pub const optional: () = ();
-    /// `#[concurrency(4)]`: how many elements of a `for` run at once.
+    /// `#[concurrency(4)]`: how many elements of a `for` run concurrently.
     pub const concurrency: () = ();
     /// `#[fallback(value)]`: the output, if the step fails.
     pub const fallback: () = ();

@@ -98,12 +98,12 @@ pub const fn element<T, F: Fn() -> Way<T>>(_: &F) -> Way<T> {
     root()
 }
 
-/// The place of what a pattern binds: a tuple.
+/// The place of the variables that a pattern binds: a tuple.
 pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> Way<T> {
     root()
 }
 
-/// One of the names that are bound together.
+/// The place of one of the variables that a pattern binds.
 pub const fn part<V, T>(_: Way<V>, _: fn(&V) -> &T) -> Way<T> {
     root()
 }
@@ -114,24 +114,24 @@ pub fn at_place<T>(_: Way<T>) -> &'static T {
     unreachable()
 }
 
-/// What a name is bound to, of which the owned type is wanted.
+/// The value of a variable, to get its owned type.
 pub struct Own<A>(PhantomData<A>);
 
-/// Asks for the owned type of what a name is bound to.
+/// Asks for the owned type of a variable's value.
 #[must_use]
 pub const fn own<A>(_: &A) -> Own<A> {
     Own(PhantomData)
 }
 
 impl<T> Own<&T> {
-    /// What is behind the reference.
+    /// The value that the reference points to.
     #[must_use]
     pub fn owned(self) -> T {
         unreachable()
     }
 }
 
-/// What is behind a reference to something without a size.
+/// A reference to a value without a fixed size.
 pub trait OwnUnsized {
     /// Its owned type.
     type Owned;
@@ -153,7 +153,7 @@ impl<T> OwnUnsized for Own<&[T]> {
     }
 }
 
-/// Anything that is no reference; looked for last, since it takes a reference.
+/// Any type that is not a reference. Its method is found last, since it takes `&self`.
 pub trait OwnItself<A> {
     /// The value itself.
     fn owned(&self) -> A;

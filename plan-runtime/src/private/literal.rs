@@ -141,7 +141,7 @@ impl<F: Serialize> Compute for Filled<F> {
     }
 }
 
-/// The type of what the closure makes.
+/// The type that the closure returns.
 pub const fn witness<T, F: Fn() -> T>(_: &F) -> PhantomData<fn() -> T> {
     PhantomData
 }

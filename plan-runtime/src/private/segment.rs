@@ -58,7 +58,7 @@ pub(super) fn segment(field: &Field) -> Segment {
     }
 }
 
-/// Where a field of a literal stands; `variant` is the last name of the literal's path.
+/// The place of a literal's field. `variant` is the last name of the literal's path.
 #[track_caller]
 pub(super) const fn argument(
     shape: TypeShape,
@@ -115,7 +115,7 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
     };
     let mut i = 0;
     while i < given.len() {
-        // A name that is none of the fields is rustc's to report, and one mistake is one error.
+        // rustc reports a name that is not a field, and one mistake is one error.
         if find(fields, given[i]).is_none() {
             return;
         }

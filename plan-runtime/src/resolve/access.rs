@@ -108,7 +108,7 @@ impl<'a> IntoDeserializer<'a, ResolveError> for KeyOrText<'a> {
 macro_rules! parsed {
     ($($method:ident $visit:ident $type:ty)*) => {$(
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-            // `+1` and `01` are no numbers of JSON, and `inf` and `NaN` are none that it can hold.
+            // JSON has no numbers such as `+1`, `01`, `inf` and `NaN`.
             let text = self.as_str();
             let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
             let is_json = match digits {
@@ -180,7 +180,7 @@ impl<'a> Deserializer<'a> for KeyOrText<'a> {
     }
 }
 
-/// A variant of an enum, with its content and, where that stands in an output, the content's key there.
+/// A variant of an enum, with its content and, if that is in an output, the content's key there.
 pub(super) struct Variant<'a, D> {
     pub(super) name: KeyOrText<'a>,
     pub(super) content: Option<(D, Option<&'a str>)>,

@@ -48,7 +48,7 @@ struct Inner {
     found: Option<Found>,
 }
 
-/// What was there in place of what was needed.
+/// The value that was found instead of the expected one.
 struct Found {
     text: String,
     kind: JsonKind,
@@ -71,16 +71,16 @@ pub(super) enum What {
     },
     /// What was found has no parts, or none under such a name.
     NoInside,
-    /// `[..]` on something that is no list.
+    /// `[..]` on a value that is not a list.
     NoList,
-    /// A flattened value that is no object.
+    /// A flattened value that is not an object.
     NoObject,
     /// What was found does not fit; `expected` is serde's word for what does.
     Type {
         message: String,
         expected: Option<String>,
     },
-    /// A member that deserialising needs is not there.
+    /// A member that deserializing needs is missing.
     Needed(String),
     NoOutput,
     NotExecutable,
@@ -112,7 +112,7 @@ pub enum ErrorKind {
     NoOutput,
     /// A computed value of a plan that was read from JSON has no code.
     NotExecutable,
-    /// A value cannot be held as JSON (NaN, a map key that is no string, an integer beyond 64 bits …).
+    /// JSON cannot hold a value (NaN, a map key that is not a string, an integer beyond 64 bits …).
     NotJson,
     /// A value or a template is nested too deep.
     TooDeep,
@@ -227,7 +227,7 @@ impl ResolveError {
         self.inside(place)
     }
 
-    /// The error was behind these tokens of the reference, which are given last to first.
+    /// The error was after these tokens of the reference, which are given last to first.
     pub(super) fn behind(mut self, tokens: impl Iterator<Item = String>) -> Self {
         if self.0.reference.is_none() {
             self.0.pointer.extend(tokens);
@@ -248,7 +248,7 @@ impl ResolveError {
         self
     }
 
-    /// The error was in this value, which was read as a whole, so its places are no argument's.
+    /// The error was in this value, which was read as a whole, so the places in it are not those of an argument.
     pub(super) fn read_whole(mut self, name: &str) -> Self {
         self.0.argument.clear();
         self.0.source = Some(name.to_owned());
@@ -256,7 +256,7 @@ impl ResolveError {
         self
     }
 
-    /// The error was in a value that is being written as JSON, so its places are no argument's.
+    /// The error was in a value that is being written as JSON, so the places in it are not those of an argument.
     pub(super) fn not_json(mut self) -> Self {
         self.0.argument.clear();
         if let What::Other(message) = &self.0.what {

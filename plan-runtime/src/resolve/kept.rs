@@ -1,6 +1,6 @@
 //! Reading what serde_json holds, with errors that keep what they are about.
 //!
-//! serde_json's own deserialisers make a text of each error, from which nothing but a person can tell what was expected.
+//! serde_json's own deserializers turn each error into text, from which a program cannot tell what was expected.
 
 use super::access::{KeyOrText, Variant};
 use super::error::ResolveError;
@@ -12,7 +12,7 @@ use serde::de::{
 use serde_json::Value;
 use std::fmt;
 
-/// Has serde_json hand a value to a visitor, and gives back the visitor's own error.
+/// Has serde_json pass a value to a visitor, and returns the visitor's own error.
 #[inline]
 pub(super) fn kept<'de, V: Visitor<'de>>(
     visitor: V,

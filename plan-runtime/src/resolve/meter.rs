@@ -15,7 +15,7 @@ pub(super) const MEMBER: usize = 64;
 /// What an object counts that has members, besides those: there is room for some more in it.
 pub(super) const OBJECT: usize = 600;
 
-/// After so many bytes, somebody looks whether there is time left. Making as many takes well below a millisecond.
+/// The number of bytes after which the meter checks whether there is time left. Making them takes well below a millisecond.
 const SLICE: usize = 64 << 10;
 
 /// Counts the bytes that are made, up to a limit, and asks every so often whether it is to go on.
@@ -69,7 +69,7 @@ impl Room {
         self.value.min(self.left)
     }
 
-    /// The error of what needs more.
+    /// The error for a value that needs more.
     #[cold]
     pub(crate) fn exceeded(self) -> ResolveError {
         ResolveError::of(What::TooLarge(if self.left < self.value {
@@ -109,7 +109,7 @@ impl<'a> Meter<'a> {
         self.room.bytes() - self.left.get() - self.beyond.get()
     }
 
-    /// So many bytes more are made.
+    /// Counts `bytes` more.
     #[inline]
     pub(super) fn charge(&self, bytes: usize) -> Result<(), ResolveError> {
         match self.left.get().checked_sub(bytes) {

@@ -1,14 +1,14 @@
-//! From outputs to arguments: a step's arguments are deserialised straight from its template and the outputs.
+//! From outputs to arguments: a step's arguments are deserialized directly from its template and the outputs.
 //!
-//! At a reference, the deserialiser walks the output along the reference's pointer
-//! ([RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)) and goes on in the value that is there. So a tool's
-//! argument struct is built out of earlier outputs with no JSON text and no [`Value`](serde_json::Value) in between,
-//! and whatever text an output holds is never read as anything but text.
+//! At a reference, the deserializer follows the reference's pointer
+//! ([RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)) into the output, and goes on in the value that it leads to. So a
+//! tool's argument struct is built from earlier outputs with no JSON text and no [`Value`](serde_json::Value) in between, and
+//! text in an output is never read as anything but text.
 //!
-//! Runs do this by themselves. The functions here are for other engines: for what decides in its own way when a step is to start,
-//! and keeps outputs in its own place. [`encode`] makes the JSON of an output, [`Held`] keeps it, [`Scope`] is all that the
-//! steps of a plan can refer to, and [`resolve()`] makes a step's arguments of it. [`ResolveError`] says which argument could not
-//! be made, out of which reference, how far its pointer led and what was there.
+//! Runs do this by themselves. The functions here are for other engines, which decide in their own way when a step starts and
+//! where outputs are kept. [`encode`] makes the JSON of an output, [`Held`] keeps it, [`Scope`] is everything that the steps of
+//! a plan can refer to, and [`resolve()`] makes a step's arguments from it. [`ResolveError`] says which argument could not be
+//! made, from which reference, how far its pointer led and what value was found there.
 
 mod access;
 mod code;

@@ -1,4 +1,4 @@
-//! The deserialiser for all there is: templates that are not plain, and what is made on the way.
+//! The deserializer for every kind of value: templates that are not plain, values in outputs, and values made on the way.
 
 use super::access::{EachItems, KeyOrText, Variant};
 use super::code::{Compute, known};
@@ -18,7 +18,7 @@ use serde_json::Value;
 /// How deep templates and values may be nested together.
 pub(super) const DEEPEST: u16 = 256;
 
-/// A value to be deserialised.
+/// A value to deserialize.
 pub(super) enum Node<'a> {
     Template(&'a Template),
     /// Text of the plan, such as a variant's name.
@@ -43,7 +43,7 @@ pub(super) struct At<'a> {
     pub(super) node: Node<'a>,
     pub(super) scope: &'a Scope<'a>,
     pub(super) depth: u16,
-    /// The template that led to the node, where it is the first one behind it.
+    /// The template that led to the node, if it did so directly.
     pub(super) origin: Option<&'a Template>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> At<'a> {
     /// Follows references and computes, so that what is left is a value or a template of known form.
     #[inline]
     pub(super) fn settle(self) -> Result<Self, ResolveError> {
-        // Most of what is deserialised is inside of outputs, and settled already.
+        // Most values that are deserialized are in outputs, and settled already.
         match self.node {
             Node::Template(_) => self.settle_template(),
             _ => Ok(self),
@@ -134,7 +134,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Deserialises a settled node by its own form.
+    /// Deserializes a settled node by its own form.
     fn any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         let (origin, scope) = (self.origin, self.scope);
         let each = matches!(self.node, Node::Each { .. });
@@ -282,7 +282,7 @@ pub(super) fn along<'a>(
     })
 }
 
-/// What an error is to say was found, of a value that deserialising takes away.
+/// The value that an error reports as found, kept because deserializing consumes the original.
 enum Made {
     Small(Value),
     Large,
@@ -389,7 +389,7 @@ impl<'a> Deserializer<'a> for At<'a> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        // serde_json's `RawValue` wants its own deserialiser.
+        // serde_json's `RawValue` needs its own deserializer.
         if super::is_of_serde_json(name) {
             let (origin, scope) = (self.origin, self.scope);
             let value = <Value as serde::Deserialize>::deserialize(self)?;

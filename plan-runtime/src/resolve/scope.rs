@@ -38,7 +38,7 @@ impl Held {
         Self::weighed(json, 0)
     }
 
-    /// Holds the JSON alone, which counts so many bytes.
+    /// Holds the JSON alone, which counts `bytes`.
     #[inline]
     pub(crate) fn weighed(json: Value, bytes: usize) -> Self {
         Self {
@@ -145,7 +145,7 @@ pub(crate) fn drop_quietly<T>(value: T) {
     }
 }
 
-/// What a template can refer to: the inputs, the outputs so far, and the local values where it stands.
+/// Everything that a template can refer to: the inputs, the outputs so far, and the local values around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     plan: &'a Plan,
@@ -231,11 +231,11 @@ impl<'a> Scope<'a> {
         self.held(source).map(|held| &held.json)
     }
 
-    /// The Rust value of an input, an output or a local value: the one kept, or deserialised once.
+    /// The Rust value of an input, an output or a local value: the one kept, or deserialized once.
     ///
     /// # Errors
     ///
-    /// Where there is no output, where it does not deserialise, and where it is kept as a value of another type.
+    /// If there is no output, if it cannot be deserialized, or if it is kept as a value of another type.
     #[doc(hidden)]
     pub fn value_of<T: DeserializeOwned + Send + 'static>(
         &self,

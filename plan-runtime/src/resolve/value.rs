@@ -1,4 +1,4 @@
-//! What is inside of outputs, which is most of what is deserialised: the one kind of node that is nothing but a value.
+//! The deserializer for values in outputs. They are most of the values that are deserialized, and the only nodes that are just values.
 
 use super::access::{KeyOrText, Variant};
 use super::error::{Place, ResolveError, What};
@@ -188,7 +188,7 @@ impl<'a> Deserializer<'a> for InValue<'a> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        // serde_json's `RawValue` wants its own deserialiser.
+        // serde_json's `RawValue` needs its own deserializer.
         if super::is_of_serde_json(name) {
             charge_value(self.meter, self.value)?;
             let value = self.value.clone();

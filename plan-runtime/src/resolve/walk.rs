@@ -1,4 +1,4 @@
-//! From a value along a reference's segments to what it stands for.
+//! From a value along a reference's segments to the value that the reference leads to.
 
 use super::describe;
 use super::error::{Place, ResolveError, What};

@@ -130,9 +130,10 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         }
     }
 
-    /// Lets at most `limit` calls run at once; 0 counts as 1. A `for` makes one call for each element. Without it, [`DEFAULT_CONCURRENCY`] do.
+    /// Runs at most `limit` calls concurrently; 0 counts as 1. A `for` makes one call for each element. The default is
+    /// [`DEFAULT_CONCURRENCY`].
     ///
-    /// A plan that runs as a step of another counts as one step of that, and has a limit of its own.
+    /// A plan that runs as a step of another plan counts as one step of that plan, and has a limit of its own.
     pub fn concurrency(self, limit: usize) -> Self {
         self.configure(|options| options.concurrency = limit.max(1))
     }
@@ -142,7 +143,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.on_failure = on_failure)
     }
 
-    /// Lets the run take so long. Then it drops what runs, and fails.
+    /// Limits how long the run may take. After that, it drops the calls that run, and fails.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};

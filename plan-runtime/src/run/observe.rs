@@ -125,7 +125,7 @@ impl<'e> StepRef<'e> {
         self.index
     }
 
-    /// Of what a `for` does, for which element, from the outermost list on; empty for the step as a whole.
+    /// The index of the element in each list of a `for`, the outermost first; empty for the step as a whole.
     pub fn element(&self) -> &'e [usize] {
         self.element
     }

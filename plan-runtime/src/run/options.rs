@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// How many tools of a run work at once, where [`Run::concurrency`](super::Run::concurrency) does not say otherwise.
+/// How many calls of a run are made concurrently, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
 pub const DEFAULT_CONCURRENCY: usize = 64;
 
 /// What a run does about the other steps when one fails. In any case the run ends with an error that names all failures.
@@ -35,8 +35,8 @@ pub const DEFAULT_CONCURRENCY: usize = 64;
 pub enum OnFailure {
     /// Starts nothing more, and lets the calls that run finish.
     ///
-    /// Nothing more is no step, no further element of a `for`, and no further attempt: a step that waits for its next attempt
-    /// fails with the error of the last one.
+    /// It starts no step, no further element of a `for` and no further attempt. A step that waits for its next attempt fails
+    /// with the error of the last one.
     #[default]
     Stop,
     /// Still runs every step that does not depend on the failed one.

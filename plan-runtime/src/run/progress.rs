@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// An [`Observer`] that draws progress bars: one line for the plan, and one for each step that runs.
 ///
-/// It draws on the standard error stream, and draws nothing where that is no terminal.
+/// It draws on the standard error stream, if that is a terminal.
 ///
 /// ```
 /// use plan_runtime::{plan, run::Progress};

@@ -26,8 +26,8 @@ use std::time::{Duration, SystemTime};
 ///   critical path: inbox, 12.2 ms
 /// ```
 ///
-/// A step's times are when it started, counted from the run's start, and how long it took. A report serialises, with times in
-/// milliseconds. With the feature `html`, `Report::to_html` makes a page of it.
+/// A step's times are when it started, counted from the run's start, and how long it took. A report implements `Serialize`,
+/// with times in milliseconds. With the feature `html`, `Report::to_html` makes a page of it.
 ///
 /// ```
 /// use plan_runtime::run::Status;
@@ -74,7 +74,7 @@ struct Recorded {
 pub struct Totals {
     /// Steps that completed.
     pub completed: usize,
-    /// Steps that failed, and for whose output null or a fallback stands.
+    /// Steps that failed, and whose output is null or a fallback.
     pub recovered: usize,
     /// Steps none of whose conditions held.
     pub skipped: usize,
@@ -119,7 +119,7 @@ pub struct StepReport {
     pub(super) output: Option<Value>,
 }
 
-/// A call of a tool, or a computation of a value: one try of it, for one element of a `for`.
+/// One try of a call to a tool, or of the computation of a value, for one element of a `for`.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     element: Vec<usize>,
@@ -131,7 +131,7 @@ pub struct Attempt {
     pub(super) arguments: Option<Value>,
 }
 
-/// The name of a tool, which the plan's steps and what is said of them share.
+/// The name of a tool, which the plan's steps and their reports share.
 #[derive(Clone)]
 struct ToolName(Shared<ToolInfo>);
 
@@ -167,7 +167,7 @@ impl fmt::Debug for ToolName {
 pub enum Status {
     /// It gave its output.
     Completed,
-    /// It, or an element of it, gave an error, for which null or its fallback stands.
+    /// It, or an element of it, gave an error, and null or its fallback replaces the output.
     Recovered(StepError),
     /// None of its conditions held. Its output is null, which the steps that read it see.
     Skipped,
@@ -319,7 +319,7 @@ impl StepReport {
         &self.status
     }
 
-    /// Why the step failed, if it did, whether something stands for its output or not.
+    /// Why the step failed, if it did, even if null or a fallback replaces its output.
     pub fn error(&self) -> Option<&StepError> {
         match &self.status {
             Status::Failed(error) | Status::Recovered(error) => Some(error),
@@ -327,7 +327,7 @@ impl StepReport {
         }
     }
 
-    /// The first element of the step's `for` that failed, from the outermost list on; empty where there is none.
+    /// The first element of the step's `for` that failed: its index in each list, the outermost first; empty if no element failed.
     pub fn element(&self) -> &[usize] {
         &self.element
     }
@@ -353,8 +353,8 @@ impl StepReport {
         self.attempts.last()?.arguments()
     }
 
-    /// What the step gave: null if it was skipped, what stands for its output if it failed and has such; `None` unless the run was
-    /// to [capture outputs](super::Run::capture_outputs), and for a step that gave nothing.
+    /// The step's output: null if it was skipped; null or its fallback if it failed and that replaces the output. `None` unless the
+    /// run was to [capture outputs](super::Run::capture_outputs), and for a step without an output.
     pub fn output(&self) -> Option<&Value> {
         self.output.as_ref()
     }
@@ -388,7 +388,7 @@ impl Attempt {
         self.error = error.cloned();
     }
 
-    /// The index in each list of a `for`, from the outermost on; empty where there is none.
+    /// The index in each list of a `for`, the outermost first; empty without a `for`.
     pub fn element(&self) -> &[usize] {
         &self.element
     }

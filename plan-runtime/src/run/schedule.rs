@@ -259,7 +259,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// A single call has ended without a future, as few do: a call of what is else inlined.
+    /// Ends a step whose single call ended without a future. Unlike [`Self::single_ended`], it is not inlined, since few calls end so.
     #[inline(never)]
     fn ended_at_once(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
         self.single_ended(step, result, span);
@@ -375,7 +375,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The output that stands for that of a step that failed, if the step says so.
+    /// The output that replaces that of a failed step, if the step is optional or has a fallback.
     fn recover(
         &mut self,
         step: usize,

@@ -86,7 +86,8 @@ impl<'s> Request<'s> {
         self.scope
     }
 
-    /// Calls a tool: its arguments are resolved at once, and its output is encoded when it ends. `keep` keeps the output's typed value, too.
+    /// Calls a tool. Its arguments are resolved immediately, and its output is encoded when the call ends. `keep` also keeps the
+    /// output's typed value.
     pub fn call<'x, T, A>(self, app: &'x A, keep: bool) -> Started<'x>
     where
         T: Call<A> + 'x,
@@ -113,8 +114,8 @@ impl<'s> Request<'s> {
         }))
     }
 
-    /// Calls what takes its arguments and gives its output as JSON: its arguments are resolved at once, and `check` says what is
-    /// wrong with them.
+    /// Calls a tool whose arguments and output are JSON. The arguments are resolved immediately, and `check` returns what is wrong
+    /// with them.
     #[cfg(feature = "dynamic")]
     pub(crate) fn call_json<'x, F>(
         self,

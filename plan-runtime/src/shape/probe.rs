@@ -17,9 +17,9 @@ pub trait NotProbed {
     type Subject: ?Sized;
     /// Whether it is an `Option`.
     const IS_OPTION: bool = false;
-    /// What stands for it where it was left out and has no default.
+    /// Its value if it was left out and has no default.
     const OMITTED_OPTION: Omitted = Omitted::Never;
-    /// What stands for it where it was left out and has its type's default.
+    /// Its value if it was left out and has its type's default.
     const OMITTED_DEFAULT: Omitted = Omitted::Never;
     /// Whether it has a JSON.
     const IS_SERIALIZE: bool = false;

@@ -21,13 +21,13 @@ pub(super) struct Flow<'x> {
     pub(super) again: BinaryHeap<Reverse<usize>>,
     /// The calls that run.
     pub(super) active: usize,
-    /// Whether the step stands in the queue of those that may start something.
+    /// Whether the step is in the queue of those that may start something.
     pub(super) queued: bool,
     /// Whether something of it will never start.
     pub(super) cut: bool,
-    /// The failure of the first element that failed, in the order of the list: which one did so first is a matter of time.
+    /// The failure of the first element, in the order of the list, that failed. Which one failed first in time may vary.
     pub(super) failed: Option<(Vec<usize>, StepError)>,
-    /// The same of those that null stands for.
+    /// The same for the elements that null replaces.
     pub(super) missed: Option<(Vec<usize>, StepError)>,
     pub(super) output: Option<Value>,
     /// The bytes that all of this counts.

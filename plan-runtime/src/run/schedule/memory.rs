@@ -17,7 +17,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// Whether so many bytes more may be held.
+    /// Whether the run may hold `bytes` more.
     #[inline]
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         bytes <= self.options.limits.total.saturating_sub(self.held)
@@ -39,7 +39,7 @@ impl Schedule<'_> {
         .exceeded()
     }
 
-    /// Makes a value out of what the whole plan can refer to. With it comes what it counts.
+    /// Makes a value from what the whole plan can refer to. Returns the value and the bytes that it counts.
     pub(super) fn metered<T>(
         &self,
         make: impl FnOnce(&Scope<'_>) -> T,
@@ -60,7 +60,7 @@ impl Schedule<'_> {
         Ok((made, meter.spent()))
     }
 
-    /// A step that is more than a call holds so many bytes more.
+    /// Adds `bytes` to what a step that is more than a call holds.
     pub(super) fn hold(&mut self, step: usize, bytes: usize) {
         self.flow(step).held += bytes;
         self.held += bytes;

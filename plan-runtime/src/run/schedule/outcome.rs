@@ -1,4 +1,4 @@
-//! What a run gives back.
+//! What a run returns.
 
 use super::super::report::{Report, Status, StepReport};
 use super::task::catch;
@@ -14,7 +14,7 @@ impl<'x> Schedule<'x> {
         self.plan
     }
 
-    /// What the run gives back.
+    /// What the run returns.
     pub(in crate::run) fn output<O: DeserializeOwned>(&self) -> Result<O, RunError> {
         let cause = match self.interrupts.happened() {
             Some(interrupt) => Cause::Interrupted(interrupt, self.failures()),
@@ -33,7 +33,7 @@ impl<'x> Schedule<'x> {
         Err(RunError::new(self.plan, cause))
     }
 
-    /// The run ends, since something that it calls has panicked that is no step's: its timer, or what cancels it.
+    /// Ends the run because something outside its steps has panicked: its timer, or the future that cancels it.
     pub(in crate::run) fn panicked(&mut self, panic: StepError) -> RunError {
         // What was being done is half done, so nothing that counts is called any more.
         self.abandon_all();

@@ -18,7 +18,7 @@ pub(super) struct More<'x> {
     pub(super) flow: Option<Box<Flow<'x>>>,
     /// Whether no condition held.
     pub(super) skipped: bool,
-    /// What another output stands for.
+    /// The failure whose output null or a fallback replaces.
     pub(super) recovered: Option<(Vec<usize>, StepError)>,
     /// Its attempts, where they are to be in a report and it is not a single call.
     pub(super) log: Vec<Attempt>,

@@ -13,7 +13,7 @@ pub(super) struct Ready {
 const BITS: usize = u64::BITS as usize;
 
 impl Ready {
-    /// The empty set, for so many steps.
+    /// The empty set, for this number of steps.
     pub(super) fn new(steps: usize) -> Self {
         let mut levels = Vec::with_capacity(2);
         let mut words = steps.div_ceil(BITS).max(1);

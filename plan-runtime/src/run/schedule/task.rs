@@ -18,7 +18,7 @@ pub(super) struct Task<'x> {
     /// The tool's; `None` for a wait, and for a call that has ended.
     pub(super) future: Option<StepFuture<'x>>,
     pub(super) more: Option<Box<More>>,
-    /// What the call was given counts so many bytes towards the limits of the run.
+    /// The bytes that the call's arguments count toward the limits of the run.
     pub(super) bytes: usize,
 }
 

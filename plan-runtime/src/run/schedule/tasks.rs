@@ -20,12 +20,12 @@ pub(super) struct Tasks<'x> {
     refilled: bool,
 }
 
-/// Of what something has happened.
+/// The call or wait that has ended.
 pub(super) struct Happened {
     pub(super) step: usize,
     pub(super) job: usize,
     pub(super) more: Option<Box<More>>,
-    /// What the call was given counts so many bytes.
+    /// The bytes that the call's arguments count.
     pub(super) bytes: usize,
 }
 

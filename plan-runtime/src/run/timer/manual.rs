@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// Time that stands still until a test moves it. Clones share it.
+/// A timer whose time does not pass until a test advances it. Clones share the time.
 ///
 /// ```
 /// use plan_runtime::run::{ManualTimer, Timer};

@@ -20,13 +20,13 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 impl Report {
-    /// The report as a page of HTML: the plan's graph, coloured by what became of its steps, and a timeline with each step's
-    /// attempts. A click on a step shows what it was given, what it gave and why it failed.
+    /// The report as a page of HTML: the plan's graph, colored by the status of its steps, and a timeline with each step's
+    /// attempts. A click on a step shows its arguments, its output and why it failed.
     ///
     /// The page is one file, which loads nothing from anywhere. It is readable in light and dark, with a keyboard alone and without
-    /// scripts. All that comes from tools is text in it, never markup. What steps were given and what they gave is there only if the
-    /// run was to [capture arguments](crate::Run::capture_arguments) and [outputs](crate::Run::capture_outputs), and with
-    /// these come whatever secrets are in them. Long values and lists of attempts are cut off, and the page says so.
+    /// scripts. Text from tools is always text in it, never markup. Arguments and outputs are in it only if the run was to
+    /// [capture arguments](crate::Run::capture_arguments) and [outputs](crate::Run::capture_outputs), together with any secrets
+    /// that they contain. Long values and lists of attempts are cut off, and the page says so.
     ///
     /// ```no_run
     /// # use plan_runtime::{Result, plan, tool};
@@ -80,7 +80,7 @@ impl Page<'_> {
         }
     }
 
-    /// The status as a sign, for those to whom colours tell nothing.
+    /// The status as a sign, for people who cannot tell the colors apart.
     fn sign(&self, step: usize) -> char {
         sign(self.report.steps[step].status.name())
     }

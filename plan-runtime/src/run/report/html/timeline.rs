@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How many attempts of a step are drawn.
 const ATTEMPTS: usize = 400;
-/// How many attempts that ran at once are drawn below each other.
+/// How many concurrent attempts are drawn below each other.
 const LANES: usize = 6;
 
 pub(super) struct Timeline<'p>(pub(super) &'p Page<'p>);
@@ -63,7 +63,7 @@ fn write_row(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, whole: Duratio
                 write_attempt(f, attempt, (lane, count), ended, whole)?;
             }
             let took = ended.saturating_sub(started);
-            // Where there is no room behind the bar, the time stands before it.
+            // If there is no room after the bar, the time is before it.
             let late = ended.as_secs_f64() > whole.as_secs_f64() * 0.8;
             let (side, place) = if late {
                 (
@@ -121,7 +121,7 @@ fn write_attempt(
     )
 }
 
-/// For each attempt that is drawn, which of how many lanes it stands in.
+/// The lane of each attempt that is drawn, and the number of lanes.
 fn lanes(attempts: &[Attempt]) -> (Vec<usize>, usize) {
     let mut free: Vec<Duration> = Vec::new();
     let mut lanes = Vec::new();
