@@ -12,8 +12,8 @@ use syn::{
     Expr, ExprLit, Ident, Lit, Macro, Path, Token, UnOp, braced, bracketed, parenthesized, token,
 };
 
-/// Reads a value that is all of `tokens`. A message about a missing value points at `end`; the text after it names what follows a
-/// value here.
+/// Reads a value that is all of `tokens`. A message about a missing value points at `end`; the next parameter names what follows
+/// a value here.
 pub(super) fn all(tokens: TokenStream, end: Span, behind: &str, report: &mut Report) -> Value {
     let parser = |input: ParseStream<'_>| {
         let value = value_before(input, end, behind, report);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use syn::ext::IdentExt;
 
-/// The picture. No line of it is empty, since Markdown would continue after an empty line.
+/// The picture. No line of it is empty, since Markdown resumes after an empty line.
 pub(super) fn svg(cx: &Context<'_>) -> String {
     let steps = &cx.plan.steps;
     if steps.is_empty() {
