@@ -72,7 +72,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// Whether something other than a name that looks like a mistake is said of a step's values.
+/// Whether a finding is about a step's values, and none is about a name that looks like a mistake.
 fn is_about(found: &Findings, step: &Step) -> bool {
     let values = [Code::WrongType, Code::NotAllowed, Code::MissingArgument];
     let guessed = |found: &Findings| found.iter().any(|it| it.code == Code::UnknownArgument);

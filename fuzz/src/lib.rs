@@ -1,4 +1,4 @@
-//! What holds of plans that strangers write. The fuzzer and the replay of what it found both ask for it.
+//! Properties of all plans, whoever writes them. The fuzzer and the replay of its findings both check them.
 
 use plan_runtime::dynamic::{Limits, Reader};
 

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 /// How much is left to a schema where its words and what is checked of it may differ.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Reading {
-    /// What is valid so is valid.
+    /// A value that is valid by this reading is valid.
     Strict,
-    /// What is not valid so is not valid: null stands for what may be left out, and a choice may have several ways.
+    /// A value that is invalid by this reading is invalid: null may replace what may be left out, and a choice may have several ways.
     Lenient,
 }
 

@@ -33,7 +33,7 @@ pub fn read(dialect: Option<Dialect>, text: &str) {
     }
 }
 
-/// Each finding stands in the text, at the line and the column that it says.
+/// Each finding is in the text, at its line and its column.
 fn placed(findings: &Findings, text: &str) {
     let _ = findings.to_string();
     for finding in findings {

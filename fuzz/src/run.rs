@@ -270,7 +270,7 @@ fn of_body(body: &Body, unknown: u64) -> u64 {
     }
 }
 
-/// A panic of a tool's, which is none of the run's.
+/// A panic of a tool, which is not a panic of the run.
 struct Panicking;
 
 thread_local! {

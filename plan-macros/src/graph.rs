@@ -1,4 +1,4 @@
-//! What waits for what.
+//! Which steps wait for which.
 
 use crate::ast::{
     Body, Branch, Computed, Condition, Fields, Json, List, Plan, Reference, Step, Value,
@@ -18,7 +18,7 @@ pub(crate) struct Graph {
 }
 
 /// Steps that wait for each other: each step's place, and the name by which it waits for the next. It begins with an
-/// `#[after]` if it has one, since that is what its author can most easily take away.
+/// `#[after]` if it has one, since its author can remove that most easily.
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl Graph {
@@ -54,7 +54,7 @@ impl Graph {
         needs.map(|&index| index as usize).collect()
     }
 
-    /// Whether a value goes from one step to another, not order alone.
+    /// Whether a value goes from one step to another: the dependency is not only an order.
     #[cfg(feature = "docs-svg")]
     pub(crate) fn reads(&self, step: usize, from: usize) -> bool {
         let mut references = self.edges[step].iter().take(self.references[step]);
@@ -99,7 +99,7 @@ pub(crate) fn mentions(step: &Step) -> Vec<Ident> {
     names
 }
 
-/// What mentions names.
+/// A part of a plan that mentions names.
 pub(crate) enum Part<'a> {
     Reference(&'a Reference),
     Computed(&'a Computed),

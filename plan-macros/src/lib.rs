@@ -2,16 +2,16 @@
 //!
 //! `plan!` goes through four stages, which `expand::plan` calls one after the other:
 //!
-//! | stage | knows | a check belongs there that is about |
+//! | stage | knows | its checks are about |
 //! |---|---|---|
 //! | `parse` | tokens; makes the `ast` | the language's own syntax |
 //! | `names` | which names there are, and what each value mentions | names |
 //! | `graph` | what each step waits for | the order of steps |
 //! | `expand` | all of it; writes the Rust | types: it emits an expression that rustc refuses exactly then |
 //!
-//! Each is handed the same `report`, says `report.error(token, …)`, and goes on: what failed becomes `Value::Broken`, of which nothing
-//! more is said. Editors are given another expansion, the `mirror`. The other macros are `tool` and `shape`; `options` reads the
-//! attributes of all.
+//! Each stage gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes `Value::Broken`,
+//! about which nothing more is reported. Editors get another expansion, the `mirror`. The other macros are `tool` and `shape`;
+//! `options` reads the attributes of all.
 
 mod ast;
 mod docs;

@@ -1,4 +1,4 @@
-//! What every stage is handed: the list of mistakes.
+//! The list of mistakes, which every stage gets.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -15,7 +15,7 @@ impl Report {
         Self::default()
     }
 
-    /// Adds a mistake that the whole of `tokens` is.
+    /// Adds a mistake at the span of all of `tokens`.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(tokens, message));
     }
@@ -25,12 +25,12 @@ impl Report {
         self.errors.push(syn::Error::new(span, message));
     }
 
-    /// Adds what a parser of syn found.
+    /// Adds the errors that a parser of syn found.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.errors.push(error);
     }
 
-    /// Takes over what another report holds.
+    /// Adds the mistakes of another report.
     pub(crate) fn extend(&mut self, other: Self) {
         self.errors.extend(other.errors);
     }

@@ -1,4 +1,4 @@
-//! Which name was probably meant by one that is unknown.
+//! Finds the name that was probably meant by an unknown one.
 
 /// The one of `known` that was probably meant.
 pub(crate) fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,7 +1,7 @@
-//! What the real resolvers of the dialects were recorded to do, beside what this library does.
+//! Compares recordings of the real resolvers of the dialects with this library.
 //!
-//! Each case runs in both profiles. Its outcome either equals the recorded one, or stands in a table with the reason why it
-//! differs. The recordings are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without
+//! Each case runs in both profiles. Its outcome either equals the recorded one, or is in a table with the reason why it
+//! differs. The recordings are read from `../shared/corpora`, beside the workspace (or from the folder in `PLAN_CORPORA`); without
 //! it, these tests say so and do nothing.
 
 mod action_plans;

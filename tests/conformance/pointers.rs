@@ -56,7 +56,7 @@ fn what_is_no_pointer_is_no_plan() {
             &mut invalid
         }) += 1;
     }
-    // Relative pointers and those in URIs are no pointers.
+    // Relative pointers and those in URIs are not pointers.
     for case in list(&corpus["relative_pointer_syntax_cases"]) {
         let pointer = text(&case["pointer"]);
         assert_eq!(

@@ -151,7 +151,7 @@ impl Raw {
         }
     }
 
-    /// Adds the types of what references give to arguments; of each argument, if only that there are none.
+    /// Adds the types of the values that references give to arguments. Each argument gets an entry, even without references.
     pub fn sketch_references(
         &self,
         sketches: &mut BTreeMap<String, Sketch>,

@@ -50,7 +50,7 @@ pub struct WrittenStep {
     pub arguments: Vec<WrittenArgument>,
     /// The arguments that are left out.
     pub left_out: Vec<String>,
-    /// What stands for them.
+    /// The text that replaces them.
     pub rest: Option<String>,
     /// Its place in the plan.
     pub index: usize,
@@ -65,7 +65,7 @@ pub struct WrittenArgument {
     pub way: Way,
 }
 
-/// The module of a plan in this form, or why there is none.
+/// The module of a plan in this form, or why the plan has no such form.
 pub fn module(corpus: &Corpus, plan: &Plan, form: Form) -> Result<String, String> {
     let text = match form {
         Form::Item => written(corpus, plan)?.item(),

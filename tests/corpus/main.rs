@@ -230,7 +230,7 @@ fn broken(corpus: &Corpus, count: usize, scratch: &mut Scratch) -> BTreeMap<Stri
         scratch,
         &mut planted,
         |random| {
-            // A cycle that goes through an unknown step is none.
+            // A cycle through an unknown step is not a cycle.
             let all = Mistake::ALL.iter().copied();
             let mut all: Vec<Mistake> = all
                 .filter(|mistake| *mistake != Mistake::UnknownStep)

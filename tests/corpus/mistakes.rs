@@ -39,7 +39,7 @@ impl Mistake {
     ];
 }
 
-/// What stands around the token that is wrong.
+/// The marks around the token that is wrong.
 const OPEN: char = '\u{1}';
 const CLOSE: char = '\u{2}';
 
@@ -241,7 +241,7 @@ impl At<'_> {
     }
 }
 
-/// Breaks one reference: `choices` are the texts that might stand in its place.
+/// Breaks one reference: `choices` are the texts that may replace it.
 fn reference(
     corpus: &Corpus,
     plan: &Plan,

@@ -53,7 +53,7 @@ pub fn field_name(json: &str) -> String {
     }
 }
 
-/// The name, with a number behind it if it is taken.
+/// The name, with a number after it if it is taken.
 pub fn distinct(name: &str, taken: &dyn Fn(&str) -> bool) -> String {
     let mut numbered = name.to_owned();
     let mut number = 1;

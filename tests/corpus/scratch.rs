@@ -11,7 +11,7 @@ pub struct Scratch {
     packages: Vec<String>,
 }
 
-/// A place in a generated file; columns count characters from 1, and the end is behind the last one.
+/// A place in a generated file; columns count characters from 1, and the end is after the last one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     pub file: String,

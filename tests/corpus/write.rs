@@ -177,7 +177,7 @@ fn present(walked: &Walked, root: &str, given: &Type) -> Result<String, String> 
     }
 }
 
-/// A literal, where a value of this type stands.
+/// Writes a literal where a value of this type is wanted.
 pub fn literal(structs: &Structs, value: &Value, ty: &Type, root: &str) -> Result<String, String> {
     let (wanted, _) = ty.present();
     match (value, wanted) {

@@ -11,7 +11,7 @@ pub struct App {
     log: Mutex<Vec<String>>,
 }
 
-/// Notes a word, and gives back how many there are.
+/// Notes a word, and returns how many there are.
 #[tool]
 pub async fn note(app: &App, word: String) -> Result<usize> {
     let mut log = app.log.lock().unwrap();

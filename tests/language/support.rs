@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// A tool that gives back its argument, of whatever type.
+/// A tool that returns its argument, of any type.
 #[derive(Serialize, Deserialize, Shape, Debug, PartialEq)]
 pub struct Same<T> {
     pub value: T,

@@ -1,4 +1,4 @@
-//! Correct plans compile without a word, whatever stands around them.
+//! Correct plans compile without warnings, whatever the code around them.
 #![forbid(unsafe_code)]
 #![deny(warnings, clippy::pedantic)]
 #![recursion_limit = "400"]

@@ -37,7 +37,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// An `async fn` with 2,000 awaits takes rustc minutes and more than 8 GB, so there is none.
+    /// Whether this kind is measured at a size: an `async fn` with 2,000 awaits takes rustc minutes and more than 8 GB.
     fn has(self, size: usize) -> bool {
         self != Self::Async || size <= 300
     }

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-/// Instructions of one round of a case, or nothing where there is no valgrind. `program` is what runs `case` so many times.
+/// The instructions of one round of a case, or `None` without valgrind. `program` runs `case` a given number of times.
 pub fn instructions(program: &str, case: &str, rounds: u64) -> Option<f64> {
     let total = |rounds: u64| -> Option<u64> {
         let output = Command::new("valgrind")

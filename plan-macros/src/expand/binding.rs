@@ -68,7 +68,7 @@ impl Builder<'_> {
     }
 
     /// Expands `for … in …` or `if let …`, of which only the header is Rust's, into a value that holds what is bound, and binds
-    /// the names. The header stands twice: where the types of the names are taken from, and where it is evaluated.
+    /// the names. The header is written twice: where the types of the names are taken from, and where it is evaluated.
     pub(super) fn bind(
         &mut self,
         computed: &Computed,

@@ -6,8 +6,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
-/// A compile-time evaluation that goes the same way round and then gives up: rustc shows where each of its calls stands,
-/// which is where the plan says that one step waits for the next.
+/// A compile-time evaluation that follows the cycle and then fails. rustc shows the place of each of its calls, which is
+/// where the plan says that one step waits for the next.
 pub(super) fn error(plan: &Plan, cycle: &Cycle, index: usize) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()

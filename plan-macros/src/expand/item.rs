@@ -105,7 +105,7 @@ fn docs_of(head: &Head) -> (String, String) {
     )
 }
 
-/// The struct of the item form, with what stands around the names of the inputs as `around` gives it.
+/// The struct of the item form; `around` wraps the names of the inputs.
 fn definition(
     head: &Head,
     cx: &Context<'_>,
@@ -127,7 +127,7 @@ fn definition(
         let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
         quote!(#attrs #allow #vis #name: #ty)
     });
-    // A derive stands before the attributes that belong to it, and behind those that may change what it sees.
+    // A derive is before the attributes that belong to it, and after those that may change what it sees.
     let belongs =
         |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
     let first = attrs.iter().take_while(|attr| !belongs(attr)).count();
@@ -205,7 +205,7 @@ fn shared(
     }
 }
 
-/// The name of what checks the output.
+/// The name of the item that checks the output.
 fn output_name() -> Ident {
     Ident::new("__PLAN_OUTPUT", Span::mixed_site())
 }
@@ -224,7 +224,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
     let ty = output.as_ref().unwrap_or(&unit);
     let shared = shared(cx, &type_name(ty), |mut builder| {
         let check = match &cx.plan.tail {
-            // That its type is not said was reported; what stands in it is still checked.
+            // The missing type was reported; the output's value is still checked.
             Some(tail) if output.is_none() => {
                 let check = builder.inferred(&tail.value);
                 quote!(let _ = || { let _ = #check; };)
@@ -302,7 +302,7 @@ fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
 
 /// The expression form: a value that can be run.
 fn inline(cx: &Context<'_>) -> TokenStream {
-    // The output's type is not said, so the chain of references stands twice: among the checks, and where its type is taken from.
+    // The output's type is not written, so the chain of references is expanded twice: among the checks, and for its type.
     let (mut value, mut outside) = (TokenStream::new(), TokenStream::new());
     let shared = shared(cx, "", |mut builder| {
         value = match &cx.plan.tail {

@@ -52,7 +52,7 @@ impl Builder<'_> {
         self.bindings.extend(quote_spanned! {end=>
             let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
         });
-        // What asks for the names stands at the same place as what asks for the literal: one message for both.
+        // The call for the names has the same span as the call for the literal: one message for both.
         self.bindings
             .extend(quote_spanned!(start=> let #names = #name.names();));
         self.bindings.extend(checks);
@@ -122,7 +122,7 @@ impl Builder<'_> {
                 let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
                 group.set_span(brace.span.join());
                 match (rest, enum_of(&literal.path)) {
-                    // `..` cannot stand in a variant.
+                    // A variant cannot have `..`.
                     (Rest::Broken, Some(of)) => quote!(__plan::any::<#of>()),
                     _ => quote!(#path #group),
                 }

@@ -191,7 +191,7 @@ fn size(stream: &TokenStream) -> usize {
         .sum()
 }
 
-/// Leaves out the tokens at these places, or all behind the place in its group.
+/// Leaves out the tokens at these places, or all tokens after the place in its group.
 fn without(stream: TokenStream, places: &[usize], truncate: bool, at: &mut usize) -> TokenStream {
     let mut kept = TokenStream::new();
     let mut cut = false;

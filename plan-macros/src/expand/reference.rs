@@ -10,7 +10,7 @@ use syn::{Lit, LitInt, Member, Token};
 
 /// A reference as far as it was expanded.
 struct Chain<'a> {
-    /// Its first name, with the hygiene of what that is bound to.
+    /// Its first name, with the hygiene of its binding.
     root: &'a Ident,
     /// Where it has led to.
     place: Place,
@@ -38,7 +38,7 @@ impl Chain<'_> {
     fn receiver(&self) -> TokenStream {
         match &self.place {
             Place::Root => self.root.to_token_stream(),
-            // All of it stands in place of the reference so far, which a message then points at.
+            // All of it takes the place of the reference so far, which a message then points at.
             Place::Value { value, .. } => {
                 let at = self.root.span();
                 let mut group = Group::new(Delimiter::Parenthesis, quote_spanned!(at=> &#value));
@@ -134,9 +134,9 @@ fn look(mut way: Ident, start: Span, end: Span, how: Look<'_>) -> TokenStream {
 }
 
 impl Builder<'_> {
-    /// Writes a reference as data, and gives the way that it goes, which the code that is only type-checked must hold.
+    /// Writes a reference as data, and returns its chain, which must be in the code that is only type-checked.
     ///
-    /// The author's tokens keep their spans, and what stands around them takes the span of its neighbours, so that rustc's
+    /// The author's tokens keep their spans, and the tokens around them take the spans of their neighbors, so that rustc's
     /// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
     pub(super) fn reference(&mut self, reference: &Reference) -> TokenStream {
         let mut root = reference.root.clone();
@@ -188,7 +188,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Goes on by one hop, behind which there are these.
+    /// Continues the chain by one hop; `rest` are the hops after it.
     fn hop(&mut self, chain: &mut Chain<'_>, hop: &Hop, source: Option<Source>, rest: &[Hop]) {
         match hop {
             Hop::Field(dot, member) => self.field(chain, dot, member, source, rest.is_empty()),

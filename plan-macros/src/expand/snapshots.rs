@@ -1,6 +1,6 @@
-//! What plans become, for readers: all that a small plan expands to, and then what steps with other values do.
+//! What plans expand to, for readers: first all of a small plan, and then steps with other values.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p plan-macros` writes the snapshots anew.
+//! `UPDATE_EXPECT=1 cargo test -p plan-macros` updates the snapshots.
 
 use expect_test::{Expect, expect};
 use proc_macro2::TokenStream;

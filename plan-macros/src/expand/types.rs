@@ -1,4 +1,4 @@
-//! The types of what the bodies of a step give.
+//! The output types of the bodies of a step.
 
 use super::flow::tool;
 use super::value::ends;
@@ -6,8 +6,8 @@ use crate::ast::{Body, Condition, Literal};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-/// The types of what a step's bodies give. They are said by the aliases of the step's tools: an author's path stands for them once,
-/// so that rustc has one thing to say of it.
+/// The output types of a step's bodies. They are written with the aliases of the step's tools: the author's path to a tool is
+/// written once, so that rustc has one message about it.
 pub(super) struct Types {
     step: usize,
     tools: usize,
@@ -27,7 +27,7 @@ impl Types {
         }
     }
 
-    /// The type of what a body gives.
+    /// The output type of a body.
     pub(super) fn of(&mut self, body: &Body) -> Option<TokenStream> {
         match body {
             Body::Call(Literal { path, .. }) => {
@@ -58,7 +58,7 @@ impl Types {
                 let exhaustive = branches
                     .iter()
                     .any(|branch| matches!(branch.condition, Condition::Always));
-                // An `Option` already: null stands for either reason.
+                // An `Option` already: null has either reason.
                 let nested = branches
                     .first()
                     .is_some_and(|branch| may_be_absent(&branch.body));
@@ -91,8 +91,8 @@ fn at_one_place(tokens: TokenStream, at: Span) -> TokenStream {
     trees.collect()
 }
 
-/// Whether the type of what a body gives is an `Option` because no branch may be taken. What else would make it one leaves it as
-/// it is: null stands for either.
+/// Whether the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it
+/// again: null has either reason.
 pub(super) fn may_be_absent(body: &Body) -> bool {
     let Body::If(branches) = body else {
         return false;

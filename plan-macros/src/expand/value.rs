@@ -15,7 +15,7 @@ use syn::{Lit, Path};
 /// The body of one `const`: what a step's arguments, or the plan's output, become.
 pub(super) struct Builder<'a> {
     pub(super) cx: &'a Context<'a>,
-    /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and behind it.
+    /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and after it.
     pub(super) bindings: Bindings,
     /// Constants that check it apart: where one fails, nothing that uses the step fails after it.
     pub(super) apart: TokenStream,
@@ -23,7 +23,7 @@ pub(super) struct Builder<'a> {
     pub(super) roots: BTreeMap<Source, Ident>,
     /// What the `for`s and `if let`s around bind.
     pub(super) frames: Vec<Frame>,
-    /// What was bound again behind a loop that gave its name to an element; its root may then not be read.
+    /// The sources that were bound again after a loop that gave their names to elements; their roots may then be unused.
     pub(super) rebound: HashSet<Source>,
     /// What gives the slots of computed values their types where the data, which does so too, is not beside them.
     pub(super) types: TokenStream,
@@ -255,7 +255,7 @@ impl<'a> Builder<'a> {
             }
             Value::Broken => {
                 self.data.tag('n');
-                // As a type, the message says that there is none, so that nothing else is said; it is shown once.
+                // The error takes the place of the type, so that rustc reports nothing else; it is shown once.
                 let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
                 quote!(__plan::any::<#ty>())
             }
@@ -269,7 +269,7 @@ impl<'a> Builder<'a> {
         values.iter().map(|value| self.inferred(value)).collect()
     }
 
-    /// Writes a value that stands where any JSON can stand.
+    /// Writes a value where any JSON is allowed.
     pub(super) fn untyped(&mut self, value: &Value) {
         match value {
             Value::Some(_, _, value) => self.untyped(value),
@@ -358,7 +358,7 @@ pub(super) fn it(of: &impl ToTokens, end: Span) -> TokenStream {
     quote_spanned!(end=> #of.#call())
 }
 
-/// Checks that something fits where it stands.
+/// Checks that a value fits its place.
 pub(super) fn fits(it: TokenStream, start: Span, end: Span) -> TokenStream {
     let present = path(&["NotAbsent", "present"], start, end);
     let fit = path(&["Fits", "fit"], start, end);

@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, TokenStream};
 use quote::quote;
 
 impl Mirror {
-    /// What stands between the brackets of an attribute: its name as a path, and behind it what it is given.
+    /// The content of the brackets of an attribute: its name as a path, and after it the attribute's arguments.
     pub(super) fn attribute(&self, attribute: TokenStream) -> TokenStream {
         let editor = &self.editor;
         let mut tokens = Tokens::new(attribute);

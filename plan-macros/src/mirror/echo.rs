@@ -84,7 +84,7 @@ impl Mirror {
         ahead
     }
 
-    /// What is referred to before it is declared, as items, which are in scope wherever they stand.
+    /// The steps that are referred to before they are declared, as items, which are in scope before their declaration, too.
     pub(super) fn items_ahead(&self, plan: &Scanned) -> TokenStream {
         let editor = &self.editor;
         let steps = steps(&plan.parts).into_iter();

@@ -53,8 +53,8 @@ impl Mirror {
         let literal = unplaced(literal.iter().cloned().collect());
         let name = unplaced(name.to_token_stream());
         let field = quote!(|it: &#literal| &it.#name);
-        // What is expected stands for the whole reference, so that this is what is underlined; but no name is at the place of one
-        // that the author wrote, where it would be found, too.
+        // The expected value has the span of the whole reference, so that all of it is underlined. But no generated name has the span
+        // of a name that the author wrote, where an editor would find it, too.
         let end = rest.last().map_or(first.span(), end_of);
         let inner = rest.first().map_or(colon, TokenTree::span);
         let rest: TokenStream = rest.into_iter().collect();
@@ -116,7 +116,7 @@ fn reference(value: TokenStream) -> Option<(Ident, Vec<TokenTree>)> {
     (leads_on && !dotted).then_some((root, rest))
 }
 
-/// Whether the path is that of an enum's variant, which is no type.
+/// Whether the path is that of an enum's variant, which is not a type.
 fn is_variant(path: &[TokenTree]) -> bool {
     let mut names = path.iter().rev().filter_map(|tree| match tree {
         TokenTree::Ident(name) => Some(name.to_string()),

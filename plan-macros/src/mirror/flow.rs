@@ -1,4 +1,4 @@
-//! What a step does, as an expression, and the type of what it gives.
+//! What a step does, as an expression, and its output type.
 
 use super::Mirror;
 use super::scan::take_until;
@@ -8,7 +8,7 @@ use quote::quote;
 
 /// What a step does.
 enum Flow {
-    /// `if … { … } else { … }`: keywords and conditions, each with what is in the braces behind it.
+    /// `if … { … } else { … }`: keywords and conditions, each with the braces after it.
     If {
         branches: Vec<(TokenStream, Option<TokenTree>)>,
         /// Whether the last of them is an `else`.
@@ -101,7 +101,7 @@ impl Flow {
         matches!(self, Self::For { .. })
     }
 
-    /// What stands in the braces.
+    /// The content of the braces.
     fn within(body: Option<&TokenTree>) -> Self {
         match body {
             Some(TokenTree::Group(group)) => Self::new(group.stream()),
@@ -176,7 +176,7 @@ impl Mirror {
         }
     }
 
-    /// The type of what a step gives.
+    /// The output type of a step.
     pub(super) fn output(&self, tokens: TokenStream, policy: Policy) -> TokenStream {
         let flow = Flow::new(tokens);
         let ty = self.type_of(&flow, policy);

@@ -35,7 +35,7 @@ fn mirror(plan: TokenStream) -> String {
 struct Cursor {
     /// The place, counted down as it is walked to.
     place: usize,
-    /// Whether what stands behind the cursor is there.
+    /// Whether the tokens after the cursor are kept.
     rest: bool,
     found: bool,
     /// Whether something can be completed here.
@@ -47,7 +47,7 @@ impl Cursor {
         let mut out = TokenStream::new();
         let mut last = None;
         for tree in stream.into_iter().map(Some).chain([None]) {
-            // Before the token, where none stands yet.
+            // Before the token, where no name is written yet.
             if self.arrives() {
                 let follows = match &tree {
                     Some(TokenTree::Ident(name)) => name == "step",

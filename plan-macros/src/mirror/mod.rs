@@ -1,9 +1,9 @@
-//! What an editor sees of a plan: the author's tokens as plain Rust, in the order in which they stand, over locals of the types that
-//! the plan gives them. It is not what rustc sees.
+//! What an editor sees of a plan: the author's tokens as plain Rust, in the order in which they are written, over locals of the types
+//! that the plan gives them. It is not what rustc sees.
 //!
 //! rust-analyzer finds out what to offer at a cursor by expanding twice, with and without a marker there, and comparing both at the
-//! offset of the marker. So what stands before a token must not depend on it: all decisions here are about where tokens stand, none
-//! about whether they make sense.
+//! offset of the marker. So the output before a token must not depend on that token: all decisions here are about the places of
+//! tokens, none about whether they make sense.
 
 mod attribute;
 mod echo;
@@ -146,7 +146,7 @@ impl Mirror {
         statements
     }
 
-    /// Where a statement may begin, with what stands there.
+    /// A place where a statement may begin, with the tokens there.
     fn gap(&self, tokens: &TokenStream) -> TokenStream {
         let editor = &self.editor;
         if self.known.contains("step") {

@@ -1,10 +1,10 @@
-//! Where in the tokens the parts of a plan stand. Nothing is refused here: what is half typed goes to the part that it is in, and
-//! whether a marker stands at the cursor, as editors put it there, makes no other parts.
+//! Where in the tokens the parts of a plan are. Nothing is refused here: half-typed tokens go to the part that they are in, and the
+//! marker that editors put at the cursor does not change the parts.
 
 use crate::parse::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, TokenStream, TokenTree};
 
-/// All that stands in `plan!`, up to where the tokens of each part lead.
+/// The content of `plan!`, in parts whose tokens are not read further.
 pub(super) struct Scanned {
     /// `None` in the expression form.
     pub(super) head: Option<Head>,
@@ -14,7 +14,7 @@ pub(super) struct Scanned {
 pub(super) struct Head {
     pub(super) name: Option<Ident>,
     pub(super) inputs: Vec<Input>,
-    /// What stands between the inputs and the arrow, where nothing should.
+    /// The tokens between the inputs and the arrow, where there should be none.
     pub(super) behind_inputs: TokenStream,
     pub(super) output: Option<TokenStream>,
 }
@@ -23,16 +23,16 @@ pub(super) struct Head {
 pub(super) struct Input {
     pub(super) name: Option<Ident>,
     pub(super) ty: TokenStream,
-    /// What stands behind the type, for want of a comma.
+    /// The tokens after the type, if a comma is missing.
     pub(super) behind: TokenStream,
 }
 
 /// What follows another in the body of a plan.
 pub(super) enum Part {
-    /// What stands between the brackets of `#[…]`.
+    /// The content of the brackets of `#[…]`.
     Attribute(TokenStream),
     Step(Step),
-    /// What is no step: the last expression, or the beginning of something.
+    /// Not a step: the last expression, or the beginning of something.
     Other(TokenStream),
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Step {
     /// `step`, or what was written for it.
     pub(super) keyword: Ident,
     pub(super) name: Ident,
-    /// What stands behind the colon, if there is one.
+    /// The tokens after the colon, if there is one.
     pub(super) ty: Option<TokenStream>,
     pub(super) value: TokenStream,
 }
@@ -154,7 +154,7 @@ fn parts(mut tokens: Tokens) -> Vec<Part> {
     parts
 }
 
-/// `step`, or what was written for it, and the name behind it.
+/// `step`, or what was written for it, and the name after it.
 fn starts_step(tokens: &Tokens) -> Option<(Ident, Ident)> {
     let keyword = tokens.peek_ident(0)?;
     let name = tokens.peek_ident(1)?;
@@ -167,7 +167,7 @@ fn starts_step(tokens: &Tokens) -> Option<(Ident, Ident)> {
     is_step.then(|| (keyword.clone(), name.clone()))
 }
 
-/// Whether an attribute stands here, or `step name =`, or `step name:`.
+/// Whether an attribute comes next, or `step name =`, or `step name:`.
 fn begins(tokens: &Tokens) -> bool {
     let assigns = || {
         let punct = tokens.peek_punct(2);
@@ -200,7 +200,7 @@ fn step(keyword: Ident, name: Ident, tokens: &mut Tokens) -> Step {
     if tokens.eat_punct('=') {
         let mut closed = false;
         value = take_until(tokens, |tokens| {
-            // Only a semicolon is missing behind the braces: what follows is another part.
+            // Only a semicolon is missing after the braces: what follows is another part.
             let goes_on = |ident: &Ident| ident == "else" || ident == "as" || ident == "in";
             let next = tokens.peek_ident(0);
             let begins_another = closed && next.is_some_and(|ident| !goes_on(ident));
@@ -234,12 +234,12 @@ pub(super) fn take_until(
     taken
 }
 
-/// What stands between commas, each with the comma behind it. Those between `<` and `>` separate nothing where a type stands.
+/// The tokens between commas, each with the comma after it. In a type, commas between `<` and `>` do not separate.
 pub(super) fn separated(stream: TokenStream) -> Vec<(TokenStream, Option<Punct>)> {
     let mut pieces = Vec::new();
     let mut piece = TokenStream::new();
     let mut angles = 0_usize;
-    // In `name: Vec<(u8, u8)>`, a type stands behind the single colon; in `a < b`, none does.
+    // In `name: Vec<(u8, u8)>`, a type follows the single colon; `a < b` has no type.
     let mut is_type = false;
     let mut last = None;
     for tree in stream {

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, Punct, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 impl Mirror {
-    /// A value where one of a type is wanted, and another may stand.
+    /// A value where one of a type is wanted; it may have another type.
     pub(super) fn argument(&self, value: TokenStream) -> TokenStream {
         let editor = &self.editor;
         let value = self.value(value);
@@ -104,12 +104,12 @@ impl Mirror {
             _ if is(&tokens, 0, '.') && is(&tokens, 1, '.') && tokens.peek(2).is_none() => {
                 quote!(#field #editor::any())
             }
-            // The name of something half typed stands once, as it is.
+            // The name of a half-typed field is written once, as it is.
             _ => field,
         }
     }
 
-    /// What stands in `json!(…)`, with tuples for objects and lists, whose elements are of one type nowhere.
+    /// The content of `json!(…)`, with tuples for objects and lists, whose elements need not be of one type.
     fn json(&self, tokens: TokenStream) -> TokenStream {
         let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
         match &trees[..] {
@@ -140,7 +140,7 @@ impl Mirror {
     }
 }
 
-/// What stands between commas, up to where another value can begin.
+/// The tokens between commas, up to where another value can begin.
 pub(super) fn values(stream: TokenStream) -> Vec<(TokenStream, Option<Punct>)> {
     let mut values = separated(stream);
     if values.last().is_none_or(|(_, comma)| comma.is_some()) {

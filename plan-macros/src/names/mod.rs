@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use syn::Ident;
 use syn::ext::IdentExt;
 
-/// What a name in a value stands for.
+/// What a name in a value refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// The step at this place.
@@ -39,8 +39,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Finds the names of a plan, and reports those that stand twice. An input that cannot be a field of the plan's struct is
-    /// taken out.
+    /// Finds the names of a plan, and reports duplicates. An input that cannot be a field of the plan's struct is removed.
     pub(crate) fn new(plan: &mut Plan, report: &mut Report) -> Self {
         let mut sources = HashMap::new();
         if let Some(head) = &mut plan.head {
@@ -120,7 +119,7 @@ impl Names {
         self.broken.contains(&name.unraw().to_string())
     }
 
-    /// What to say of a name that is none of the plan's, and whether one of the plan's was probably meant.
+    /// The message about a name that the plan does not have, and whether one of the plan's names was probably meant.
     pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> (String, bool) {
         let text = name.unraw().to_string();
         let mut known: Vec<&str> = self
@@ -156,7 +155,7 @@ impl Names {
         (message, similar.is_some())
     }
 
-    /// What to say of a name in `#[after(…)]` that is no step's.
+    /// The message about a name in `#[after(…)]` that is not a step's.
     pub(crate) fn unknown_after(&self, after: &Ident, step: &Ident) -> String {
         let text = after.unraw().to_string();
         let step = step.unraw().to_string();

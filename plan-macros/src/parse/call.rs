@@ -87,7 +87,7 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
     }
 }
 
-/// The call in `Tool { … }.await?` and in `function(…).await?`, and what is behind it.
+/// The call in `Tool { … }.await?` and in `function(…).await?`, and the tokens after it.
 fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
     let waits = match tokens.clone().into_iter().last() {
         Some(TokenTree::Punct(last)) => last.as_char() == '?',

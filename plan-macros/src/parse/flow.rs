@@ -31,8 +31,8 @@ fn body_within(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) 
     }
 }
 
-/// What stands in the braces behind a header: if there was a mistake in the header since the report had so many, it may have
-/// taken a part of the braces' content with it, or given them one of its own, and what is wrong there is not said.
+/// Reads the content of the braces after a header; the report had `before` errors when the header began. If the header has an
+/// error, it may have taken a part of that content or added to it, so errors in the content are not reported.
 fn inner_behind(before: usize, group: &Group, name: &Ident, report: &mut Report) -> Body {
     if report.len() == before {
         inner(group, name, report)
@@ -41,7 +41,7 @@ fn inner_behind(before: usize, group: &Group, name: &Ident, report: &mut Report)
     }
 }
 
-/// What stands in the braces of an `if` or a `for`.
+/// Reads the content of the braces of an `if` or a `for`.
 fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
     let mut tokens = Tokens::new(group.stream());
     if let (Some(keyword), Some(_)) = (tokens.peek_ident(0), tokens.peek_ident(1))
@@ -149,7 +149,7 @@ fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Conditi
         report.error_at(keyword, "expected a condition behind `if`");
         return Condition::Holds(Value::Broken);
     }
-    // A condition is what can stand behind `if`, which no parser of an expression alone knows.
+    // A condition is what can follow `if`. The parser of an expression alone does not know that.
     let parsed = syn::parse2::<Expr>(quote!(if #tokens {}));
     let lets = tokens
         .clone()
@@ -178,8 +178,8 @@ fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Conditi
     }
 }
 
-/// `if let Some(x) = maybe` looks at a place, and takes nothing out of it. (In a chain, what is bound can be used at once, so
-/// that it must be what the author says.)
+/// `if let Some(x) = maybe` looks at a place, and takes nothing out of it. (In a chain, the next condition can already use what is
+/// bound, so that it must be what the author says.)
 fn borrowed(condition: Expr) -> Expr {
     let Expr::Let(mut binding) = condition else {
         return condition;

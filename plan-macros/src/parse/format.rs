@@ -8,8 +8,8 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, LitStr, Macro, Token};
 
-/// Reads `format!("…", …)`. `None` makes it a computed value, in which rustc reads it: where the text is no literal, where
-/// arguments are missing or unused, and for widths and precisions that are arguments themselves.
+/// Reads `format!("…", …)`. `None` makes it a computed value, in which rustc reads it: if the text is not a literal, if
+/// arguments are missing or unused, and if a width or a precision is itself an argument.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
     let mut inner = Report::new();
@@ -69,7 +69,7 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     }))
 }
 
-/// The parts of a format string; names that stand in it become arguments.
+/// The parts of a format string; names in it become arguments.
 fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<Vec<FormatPart>> {
     let text = template.value();
     let positional = args.iter().take_while(|(name, _)| name.is_none()).count();

@@ -54,7 +54,7 @@ pub(crate) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
     krate
 }
 
-/// `pub Name(inputs) -> Output { … }`; `None` if what stands here is the expression form.
+/// `pub Name(inputs) -> Output { … }`; `None` if this is the expression form.
 pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, Tokens)> {
     let before = report.len();
     let attrs = tokens.attributes();
@@ -140,7 +140,7 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
     ))
 }
 
-/// Whether `Name(…) {`, `Name(…) ->`, `Name ->` or `Name {` with steps in it stands here.
+/// Whether `Name(…) {`, `Name(…) ->`, `Name ->` or `Name {` with steps in it comes next.
 fn starts_head(tokens: &Tokens) -> bool {
     if tokens.peek_ident(0).is_none_or(|ident| ident == "step") {
         return false;
@@ -190,7 +190,7 @@ fn is_arrow(tokens: &Tokens) -> bool {
         && tokens.peek_punct(1).is_some_and(|p| p.as_char() == '>')
 }
 
-/// The type behind `->`: all up to the last brace group.
+/// The type after `->`: all tokens up to the last brace group.
 fn output(tokens: &mut Tokens, report: &mut Report) -> Option<Type> {
     let arrow = tokens.last();
     let mut ty = quote!();

@@ -8,7 +8,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Ident, LitStr, Macro, Token, braced, bracketed, token};
 
-/// Reads `json!(…)` as `serde_json` does; `None` if it has keys that are no string literals, which makes it a computed value.
+/// Reads `json!(…)` as `serde_json` does; `None` if it has keys that are not string literals, which makes it a computed value.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
     let mut inner = Report::new();

@@ -71,7 +71,7 @@ fn path(input: ParseStream<'_>) -> syn::Result<Path> {
     }
 }
 
-/// Whether a lower-case name that is no path, or a string, stands in the arguments.
+/// Whether the arguments contain a string, or a lower-case name that is not a path.
 fn needs_template(content: ParseStream<'_>) -> bool {
     let mut report = Report::new();
     let values = separated(content, Span::call_site(), &mut report);

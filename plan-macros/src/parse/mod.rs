@@ -26,7 +26,7 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::Type;
 use tokens::Tokens;
 
-/// Reads all that stands in `plan!`; `None` if not even its form is known.
+/// Reads the content of `plan!`; `None` if not even its form is known.
 pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Option<Plan> {
     let mut tokens = Tokens::new(input);
     let krate = krate(&mut tokens, report);

@@ -25,7 +25,7 @@ const KNOWN: &[&str] = &[
     "concurrency",
 ];
 
-/// What stands before a step.
+/// The attributes and doc comments of a step.
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) intent: String,

@@ -1,7 +1,7 @@
 //! Tokens of a type, a pattern or a path, as people write them.
 //!
-//! rustc puts spaces around the tokens of what a macro made. Where spaces belong is decided here between two tokens: what is in a token
-//! (a string, a character) is never looked at, and never changed.
+//! rustc puts spaces around the tokens that a macro made. This module decides between each two tokens whether a space belongs there.
+//! It never reads or changes the content of a token (a string, a character).
 
 use proc_macro2::{Delimiter, Punct, Spacing, TokenStream, TokenTree};
 use syn::Path;
@@ -21,7 +21,7 @@ pub(crate) fn path_text(path: &Path) -> String {
     tidy(&quote::ToTokens::to_token_stream(path))
 }
 
-/// What was printed last, as far as it says something about the space behind it.
+/// What was printed last, as far as the space after it depends on it.
 #[derive(Clone, Copy, PartialEq)]
 enum Last {
     /// What follows is part of it: `(`, `::`, `&`, `..`.
@@ -30,7 +30,7 @@ enum Last {
     Operand,
     /// The same, of `>`, which does not end a value.
     Generics,
-    /// `dyn`, `mut`, `as`: a name behind which something of its own begins.
+    /// `dyn`, `mut`, `as`: a name that is separate from what follows.
     Keyword,
     /// `for` and `fn`, whose brackets belong to them.
     Header,

@@ -17,7 +17,7 @@ pub(super) enum Parsed {
 /// A mistake that the report knows.
 struct Reported;
 
-/// Whether a name that stands alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
+/// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
     let name = ident.unraw().to_string();
     name != "self"

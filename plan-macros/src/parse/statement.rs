@@ -40,7 +40,7 @@ pub(super) fn statement(tokens: &mut Tokens) -> Statement {
     }
 }
 
-/// Whether `step name =` or `step name:` stands here, perhaps behind attributes.
+/// Whether `step name =` or `step name:` comes next, perhaps after attributes.
 fn starts_step(tokens: &Tokens) -> bool {
     let mut at = 0;
     while let Some(length) = tokens.attribute(at) {

@@ -8,7 +8,7 @@ use crate::report::Report;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::Type;
 
-/// Reads `step name = …`, `step name: Type = …`, and hands on what stands behind it where a semicolon is missing.
+/// Reads `step name = …`, `step name: Type = …`. If its semicolon is missing, returns the rest as another statement.
 pub(super) fn parse(
     statement: Statement,
     report: &mut Report,
@@ -154,7 +154,7 @@ fn step(statement: Statement, behind: &mut Option<Statement>, report: &mut Repor
     })
 }
 
-/// The type behind the colon: all up to `=`.
+/// The type after the colon: all tokens up to `=`.
 fn ty(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Option<Type> {
     let colon = tokens.last();
     let mut taken = TokenStream::new();

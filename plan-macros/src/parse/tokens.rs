@@ -1,4 +1,4 @@
-//! Looking ahead in tokens that are no Rust.
+//! Looking ahead in tokens that are not Rust.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream, TokenTree};
 use std::collections::VecDeque;
@@ -75,7 +75,7 @@ impl Tokens {
         found
     }
 
-    /// Opens the group that stands here if it has no delimiters: what another macro captured, such as `$vis`.
+    /// Opens the next group if it has no delimiters: what another macro captured, such as `$vis`.
     pub(crate) fn ungroup(&mut self) {
         if let Some(group) = self.peek_group(0, Delimiter::None) {
             let inside: Vec<TokenTree> = group.stream().into_iter().collect();
@@ -86,7 +86,7 @@ impl Tokens {
         }
     }
 
-    /// Takes the attributes that stand here: the tokens of each, `#` and brackets.
+    /// Takes the attributes that come next: the tokens of each, `#` and brackets.
     pub(crate) fn attributes(&mut self) -> TokenStream {
         let mut attributes = TokenStream::new();
         while let Some(length) = self.attribute(0) {

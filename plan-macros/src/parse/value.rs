@@ -12,8 +12,8 @@ use syn::{
     Expr, ExprLit, Ident, Lit, Macro, Path, Token, UnOp, braced, bracketed, parenthesized, token,
 };
 
-/// Reads a value that is all of `tokens`; `end` is where the reader expects more if there is none, and `behind` is what
-/// follows a value here.
+/// Reads a value that is all of `tokens`. A message about a missing value points at `end`; the next parameter names what follows
+/// a value here.
 pub(super) fn all(tokens: TokenStream, end: Span, behind: &str, report: &mut Report) -> Value {
     let parser = |input: ParseStream<'_>| {
         let value = value_before(input, end, behind, report);
@@ -26,7 +26,7 @@ pub(super) fn all(tokens: TokenStream, end: Span, behind: &str, report: &mut Rep
     parser.parse2(tokens).unwrap_or(Value::Broken)
 }
 
-/// The tokens of the value at the start, the comma behind it, and what else is behind it.
+/// The tokens of the value at the start, the comma after it, and the rest.
 pub(super) fn first(tokens: TokenStream) -> (TokenStream, Option<Token![,]>, TokenStream) {
     let parser = |input: ParseStream<'_>| {
         let start = input.fork();
@@ -98,7 +98,7 @@ fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> syn::Result<()> {
     syn::parse2::<Expr>(taken).map(drop)
 }
 
-/// Says why tokens are no value.
+/// Reports why tokens are not a value.
 fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report) {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let dot = trees.windows(2).find_map(|pair| match pair {
@@ -163,7 +163,7 @@ fn ends_early(trees: &[TokenTree]) -> bool {
     if !stops_at_end(trees.iter().cloned().collect()) {
         return false;
     }
-    // What is wrong inside the last brackets is found behind them.
+    // An error inside the last brackets is found after them.
     match trees.split_last() {
         Some((TokenTree::Group(group), before)) => {
             let empty = Group::new(group.delimiter(), TokenStream::new());
@@ -302,7 +302,7 @@ pub(super) fn separated(content: ParseStream<'_>, end: Span, report: &mut Report
     values
 }
 
-/// Whether a path and a `!` stand here.
+/// Whether a path and a `!` come next.
 fn is_macro(input: ParseStream<'_>) -> bool {
     let fork = input.fork();
     fork.call(Path::parse_mod_style).is_ok() && fork.peek(Token![!]) && !fork.peek(Token![!=])

@@ -16,7 +16,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// Makes a `Field` of each. `output` and `argument` are the same fields, read for serialising and for deserialising.
+    /// Makes a `Field` of each. `output` and `argument` are the same fields, read for serializing and for deserializing.
     pub(super) fn expand(&self, output: &[Field], argument: &[Field]) -> Vec<TokenStream> {
         let unsteady = output
             .iter()

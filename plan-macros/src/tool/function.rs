@@ -242,7 +242,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The path, as if it stood at `span`.
+/// The path, as if it were written at `span`.
 fn at(span: Span, path: &Path) -> TokenStream {
     let tokens = path.to_token_stream().into_iter();
     tokens

@@ -1,11 +1,11 @@
-//! `#[tool]` where it cannot stand.
+//! `#[tool]` where it is not allowed.
 
 use crate::report::Report;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
-/// `#[tool]` on what is no function.
+/// `#[tool]` on an item that is not a function.
 pub(super) fn expand(item: &Item) -> TokenStream {
     let mut report = Report::new();
     match item {

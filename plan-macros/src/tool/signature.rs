@@ -12,7 +12,7 @@ use syn::{
 
 /// What a function says of the tool that it is.
 pub(super) struct Signature {
-    /// The type behind the reference of the first parameter.
+    /// The type that the first parameter refers to.
     pub(super) application: Option<Application>,
     pub(super) arguments: Vec<Argument>,
     /// The return type, if it is one that a tool can have.
@@ -293,7 +293,7 @@ impl Lifetimes {
         lifetime
     }
 
-    /// `dyn Mail` behind a reference lives as long as the reference; in an `impl` it would be `'static`.
+    /// In `&dyn Mail`, the object lives as long as the reference; in an `impl` it would be `'static`.
     fn bind_object(&mut self, ty: &mut Type) {
         if let Type::TraitObject(object) = ty {
             let bound = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Lifetime(_));

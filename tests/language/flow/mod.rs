@@ -36,7 +36,7 @@ pub struct Said {
     pub number: Option<u32>,
 }
 
-/// Lists so many items.
+/// Lists `count` items.
 #[tool]
 pub async fn list(count: u32) -> Result<Stock> {
     let items = (0..count).map(|serial_number| Item {
@@ -78,7 +78,7 @@ pub struct App {
     order: Mutex<Vec<u32>>,
 }
 
-/// Fails so many times before it works.
+/// Fails `failures` times before it works.
 #[tool]
 pub async fn flaky(app: &App, failures: usize) -> Result<usize> {
     let attempt = app.attempts.fetch_add(1, Ordering::SeqCst) + 1;
@@ -101,7 +101,7 @@ pub async fn hang() -> Result<String> {
     std::future::pending().await
 }
 
-/// Notes how many work at once.
+/// Notes how many work concurrently.
 #[tool]
 pub async fn work(app: &App, number: u32) -> Result<u32> {
     let now = app.running.fetch_add(1, Ordering::SeqCst) + 1;

@@ -171,6 +171,6 @@ fn elements_at_once() {
     let app = App::default();
     assert_eq!(done(Unbounded { count: 5 }.run(&app)), [0, 1, 2, 3, 4]);
     assert_eq!(app.most.load(Ordering::SeqCst), 5);
-    // What ends last stands first all the same.
+    // The element that ends last is first in the list all the same.
     assert_eq!(*app.order.lock().unwrap(), [4, 3, 2, 1, 0]);
 }

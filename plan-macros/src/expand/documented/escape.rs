@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// A text that stands on one line. What could be markup is written as its number, which Markdown and HTML both read.
+/// A text on one line. A character that could be markup is written as its number, which Markdown and HTML both read.
 pub(super) struct Text<'t>(pub(super) &'t str);
 
 impl Display for Text<'_> {
@@ -47,8 +47,8 @@ impl Display for Code<'_> {
     }
 }
 
-/// What cannot be seen, or turns the direction of what follows: the rule by which `plan_runtime::print` shows plans. This crate
-/// cannot use that one, so both lists are the same by hand.
+/// Whether a character is invisible, or changes the direction of the text after it. `plan_runtime::print` has the same rule, which
+/// this crate cannot use, so both lists are kept the same by hand.
 fn is_unseen(c: char) -> bool {
     is_ignorable(c) || !is_printable(c)
 }
@@ -60,8 +60,8 @@ fn is_ignorable(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Whether a character is no control, format, private or unassigned one, nor ends a line. The standard library says it by what it
-/// escapes; at the beginning of a text it escapes marks, too.
+/// Whether a character is not a control, format, private or unassigned one, and does not end a line: the standard library does not
+/// escape it. At the beginning of a text, it escapes marks, too.
 fn is_printable(c: char) -> bool {
     let is_quote = matches!(c, '\\' | '\'' | '"');
     let is_space = c.is_whitespace() && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}');

@@ -1,9 +1,9 @@
-//! What the documentation of a plan's struct says behind the author's own words: its inputs and its steps, as tables in Markdown, and
+//! What the documentation of a plan's struct says after the author's own words: its inputs and its steps, as tables in Markdown, and
 //! with the feature `docs-svg` a picture of its graph.
 //!
-//! rustc is given it under `cfg(doc)` alone. A derive that the author has put on a plan must not see it: `JsonSchema` of schemars and
-//! `Parser` of clap take what a struct's documentation says for their own texts. And `missing_docs` goes on to ask for the author's
-//! words. An editor, which shows documentation without `cfg(doc)`, has an expansion of its own, and there it stands plain.
+//! rustc gets it only under `cfg(doc)`. A derive that the author has put on a plan must not see it: `JsonSchema` of schemars and
+//! `Parser` of clap take a struct's documentation for their own texts. And `missing_docs` still asks for the author's words. An
+//! editor, which shows documentation without `cfg(doc)`, has an expansion of its own, in which it is not conditional.
 //!
 //! A tool's name is text, not a link: a link to a tool that is less public than the plan would be a warning in the author's crate, and
 //! whether it is cannot be known here.
@@ -31,10 +31,10 @@ pub(super) enum Reader {
     Editor,
 }
 
-/// The attribute that adds to the documentation of a plan's struct. It stands behind all others.
+/// The attribute that adds to the documentation of a plan's struct. It is after all others.
 pub(super) fn attribute(head: &Head, cx: &Context<'_>, reader: Reader) -> TokenStream {
     let own = docs::text(&head.attrs);
-    // Behind what is never closed, a table would be part of an example that rustdoc runs.
+    // After a code block that is not closed, a table would be part of an example that rustdoc runs.
     if is_open(&own) {
         return TokenStream::new();
     }

@@ -1,4 +1,4 @@
-//! The graph as SVG inside Markdown, in the colours of rustdoc's theme.
+//! The graph as SVG inside Markdown, in the colors of rustdoc's theme.
 
 use super::super::Context;
 use super::escape::Text;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use syn::ext::IdentExt;
 
-/// The picture. No line of it is empty, since Markdown would go on behind that.
+/// The picture. No line of it is empty, since Markdown resumes after an empty line.
 pub(super) fn svg(cx: &Context<'_>) -> String {
     let steps = &cx.plan.steps;
     if steps.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
     });
     let (wide, high) = (layout.width.ceil(), layout.height.ceil());
     let mut svg = String::new();
-    // It is as large as it is, and scrolls. `div` is a tag behind which Markdown reads HTML up to an empty line.
+    // The picture keeps its size, and scrolls. `div` is a tag after which Markdown reads HTML up to an empty line.
     let _ = writeln!(
         svg,
         "<div style=\"overflow:auto;max-height:64rem;margin:.75em 0\"><svg width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {wide} {high}\" \
@@ -84,7 +84,7 @@ fn write_box(svg: &mut String, step: &Step, does: &str, layout: &Layout, place: 
     if !step.intent.is_empty() {
         let _ = write!(svg, ": {}", Text(&step.intent));
     }
-    // The colours that rustdoc gives to code, and where there are none, those of the text.
+    // The colors that rustdoc gives to code, or, without them, those of the text.
     let _ = write!(
         svg,
         "</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"{round}\" stroke-width=\"1.2\"{dashes} \

@@ -10,12 +10,12 @@ use quote::quote;
 use std::fmt::{Display, Write};
 use syn::ext::IdentExt;
 
-/// The tables, for a plan of which the author says `own`, with a picture before the steps. Each column is there only if something
-/// stands in it.
+/// The tables of a plan with the author's documentation `own`, with a picture before the steps. Columns without content are left
+/// out.
 pub(super) fn text(own: &str, head: &Head, cx: &Context<'_>, picture: &str) -> String {
     let steps = &cx.plan.steps;
     let mut text = String::with_capacity(256 + 96 * steps.len());
-    // Behind the author's last line. Without one, lists of items need something to show.
+    // After the author's last line. Without one, lists of items need something to show.
     text.push_str("\n\n");
     if own.trim().is_empty() {
         let plural = if steps.len() == 1 { "" } else { "s" };

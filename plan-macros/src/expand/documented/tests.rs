@@ -89,7 +89,7 @@ fn a_plan_without_words_is_told_of() {
     );
 }
 
-/// A row has as many cells as the head, whatever stands in it.
+/// A row has as many cells as the head, whatever its texts are.
 #[test]
 fn texts_end_no_cell() {
     let intent = "two || pipes\n\n```\n</svg></table> `a|b` [x](y) \\| *b* https://x.y";

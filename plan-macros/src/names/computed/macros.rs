@@ -158,7 +158,7 @@ fn named_arguments(tokens: TokenStream) -> Vec<Ident> {
     names.collect()
 }
 
-/// What the placeholders of a format string name: values, and with a `$` behind them widths and precisions.
+/// The names in the placeholders of a format string: of values, and of widths and precisions, which end with `$`.
 fn captured(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text;

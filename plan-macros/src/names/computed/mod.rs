@@ -1,6 +1,6 @@
 //! Which steps and inputs a Rust expression mentions: the names in it that it does not bind itself.
 //!
-//! A mentioned name becomes a place behind a shared reference (`*inbox`), so that `count > 5` means what it says.
+//! A mentioned name becomes a dereferenced shared reference (`*inbox`), so that `count > 5` means what it says.
 
 mod macros;
 mod visit;
