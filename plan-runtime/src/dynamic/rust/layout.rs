@@ -145,7 +145,7 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    /// Writes a tree. Lines after the first are indented by `indent`. `behind` is the number of characters that follow on its last line.
+    /// Writes a tree. Lines after the first are indented by `indent`. The last argument is the number of characters that follow the tree.
     pub(super) fn tree(&mut self, tree: &Tree, indent: usize, behind: usize) {
         match tree {
             Tree::Text(text) => self.whole(text, indent),
