@@ -2,7 +2,7 @@
 
 use super::finding::{Code, Findings, Note, Notes};
 
-/// What some editors write before text in UTF-8. It is no part of the text.
+/// What some editors write before text in UTF-8. It is not part of the text.
 const MARK: char = '\u{feff}';
 
 /// Where a document starts: after the mark of its encoding, if it has one.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// What is known of a tool by its name: what it does, and how its arguments and its output look.
 ///
-/// Schemas are [JSON Schemas](https://json-schema.org). A contract serialises to what a model is told of a tool:
+/// Schemas are [JSON Schemas](https://json-schema.org). A contract serializes to what a model is told about a tool:
 ///
 /// ```
 /// use plan_runtime::dynamic::Contract;
@@ -217,7 +217,7 @@ impl Serialize for Contract {
 
 /// What is known of several tools, in the order in which they were added.
 ///
-/// It serialises to a list of the contracts, to show to a model that writes plans.
+/// It serializes to a list of the contracts, to show to a model that writes plans.
 ///
 /// ```
 /// use plan_runtime::dynamic::{Contract, Contracts};
@@ -272,7 +272,7 @@ impl Contracts {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no contracts.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -283,7 +283,7 @@ impl Contracts {
         serde_json::to_value(self).expect("a contract is made of strings and JSON")
     }
 
-    /// Where in the order a contract stands.
+    /// The place of a contract in the order.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Something to say of a document: a mistake, or a warning.
 ///
-/// All that is wrong with a document is found before anything of it runs, and said at once: [`Findings`] is the list.
+/// Everything that is wrong with a document is found before any of it runs, and reported together: [`Findings`] is the list.
 ///
 /// ```
 /// use plan_runtime::dynamic::{Reader, Severity};
@@ -39,7 +39,7 @@ pub struct Finding {
     pub related: Vec<Label>,
     /// What to do about it.
     pub help: Option<String>,
-    /// The id of the step that it stands in. One that is longer than 1,024 bytes is cut.
+    /// The id of the step that it is in. An id that is longer than 1,024 bytes is cut.
     pub step: Option<Arc<str>>,
 }
 
@@ -68,7 +68,7 @@ pub enum Severity {
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
-        /// A kind of mistake, or of warning. [`Display`](fmt::Display) writes it as it stands in messages: `unknown-step`.
+        /// A kind of mistake, or of warning. [`Display`](fmt::Display) writes it as in messages: `unknown-step`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -79,7 +79,7 @@ macro_rules! codes {
             /// All codes.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The code as it stands in messages.
+            /// The code as it is written in messages.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*
@@ -97,7 +97,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The document is no JSON.
+    /// The document is not JSON.
     InvalidJson = "invalid-json",
     /// A limit of the reader was passed.
     LimitPassed = "limit-passed",
@@ -143,13 +143,13 @@ codes! {
     MissingArgument = "missing-argument",
     /// A value does not fit what takes it.
     WrongType = "wrong-type",
-    /// A value is none of those allowed.
+    /// A value is not one of those allowed.
     NotAllowed = "not-allowed",
     /// A reference leads to a field that the tool's output does not have.
     UnknownField = "unknown-field",
-    /// A list stands where one element is meant, or one element where a list is.
+    /// A list is given where one element is meant, or one element where a list is meant.
     ListOrElement = "list-or-element",
-    /// A value that may be absent stands where one is required.
+    /// A value that may be absent is given where one is required.
     MaybeAbsent = "maybe-absent",
     /// Nothing uses what a step gives, and its tool only reads.
     UnusedOutput = "unused-output",
@@ -163,10 +163,10 @@ impl fmt::Display for Code {
     }
 }
 
-/// All that was found in a document, in the order in which it stands there.
+/// Everything that was found in a document, in the document's order.
 ///
-/// There are at most 257: of more than 256, errors go before warnings, and the last finding says how many there are besides. Each has at most
-/// 16 other places, and texts of at most 2,048 bytes.
+/// There are at most 257: of more than 256, errors go before warnings, and the last finding says how many others there are. Each has
+/// at most 16 other places, and texts of at most 2,048 bytes.
 ///
 /// It is a list of [`Finding`]s and, where one of them is an error, an [`Error`](std::error::Error). `{}` writes them for people, each
 /// with its line and column. With the feature `diagnostics`, `render` underlines the places.

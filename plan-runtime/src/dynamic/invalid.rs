@@ -111,7 +111,7 @@ impl Scanner<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Takes a byte, behind which this comes next.
+    /// Takes a byte, after which this comes next.
     fn then(&mut self, next: Next) -> Next {
         self.at += 1;
         next

@@ -66,8 +66,8 @@
 //! Rust tools are read by serde then.
 //!
 //! A `dependsOn`, a `retryCount`, a `timeout` and an `optional` become the [`Policy`](crate::plan::Policy) and the order of the step;
-//! `parallel` is a hint that is not needed, since what is independent runs at once. Where a document does not say what the
-//! plan gives back, it is an object of every step's output.
+//! `parallel` is a hint that is not needed, since independent steps run concurrently. Where a document does not say what the
+//! plan returns, it is an object of every step's output.
 
 mod bytes;
 mod contract;

@@ -1,4 +1,4 @@
-//! JSON text, opened one level at a time. A node is the slice of the text that it stands for, so it knows its place.
+//! JSON text, opened one level at a time. A node is a slice of the text, so it knows its place.
 
 use super::invalid::Invalid;
 use serde_json::value::RawValue;
@@ -60,7 +60,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The members of an object in the order in which they stand; none of anything else.
+    /// The members of an object, in the order in which they are written. Other values have no members.
     pub(super) fn members(self) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
         let mut parts = Parts::of(self, Kind::Object);
         std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
@@ -84,7 +84,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     ///
-    /// Where it is none, and where half of a surrogate pair stands alone.
+    /// If the node is not a string, or has half of a surrogate pair alone.
     pub(super) fn text(self) -> serde_json::Result<Text<'a>> {
         let inner = self.0.get(1..self.0.len().saturating_sub(1));
         let value = match inner {
@@ -137,7 +137,7 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// Where the value ends that starts here; right here, where there is none.
+/// Where the value ends that starts at `start`; `start` itself, if no value starts there.
 fn end(bytes: &[u8], start: usize) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
     match rest.first() {
@@ -185,7 +185,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
 }
 
 impl Text<'_> {
-    /// Where a part of the value, given by its bytes, stands in [`Text::raw`].
+    /// Where a part of the value, given by its bytes, is in [`Text::raw`].
     pub(super) fn in_raw(&self, part: &Range<usize>) -> Range<usize> {
         if matches!(self.value, Cow::Borrowed(_)) {
             return part.start + 1..part.end + 1;
@@ -263,7 +263,7 @@ fn utf8_length(first: u8) -> usize {
     }
 }
 
-/// A text that nodes are slices of: the document, or JSON that stands in one of its strings.
+/// A text that nodes are slices of: the document, or JSON in one of its strings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     text: &'a str,
@@ -295,13 +295,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Where a slice of this text stands in the document.
+    /// Where a slice of this text is in the document.
     pub(super) fn place(&self, slice: &str) -> Range<usize> {
         let start = (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         self.range(start..start + slice.len())
     }
 
-    /// Where a range of this text stands in the document.
+    /// Where a range of this text is in the document.
     pub(super) fn range(&self, range: Range<usize>) -> Range<usize> {
         match self.outer {
             None => range,
@@ -309,7 +309,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Where a part of a string's value stands in the document.
+    /// Where a part of a string's value is in the document.
     pub(super) fn place_in(&self, string: &Text<'_>, part: &Range<usize>) -> Range<usize> {
         let start = (string.raw.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         let raw = string.in_raw(part);

@@ -1,4 +1,4 @@
-//! Reads documents: recognises the dialect, reads the plan, checks it.
+//! Reads documents: recognizes the dialect, reads the plan, checks it.
 
 use super::dialects;
 use super::dialects::reading::Draft;
@@ -10,7 +10,7 @@ use crate::Plan;
 
 /// Reads plans that come as JSON.
 ///
-/// Without further ado it recognises the dialect, is strict, and keeps to the default [`Limits`].
+/// By default, it recognizes the dialect, is strict, and has the default [`Limits`].
 ///
 /// ```
 /// use plan_runtime::dynamic::{Dialect, Reader};
@@ -38,7 +38,7 @@ pub struct Reader<'c> {
 }
 
 impl Reader<'_> {
-    /// A reader that recognises the dialect.
+    /// A reader that recognizes the dialect.
     pub fn new() -> Self {
         Self::default()
     }
@@ -71,10 +71,10 @@ impl Reader<'_> {
 
     /// Checks what it reads against these tools.
     ///
-    /// That finds, besides what the document shows by itself: tools, arguments and fields of outputs that there are not, arguments that
+    /// That finds, besides what the document shows by itself: tools, arguments and fields of outputs that do not exist, arguments that
     /// are missing, values and references that do not fit, values that may be absent where one is needed. Warnings say what
-    /// is of no use: outputs that nobody reads, of tools that only read, and steps that wait for another without a reason. An input whose type nobody
-    /// stated has the type of the arguments that it stands for.
+    /// has no use: outputs that nobody reads, of tools that only read, and steps that wait for another without a reason. An input
+    /// without a stated type has the type of the arguments that refer to it.
     ///
     /// Only what the [contracts](super::Contract) say is checked: what a schema leaves open is taken to be right. An output has the fields
     /// that its schema names; where it has others too, the schema says so with `additionalProperties`. Arguments that a schema does
@@ -111,8 +111,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a plan. A Markdown fence (as language models write it) around the JSON is no part of it, and neither is a byte order mark
-    /// before it.
+    /// Reads a plan. A Markdown fence around the JSON (as language models write it) and a byte order mark before it are ignored.
     ///
     /// What the document can show by itself is checked: the JSON, names, references, cycles, the form of each part. With
     /// [`tools`](Self::tools), it is checked against them as well.
@@ -312,14 +311,14 @@ impl<'t> Document<'t> {
         self.profile
     }
 
-    /// What there is to say of the plan with these tools, as [`Reader::tools`] says it. Types of inputs stay as they are.
+    /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs stay as they are.
     pub fn check(&self, tools: &Contracts) -> Findings {
         let mut notes = Notes::default();
         fit::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);
         notes.into_findings(self.text)
     }
 
-    /// What was found that is no error.
+    /// The warnings that were found.
     pub fn warnings(&self) -> &Findings {
         &self.warnings
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// How wide the output is. A line that is longer is cut.
 const WIDTH: usize = 120;
-/// How much of a long line is looked at on either side of what is underlined.
+/// How much of a long line is read on either side of an underlined part.
 const MARGIN: usize = 4 * WIDTH;
 /// From how many bytes on a line is not looked at as a whole.
 const LONG: usize = 1 << 16;
@@ -39,7 +39,7 @@ impl Findings {
         self.rendered(origin, &Renderer::plain().term_width(WIDTH))
     }
 
-    /// The same in colours, by the escape sequences of terminals.
+    /// The same in colors, by the escape sequences of terminals.
     pub fn render_colored(&self, origin: &str) -> String {
         self.rendered(origin, &Renderer::styled().term_width(WIDTH))
     }
@@ -99,7 +99,7 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
     }
 }
 
-/// The part of a document that labels stand in.
+/// The part of a document that contains the labels.
 struct Window {
     range: Range<usize>,
     line: usize,

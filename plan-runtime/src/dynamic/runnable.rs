@@ -7,7 +7,7 @@ use crate::resolve::{Held, encode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What a plan lacks somewhere, which is looked at once for every run.
+/// What a plan lacks somewhere, which is determined one time for all runs.
 #[derive(Clone, Copy)]
 pub(super) struct Lacks {
     /// The toolbox has not all tools.

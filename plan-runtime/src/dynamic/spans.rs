@@ -1,4 +1,4 @@
-//! Where the parts of a plan stand in its document.
+//! Where the parts of a plan are in its document.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub(super) struct Spans {
     pub(super) steps: Vec<StepSpans>,
     /// Those of all templates, step by step, and the plan's output last.
     pub(super) templates: Templates,
-    /// The first of the plan's output; there is none where the document says nothing of an output.
+    /// The first of the plan's output; `None` if the document does not state an output.
     pub(super) output: Option<usize>,
     /// The inputs of which nobody said what type they have.
     pub(super) untyped: Vec<usize>,
@@ -74,7 +74,7 @@ pub(super) struct StepSpans {
     pub(super) after: Box<[(usize, Span)]>,
     /// The first of its templates in [`Spans::templates`], of which there are fewer than the document has bytes.
     pub(super) templates: u32,
-    /// Something of it could not be read, so that what is missing in it is no mistake of its own.
+    /// Something of it could not be read, so what is missing in it is not a separate mistake.
     pub(super) broken: bool,
 }
 
@@ -185,7 +185,7 @@ impl Templates {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TemplateSpan {
     pub(super) value: Span,
-    /// Where its name as a member stands, if it is one.
+    /// Where its name as a member is, if it is a member.
     pub(super) key: Option<Span>,
     /// How many templates there are in it, itself included; 0 if it could not be read.
     size: u32,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The value of a tool that gives text: text that is JSON is that JSON, and any other text is a string.
 ///
-/// What looks like a number but is none in JSON (`02139`, `NaN`) is text.
+/// What looks like a number but is not a number in JSON (`02139`, `NaN`) is text.
 ///
 /// ```
 /// use plan_runtime::dynamic::json_or_text;
@@ -25,7 +25,7 @@ use serde_json::Value;
 /// # Errors
 ///
 /// Where the text is JSON that a [`Value`] cannot hold as it is: an integer that fits neither `i64` nor `u64`, a decimal that would
-/// become another one, text that is no Unicode, or what is nested too deep. The error is permanent.
+/// become another one, text that is not Unicode, or what is nested too deep. The error is permanent.
 pub fn json_or_text(text: &str) -> Result<Value> {
     if serde_json::from_str::<IgnoredAny>(text).is_err() {
         return Ok(Value::String(text.to_owned()));

@@ -260,7 +260,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan.
     ///
     /// One of those gives the same here, with one exception: the literal of a computed step (`step c: Config = Config { … }`) is
-    /// taken as it stands, and not read as a `Config` and written again. Serde may write one otherwise than it reads it.
+    /// taken as written, and not read as a `Config` and written again. Serde may write one otherwise than it reads it.
     ///
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
@@ -286,8 +286,9 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Errors
     ///
-    /// Besides the errors of every run, and all at once, before anything runs: tools that the toolbox lacks; inputs that are
-    /// missing, that the plan does not have, or that are no object; computed values of a plan that was read from JSON, which have no code.
+    /// Besides the errors of every run, and all together, before anything runs: tools that the toolbox lacks; inputs that are
+    /// missing, that the plan does not have, or that are not an object; computed values of a plan that was read from JSON, which have
+    /// no code.
     pub fn run<'a>(
         &'a self,
         plan: &'a Plan,
@@ -299,7 +300,8 @@ impl<App: ?Sized> Toolbox<App> {
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
     }
 
-    /// Reads a plan that comes as JSON, and checks it against the contracts of these tools: a strict [`Reader`] that recognises the dialect.
+    /// Reads a plan that comes as JSON, and checks it against the contracts of these tools. It is read by a strict [`Reader`] that
+    /// recognizes the dialect.
     ///
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, tool};

@@ -44,7 +44,7 @@ pub enum Body {
 pub struct Action {
     /// Which action of the plan this is, counted from 0 in the order in which they are written.
     ///
-    /// A run starts the action by this number. It is no part of plan JSON.
+    /// A run starts the action by this number. Plan JSON does not contain it.
     pub site: usize,
     /// The tool that is called; `None` where a value is computed.
     pub tool: Option<Shared<ToolInfo>>,
@@ -70,7 +70,7 @@ pub enum Condition {
     Holds(Template),
     /// Where the value is there and not null. It is then a local value of the branch ([`Source::Local`](super::Source::Local)).
     Binds {
-        /// What stands between `let` and `=`, as written.
+        /// The pattern between `let` and `=`, as written.
         pattern: Cow<'static, str>,
         /// The value.
         value: Template,
@@ -98,7 +98,7 @@ impl Condition {
 /// A body for each element of a list.
 #[derive(Clone, Debug)]
 pub struct For {
-    /// What stands between `for` and `in`, as written.
+    /// The pattern between `for` and `in`, as written.
     pub pattern: Cow<'static, str>,
     /// An array, each of whose elements is a local value of one round ([`Source::Local`](super::Source::Local)), or an object, each
     /// of whose members is one as `[key, value]`.

@@ -56,7 +56,7 @@ fn write_beside(f: &mut Formatter<'_>, text: &str) -> Result {
         text => {
             f.write_char('\n')?;
             text.split('\n').try_for_each(|line| match line.trim() {
-                // Not to be taken for what is said of a step's dependencies.
+                // In quotes, so that it does not look like the note about a step's dependencies.
                 line if NOTES.iter().any(|note| line.starts_with(note)) => {
                     writeln!(f, "    // {}", Quoted(line))
                 }

@@ -23,7 +23,7 @@ impl Plan {
         }
     }
 
-    /// The steps that may run at once: the first level needs no other step, and each later level needs the ones before it.
+    /// The steps that may run concurrently: the first level needs no other step, and each later level needs the ones before it.
     ///
     /// A run does not wait for whole levels: a step starts as soon as all that it needs has ended.
     /// Steps of a cycle, which no plan that was checked has, are in no level.

@@ -7,7 +7,7 @@
 //! | [`Policy`], [`Optional`] | what a step does about failures and time |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Absent`] | from a step or an input to a value in it |
-//! | [`Use`] | a reference, and where in the arguments it stands |
+//! | [`Use`] | a reference, and where in the arguments it is |
 //! | [`InPlan`] | prints a template or a reference by the names of a plan |
 //!
 //! What may be asked of a plan that nobody has run:
@@ -85,8 +85,8 @@ use std::borrow::Cow;
 /// A plan: named inputs, steps that call tools, and an output.
 ///
 /// `plan!` makes one as a `static`; one can be read from JSON as well. [`Display`](std::fmt::Display) prints it for
-/// people. [`Serialize`](serde::Serialize) writes plan JSON, in which names stand for what they name and
-/// pointers are [RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)'s:
+/// people. [`Serialize`](serde::Serialize) writes plan JSON, which refers to inputs and steps by name. Pointers
+/// are those of [RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901):
 ///
 /// | template | JSON |
 /// |---|---|
@@ -137,7 +137,7 @@ pub struct Plan {
     pub inputs: Cow<'static, [Input]>,
     /// The steps, in the order in which they were written.
     pub steps: Cow<'static, [Step]>,
-    /// What the plan gives back.
+    /// What the plan returns.
     pub output: Output,
 }
 
@@ -153,7 +153,7 @@ pub struct Input {
     pub description: Cow<'static, str>,
 }
 
-/// What a plan gives back.
+/// What a plan returns.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The type, as written; empty where it was not.

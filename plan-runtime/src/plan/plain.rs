@@ -4,8 +4,8 @@ use super::json::{Member, TextPart, View};
 use super::{Absent, Entry, Key, Part, Reference, Segment, Template};
 
 impl Template {
-    /// The same template, as it is read from plan JSON: variants of enums and members of nested objects stand where
-    /// serde puts them, and texts that stand beside each other are one.
+    /// The same template, as it is read from plan JSON: variants of enums and members of nested objects are where
+    /// serde puts them, and adjacent texts are one.
     pub(crate) fn plain(&self) -> Self {
         match self.view() {
             View::Null => Self::Null,

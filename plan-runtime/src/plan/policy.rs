@@ -26,7 +26,7 @@ pub struct Policy {
     pub attempts: u32,
     /// How long to wait before the second attempt; before each further one, it is twice as long. [`wait_after`](Self::wait_after) tells.
     pub backoff: Duration,
-    /// How long to wait between two attempts at most, however often the wait was doubled.
+    /// How long to wait between two attempts at most, even if the wait was doubled several times.
     pub max: Duration,
     /// Whether to wait for a random part of that time, between none and all of it, so that those who failed together do not come back together.
     pub jitter: bool,
@@ -34,15 +34,15 @@ pub struct Policy {
     pub timeout: Option<Duration>,
     /// How long all attempts and the waits between them may take.
     pub deadline: Option<Duration>,
-    /// Whether null stands for what failed.
+    /// Whether null replaces what failed.
     pub optional: Optional,
     /// The output of a step that failed; of a `for`, it is that of the whole.
     pub fallback: Option<Template>,
-    /// How many elements of a `for` are worked on at once; `None` is as many as the run allows.
+    /// How many elements of a `for` are worked on concurrently; `None` is as many as the run allows.
     pub concurrency: Option<usize>,
 }
 
-/// Whether null stands for what failed.
+/// Whether null replaces what failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Optional {
     /// The failure is the plan's.

@@ -60,11 +60,11 @@ pub enum Segment {
     /// `?`: where there is nothing (or null) so far, the reference, or the element under [`Segment::Each`], is absent.
     /// With `true`, the segment before it may also lead to nothing (values of type [`Value`]).
     Optional(bool),
-    /// A step in Rust that is none in JSON: the field of a newtype struct, a flattened field.
+    /// A field in Rust that JSON does not have: that of a newtype struct, or a flattened one.
     Same,
-    /// Where the segment before leads to nothing, this value stands: what [`Absent::Default`] is in a plan that was read from JSON.
+    /// The value where the segment before leads to nothing: [`Absent::Default`] in a plan that was read from JSON.
     Or(Box<Value>),
-    /// At the end of a path: where the reference is absent, this value stands.
+    /// At the end of a path: the value where the reference is absent.
     Else(Box<Value>),
 }
 
@@ -77,7 +77,7 @@ pub enum Absent {
     Null,
     /// The whole reference, or the element under [`Segment::Each`], is absent.
     Stop,
-    /// Serialising left a default out, which is this.
+    /// The value is this default, which serialization left out.
     Default(fn() -> Value),
 }
 
@@ -121,7 +121,7 @@ impl Reference {
 }
 
 impl Segment {
-    /// The reference token of the segment, unescaped; `None` where the segment is no part of a pointer.
+    /// The reference token of the segment, unescaped; `None` where the segment is not part of a pointer.
     pub fn token(&self) -> Option<Token<'_>> {
         match self {
             Self::Key(key, _) => Some(Token::new(key.as_ref())),
@@ -141,7 +141,7 @@ impl Segment {
 
 /// The array index that a reference token is: decimal digits without leading zeros.
 pub(crate) fn index(token: &str) -> Option<usize> {
-    // `Index::from_str` builds an error for every key that is none, so the common case is sorted out first.
+    // `Index::from_str` builds an error for every key that is not an index, so the common case is sorted out first.
     if !token.as_bytes().first()?.is_ascii_digit() {
         return None;
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A part of a plan that many steps have in common: it stands in a `static`, or there is one of it for all of them.
+/// A part of a plan that many steps have in common: it is in a `static`, or all of them share one allocation.
 ///
 /// ```
 /// use plan_runtime::plan::{Policy, Shared};

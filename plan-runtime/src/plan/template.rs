@@ -64,27 +64,27 @@ pub enum Number {
 /// A member of a [`Template::Object`].
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Where the value stands.
+    /// Where the value is.
     pub key: Key,
     /// The value.
     pub value: Template,
 }
 
-/// Where a member of an object stands.
+/// Where the value of an entry is in the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// Under this name.
     Name(Cow<'static, str>),
     /// The value is an object, whose members are members of this one.
     Flattened,
-    /// The value stands for the whole object (`#[serde(transparent)]`).
+    /// The value is the whole object (`#[serde(transparent)]`).
     Inner,
 }
 
 /// How a nested literal says which variant of an enum it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// The type is no enum.
+    /// The type is not an enum.
     None,
     /// The type is an enum, and this is the variant's name in JSON.
     Variant(Tagging, &'static str),
@@ -99,7 +99,7 @@ pub enum Part {
     Value {
         /// The value.
         value: Template,
-        /// What stands after the colon in `{:>8}`; empty for `{}`.
+        /// What is written after the colon in `{:>8}`; empty for `{}`.
         spec: Cow<'static, str>,
         /// Writes the value; where it is `None`, JSON's own text is used.
         #[doc(hidden)]

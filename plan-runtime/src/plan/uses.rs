@@ -4,7 +4,7 @@ use super::{Key, Part, Reference, Source, Step, Template};
 use crate::print::{Quoted, is_word};
 use std::fmt::Write;
 
-/// A reference, and where in the arguments it stands.
+/// A reference, and where in the arguments it is.
 #[derive(Clone, Debug)]
 pub struct Use<'a> {
     /// Where, as an author would say it: `filters.sender`, `tags[2]`; empty for the arguments as a whole. In a condition it

@@ -212,11 +212,11 @@ const MOST: usize = 64;
 /// How deep `Some(…)` and parentheses are nested at most around names.
 const DEEPEST: usize = 8;
 
-/// The names of what a `for` or a condition binds, as far as its pattern shows them.
+/// The variables that a `for` or a condition binds, as far as its pattern shows them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bound {
     names: Vec<Option<Box<str>>>,
-    /// Whether the local value is a list of what the names stand for.
+    /// Whether the local value is a list of the variables' values.
     parts: bool,
     /// All words of the pattern, in order: whatever its form is, it binds no other name.
     words: Vec<Box<str>>,
@@ -295,7 +295,7 @@ fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
         return Vec::new();
     }
     let mut names = Vec::new();
-    // How many brackets are open whose contents are no pattern.
+    // The number of open brackets whose contents are not a pattern.
     let mut depth = 0_i32;
     for (at, token) in tokens.iter().enumerate() {
         let before = at.checked_sub(1).map_or("", |at| tokens[at]);
@@ -308,7 +308,7 @@ fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
         // A path, a struct, a macro, or a field whose pattern follows.
         let leads = ["::", "(", "{", "!", ":"].contains(&after) || before == "::";
         let name = match after {
-            // What is bound to a whole value is no constant.
+            // A name before `@` is a variable, not a constant.
             "@" if is_identifier(token) => Some(plain(token)),
             _ => name(token),
         };
@@ -434,7 +434,7 @@ fn words(tokens: &[&str], has_strings: bool) -> Vec<Box<str>> {
     let readings = |token: &&str| {
         let whole = token.contains(['-', '$']).then_some(*token);
         let words = token.split(|c| !is_part(c)).chain(whole);
-        // What begins with a digit is no name, and as one it is in quotes.
+        // A word that begins with a digit is not a name. As the name of a step, it is written in quotes.
         let words = words.filter(|word| !word.is_empty() && !word.starts_with(char::is_numeric));
         words.map(Box::from).collect::<Vec<Box<str>>>()
     };

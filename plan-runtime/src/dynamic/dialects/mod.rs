@@ -38,14 +38,14 @@ use std::fmt;
 /// | [`PlanJson`](Self::PlanJson) | what [`Plan`](crate::Plan) serializes to | | |
 ///
 /// # References
-/// A `$ref` is a whole string; the others may also stand inside a longer one, where their values are written as text. A reference
+/// A `$ref` is a whole string; the others may also be inside a longer one, where their values are written as text. A reference
 /// that is a whole string keeps its type.
 ///
-/// In a path, `.0` and `[0]` are an index, `[*]` and `.*` stand for every element of a list, and `["odd key"]` is a key that has
+/// In a path, `.0` and `[0]` are an index, `[*]` and `.*` are every element of a list, and `["odd key"]` is a key that has
 /// dots, brackets or other signs in it; the string is one of JSON, with its escapes. The same brackets give an id:
 /// `$ref:["step-1"].id`.
 ///
-/// Text that looks like a reference and is none is a string of JSON in place of the reference: `$ref:"$ref:x"`, `${"${x}"}`,
+/// Text that only looks like a reference is written as a string of JSON in place of the reference: `$ref:"$ref:x"`, `${"${x}"}`,
 /// `{{"{{ name }}"}}`. An empty one beside a reference makes a text of its value: `${step[0].data.count}${""}`.
 ///
 /// A whole reference of another dialect is an error. Text that names a step or an input nearly as some dialect does (`{{now.date}}` in a
@@ -113,7 +113,7 @@ impl Dialect {
     /// Writes a plan, of `plan!` or one that was read, as indented JSON of this dialect. Reading that in the
     /// [strict profile](Profile::Strict) gives an equal plan.
     ///
-    /// What the systems that the dialect comes from do not know (descriptions, the output, ids of a blueprint's steps, …) stands in
+    /// What the systems that the dialect comes from do not know (descriptions, the output, ids of a blueprint's steps, …) is written in
     /// members of their own, and only where a reader would not come to the same without them.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! The types of inputs, from the arguments that they stand for.
+//! The types of inputs, from the arguments that refer to them.
 
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::schema::{Type, Types};
@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::resolve::describe::short;
 use std::collections::BTreeMap;
 
-/// Where inputs stand whose types nobody stated.
+/// Where inputs without a stated type are used.
 #[derive(Default)]
 pub(super) struct Inputs<'a>(BTreeMap<usize, Vec<Expected<'a>>>);
 
@@ -31,7 +31,7 @@ impl<'a> Inputs<'a> {
             });
     }
 
-    /// The types of the inputs, as Rust writes them. An input that has to be two things at once is a mistake.
+    /// The types of the inputs, as Rust writes them. An input that would need two types at the same time is a mistake.
     pub(super) fn types(
         self,
         plan: &Plan,

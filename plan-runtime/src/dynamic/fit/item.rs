@@ -27,7 +27,7 @@ pub(super) enum Kind<'a> {
     Bool(bool),
     Number(Number),
     String(&'a str),
-    /// It has so many [elements](Item::elements).
+    /// The number of [elements](Item::elements).
     List(usize),
     /// It has [members](Item::members).
     Object {

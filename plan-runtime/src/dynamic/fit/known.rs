@@ -129,7 +129,7 @@ fn is_untyped(spans: &Spans, input: usize) -> bool {
     spans.untyped.binary_search(&input).is_ok()
 }
 
-/// What is known of steps and inputs, while some of what steps compute is not.
+/// What is known of steps and inputs, while some computed values are still unknown.
 struct Gives<'a, 'c> {
     plan: &'a Plan,
     spans: &'a Spans,

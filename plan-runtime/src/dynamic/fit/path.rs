@@ -29,7 +29,7 @@ pub(super) struct Lost<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
     NoField,
-    /// The list has no more than so many elements.
+    /// The list has at most this number of elements.
     NoElement(usize),
     NoList,
     /// Fields are of an element, and this is a list.

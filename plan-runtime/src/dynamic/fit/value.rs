@@ -472,7 +472,7 @@ impl<'t> Fit<'t> {
             .help(help)
     }
 
-    /// Nothing is said of the name, so that the tool may look at it, or not.
+    /// The schema does not mention the name, so the tool may read it or ignore it.
     fn unlisted(&self, problem: Problem, name: &str) -> Problem {
         let (name, tool) = (short(name), short(self.tool));
         let place = self.place.borrow();
@@ -563,7 +563,7 @@ impl<'t> Fit<'t> {
         })
     }
 
-    /// That it is none of the values that these forms count up.
+    /// The problem that it is not one of the values that these forms list.
     fn not_allowed(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Problem {
         if self.quiet {
             return Problem::new(Code::NotAllowed, item.at, String::new());

@@ -57,7 +57,7 @@ fn inert(line: &str) -> String {
     text
 }
 
-/// Whether this begins with the number of a character, in which `\` is no markup.
+/// Whether this begins with the number of a character, in which `\` is not markup.
 fn is_number(text: &str) -> bool {
     let inside = text
         .strip_prefix("\\u{")

@@ -1,7 +1,7 @@
 //! What only Rust can say: expressions, patterns and types that a plan holds as text.
 //!
 //! A text is taken only if all of it is one piece of that kind of syntax, within limits that are checked before any parser that
-//! calls itself sees it. It is written anew from its tokens, so comments are gone.
+//! calls itself sees it. It is written from its tokens, so comments are gone.
 
 use crate::print::{Quoted, is_seen};
 use proc_macro2::{Literal, TokenStream, TokenTree};
@@ -17,7 +17,7 @@ const DEEPEST: usize = 32;
 /// How many tokens a token has before it at most, in its statement and in those around it. A parser calls itself no more often.
 const MOST: usize = 500;
 
-/// The stack on which texts are read, in bytes. Without optimisation, a call of the parser by itself takes about 8 KiB.
+/// The stack on which texts are read, in bytes. Without optimization, each time the parser calls itself takes about 8 KiB.
 pub(super) const STACK: usize = 16 * 1024 * 1024;
 
 /// The types that may have others in `<…>` and are nothing but data.
@@ -124,7 +124,7 @@ pub(super) fn chain(text: &str) -> Result<String, Flaw> {
     Ok(written(&tokens, &item, "if ", " {}"))
 }
 
-/// What stands between `let` and `=`, or between `for` and `in`.
+/// The pattern between `let` and `=`, or between `for` and `in`.
 #[derive(Default)]
 pub(super) struct Pattern {
     pub(super) text: String,
@@ -363,7 +363,7 @@ fn leaves(tokens: TokenStream) -> Vec<String> {
     leaves
 }
 
-/// Whether this is a name in Rust, exactly as it stands.
+/// Whether this is a name in Rust, exactly as written.
 pub(super) fn is_identifier(name: &str) -> bool {
     name.len() <= LONGEST
         && is_seen(name)

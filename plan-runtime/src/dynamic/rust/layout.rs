@@ -20,11 +20,11 @@ pub(super) enum Tree {
     Row(Vec<Tree>),
     /// A row whose braces are all broken into lines, or none.
     Together(Vec<Tree>),
-    /// What stands in brackets.
+    /// Items in brackets.
     List(List),
 }
 
-/// What stands in brackets, after a name or without one: on one line, or each item on a line of its own.
+/// Items in brackets, after a name or without one: on one line, or each item on a line of its own.
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) name: String,
@@ -33,7 +33,7 @@ pub(super) struct List {
     pub(super) style: Style,
 }
 
-/// How items stand in their brackets.
+/// How items are written in their brackets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Style {
     /// With commas, and one after the last of them where each has a line.
@@ -83,7 +83,7 @@ impl Tree {
         }
     }
 
-    /// How much of this stands on the line on which it begins, at least.
+    /// How much of this is on the line on which it begins, at least.
     fn head(&self) -> (usize, bool) {
         match self {
             Self::Text(text) => (text.chars().count(), false),
@@ -145,7 +145,7 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    /// Writes a tree; lines after the first are indented so far, and so much is to stand behind it on its last line.
+    /// Writes a tree. Lines after the first are indented by `indent`. The last argument is the number of characters that follow the tree.
     pub(super) fn tree(&mut self, tree: &Tree, indent: usize, behind: usize) {
         match tree {
             Tree::Text(text) => self.whole(text, indent),

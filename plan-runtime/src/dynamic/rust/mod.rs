@@ -35,7 +35,7 @@ impl Plan {
     /// |---|---|
     /// | the tool `find_mail` | `FindMail`, as `#[tool]` names it |
     /// | a key `threadId` in a path | the field `.thread_id`, as `#[serde(rename_all)]` names it |
-    /// | a key that is no name, `odd key` | `["odd key"]` |
+    /// | a key that is not a name, `odd key` | `["odd key"]` |
     /// | an index, a projection | `[0]`, `[..]` |
     /// | a text with values in it | `format!` |
     /// | an object | `json!`, as the type is not known that it is of |
@@ -71,15 +71,15 @@ impl Plan {
     /// ```
     ///
     /// No text of a plan becomes code, unless it is code: names are names, texts are literals, and a reference is written from what
-    /// it reads, whatever it says of itself. The description of a plan that comes from elsewhere shows as the text that it is, and
-    /// is no Markdown.
+    /// it reads, whatever its own text says. The description of a plan that comes from elsewhere shows as plain text, not as
+    /// Markdown.
     ///
     /// What only Rust can say (computed values, patterns, types) is code that would run. In a plan that is a part of the program it
     /// is written as it is. Out of JSON it is an error: [`RustSource::allow_code`] lets it through.
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for. If there are none: all code that is not a part of the program.
+    /// All parts of the plan that `plan!` has no form for. If it has a form for each: all code that is not a part of the program.
     pub fn to_rust(&self) -> Result<String, Lacking> {
         RustSource::new(self).write()
     }
@@ -122,7 +122,7 @@ impl<'p> RustSource<'p> {
         self
     }
 
-    /// Lets code through that is no part of the program. Whoever compiles the source then runs what the plan says, so
+    /// Lets code through that is not part of the program. Whoever compiles the source then runs what the plan says, so
     /// [look at it](Self::foreign_code) first.
     ///
     /// ```
@@ -150,14 +150,14 @@ impl<'p> RustSource<'p> {
         self
     }
 
-    /// The code in the plan that is no part of the program, with its places: computed values, conditions, patterns and types.
+    /// The code in the plan that is not part of the program, with its places: computed values, conditions, patterns and types.
     ///
     /// A text is part of the program if it is [borrowed](Cow::Borrowed) for `'static`, as all that `plan!` makes is. What was read
-    /// is owned, and stays so however plans are cloned and mixed.
+    /// is owned, and stays so when plans are cloned and mixed.
     ///
-    /// Names alone are no code. A pattern is not if it is a name, `_`, a tuple of these, or one of these in `Some(…)`. A type is not
-    /// if it is a path, with other such types in `<…>` if it is one of the standard library (`Vec<Option<crate::Mail>>`), or a
-    /// tuple of such types.
+    /// Names alone are not code. A pattern is not code if it is a name, `_`, a tuple of these, or one of these in `Some(…)`. A type is
+    /// not code if it is a path, with other such types in `<…>` if it is one of the standard library (`Vec<Option<crate::Mail>>`), or
+    /// a tuple of such types.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl<'p> RustSource<'p> {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for. If there are none: all code that is not a part of the program, unless
+    /// All parts of the plan that `plan!` has no form for. If it has a form for each: all code that is not a part of the program, unless
     /// [that is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Lacking> {
         let lacking = |lacks| Lacking::new(TARGET, lacks);
@@ -316,7 +316,7 @@ struct Source<'p> {
     /// What the patterns of the `for`s and `if let`s around bind.
     locals: Vec<Local>,
     lacks: Vec<Lack>,
-    /// Code that is no part of the program.
+    /// Code that is not part of the program.
     foreign: Vec<Lack>,
 }
 
@@ -485,7 +485,7 @@ impl Source<'_> {
         (Some("serde_json::Value".to_owned()), Some(tail))
     }
 
-    /// The type of what the plan gives, where it shows.
+    /// The type of the plan's output, if the plan shows it.
     fn type_of(&self, value: &Template) -> Option<String> {
         let Template::Reference(reference) = value else {
             return step::type_of(value).map(str::to_owned);

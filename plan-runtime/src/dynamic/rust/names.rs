@@ -39,7 +39,7 @@ pub(super) fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
-/// Whether this is a name as it stands, and no keyword.
+/// Whether this is a name as written, and not a keyword.
 pub(super) fn is_name(name: &str) -> bool {
     is_identifier(name) && plain(name) == name
 }
@@ -70,7 +70,7 @@ pub(super) fn keyword(name: &str) -> Option<String> {
     let raw = format!("r#{name}");
     let behind = format!("{name}_");
     [raw, behind].into_iter().find(|name| {
-        // Raw, a name that starts with a digit is none either; with a sign behind it, `self` is one.
+        // A name that starts with a digit is not valid as a raw name either. `r#self` is not valid, but `self_` is.
         is_identifier(name) && *name != "_" && plain(plain(name)) == plain(name)
     })
 }
@@ -100,7 +100,7 @@ pub(super) fn structure(tool: &str) -> Option<String> {
     is_name(&name).then_some(name)
 }
 
-/// The struct of a plan, which is none of those that its tools have, nor one that every program knows.
+/// The name of a plan's struct, which differs from those of its tools and from those that every program knows.
 pub(super) fn plan(name: &str, tools: &HashSet<String>) -> String {
     let mut name = structure(name).unwrap_or_else(|| "Plan".to_owned());
     while tools.contains(&name) || (KNOWN.contains(&name.as_str()) && name != "Plan") {

@@ -95,7 +95,7 @@ impl Source<'_> {
                 };
                 let list = each.list.plain();
                 let start = self.binds(&each.pattern, &list, true);
-                // The list is resolved outside of what the pattern binds.
+                // The list is resolved without the variables that the pattern binds.
                 let value = self.value("in", &list, Takes::Block);
                 self.locals.extend(start.1);
                 let body = self.body(&each.body);

@@ -313,7 +313,7 @@ pub(super) fn said(flaw: Flaw) -> &'static str {
     }
 }
 
-/// Whether this is what stands behind the colon in `{:>8}`: a fill and a side, a sign, `#`, `0`, a width, a precision, and a kind.
+/// Whether this can be written after the colon in `{:>8}`: a fill and a side, a sign, `#`, `0`, a width, a precision, and a kind.
 fn is_format(spec: &str) -> bool {
     let is_side = |c: char| matches!(c, '<' | '^' | '>');
     let mut chars = spec.chars();

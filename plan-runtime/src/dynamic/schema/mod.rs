@@ -84,7 +84,7 @@ pub(super) enum Property<'a> {
     Type(Type<'a>),
     /// It may be there.
     Open,
-    /// Other members are named, and nothing is said of more.
+    /// The schema names other members, and does not say whether there may be more.
     Unlisted,
     /// It is not there.
     Closed,
@@ -102,7 +102,7 @@ pub(super) enum Presence {
 /// What is known of an element of a list.
 pub(super) enum Element<'a> {
     Type(Type<'a>),
-    /// The list has no more than so many.
+    /// The list has at most this number of elements.
     Beyond(usize),
 }
 
@@ -144,7 +144,7 @@ impl<'a> Schema<'a> {
         self.keyword(name) == Some(&Value::Bool(true))
     }
 
-    /// The schema of the same document that a `$ref` leads to; `None` where there is none, or it is to another document.
+    /// The schema of the same document that a `$ref` leads to; `None` without a `$ref`, or if it leads to another document.
     fn target(self) -> Result<Option<Self>, Beyond> {
         let Some(target) = self.keyword("$ref") else {
             return Ok(None);
@@ -252,7 +252,7 @@ impl<'a> Schema<'a> {
                 .is_none_or(|values| self.work.allows(values, value))
     }
 
-    /// The schemas of a list's first elements, and what is said of the others.
+    /// The schemas of a list's first elements, and the schema of the others.
     fn elements(self) -> (&'a [Value], Option<&'a Value>) {
         match (self.keyword("prefixItems"), self.keyword("items")) {
             (Some(Value::Array(first)), rest) => (first, rest),
@@ -298,7 +298,7 @@ impl Opening {
 }
 
 impl<'a> Type<'a> {
-    /// The values that fit a schema that stands alone.
+    /// The values that fit a schema that is a document of its own.
     pub(super) fn of(schema: &'a Value, work: &'a Work) -> Self {
         let root = Schema {
             root: schema,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Kinds of JSON values, several at once. An integer is a number, so both have a bit in common.
+/// A set of kinds of JSON values. An integer is a number, so both have a bit in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dynamic) struct Types(u8);
 
@@ -42,7 +42,7 @@ impl Types {
         !self.and(other).is_empty()
     }
 
-    /// Those that a schema means by a name. What is no name of JSON Schema may be anything.
+    /// The kinds that a schema means by a name. A name that JSON Schema does not have means any value.
     pub(super) fn named(name: &str) -> Self {
         match name {
             "null" => Self::NULL,

@@ -36,14 +36,14 @@ pub(in crate::dynamic) struct Work {
     allowed: RefCell<HashMap<usize, Rc<Allowed>>>,
     /// Whether two forms have a value in common, by their keys.
     shared: RefCell<HashMap<Pair, bool>>,
-    /// What is said of the values that types allow, by their keys.
+    /// The descriptions of the values that types allow, by their keys.
     said: RefCell<HashMap<Vec<usize>, Rc<str>>>,
 }
 
 type Pair = (Vec<usize>, Vec<usize>);
 
 impl Work {
-    /// Fuel for comparing so many values. A unit is the work of opening a schema, or of comparing a value with a form.
+    /// Fuel for comparing `values` values. A unit is the work of opening a schema, or of comparing a value with a form.
     pub(in crate::dynamic) fn for_values(values: usize) -> Self {
         Self {
             fuel: Cell::new(values.saturating_mul(PER_VALUE).saturating_add(LEAST)),
@@ -61,7 +61,7 @@ impl Work {
         rest.map(drop).ok_or(Beyond::Work)
     }
 
-    /// Whether so many names may still be compared with one that may be misspelt.
+    /// Whether this number of names may still be compared with one that may be misspelled.
     pub(in crate::dynamic) fn may_compare(&self, names: usize) -> bool {
         let rest = self.names.get().checked_sub(names);
         self.names.set(rest.unwrap_or_default());
@@ -82,7 +82,7 @@ impl Work {
         self.allowed(values).has(values, value, &self.hashes)
     }
 
-    /// What is said of the values that these forms allow.
+    /// The description of the values that these forms allow.
     pub(in crate::dynamic) fn said(
         &self,
         forms: &[&Form<'_>],

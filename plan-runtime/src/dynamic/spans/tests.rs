@@ -128,7 +128,7 @@ fn read(text: &str, dialect: Dialect, profile: Profile) {
     agree(text, dialect, &draft, &plan);
 }
 
-/// Strings with references of a dialect, and some that are none, or wrong.
+/// Strings with references of a dialect, and some that are wrong or not references.
 fn text(dialect: Dialect) -> BoxedStrategy<String> {
     let pieces = match dialect {
         Dialect::ToolPlan => vec![

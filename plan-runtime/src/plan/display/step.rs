@@ -21,7 +21,7 @@ pub(super) fn write_step(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>
     write_needs(f, step, plan)
 }
 
-/// Writes a body whose first line stands at `indent`, with a comment beside that line.
+/// Writes a body whose first line is indented by `indent`, with a comment beside that line.
 fn write_body(
     f: &mut Formatter<'_>,
     body: &Body,

@@ -16,7 +16,7 @@ pub(crate) struct Json<'de> {
     pub(crate) is_written: bool,
 }
 
-/// What serde_json hands out the text of a value for. Other formats see a newtype like any other, and are written anew.
+/// The name of a newtype for which serde_json hands out a value's text. Other formats see an ordinary newtype, and are written as JSON.
 const RAW: &str = "$serde_json::private::RawValue";
 
 /// What serde_json calls the one member of a number of any precision, where it is held by something that is not serde_json.
@@ -37,7 +37,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
     }
 }
 
-/// The text in place of a written one, where it stands in the document as it is.
+/// The text, if it can be borrowed from the document; otherwise it is written.
 type Borrowed<'de> = Option<&'de str>;
 
 /// Writes what is read as JSON, with members that are there twice.
@@ -180,7 +180,7 @@ impl<'de> Visitor<'de> for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Leaves a number of what looks like the object that stands for one.
+    /// Replaces what was written from `start` with a number, if it is the object that represents one.
     fn unwrap_number(&mut self, start: usize) {
         let object: Option<std::collections::BTreeMap<String, String>> =
             serde_json::from_str(&self.out[start..]).ok();

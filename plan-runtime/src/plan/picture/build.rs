@@ -44,10 +44,10 @@ struct Builder<'p> {
     around: Vec<String>,
 }
 
-/// What is read, and where it goes to. It is connected once all that it may be read from is there.
+/// A template, and the end that its references lead to. It is connected once the nodes that it may refer to exist.
 struct Reader<'p> {
     template: &'p Template,
-    /// Stands before each path.
+    /// What is written before each path.
     prefix: &'static str,
     to: End,
     /// The nodes that bind the local values.
@@ -63,7 +63,7 @@ struct Drawing<'p> {
     readers: Vec<Reader<'p>>,
 }
 
-/// Where a part of a step stands.
+/// Where a part of a step is drawn.
 #[derive(Clone)]
 struct Place<'s> {
     step: &'s str,
@@ -165,7 +165,7 @@ impl<'p> Builder<'p> {
         end
     }
 
-    /// Draws what stands inside a step, and gives where it begins.
+    /// Draws the body of a step, and returns where it begins.
     fn part(&mut self, drawing: &mut Drawing<'p>, body: &'p Body, place: &Place<'_>) -> End {
         let inner = |kind: &str| format!("{}_{kind}", place.step);
         match body {

@@ -154,7 +154,7 @@ impl<S: AsRef<str>> Display for Text<'_, S> {
             for c in visible(line.as_ref().trim()) {
                 match c {
                     '"' => f.write_str("\\\"")?,
-                    // In labels, `\N` and the like stand for something else.
+                    // In labels, `\N` and the like are replaced, for example with the node's name.
                     '\\' => f.write_str("\\\\")?,
                     '\n' => f.write_str("\\n")?,
                     // Graphviz reads entities of HTML in all labels.

@@ -14,7 +14,7 @@ use std::fmt::{Display, Formatter, Result, Write};
 /// | a step that calls a tool | a rectangle: its name and the tool's, the intent, the policies |
 /// | a computed step | a rounded rectangle with the expression |
 /// | a step with an `if` or a `for` | a frame, with diamonds for conditions, hexagons for loops, and thick arrows between them |
-/// | a reference | an arrow, on which its path stands; several from one step to another share one |
+/// | a reference | an arrow with its path; several from one step to another share one |
 /// | `#[after(…)]` | a dotted arrow |
 /// | `#[optional]` | a dashed border |
 /// | the output | a stadium |
@@ -171,7 +171,7 @@ struct Label<'l>(&'l [String]);
 
 impl Display for Label<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        // A label without anything in it is none in Mermaid.
+        // Mermaid ignores an empty label.
         if self.0.iter().all(|line| line.trim().is_empty()) {
             return f.write_str("#32;");
         }
@@ -200,7 +200,7 @@ fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
             // At the beginning of a line these make a list.
             '.' | ')' => !only_digits,
             '-' | '+' | '=' => before.is_some(),
-            // Between words they are no emphasis.
+            // Between words they do not mean emphasis.
             '_' => word(before) && word(chars.peek().copied()),
             // What could be a link.
             ':' => chars.peek() != Some(&'/'),

@@ -13,7 +13,7 @@ pub(super) struct Node {
     pub(super) kind: Kind,
     /// The label, line by line.
     pub(super) lines: Vec<String>,
-    /// The place of the group that it stands in.
+    /// The place of the group that it is in.
     pub(super) group: Option<usize>,
     /// Whether it may fail without harm.
     pub(super) optional: bool,
@@ -22,7 +22,7 @@ pub(super) struct Node {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Input,
-    /// A call of a tool.
+    /// A call to a tool.
     Call,
     /// A value that is computed.
     Computed,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Output,
 }
 
-/// A frame around nodes: a step with conditions or a loop, or a call of a plan that is drawn, too.
+/// A frame around nodes: a step with conditions or a loop, or a call to a plan that is drawn, too.
 pub(super) struct Group {
     pub(super) id: String,
     pub(super) lines: Vec<String>,
@@ -68,7 +68,7 @@ pub(super) enum Way {
     Flow,
 }
 
-/// What stands in a group, or in none.
+/// The nodes and groups that are directly in one group, or outside all groups.
 #[derive(Clone, Default)]
 pub(super) struct Inside {
     pub(super) nodes: Vec<usize>,
@@ -76,7 +76,7 @@ pub(super) struct Inside {
 }
 
 impl Picture {
-    /// What stands in no group, and what stands in each.
+    /// The contents outside all groups, and those of each group.
     pub(super) fn inside(&self) -> (Inside, Vec<Inside>) {
         let mut none = Inside::default();
         let mut each = vec![Inside::default(); self.groups.len()];
@@ -95,7 +95,7 @@ impl Picture {
         (none, each)
     }
 
-    /// The node at an end, or the one that stands for the group there.
+    /// The node at an end; for a group, its head.
     pub(super) fn node(&self, end: End) -> &Node {
         match end {
             End::Node(node) => &self.nodes[node],

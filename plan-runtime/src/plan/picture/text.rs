@@ -4,7 +4,7 @@ use crate::print::{Code, Name, width};
 
 /// How many characters of an expression are shown.
 pub(super) const EXPRESSION: usize = 60;
-/// How many characters stand on a line.
+/// The number of characters on a line.
 const WIDTH: usize = 36;
 
 /// A text for a label: no longer than fits into a node, its end cut off where it is.
@@ -35,7 +35,7 @@ pub(super) fn typed(name: &str, type_name: &str) -> String {
     }
 }
 
-/// A text in lines that are no wider than a node should be.
+/// A text in lines that are at most as wide as a node should be.
 pub(super) fn wrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -73,7 +73,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
     )
 }
 
-/// What is said of inputs; references make them known as well.
+/// Reads the list of inputs; references declare inputs as well.
 fn inputs(draft: &mut Draft, source: &Source<'_>, list: Node<'_>) {
     for node in draft.items(source, list, "`inputs`").unwrap_or_default() {
         if draft.is_over() {

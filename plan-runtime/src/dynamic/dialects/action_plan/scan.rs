@@ -24,7 +24,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
     })
 }
 
-/// What stands between references, where `{inbox.result.id}` looks like one.
+/// Adds the text between references, in which `{inbox.result.id}` looks like one.
 fn plain<'t>(
     scan: &mut Scan<'t>,
     text: &'t str,
@@ -37,7 +37,7 @@ fn plain<'t>(
         let inner = part[open + 1..].trim_start();
         let id = &inner[..Names::Wide.end(inner, 0)];
         if inner[id.len()..].starts_with(".result") && known(id) {
-            // Not beyond what opens the next one, so that each part is looked at once.
+            // Not beyond the next opening brace, so that each part is read only once.
             let rest = &part[open + 1..];
             let close = rest.find(['{', '}']).unwrap_or(rest.len());
             let end = open + 1 + close + usize::from(rest[close..].starts_with('}'));
@@ -161,7 +161,7 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
     Flaw::new(whole, message).help(help)
 }
 
-/// How text is written that is no reference.
+/// Writes text that is not a reference.
 pub(super) fn literal(text: &str) -> String {
     format!("{{{{{}}}}}", quote(text))
 }

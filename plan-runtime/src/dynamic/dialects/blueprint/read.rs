@@ -87,7 +87,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
     let intent = steps::optional_string(draft, source, &members, "intent", "the intent of a step");
     let args = steps::arguments(draft, source, index, &members, "params");
     if let Some(node) = members.given("parallel") {
-        // What can run at once follows from what steps need.
+        // Which steps can run concurrently follows from what they need.
         draft.value::<bool>(source, node, "`parallel`", "`true` or `false`");
     }
     let policy = policy(draft, source, &members).into();

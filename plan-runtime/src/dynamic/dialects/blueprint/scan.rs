@@ -19,7 +19,7 @@ pub(super) fn scan(text: &str) -> Scan<'_> {
     Scan::embedded(text, OPEN, &piece, &plain)
 }
 
-/// What stands between references, where something may look like one.
+/// Adds the text between references, in which something may look like one.
 fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
     let part = &text[range.clone()];
     scan.text(part);
@@ -30,7 +30,7 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
             let inner = &part[found + mark.len()..];
             let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
             if open.len() < before.len() && digits > 0 && inner[digits..].starts_with(']') {
-                // Not beyond what opens the next one, so that each part is looked at once.
+                // Not beyond the start of the next one, so that each part is read only once.
                 let end = inner.find(['}', ')', ' ', '$', '{', '(']);
                 let end = end.unwrap_or(inner.len());
                 let closed = inner[end..].starts_with(['}', ')', ' ']);
@@ -48,7 +48,7 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
 
 fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
     let inner = start + OPEN.len();
-    // A flaw of the whole is underlined up to the end of what it was meant to be.
+    // A flaw of the whole is underlined up to the end of the intended reference.
     let whole = start
         ..text[inner..]
             .find('}')
@@ -129,7 +129,7 @@ fn no_head(text: &str, whole: Range<usize>) -> Flaw {
     ))
 }
 
-/// How text is written that is no reference.
+/// Writes text that is not a reference.
 pub(super) fn literal(text: &str) -> String {
     format!("${{{}}}", quote(text))
 }

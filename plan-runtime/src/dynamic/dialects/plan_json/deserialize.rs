@@ -99,7 +99,7 @@ impl Json<'_> {
     }
 }
 
-/// A JSON Pointer to what stands at a place of a text, or around it.
+/// A JSON Pointer to the value at a place of a text, or around it.
 fn pointer(text: &str, place: &Range<usize>) -> String {
     let source = Source::document(text);
     let covers = |node: &Node<'_>| {

@@ -1,4 +1,4 @@
-//! What is said of a text that names a step or an input as other dialects do.
+//! Findings for a text that names a step or an input as other dialects do.
 
 use super::Draft;
 use crate::dynamic::dialects::references::{self, Foreign, Places, Scan, Target, To};

@@ -221,7 +221,7 @@ impl Draft {
         self.ids.get(id).copied()
     }
 
-    /// The step of this id; where there is none, it is an error at `place`.
+    /// The step with this id. An unknown id is an error at `place`.
     pub(in crate::dynamic) fn known_step(
         &mut self,
         id: &str,

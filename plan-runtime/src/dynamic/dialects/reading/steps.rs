@@ -11,8 +11,8 @@ use crate::plan::{
 };
 use std::borrow::Cow;
 
-/// A step whose references are not read yet. Those of all steps are there at once, so it has no members: they are found again when
-/// the step is read.
+/// A step whose references are not read yet. The heads of all steps exist at the same time, so they do not hold the members, which are
+/// found again when the step is read.
 pub(in crate::dynamic) struct Head<'a> {
     id: Box<str>,
     node: Node<'a>,
@@ -261,7 +261,7 @@ pub(in crate::dynamic) fn arguments(
     }
 }
 
-/// Arguments that are no object: a reference to one.
+/// Arguments that are a reference to an object.
 pub(in crate::dynamic) fn whole(
     draft: &mut Draft,
     source: &Source<'_>,
@@ -278,7 +278,7 @@ pub(in crate::dynamic) fn whole(
     draft.broken(at)
 }
 
-/// Says where the arguments stand under the name that another dialect has for them.
+/// Reports arguments under the name that another dialect has for them.
 fn other_dialect(draft: &mut Draft, source: &Source<'_>, members: &Members<'_>, name: &str) {
     let others = Dialect::ALL.iter().map(|other| other.rules().arguments());
     let mut others = others.filter(|other| *other != name);

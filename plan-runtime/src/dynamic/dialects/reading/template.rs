@@ -13,7 +13,7 @@ use crate::resolve::describe::short;
 use std::ops::Range;
 
 impl Draft {
-    /// Whether what is in so many lists and objects may be one itself; where not, it is an error.
+    /// Whether a value inside `depth` lists and objects may be a list or an object itself. Otherwise it is an error.
     pub(in crate::dynamic) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
         if depth < self.limits.depth {
             return true;
@@ -93,7 +93,7 @@ impl Draft {
         }
     }
 
-    /// For how many of so many parts there is to be room, each of which counts for so many values. The others are not read.
+    /// How many of `parts` parts need room, if each counts for `values` values. The others are not read.
     pub(in crate::dynamic) fn room(&self, parts: usize, values: usize) -> usize {
         let rest = self.most_values.saturating_sub(self.values);
         parts.min(rest / values + 1)
@@ -119,7 +119,7 @@ impl Draft {
         entries
     }
 
-    /// Names of members are no place for references.
+    /// Reports a reference in the name of a member.
     fn no_reference(&mut self, source: &Source<'_>, key: Node<'_>, name: &str) {
         let scan = self
             .dialect

@@ -19,7 +19,7 @@ struct Form {
 #[derive(Clone, Copy, PartialEq)]
 enum Needs {
     Nothing,
-    /// A path behind the name.
+    /// A path after the name.
     Path,
     /// A path, and no text around the reference.
     PathAlone,
@@ -83,12 +83,12 @@ pub(in crate::dynamic) struct Foreign<'t> {
     pub(in crate::dynamic) of: Option<Dialect>,
 }
 
-/// The references in forms of others, outside of this dialect's own references and flaws and of what it escapes. `known` says whether the plan has
-/// what one names.
+/// The references in forms of other dialects, outside of this dialect's own references, flaws and escapes. `known` says whether the
+/// plan has the step or input that one names.
 ///
-/// Of those, the first [`MOST`] are given, and how many there are besides.
+/// Returns the first [`MOST`] of them, and how many others there are.
 ///
-/// It takes time in proportion to the text: no two references share a part of it, and what is none is left after its first part.
+/// It takes time in proportion to the text: no two references share a part of it, and other text is left after its first part.
 pub(in crate::dynamic) fn foreign<'t>(
     dialect: Dialect,
     text: &'t str,
@@ -165,7 +165,7 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
     let (target, end) = target(text, inner)?;
     let (mut path, at) = match path::read(text, end, Names::Wide) {
         Ok(read) => read,
-        // Behind a reference that nothing closes, text goes on.
+        // After a reference that has no closing mark, text goes on.
         Err(flaw) if form.mark.close.is_empty() => {
             path::read(&text[..flaw.range.start], end, Names::Wide).ok()?
         }

@@ -1,6 +1,6 @@
 //! References in strings: what dialects have in common.
 //!
-//! A string is read once it is no JSON any more: nothing that a value holds is ever looked at here, only what the plan's author wrote.
+//! A string is read after it was decoded from JSON. Only what the plan's author wrote is read here, never what a value holds.
 
 mod foreign;
 pub(in crate::dynamic) mod path;
@@ -18,10 +18,10 @@ use std::ops::Range;
 /// What a string is made of.
 #[derive(Debug, Default)]
 pub(in crate::dynamic) struct Scan<'t> {
-    /// The parts in their order. What is flawed stands among them as text.
+    /// The parts in their order. A flawed part is text.
     pub(in crate::dynamic) pieces: Vec<Piece<'t>>,
     pub(in crate::dynamic) flaws: Vec<Flaw>,
-    /// Where strings of JSON stand for text that would be something else.
+    /// Where strings of JSON replace text that would otherwise be something else.
     pub(in crate::dynamic) escapes: Vec<Range<usize>>,
 }
 
@@ -35,7 +35,7 @@ pub(in crate::dynamic) enum Piece<'t> {
 #[derive(Debug)]
 pub(in crate::dynamic) struct Written<'t> {
     pub(in crate::dynamic) text: &'t str,
-    /// Where in the string it stands.
+    /// Where in the string it is.
     pub(in crate::dynamic) range: Range<usize>,
     pub(in crate::dynamic) target: Target,
     /// Where in the string the target is named.
@@ -116,11 +116,11 @@ impl Flaw {
 /// Reads what starts at a place of a string, and says where it ends.
 type ReadPiece = dyn Fn(&str, usize) -> Result<(Piece<'_>, usize), Box<Flaw>>;
 
-/// Adds what stands between references, and what looks like one there.
+/// Adds the text between references, and what looks like a reference in it.
 type ReadPlain<'f> = dyn for<'t> Fn(&mut Scan<'t>, &'t str, Range<usize>) + 'f;
 
 impl<'t> Scan<'t> {
-    /// A string in which references stand among text, each behind `open`.
+    /// A string of text and references, each of which begins with `open`.
     pub(in crate::dynamic) fn embedded(
         text: &'t str,
         open: &str,
@@ -211,7 +211,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// The string of JSON that stands at `at`, and where it ends.
+/// The string of JSON at `at`, and where it ends.
 pub(in crate::dynamic) fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
     let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
@@ -219,7 +219,7 @@ pub(in crate::dynamic) fn quoted(text: &str, at: usize) -> Option<(String, usize
     Some((value, at + strings.byte_offset()))
 }
 
-/// What stands where a reference has to go on or to end.
+/// The message about a sign at which a reference has to go on or to end.
 pub(in crate::dynamic) fn no_part(sign: char) -> String {
     match sign {
         ' ' => "a reference cannot contain a space".to_owned(),
@@ -227,7 +227,7 @@ pub(in crate::dynamic) fn no_part(sign: char) -> String {
     }
 }
 
-/// A string of JSON, as it stands in brackets.
+/// A string of JSON, as it is written in brackets.
 pub(in crate::dynamic) fn quote(key: &str) -> String {
     serde_json::Value::from(key).to_string()
 }

@@ -1,4 +1,4 @@
-//! The way behind a reference's first name: `.data[0]["odd key"].*.id`.
+//! The path after a reference's first name: `.data[0]["odd key"].*.id`.
 
 use super::{Flaw, quote, quoted};
 use crate::dynamic::dialects::reading::MOST_PARTS;
@@ -21,7 +21,7 @@ impl Names {
         }
     }
 
-    /// Whether this can stand without quotes.
+    /// Whether this can be written without quotes.
     pub(in crate::dynamic) fn is_name(self, text: &str) -> bool {
         !text.is_empty() && text.chars().all(|c| self.has(c))
     }
@@ -87,7 +87,7 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
         return Ok((Segment::Key(key.into(), Absent::Error), end));
     }
     let rest = &text[at..];
-    // Up to the next bracket only: of a text that is nothing but open ones, each part is looked at once.
+    // Up to the next bracket only, so that in a text of nothing but open brackets each part is read only once.
     let close = rest[1..].find(['[', ']']).map(|end| end + 1);
     let Some(close) = close.filter(|close| rest[*close..].starts_with(']')) else {
         let flaw = Flaw::new(at..text.len(), "the bracket `[` is not closed");

@@ -82,7 +82,7 @@ fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
     })
 }
 
-/// What stands at `at` can be no part of a reference.
+/// The flaw of a sign at `at` that cannot be part of a reference.
 fn left_over(text: &str, at: usize) -> Flaw {
     let sign = text[at..].chars().next().unwrap_or_default();
     let flaw = |message: String| Flaw::new(at..at + sign.len_utf8(), message);
@@ -90,7 +90,7 @@ fn left_over(text: &str, at: usize) -> Flaw {
         return flaw(no_part(sign))
             .help("a `$ref:` is the whole string: no text can stand behind it");
     }
-    // A name with signs that stand in quotes only: `step-1`.
+    // A name with signs that are only allowed in quotes: `step-1`.
     let before = &text[..at];
     let word = before.rfind(['.', ':']).map_or(0, |start| start + 1);
     let end = Names::Wide.end(text, at);
@@ -141,7 +141,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
     })
 }
 
-/// Where something like `$ref:` starts, and what is behind it.
+/// Where something like `$ref:` starts and ends.
 fn mark(text: &str) -> Option<(usize, usize)> {
     text.match_indices('$').find_map(|(start, _)| {
         let name = text.get(start + 1..start + 4)?;
@@ -153,7 +153,7 @@ fn mark(text: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// How text is written that is no reference.
+/// Writes text that is not a reference.
 pub(super) fn literal(text: &str) -> String {
     format!("{OPEN}{}", quote(text))
 }

@@ -62,7 +62,7 @@ impl<'p> Writer<'p> {
         self.lacks.push(Lack { place, construct });
     }
 
-    /// The step, or what stands for it.
+    /// The step that is written, or the output.
     pub(in crate::dynamic) fn here(&self) -> String {
         match self.step {
             Some(id) => format!("step `{id}`"),
@@ -90,7 +90,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// Says of each input that there is none in this dialect.
+    /// Reports each input, as this dialect has no inputs.
     pub(in crate::dynamic) fn no_inputs(&mut self) {
         for input in self.plan.inputs.iter() {
             let place = format!("input `{}`", input.name);

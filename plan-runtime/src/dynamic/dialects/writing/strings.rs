@@ -130,7 +130,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// A reference in the dialect's syntax, or what there is none for.
+    /// A reference in the dialect's syntax. The error says what the syntax has no form for.
     fn reference(&self, reference: &Reference) -> Result<String, Option<String>> {
         plain_path(reference)?;
         if matches!(reference.source, Source::Local(_)) {

@@ -45,10 +45,10 @@ pub(super) fn template(json: &Json<'_>) -> std::result::Result<Template, String>
     read.map_err(|mistake| Line(mistake).to_string())
 }
 
-/// What names mean where something is read.
+/// Reads a plan or a part of one.
 #[derive(Default)]
 struct Reader {
-    /// Outside of a plan, places stand for names.
+    /// The names of the plan; `None` outside of a plan, where places are written instead.
     names: Option<Names>,
     /// How many actions were read so far.
     actions: usize,

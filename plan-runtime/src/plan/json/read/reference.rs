@@ -14,7 +14,7 @@ impl Reader {
         let (source, name) = self.source(&members)?;
         let path = path(&members)?;
         let said = members.string(names::reference::WRITTEN)?;
-        // What is printed is what is read and means one thing, so what is said of it is only compared.
+        // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
         let bound = match source {
             Source::Local(depth) => {
                 let bound = self.locals.get(depth).and_then(|bound| bound.start(&path));
@@ -155,7 +155,7 @@ fn path_fits(parts: usize) -> Result<()> {
     ))
 }
 
-/// A part of a path: a token, or an object of what pointers do not have.
+/// Reads a part of a path: a token, or an object for what a pointer cannot express.
 fn item(value: Value<'_>, path: &mut Vec<Segment>) -> Result<()> {
     const WHAT: &str = "a part of a path";
     if value.kind() == Kind::String {

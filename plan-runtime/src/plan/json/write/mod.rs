@@ -9,9 +9,9 @@ use crate::plan::json::names::{input, output, plan as members};
 use crate::plan::{Input, Output, Plan};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// A part of a plan, to be written as it stands in the plan's JSON, where names stand for places.
+/// A part of a plan, to be written as in the plan's JSON, with names instead of places.
 ///
-/// Serialised without its plan, a template writes places (`{"step": 0}`).
+/// Serialized without its plan, a template writes places (`{"step": 0}`).
 ///
 /// ```
 /// use plan_runtime::plan::{InPlan, Plan};
@@ -37,7 +37,7 @@ impl<'a, T> InPlan<'a, T> {
         }
     }
 
-    /// A part that stands alone.
+    /// A part without its plan.
     fn alone(part: T) -> Self {
         Self { plan: None, part }
     }

@@ -57,7 +57,7 @@ impl<T> InPlan<'_, T> {
     }
 }
 
-/// The body alone: of a branch, or what stands in a `for`.
+/// The body of a branch or of a `for`, without a step around it.
 impl Serialize for InPlan<'_, &Body> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -364,7 +364,7 @@ impl PlanReader<'_> {
     }
 }
 
-/// What stands for a body that could not be read.
+/// The placeholder for a body that could not be read.
 fn nothing() -> Body {
     Body::If(Cow::Borrowed(&[]))
 }

@@ -1,4 +1,4 @@
-//! What [`Plan`] serialises to: the reader of it, and there is no other.
+//! The only reader of plan JSON, to which [`Plan`] serializes.
 
 mod body;
 
@@ -44,7 +44,7 @@ fn id(step: Node<'_>) -> Option<Node<'_>> {
 pub(super) enum Names {
     /// Inputs by their names; steps are known to the draft.
     InPlan(HashMap<String, (usize, Range<usize>)>),
-    /// Outside of a plan, places stand for names.
+    /// Outside of a plan, places are written instead of names.
     Places,
 }
 

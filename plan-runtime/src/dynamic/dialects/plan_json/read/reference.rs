@@ -20,7 +20,7 @@ impl PlanReader<'_> {
             "the text of a reference",
         );
         let ((source, name), path) = (source?, path?);
-        // What is printed is what is read and means one thing, so what is said of it is only compared.
+        // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
         let bound = match source {
             Source::Local(depth) => {
                 let bound = self.locals.get(depth).and_then(|bound| bound.start(&path));
@@ -249,7 +249,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// A part of a path: a token, or an object of what pointers do not have.
+    /// Reads a part of a path: a token, or an object for what a pointer cannot express.
     fn item(&mut self, node: Node<'_>, path: &mut Vec<Segment>) -> Option<()> {
         const WHAT: &str = "a part of a path";
         if node.kind() == Kind::String {
