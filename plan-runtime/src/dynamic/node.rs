@@ -1,6 +1,7 @@
 //! JSON text, opened one level at a time. A node is a slice of the text, so it knows its place.
 
 use super::invalid::Invalid;
+pub(super) use crate::plan::json::Kind;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -9,17 +10,6 @@ use std::ops::Range;
 /// A JSON value that is known to be well-formed, but for the surrogates in its strings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node<'a>(&'a str);
-
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Null,
-    Bool,
-    Number,
-    String,
-    List,
-    Object,
-}
 
 /// A string with the slice that it is written as, its quotes included.
 #[derive(Clone, Debug)]
@@ -50,14 +40,7 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn kind(self) -> Kind {
-        match self.0.as_bytes().first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::List,
-            Some(b'"') => Kind::String,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'n') | None => Kind::Null,
-            Some(_) => Kind::Number,
-        }
+        Kind::of(self.0)
     }
 
     /// The members of an object, in the order in which they are written. Other values have no members.

@@ -1,3 +1,5 @@
+//! The plan of a `plan!`, which is made when it is first used.
+
 use super::Plan;
 use std::fmt;
 use std::ops::Deref;
@@ -5,8 +7,8 @@ use std::sync::LazyLock;
 
 /// The plan of a `plan!`, which is part of the program: what `Name::PLAN` refers to.
 ///
-/// The program holds it in a compact form, which costs the compiler little, and makes a [`Plan`] of that when it is first
-/// used. It derefs to that plan, so it is used as one.
+/// The program contains it in a compact form, which is quick to compile, and decodes it into a [`Plan`] at its first use.
+/// It dereferences to that plan.
 ///
 /// ```
 /// use plan_runtime::plan::{LazyPlan, Plan};

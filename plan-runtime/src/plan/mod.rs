@@ -78,7 +78,7 @@ pub use json::InPlan;
 pub(crate) use reference::{index, local};
 pub use uses::Use;
 pub(crate) use uses::push_key;
-pub(crate) use written::{Bound, agrees, path_agrees, written};
+pub(crate) use written::{Bound, agrees, path_agrees, seen, written};
 
 use std::borrow::Cow;
 

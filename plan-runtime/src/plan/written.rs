@@ -1,6 +1,6 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
-use super::{Absent, Segment, Template, push_key, reference::index};
+use super::{Absent, Segment, Source, Template, push_key, reference::index};
 use crate::print::{Line, Name, Quoted, is_code, literal, word};
 use jsonptr::PointerBuf;
 use serde_json::Value;
@@ -222,6 +222,27 @@ pub(crate) struct Bound {
     words: Vec<Box<str>>,
     /// Whether nobody looked at the pattern, as it is too long.
     is_long: bool,
+}
+
+/// The name and the path that a reference with this source is written with: below patterns that bind variables, from such a variable
+/// on. `None` if a pattern binds the name to something else, so that nobody could tell what it means.
+pub(crate) fn seen<'a>(
+    source: Source,
+    name: &'a str,
+    path: &'a [Segment],
+    locals: &'a [Bound],
+) -> Option<(&'a str, &'a [Segment])> {
+    if let Source::Local(depth) = source
+        && let Some((name, rest)) = locals.get(depth).and_then(|bound| bound.start(path))
+        && !locals[depth + 1..].iter().any(|inner| inner.binds(name))
+    {
+        return Some((name, rest));
+    }
+    let is_local = matches!(source, Source::Local(_));
+    let hides = |(depth, around): (usize, &Bound)| {
+        around.binds(name) || (!is_local && super::local(depth) == name)
+    };
+    (!locals.iter().enumerate().any(hides)).then_some((name, path))
 }
 
 impl Bound {

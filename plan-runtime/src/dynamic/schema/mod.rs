@@ -539,15 +539,11 @@ impl<'a> Form<'a> {
 
     /// The values that are allowed, of those that are counted up.
     pub(super) fn allowed(&self) -> impl Iterator<Item = &'a Value> {
-        let counted = |schema: &&Schema<'a>| {
-            usize::from(schema.keyword("const").is_some()) + usize::from(schema.counted().is_some())
-        };
-        let alone = self
-            .schemas()
-            .iter()
-            .map(|schema| counted(&schema))
-            .sum::<usize>()
-            == 1;
+        // A single `const` or `enum` allows all that it lists.
+        let keywords = self.schemas().iter();
+        let keywords =
+            keywords.flat_map(|schema| ["const", "enum"].map(|name| schema.keyword(name)));
+        let alone = keywords.flatten().count() == 1;
         let values = self.listed().iter();
         values.filter(move |value| alone || self.allows(value))
     }

@@ -21,7 +21,7 @@ const LEAST: usize = 2_000_000;
 const PER_VALUE: usize = 512;
 
 /// How many names a check compares at most with one that may be misspelt. The mistakes after that have no suggestion.
-const MOST_COMPARED: usize = 200_000;
+const MOST_NAMES: usize = 200_000;
 
 /// How many values of an `enum` are compared for a unit of fuel.
 const VALUES: usize = 8;
@@ -47,7 +47,7 @@ impl Work {
     pub(in crate::dynamic) fn for_values(values: usize) -> Self {
         Self {
             fuel: Cell::new(values.saturating_mul(PER_VALUE).saturating_add(LEAST)),
-            names: Cell::new(MOST_COMPARED),
+            names: Cell::new(MOST_NAMES),
             hashes: RandomState::new(),
             allowed: RefCell::default(),
             shared: RefCell::default(),

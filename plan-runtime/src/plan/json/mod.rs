@@ -8,6 +8,7 @@
 //! | `read/`, `value.rs` | what deserializes with nothing but serde: the first mistake ends it |
 //! | `text.rs` | the text of the JSON that a deserializer has |
 //! | `pattern.rs` | patterns that a run can compare with data |
+//! | `policy.rs` | policies that change nothing |
 //! | `equal.rs` | when two plans are the same JSON |
 //!
 //! With the feature `dynamic`, the reader in `dynamic/dialects/plan_json/` takes the place of `read/`. It tells of all mistakes and where
@@ -16,6 +17,7 @@
 mod equal;
 pub(crate) mod names;
 mod pattern;
+mod policy;
 #[cfg(any(test, not(feature = "dynamic")))]
 mod read;
 #[cfg(all(test, feature = "dynamic"))]
@@ -26,8 +28,8 @@ mod value;
 mod view;
 mod write;
 
-#[cfg(feature = "dynamic")]
-pub(crate) use pattern::only_names;
+pub(crate) use pattern::mistake as pattern_mistake;
+pub(crate) use policy::meaningless;
 #[cfg(feature = "dynamic")]
 pub(crate) use text::Json;
 #[cfg(feature = "dynamic")]
@@ -35,6 +37,31 @@ pub(in crate::plan) use view::{Member, TextPart, View};
 pub use write::InPlan;
 
 use super::Number;
+
+/// The kinds of JSON values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    List,
+    Object,
+}
+
+impl Kind {
+    /// The kind of a value, from its text.
+    pub(crate) fn of(text: &str) -> Self {
+        match text.as_bytes().first() {
+            Some(b'{') => Self::Object,
+            Some(b'[') => Self::List,
+            Some(b'"') => Self::String,
+            Some(b't' | b'f') => Self::Bool,
+            Some(b'n') | None => Self::Null,
+            Some(_) => Self::Number,
+        }
+    }
+}
 
 /// How deep lists and objects are nested at most in a template.
 #[cfg(any(test, not(feature = "dynamic")))]

@@ -1,5 +1,7 @@
 //! Patterns that only name things.
 
+use crate::plan::Template;
+use crate::print::short;
 use std::collections::HashSet;
 
 /// Words that are never names.
@@ -10,8 +12,30 @@ const KEYWORDS: &[&str] = &[
     "try", "type", "unsafe", "use", "where", "while", "yield",
 ];
 
+/// What is wrong with a pattern over this value, and what to write. A run compares data with no pattern, so one that asks for more than a
+/// value that is not null would print something else than what happens. A computed value is matched by its own code.
+pub(crate) fn mistake(pattern: &str, value: &Template, in_if: bool) -> Option<(String, String)> {
+    if matches!(value, Template::Computed(_)) || only_names(pattern, in_if) {
+        return None;
+    }
+    let shown = short(pattern);
+    if in_if && only_names(pattern, false) {
+        return Some((
+            format!("the pattern `{shown}` always matches, and a run skips null"),
+            format!("a branch for what is not null has the pattern `Some({shown})`"),
+        ));
+    }
+    let help = if in_if {
+        "over data, a pattern is `Some(…)` with a name, `_`, or a tuple of them in it"
+    } else {
+        "over data, a pattern is a name, `_`, or a tuple of them"
+    };
+    let message = format!("the pattern `{shown}` is not compared with the value");
+    Some((message, help.to_owned()))
+}
+
 /// Whether a pattern is a name, `_`, or a tuple of these with each name once; after `if let`, in `Some(…)`.
-pub(crate) fn only_names(pattern: &str, in_if: bool) -> bool {
+fn only_names(pattern: &str, in_if: bool) -> bool {
     let mut pattern = pattern.trim();
     if in_if {
         // What always matches is skipped where there is null.

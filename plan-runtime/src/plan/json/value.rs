@@ -1,5 +1,6 @@
 //! JSON text, opened one level at a time.
 
+use super::Kind;
 use crate::print::short;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -52,17 +53,6 @@ impl fmt::Display for Mistake {
 #[derive(Clone, Copy)]
 pub(super) struct Value<'a>(&'a RawValue);
 
-/// What a value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Null,
-    Bool,
-    Number,
-    String,
-    List,
-    Object,
-}
-
 impl<'a> Value<'a> {
     pub(super) fn of(text: &'a str) -> Result<Self> {
         match serde_json::from_str(text) {
@@ -76,14 +66,7 @@ impl<'a> Value<'a> {
     }
 
     pub(super) fn kind(self) -> Kind {
-        match self.text().as_bytes().first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::List,
-            Some(b'"') => Kind::String,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'n') | None => Kind::Null,
-            Some(_) => Kind::Number,
-        }
+        Kind::of(self.text())
     }
 
     pub(super) fn string(self, what: &str) -> Result<String> {

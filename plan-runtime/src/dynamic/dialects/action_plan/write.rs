@@ -7,7 +7,7 @@ use crate::dynamic::dialects::writing::Writer;
 use crate::dynamic::dialects::writing::json::{Json, Members};
 use crate::dynamic::dialects::writing::strings::leads_to_nothing;
 use crate::dynamic::{Dialect, Lacking};
-use crate::plan::{Input, Policy, Reference, Source, Template};
+use crate::plan::{Input, Reference, Source, Template};
 
 pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
     let mut writer = Writer::new(Dialect::ActionPlan, plan, target);
@@ -27,29 +27,14 @@ fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
     if let Some(inputs) = inputs(writer) {
         top.add("inputs", inputs);
     }
-    let mut steps = Vec::with_capacity(plan.steps.len());
-    for (index, step) in plan.steps.iter().enumerate() {
-        let action = writer.action(index);
-        writer.policy(&step.policy, &Policy::DEFAULT);
-        writer.no_after(step);
-        let Some(action) = action else { continue };
-        let mut members = Members::default();
-        members.add("id", step.id.as_ref().into());
-        members.text("intent", &step.intent);
-        if let Some(tool) = &action.tool {
-            members.add("tool", tool.name.as_ref().into());
-            members.text("tool_description", &tool.description);
-        }
-        members.add("arguments", writer.arguments(&action.args));
-        steps.push(Json::Object(members));
+    let steps = writer.steps();
+    let mut after = Members::default();
+    writer.output(&mut after);
+    if top.is_empty() && after.is_empty() {
+        return steps;
     }
-    let mut behind = Members::default();
-    writer.output(&mut behind);
-    if top.is_empty() && behind.is_empty() {
-        return Json::List(steps);
-    }
-    top.add("plan", Json::List(steps));
-    top.extend(behind);
+    top.add("plan", steps);
+    top.extend(after);
     Json::Object(top)
 }
 

@@ -5,7 +5,7 @@ use crate::dynamic::dialects::references::To;
 use crate::dynamic::dialects::writing::Writer;
 use crate::dynamic::dialects::writing::json::{Json, Members};
 use crate::dynamic::{Dialect, Lacking};
-use crate::plan::{Policy, Reference, Source};
+use crate::plan::{Reference, Source};
 
 pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
     let mut writer = Writer::new(Dialect::ToolPlan, plan, target);
@@ -22,23 +22,8 @@ fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
         top.text("name", &plan.name);
     }
     top.text("description", &plan.description);
-    let mut steps = Vec::with_capacity(plan.steps.len());
-    for (index, step) in plan.steps.iter().enumerate() {
-        let action = writer.action(index);
-        writer.policy(&step.policy, &Policy::DEFAULT);
-        writer.no_after(step);
-        let Some(action) = action else { continue };
-        let mut members = Members::default();
-        members.add("id", step.id.as_ref().into());
-        members.text("intent", &step.intent);
-        if let Some(tool) = &action.tool {
-            members.add("tool", tool.name.as_ref().into());
-            members.text("tool_description", &tool.description);
-        }
-        members.add("arguments", writer.arguments(&action.args));
-        steps.push(Json::Object(members));
-    }
-    top.add("steps", Json::List(steps));
+    let steps = writer.steps();
+    top.add("steps", steps);
     match writer.output_steps() {
         Some(ids) if ids.len() < plan.steps.len() => {
             let ids = ids.into_iter().map(Json::from);

@@ -98,6 +98,28 @@ impl<'p> Writer<'p> {
         }
     }
 
+    /// The steps of a dialect without policies, each with its `id`, `intent`, `tool` and `arguments`.
+    pub(in crate::dynamic) fn steps(&mut self) -> Json<'p> {
+        let plan = self.plan;
+        let mut steps = Vec::with_capacity(plan.steps.len());
+        for (index, step) in plan.steps.iter().enumerate() {
+            let action = self.action(index);
+            self.policy(&step.policy, &Policy::DEFAULT);
+            self.no_after(step);
+            let Some(action) = action else { continue };
+            let mut members = Members::default();
+            members.add("id", step.id.as_ref().into());
+            members.text("intent", &step.intent);
+            if let Some(tool) = &action.tool {
+                members.add("tool", tool.name.as_ref().into());
+                members.text("tool_description", &tool.description);
+            }
+            members.add("arguments", self.arguments(&action.args));
+            steps.push(Json::Object(members));
+        }
+        Json::List(steps)
+    }
+
     /// Begins with a step: its one action.
     pub(in crate::dynamic) fn action(&mut self, index: usize) -> Option<&'p Action> {
         let plan = self.plan;

@@ -1,12 +1,12 @@
 //! Steps, and what they do.
 
 use super::Reader;
-use crate::plan::json::value::{At, Kind, Members, Result, Value, wrong};
-use crate::plan::json::{DEEPEST_BODY, names, pattern::only_names};
+use crate::plan::json::Kind;
+use crate::plan::json::value::{At, Members, Result, Value, wrong};
+use crate::plan::json::{DEEPEST_BODY, meaningless, names, pattern_mistake};
 use crate::plan::{
     Action, Body, Bound, Branch, Condition, For, Optional, Policy, Shared, Step, Template, ToolInfo,
 };
-use crate::print::short;
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -32,7 +32,9 @@ impl Reader {
         step.after = after.into();
         if let Some(value) = members.given(names::step::POLICY) {
             let policy = self.policy(value).at(names::step::POLICY)?;
-            means_something(&policy, &step.body).at(names::step::POLICY)?;
+            if let Some((member, message)) = meaningless(&policy, step.body.repeats()).first() {
+                return wrong(*message).at(member).at(names::step::POLICY);
+            }
             step.policy = policy.into();
         }
         step.needs = step.needed().into();
@@ -247,41 +249,7 @@ fn duration(members: &Members<'_>, name: &str) -> Result<Option<Duration>> {
     }
 }
 
-/// Refuses what changes nothing, in the words of `plan!`.
-fn means_something(policy: &Policy, body: &Body) -> Result<()> {
-    if policy.attempts == 0 {
-        return wrong("a step is tried at least once").at(names::policy::ATTEMPTS);
-    }
-    if policy.concurrency == Some(0) {
-        return wrong("at least one element must run at a time").at(names::policy::CONCURRENCY);
-    }
-    if body.repeats() {
-        return Ok(());
-    }
-    if policy.concurrency.is_some() {
-        return wrong("`concurrency` is for the elements of a `for`")
-            .at(names::policy::CONCURRENCY);
-    }
-    if policy.optional == Optional::Each {
-        let message = "`optional` is `each`, which is for the elements of a `for`";
-        return wrong(message).at(names::policy::OPTIONAL);
-    }
-    Ok(())
-}
-
-/// Refuses a pattern over data that asks more than whether something is there: a run compares data with no pattern.
+/// Refuses a pattern that asks more of data than a run does.
 fn pattern_fits(pattern: &str, value: &Template, in_if: bool) -> Result<()> {
-    if matches!(value, Template::Computed(_)) || only_names(pattern, in_if) {
-        return Ok(());
-    }
-    if in_if && only_names(pattern, false) {
-        let pattern = short(pattern);
-        return wrong(format!(
-            "the pattern `{pattern}` always matches, and a run skips null"
-        ));
-    }
-    wrong(format!(
-        "the pattern `{}` is not compared with the value",
-        short(pattern)
-    ))
+    pattern_mistake(pattern, value, in_if).map_or(Ok(()), |(message, _)| wrong(message))
 }

@@ -2,9 +2,10 @@
 
 use super::Reader;
 use super::template::plain;
-use crate::plan::json::value::{At, Kind, Members, Result, Value, wrong};
+use crate::plan::json::Kind;
+use crate::plan::json::value::{At, Members, Result, Value, wrong};
 use crate::plan::json::{MOST_PARTS, names};
-use crate::plan::{self, Absent, Bound, Reference, Segment, Source};
+use crate::plan::{self, Absent, Reference, Segment, Source};
 use crate::print::short;
 use jsonptr::Pointer;
 
@@ -15,25 +16,12 @@ impl Reader {
         let path = path(&members)?;
         let said = members.string(names::reference::WRITTEN)?;
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
-        let bound = match source {
-            Source::Local(depth) => {
-                let bound = self.locals.get(depth).and_then(|bound| bound.start(&path));
-                bound.filter(|(name, _)| !self.locals[depth + 1..].iter().any(|it| it.binds(name)))
-            }
-            Source::Step(_) | Source::Input(_) => None,
-        };
-        let is_local = matches!(source, Source::Local(_));
-        let hides = |(depth, around): (usize, &Bound)| {
-            around.binds(&name) || (!is_local && plan::local(depth) == name)
-        };
-        let is_hidden = bound.is_none() && self.locals.iter().enumerate().any(hides);
-        let (name, rest) = bound.unwrap_or((&name, &path));
-        if is_hidden {
+        let Some((name, rest)) = plan::seen(source, &name, &path, &self.locals) else {
             return wrong(format!(
                 "this reads `{0}`, and a pattern around it binds `{0}`",
-                short(name)
+                short(&name)
             ));
-        }
+        };
         let written = plan::written(name, rest);
         let agrees = said.is_empty()
             || said == written

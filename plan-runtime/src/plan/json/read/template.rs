@@ -1,8 +1,9 @@
 //! `{"object": {…}}` and its like.
 
 use super::Reader;
+use crate::plan::json::Kind;
 use crate::plan::json::names;
-use crate::plan::json::value::{At, Kind, Result, Value, wrong};
+use crate::plan::json::value::{At, Result, Value, wrong};
 use crate::plan::json::{DEEPEST, number};
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::print::short;

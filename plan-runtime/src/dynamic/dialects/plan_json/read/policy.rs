@@ -4,7 +4,7 @@ use super::PlanReader;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::Node;
-use crate::plan::json::names;
+use crate::plan::json::{meaningless, names};
 use crate::plan::{Body, Optional, Policy};
 use crate::resolve::describe::short;
 use std::time::Duration;
@@ -21,30 +21,10 @@ impl PlanReader<'_> {
         let optional = members
             .given(names::policy::OPTIONAL)
             .and_then(|node| self.one_of(node, "`optional`", names::optional::ALL));
-        let attempts = self.scalar(&members, names::policy::ATTEMPTS, count);
-        if attempts == Some(0) {
-            self.means_nothing(
-                &members,
-                names::policy::ATTEMPTS,
-                "a step is tried at least once",
-            );
-        }
-        let concurrency = self.scalar(&members, names::policy::CONCURRENCY, at_once);
-        if concurrency == Some(0) {
-            let message = "at least one element must run at a time";
-            self.means_nothing(&members, names::policy::CONCURRENCY, message);
-        }
-        let has_elements = is_broken || body.repeats();
-        if concurrency.is_some() && !has_elements {
-            let message = "`concurrency` is for the elements of a `for`";
-            self.means_nothing(&members, names::policy::CONCURRENCY, message);
-        }
-        if optional == Some(names::optional::EACH) && !has_elements {
-            let message = "`optional` is `each`, which is for the elements of a `for`";
-            self.means_nothing(&members, names::policy::OPTIONAL, message);
-        }
-        Policy {
-            attempts: attempts.unwrap_or(default.attempts),
+        let policy = Policy {
+            attempts: self
+                .scalar(&members, names::policy::ATTEMPTS, count)
+                .unwrap_or(default.attempts),
             backoff: self
                 .duration(&members, names::policy::BACKOFF)
                 .unwrap_or(default.backoff),
@@ -64,16 +44,15 @@ impl PlanReader<'_> {
             fallback: members
                 .get(names::policy::FALLBACK)
                 .map(|node| self.template(node, None, 0)),
-            concurrency,
+            concurrency: self.scalar(&members, names::policy::CONCURRENCY, at_once),
+        };
+        for (member, message) in meaningless(&policy, is_broken || body.repeats()) {
+            if let Some(node) = members.given(member) {
+                let note = Note::error(Code::NotAllowed, self.place(node), message);
+                self.draft.note(note);
+            }
         }
-    }
-
-    /// Refuses what changes nothing, in the words of `plan!`.
-    fn means_nothing(&mut self, members: &Members<'_>, name: &str, message: &str) {
-        if let Some(node) = members.given(name) {
-            let note = Note::error(Code::NotAllowed, self.place(node), message);
-            self.draft.note(note);
-        }
+        policy
     }
 
     fn scalar<T: serde::de::DeserializeOwned>(

@@ -5,7 +5,7 @@ use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::json::names::{self, segment};
-use crate::plan::{self, Absent, Bound, Reference, Segment, Source};
+use crate::plan::{self, Absent, Reference, Segment, Source};
 use crate::resolve::describe::{short, similar};
 use jsonptr::Pointer;
 
@@ -21,26 +21,13 @@ impl PlanReader<'_> {
         );
         let ((source, name), path) = (source?, path?);
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
-        let bound = match source {
-            Source::Local(depth) => {
-                let bound = self.locals.get(depth).and_then(|bound| bound.start(&path));
-                bound.filter(|(name, _)| !self.locals[depth + 1..].iter().any(|it| it.binds(name)))
-            }
-            Source::Step(_) | Source::Input(_) => None,
-        };
-        let is_local = matches!(source, Source::Local(_));
-        let hides = |(depth, around): (usize, &Bound)| {
-            around.binds(&name) || (!is_local && plan::local(depth) == name)
-        };
-        let is_hidden = bound.is_none() && self.locals.iter().enumerate().any(hides);
-        let (name, way) = bound.unwrap_or((&name, &path));
-        if is_hidden {
-            let name = short(name);
+        let Some((name, way)) = plan::seen(source, &name, &path, &self.locals) else {
+            let name = short(&name);
             let message = format!("this reads `{name}`, and a pattern around it binds `{name}`");
             let note = Note::error(Code::DuplicateId, self.place(node), message);
             let help = "a reference could mean either: give one of them another name";
             return self.draft.error(note.help(help.to_owned()));
-        }
+        };
         let written = crate::plan::written(name, way);
         let agrees = match self.names {
             Names::InPlan(_) => plan::agrees(name, way, &said),

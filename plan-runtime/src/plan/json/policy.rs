@@ -1,0 +1,31 @@
+//! Policies that change nothing.
+
+use super::names::policy as names;
+use crate::plan::{Optional, Policy};
+
+/// The members of a policy that change nothing, with what is wrong in the words of `plan!`. `repeats` says whether the step has a `for`.
+pub(crate) fn meaningless(policy: &Policy, repeats: bool) -> Vec<(&'static str, &'static str)> {
+    let mut found = Vec::new();
+    if policy.attempts == 0 {
+        found.push((names::ATTEMPTS, "a step is tried at least once"));
+    }
+    if policy.concurrency == Some(0) {
+        found.push((
+            names::CONCURRENCY,
+            "at least one element must run at a time",
+        ));
+    }
+    if policy.concurrency.is_some() && !repeats {
+        found.push((
+            names::CONCURRENCY,
+            "`concurrency` is for the elements of a `for`",
+        ));
+    }
+    if policy.optional == Optional::Each && !repeats {
+        found.push((
+            names::OPTIONAL,
+            "`optional` is `each`, which is for the elements of a `for`",
+        ));
+    }
+    found
+}
