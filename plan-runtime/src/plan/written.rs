@@ -571,7 +571,7 @@ mod tests {
     #[test]
     fn names_of_patterns() {
         let computed = Template::Computed(Computed {
-            reads: vec![].into(),
+            reads: vec![],
             written: "x".into(),
             compute: None,
         });
