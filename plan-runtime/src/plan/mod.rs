@@ -50,6 +50,7 @@ mod graph;
 pub(crate) mod json;
 mod lazy;
 mod new;
+mod pattern;
 mod picture;
 #[cfg(feature = "dynamic")]
 mod plain;
@@ -74,10 +75,11 @@ pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
 pub(crate) use display::attributes;
 pub use json::InPlan;
+pub(crate) use pattern::{Bound, seen};
 pub(crate) use reference::{index, local};
 pub use uses::Use;
 pub(crate) use uses::push_key;
-pub(crate) use written::{Bound, agrees, path_agrees, seen, written};
+pub(crate) use written::{agrees, path_agrees, written};
 
 use std::borrow::Cow;
 use std::sync::Arc;
