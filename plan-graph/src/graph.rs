@@ -25,23 +25,24 @@ impl Graph {
     {
         let mut graph = Self::default();
         for list in lists {
-            let targets = list.into_iter().map(|to| number(*to.borrow()));
-            graph.targets.extend(targets);
-            let end = u32::try_from(graph.targets.len());
-            graph.ends.push(end.expect("fewer than 2³² edges"));
+            graph.push(list);
         }
         graph
     }
 
-    /// The graph in which each step leads to those whose list contains it, in ascending order. `counts` says for each step
-    /// how many these are.
+    /// Adds a step, which leads to the steps in this list.
     ///
     /// # Panics
     ///
-    /// If `counts` is wrong, or if there are 2³² edges or more.
-    pub fn inverse<'l>(lists: impl IntoIterator<Item = &'l [usize]>, counts: Vec<u32>) -> Self {
-        let lists = lists.into_iter().map(|list| list.iter().copied());
-        Self::inverted(lists, counts)
+    /// If there are 2³² edges or more.
+    pub fn push<L>(&mut self, list: L)
+    where
+        L: IntoIterator<Item: Borrow<usize>>,
+    {
+        let targets = list.into_iter().map(|to| number(*to.borrow()));
+        self.targets.extend(targets);
+        let end = u32::try_from(self.targets.len());
+        self.ends.push(end.expect("fewer than 2³² edges"));
     }
 
     fn inverted(

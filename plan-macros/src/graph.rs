@@ -49,6 +49,7 @@ impl Graph {
     }
 
     /// The steps that must end before this one, in ascending order.
+    #[cfg(feature = "docs-svg")]
     pub(crate) fn needs(&self, step: usize) -> Vec<usize> {
         let needs = self.plain.of(step).iter();
         needs.map(|&index| index as usize).collect()

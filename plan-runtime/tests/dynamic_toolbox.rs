@@ -2,7 +2,7 @@
 #![cfg(feature = "macros")]
 
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::plan::Body;
+use plan_runtime::plan::Executable;
 use plan_runtime::run::{Observer, OnFailure, Run, Status, StepRef};
 use plan_runtime::{Call, Error, Plan, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -200,7 +200,7 @@ async fn a_run_can_be_moved_to_another_thread() {
     let (toolbox, plan) = (Arc::new(voices()), Arc::new(greeting()));
     let task = tokio::spawn(async move {
         let inputs = json!({"who": "Ann", "title": "Dr"});
-        toolbox.run(&plan, inputs, "?").await
+        toolbox.run(&*plan, inputs, "?").await
     });
     assert_eq!(
         task.await.unwrap().unwrap(),
@@ -331,19 +331,48 @@ fn errors_of_tools_and_arguments_are_those_of_every_run() {
     );
 }
 
+/// Actions are numbered by where they are, also in branches that are not taken and in loops.
 #[test]
-fn sites_of_a_plan_made_by_hand_do_not_matter() {
-    let toolbox = voices();
-    for sites in [[0, 0], [1, 0], [7, usize::MAX]] {
-        let mut plan = greeting();
-        for (step, wrong) in plan.steps.iter_mut().zip(sites) {
-            let Body::Action(action) = &mut step.body else {
-                panic!()
-            };
-            action.site = wrong;
-        }
-        let run = toolbox.run(&plan, json!({"who": "Ann"}), "");
-        assert_eq!(smol::block_on(run).unwrap()["said"], "Hi Ann");
+fn each_call_finds_its_tool() {
+    let call = |tool: &str| json!({"tool": {"name": tool}});
+    let taken = |holds: bool, body: Value| json!({"condition": holds, "then": body});
+    let inner =
+        json!({"if": [taken(false, call("a")), taken(true, call("b")), {"then": call("c")}]});
+    let plan = read(json!({"name": "p", "steps": [
+        {"id": "one", "if": [
+            taken(false, json!({"for": {"pattern": "x", "list": [1], "body": inner}})),
+            taken(false, call("a")),
+            {"then": {"for": {"pattern": "x", "list": [1, 2], "body": inner}}},
+        ]},
+        {"id": "two", "tool": {"name": "c"}},
+        {"id": "three", "if": [taken(false, call("a")), taken(false, call("b"))]},
+        {"id": "four", "tool": {"name": "d"}, "policy": {"attempts": 2}},
+    ], "output": {"value": {"object": {
+        "one": {"reference": {"step": "one", "pointer": ""}},
+        "two": {"reference": {"step": "two", "pointer": ""}},
+        "four": {"reference": {"step": "four", "pointer": ""}},
+    }}}}));
+    let mut toolbox = Toolbox::<()>::new();
+    for name in ["a", "b", "c", "d"] {
+        toolbox = toolbox.with_fn(Contract::new(name), move |_| async move { Ok(json!(name)) });
+    }
+    let output = smol::block_on(toolbox.run(&plan, (), &())).unwrap();
+    assert_eq!(output, json!({"one": ["b", "b"], "two": "c", "four": "d"}));
+    // It is the same each time, however it was checked.
+    let executable = Executable::new(&plan);
+    for _ in 0..2 {
+        assert_eq!(
+            smol::block_on(toolbox.run(&executable, (), &())).unwrap(),
+            output
+        );
+    }
+    let text = serde_json::to_string(&plan).unwrap();
+    let document = toolbox.read(&text).unwrap();
+    for _ in 0..2 {
+        assert_eq!(
+            smol::block_on(toolbox.run(&document, (), &())).unwrap(),
+            output
+        );
     }
 }
 

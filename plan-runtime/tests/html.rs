@@ -195,7 +195,7 @@ fn plans_without_steps_and_plans_that_cannot_run() {
         json!({"name": "round", "steps": [step("a", json!({}), &[]), step("b", json!({}), &["a"])]}),
     );
     let steps = &mut round.steps;
-    steps[0].needs = vec![0, 1, 9];
+    steps[0].after = vec![0, 1, 9];
     let html = page("round", &run(&round, true));
     assert_eq!(html.matches("<a class=\"node not-started").count(), 2);
 }

@@ -100,7 +100,7 @@ fn allocates_nothing_after_its_first_use() {
     let info = allocation_counter::measure(|| {
         let plan = std::hint::black_box(Greet::PLAN);
         let step = plan.step("sent").unwrap();
-        assert_eq!((plan.steps.len(), step.needs.len()), (4, 0));
+        assert_eq!((plan.steps.len(), step.after.len()), (4, 0));
         assert!(plan.step("late").is_some() && plan.input("name").is_some());
     });
     assert_eq!(info.count_total, 0);

@@ -105,5 +105,5 @@ fn the_plan_runs_as_it_was_drafted() {
             "refund": "o-1: 100 (Return of o-1: o-1 is new) None"
         })
     );
-    assert_eq!(Twice::PLAN.steps[0].needs.len(), 0);
+    assert_eq!(Twice::PLAN.steps[0].needs().len(), 0);
 }

@@ -11,7 +11,7 @@
 //! | duration | seconds and nanoseconds, both numbers |
 //! | plan | name, description (texts), list of inputs, list of steps, output's type (text), output (template) |
 //! | input | name, type, description (texts) |
-//! | step | id, intent (texts), `after`, `needs` (lists of numbers), body, policy |
+//! | step | id, intent (texts), `after` (a list of numbers), body, policy |
 //! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
 //! | branch | condition, body |
 //! | condition | `e`: `else` · `h` template: holds · `b` pattern (text) template: `let` · `c` template: chain |

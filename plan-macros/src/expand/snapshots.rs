@@ -125,7 +125,7 @@ fn a_reference() {
                     &[__t0.shape(), __t1.shape()]
                 };
                 static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
-                    "13 latest_thread24 Finds the latest thread.1 6 sender6 String0 1 5 inbox20 Look into the inbox.0 0 T0 a0 11 FetchEmails1 6 senderri0 6 sender;;6 Stringrs0 23 inbox.data[0].thread_id.1 4 data#0 !.2 9 thread_id;",
+                    "13 latest_thread24 Finds the latest thread.1 6 sender6 String0 1 5 inbox20 Look into the inbox.0 T0 a0 11 FetchEmails1 6 senderri0 6 sender;;6 Stringrs0 23 inbox.data[0].thread_id.1 4 data#0 !.2 9 thread_id;",
                     &[__step_inbox, __PLAN_OUTPUT],
                 ));
                 #[doc(hidden)]
@@ -268,7 +268,7 @@ fn a_computed_value_and_a_text() {
                 ]
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
-                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late0 0 0 Vc1 i1 8 days > 30 ;4 sent0 0 1 0 T1 a1 4 Send2 7 subjectx4 s5 Dear vri0 4 name;0 -2 s2 : vc1 i1 8 days + 13 2 >4=6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
+                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late0 0 Vc1 i1 8 days > 30 ;4 sent0 0 T1 a1 4 Send2 7 subjectx4 s5 Dear vri0 4 name;0 -2 s2 : vc1 i1 8 days + 13 2 >4=6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
                 &[__step_late, __step_sent],
             ));
         "#]],
@@ -332,7 +332,7 @@ fn a_nested_literal_and_an_order() {
                 ]
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
-                "7 archive0 1 2 id3 u640 2 5 first0 0 0 T0 a0 4 Open1 2 idri0 2 id;;6 second0 1 0 1 0 T1 a1 5 Store1 5 placev2 5 Shelfa2 5 Shelf2 3 rowu3 5 labelrs0 11 first.label.3 5 label;;2 ()n",
+                "7 archive0 1 2 id3 u640 2 5 first0 0 T0 a0 4 Open1 2 idri0 2 id;;6 second0 1 0 T1 a1 5 Store1 5 placev2 5 Shelfa2 5 Shelf2 3 rowu3 5 labelrs0 11 first.label.3 5 label;;2 ()n",
                 &[__step_first, __step_second],
             ));
         "#]],

@@ -84,8 +84,6 @@ pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data)
     after.sort_unstable();
     after.dedup();
     data.numbers(after.into_iter());
-    let needs: Vec<usize> = cx.graph.needs(index).into_iter().collect();
-    data.numbers(needs.into_iter());
     let mut builder = Builder::new(cx, data);
     builder.body(&step.body, step, &mut Tools::of(index));
     builder.policy(&step.policy, index);

@@ -3,8 +3,8 @@
 use super::shapes::{self, Needs};
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use plan_runtime::dynamic::{Contract, Limits, Reader, Toolbox};
-use plan_runtime::{Call, Plan, Result, tool};
+use plan_runtime::dynamic::{Contract, Document, Limits, Reader, Toolbox};
+use plan_runtime::{Call, Result, tool};
 use serde::Deserialize;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -81,26 +81,25 @@ pub const UNLIMITED: Limits = Limits {
 };
 
 /// The graph as a plan that is read at run time.
-pub fn plan(needs: &Needs) -> Plan {
-    let text = shapes::json(needs);
-    let document = Reader::new().limits(UNLIMITED).read(&text).unwrap();
-    document.into_plan()
+pub fn plan(needs: &Needs) -> Document<'static> {
+    let text = shapes::json(needs).leak();
+    Reader::new().limits(UNLIMITED).read(text).unwrap()
 }
 
 /// Runs a plan that was read.
-pub fn dynamic(toolbox: &Toolbox<()>, plan: &Plan) {
+pub fn dynamic(toolbox: &Toolbox<()>, plan: &Document<'_>) {
     let output = block_on(toolbox.run(plan, (), &())).unwrap();
     assert_eq!(output.as_object().map(|output| output.len()), Some(1));
 }
 
 /// Runs a plan that was read, with a report.
-pub fn reported(toolbox: &Toolbox<()>, plan: &Plan) {
+pub fn reported(toolbox: &Toolbox<()>, plan: &Document<'_>) {
     let (output, report) = block_on(toolbox.run(plan, (), &()).with_report());
     assert_eq!(
         output.unwrap().as_object().map(|output| output.len()),
         Some(1)
     );
-    assert_eq!(report.totals().completed, plan.steps.len());
+    assert_eq!(report.totals().completed, plan.plan().steps.len());
 }
 
 /// A graph as someone would have it who runs it without a library.

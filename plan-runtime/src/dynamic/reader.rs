@@ -7,6 +7,8 @@ use super::node::{Node, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, Limits, Profile, bytes, cycle, fit};
 use crate::Plan;
+use crate::plan::{Checked, Executable, Graph};
+use std::sync::OnceLock;
 
 /// Reads plans that come as JSON.
 ///
@@ -143,6 +145,7 @@ impl Reader<'_> {
                 profile: self.profile,
                 spans,
                 warnings: notes.into_findings(text),
+                graph: OnceLock::new(),
             }),
             _ => Err(notes.into_findings(text)),
         }
@@ -283,6 +286,16 @@ pub struct Document<'t> {
     profile: Profile,
     spans: Spans,
     warnings: Findings,
+    graph: OnceLock<Checked>,
+}
+
+/// The plan is checked at its first run.
+impl<'p> From<&'p Document<'_>> for Executable<'p> {
+    fn from(document: &'p Document<'_>) -> Self {
+        let plan = &document.plan;
+        let graph = document.graph.get_or_init(|| Graph::checked(plan)).clone();
+        Self { plan, graph }
+    }
 }
 
 impl<'t> Document<'t> {

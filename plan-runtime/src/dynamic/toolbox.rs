@@ -3,7 +3,7 @@
 use super::contract::{Contract, Contracts};
 use super::runnable::{self, Lacks, has_code};
 use super::{Document, Findings, Reader, fit};
-use crate::plan::{Action, BodyPart, Plan, ToolInfo};
+use crate::plan::{Action, BodyPart, Executable, Plan, ToolInfo};
 use crate::run::Cause;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::{Call, Result, Run};
@@ -256,6 +256,9 @@ impl<App: ?Sized> Toolbox<App> {
 
     /// Runs a plan on an application, with the tools of these names.
     ///
+    /// A plan is a [`Plan`], a [`Document`], the `PLAN` of a `plan!`, or an [`Executable`]. A `Plan` is checked for each run, the others
+    /// are checked once.
+    ///
     /// The inputs are an object with a member for each of [`Plan::inputs`]; `()` is for none. The struct of a `plan!` plan is such
     /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan.
     ///
@@ -291,12 +294,14 @@ impl<App: ?Sized> Toolbox<App> {
     /// no code.
     pub fn run<'a>(
         &'a self,
-        plan: &'a Plan,
+        plan: impl Into<Executable<'a>>,
         inputs: impl Serialize,
         app: &'a App,
     ) -> Run<'a, App, Value> {
-        let (found, lacks) = Found::new(self, plan);
-        let inputs = runnable::ready(plan, &inputs, &self.contracts, lacks).map_err(Cause::Unfit);
+        let plan = plan.into();
+        let (found, lacks) = Found::new(self, plan.plan);
+        let inputs =
+            runnable::ready(plan.plan, &inputs, &self.contracts, lacks).map_err(Cause::Unfit);
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
     }
 
@@ -354,15 +359,14 @@ impl<App: ?Sized> Toolbox<App> {
 /// The tools of a plan's actions, looked up once for a run.
 struct Found<'a, App: ?Sized> {
     toolbox: &'a Toolbox<App>,
-    /// By site. `None` where a value is computed, and where the toolbox lacks the tool.
-    by_site: Vec<Option<&'a Implementation<App>>>,
+    /// By the number of the action. `None` where a value is computed, and where the toolbox lacks the tool.
+    tools: Vec<Option<&'a Implementation<App>>>,
 }
 
 impl<'a, App: ?Sized> Found<'a, App> {
     /// The tools, and what there is not.
     fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> (Self, Lacks) {
-        let mut by_site = Vec::with_capacity(plan.steps.len());
-        let mut numbered = true;
+        let mut tools = Vec::with_capacity(plan.steps.len());
         let mut lacks = Lacks {
             tools: false,
             code: !has_code(&plan.output.value),
@@ -370,7 +374,6 @@ impl<'a, App: ?Sized> Found<'a, App> {
         // Steps that follow each other often call the same tool.
         let mut last: Option<(&ToolInfo, Option<&'a Implementation<App>>)> = None;
         let mut add = |action: &'a Action| {
-            numbered &= action.site == by_site.len();
             let tool = match action.tool.as_deref() {
                 None => None,
                 Some(tool) => match last {
@@ -386,7 +389,7 @@ impl<'a, App: ?Sized> Found<'a, App> {
                     }
                 },
             };
-            by_site.push(tool);
+            tools.push(tool);
         };
         for step in &plan.steps {
             step.body.visit(&mut |part| {
@@ -399,21 +402,16 @@ impl<'a, App: ?Sized> Found<'a, App> {
                 lacks.code |= !has_code(fallback);
             }
         }
-        if !numbered {
-            // A plan that was made by hand has what sites it likes, so its tools are looked up when they are called.
-            by_site.clear();
-        }
-        (Self { toolbox, by_site }, lacks)
+        (Self { toolbox, tools }, lacks)
     }
 }
 
 impl<App: ?Sized> Starts<App> for Found<'_, App> {
-    fn start<'x>(&self, site: usize, request: Request<'_>, app: &'x App) -> Started<'x> {
-        let Some(info) = &request.action().tool else {
+    fn start<'x>(&self, number: usize, request: Request<'_>, app: &'x App) -> Started<'x> {
+        if request.action().tool.is_none() {
             return request.compute::<Value>(false);
-        };
-        let found = self.by_site.get(site).copied().flatten();
-        match found.or_else(|| self.toolbox.get(&info.name)) {
+        }
+        match self.tools[number] {
             Some(tool) => tool.start(request, app, &self.toolbox.contracts),
             None => request.unknown(),
         }

@@ -252,7 +252,7 @@ pub(crate) enum Cause {
     )]
     Unfit(Vec<String>),
     Output(StepError),
-    Plan(String),
+    Plan(Arc<str>),
 }
 
 impl RunError {

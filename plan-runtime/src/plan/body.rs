@@ -27,10 +27,6 @@ pub enum Body {
 /// A tool that is called, or a value that is computed.
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// Which action of the plan this is, counted from 0 in the order in which they are written.
-    ///
-    /// A run starts the action by this number. Plan JSON does not contain it.
-    pub site: usize,
     /// The tool that is called; `None` where a value is computed.
     pub tool: Option<Arc<ToolInfo>>,
     /// The tool's arguments, or the computed value.
@@ -102,6 +98,15 @@ impl Body {
             }
         });
         actions
+    }
+
+    /// How many actions there are.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Action(_) => 1,
+            Self::If(branches) => branches.iter().map(|branch| branch.body.count()).sum(),
+            Self::For(each) => each.body.count(),
+        }
     }
 
     /// Whether there is a `for` in it.

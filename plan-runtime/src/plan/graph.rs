@@ -53,16 +53,14 @@ impl Plan {
 
     /// The steps that each step needs. Those of a plan that was made by hand may not exist.
     pub(crate) fn needs(&self) -> Graph {
-        Graph::new(self.steps.iter().map(|step| &*step.needs))
+        Graph::new(self.steps.iter().map(Step::needs))
     }
 
     /// The steps that a step waits for; none where there is no such step.
     pub fn dependencies(&self, id: &str) -> Vec<&Step> {
         self.step(id).map_or_else(Vec::new, |step| {
-            step.needs
-                .iter()
-                .filter_map(|&i| self.steps.get(i))
-                .collect()
+            let needs = step.needs().into_iter();
+            needs.filter_map(|needed| self.steps.get(needed)).collect()
         })
     }
 
@@ -71,7 +69,7 @@ impl Plan {
         let Some(index) = self.position(id) else {
             return Vec::new();
         };
-        let waits = |step: &&Step| step.needs.contains(&index);
+        let waits = |step: &&Step| step.needs().contains(&index);
         self.steps.iter().filter(waits).collect()
     }
 
@@ -104,12 +102,18 @@ impl Plan {
 
     /// A short cycle for each set of steps that wait for one another, each step waiting for the next and the last for the first.
     pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
+        let needs = self.needs();
+        let earlier = |place| {
+            needs
+                .of(place)
+                .iter()
+                .all(|&needed| (needed as usize) < place)
+        };
         // Where each step needs only steps before it, which is how nearly all plans are written, there are no cycles.
-        let mut steps = self.steps.iter().enumerate();
-        if steps.all(|(place, step)| step.needs.iter().all(|&needed| needed < place)) {
+        if (0..needs.len()).all(earlier) {
             return Vec::new();
         }
-        self.needs().cycles()
+        needs.cycles()
     }
 
     fn position(&self, id: &str) -> Option<usize> {

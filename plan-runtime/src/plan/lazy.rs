@@ -1,9 +1,9 @@
 //! The plan of a `plan!`, which is made when it is first used.
 
-use super::Plan;
+use super::{Checked, Graph, Plan};
 use std::fmt;
 use std::ops::Deref;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// The plan of a `plan!`, which is part of the program: what `Name::PLAN` refers to.
 ///
@@ -27,14 +27,25 @@ use std::sync::LazyLock;
 /// other.description = "Greets somebody.".into();
 /// assert_ne!(*GREET, other);
 /// ```
-pub struct LazyPlan(LazyLock<Plan>);
+pub struct LazyPlan {
+    plan: LazyLock<Plan>,
+    graph: OnceLock<Checked>,
+}
 
 impl LazyPlan {
     /// A plan that is made when it is first used. Not for users: `plan!` makes them.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(make: fn() -> Plan) -> Self {
-        Self(LazyLock::new(make))
+        Self {
+            plan: LazyLock::new(make),
+            graph: OnceLock::new(),
+        }
+    }
+
+    /// What runs know of it, which is determined at the first one.
+    pub(super) fn graph(&self) -> Checked {
+        self.graph.get_or_init(|| Graph::checked(self)).clone()
     }
 
     /// A plan of its own, to be changed.
@@ -52,7 +63,7 @@ impl Deref for LazyPlan {
     type Target = Plan;
 
     fn deref(&self) -> &Plan {
-        &self.0
+        &self.plan
     }
 }
 

@@ -46,6 +46,7 @@
 
 mod body;
 mod display;
+mod executable;
 mod graph;
 pub(crate) mod json;
 mod lazy;
@@ -63,6 +64,8 @@ mod written;
 #[cfg(feature = "dynamic")]
 pub(crate) use body::Part as BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
+pub use executable::Executable;
+pub(crate) use executable::{Checked, Graph, number};
 pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
@@ -174,10 +177,8 @@ pub struct Step {
     pub intent: Cow<'static, str>,
     /// What the step does.
     pub body: Body,
-    /// The steps, by their place in [`Plan::steps`], that must end first though nothing of theirs is used, in ascending order.
+    /// The steps, by their place in [`Plan::steps`], that must end first though nothing of theirs is used, in any order.
     pub after: Vec<usize>,
-    /// All steps, by their place in [`Plan::steps`], that must end first: those that the body and the fallback refer to and `after`, in ascending order.
-    pub needs: Vec<usize>,
     /// What is done about failures and time. Steps that say nothing about it share one.
     pub policy: Arc<Policy>,
 }

@@ -66,7 +66,6 @@ impl Step {
             intent: "".into(),
             body: body.into(),
             after: Vec::new(),
-            needs: Vec::new(),
             policy: Policy::shared(),
         }
     }
@@ -93,14 +92,13 @@ impl Action {
     pub fn call(tool: impl Into<ToolInfo>, args: impl Into<Template>) -> Self {
         Self {
             tool: Some(Arc::new(tool.into())),
-            ..Self::value(args)
+            args: args.into(),
         }
     }
 
     /// A value that is computed.
     pub fn value(value: impl Into<Template>) -> Self {
         Self {
-            site: 0,
             tool: None,
             args: value.into(),
         }

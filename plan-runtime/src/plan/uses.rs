@@ -34,8 +34,9 @@ impl Step {
         reads
     }
 
-    /// What [`Step::needs`] is to be: what the step reads, and [`Step::after`].
-    pub fn needed(&self) -> Vec<usize> {
+    /// All steps, by their place in [`Plan::steps`](super::Plan::steps), that must end first: those that the step reads, and
+    /// [`Step::after`], in ascending order.
+    pub fn needs(&self) -> Vec<usize> {
         let reads = self.reads().into_iter().filter_map(|source| match source {
             Source::Step(place) => Some(place),
             Source::Input(_) | Source::Local(_) => None,
@@ -43,7 +44,6 @@ impl Step {
         let mut needed: Vec<usize> = reads.chain(self.after.iter().copied()).collect();
         needed.sort_unstable();
         needed.dedup();
-        needed.shrink_to_fit();
         needed
     }
 

@@ -10,7 +10,7 @@
 //! | duration | seconds and nanoseconds, both numbers |
 //! | plan | name, description (texts), list of inputs, list of steps, output's type (text), output (template) |
 //! | input | name, type, description (texts) |
-//! | step | id, intent (texts), `after`, `needs` (lists of numbers), body, policy |
+//! | step | id, intent (texts), `after` (a list of numbers), body, policy |
 //! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
 //! | branch | condition, body |
 //! | condition | `e`: `else` · `h` template: holds · `b` pattern (text) template: `let` · `c` template: chain |
@@ -57,7 +57,6 @@ pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
     let mut decoder = Decoder {
         rest: text,
         constants: table.concat(),
-        actions: 0,
         tools: HashMap::new(),
         depth: 0,
     };
@@ -75,8 +74,6 @@ const DEEPEST: usize = 512;
 struct Decoder {
     rest: &'static str,
     constants: Vec<Constant>,
-    /// How many actions there were so far, which are numbered.
-    actions: usize,
     tools: HashMap<*const ToolInfo, Arc<ToolInfo>>,
     depth: usize,
 }
@@ -176,7 +173,6 @@ impl Decoder {
             id: self.text(),
             intent: self.text(),
             after: self.list(Self::number),
-            needs: self.list(Self::number),
             body: self.body(),
             policy: self.policy(),
         }
@@ -206,10 +202,7 @@ impl Decoder {
     }
 
     fn action(&mut self, tool: Option<Arc<ToolInfo>>) -> Body {
-        let site = self.actions;
-        self.actions += 1;
         Body::Action(Action {
-            site,
             tool,
             args: self.template(),
         })

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 /// What starts the steps of a plan on an application that has its tools.
 pub trait Steps<App: ?Sized> {
-    /// Starts the action of this [site](crate::plan::Action::site).
+    /// Starts the action of this number, counted over the whole plan in the order in which actions are written.
     fn start<'a>(site: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
 }
 

@@ -18,7 +18,6 @@
 //! | [`Observer`] | is told what happens as it happens |
 //! | [`Timer`] | where waits and time limits take the time from |
 
-mod graph;
 mod limits;
 mod nesting;
 mod observe;
@@ -43,9 +42,9 @@ pub use report::{
 };
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 
-use crate::Plan;
 pub(crate) use crate::error::Cause;
 use crate::error::Interrupt;
+use crate::plan::Executable;
 use crate::resolve::{Held, ResolveError};
 use nesting::{DEEPEST, Nested};
 use options::Options;
@@ -97,7 +96,7 @@ pub struct Run<'a, App: ?Sized, O> {
 }
 
 enum Stage<'a> {
-    New(&'a Plan, Result<Vec<Held>, Cause>, Options<'a>),
+    New(Executable<'a>, Result<Vec<Held>, Cause>, Options<'a>),
     Running(Box<Schedule<'a>>),
     Ended,
 }
@@ -106,19 +105,19 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// For generated code.
     #[doc(hidden)]
     pub fn new(
-        plan: &'a Plan,
+        plan: impl Into<Executable<'a>>,
         inputs: Result<Vec<Held>, ResolveError>,
         app: &'a App,
         start: StartFn<App>,
     ) -> Self {
         let inputs = inputs.map_err(Cause::Inputs);
-        Self::started_by(Starter::Plan(start), plan, inputs, app)
+        Self::started_by(Starter::Plan(start), plan.into(), inputs, app)
     }
 
     /// A run whose actions are started by `starter`, or one that fails for a cause that is known already.
     pub(crate) fn started_by(
         starter: Starter<'a, App>,
-        plan: &'a Plan,
+        plan: Executable<'a>,
         inputs: Result<Vec<Held>, Cause>,
         app: &'a App,
     ) -> Self {
@@ -272,19 +271,20 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
         if let (None, Stage::Running(schedule)) = (&nested, &self.stage) {
             schedule.interrupt(Interrupt::Nested(DEEPEST));
         }
-        if let Stage::New(plan, ..) = self.stage {
-            let Stage::New(_, inputs, options) = std::mem::replace(&mut self.stage, Stage::Ended)
-            else {
-                unreachable!("it was matched above")
-            };
+        if matches!(self.stage, Stage::New(..))
+            && let Stage::New(executable, inputs, options) =
+                std::mem::replace(&mut self.stage, Stage::Ended)
+        {
+            let plan = executable.plan;
             let schedule = match nested {
-                Some(_) => inputs.and_then(|inputs| {
-                    let schedule = catch(|| Schedule::new(plan, inputs, options));
-                    match schedule {
-                        Ok(schedule) => schedule.map_err(Cause::Plan),
-                        Err(panic) => Err(Cause::Panicked(panic, Vec::new())),
-                    }
-                }),
+                Some(_) => executable
+                    .graph
+                    .map_err(Cause::Plan)
+                    .and_then(|graph| Ok((graph, inputs?)))
+                    .and_then(|(graph, inputs)| {
+                        catch(|| Schedule::new(plan, graph, inputs, options))
+                            .map_err(|panic| Cause::Panicked(panic, Vec::new()))
+                    }),
                 None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST), Vec::new())),
             };
             match schedule {
@@ -329,7 +329,7 @@ impl<App: ?Sized, O: DeserializeOwned> Future for Run<'_, App, O> {
 impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.stage {
-            Stage::New(plan, ..) => write!(f, "Run(`{}`, not started)", plan.name),
+            Stage::New(plan, ..) => write!(f, "Run(`{}`, not started)", plan.plan.name),
             Stage::Running(schedule) => write!(f, "Run(`{}`, running)", schedule.plan().name),
             Stage::Ended => f.write_str("Run(ended)"),
         }

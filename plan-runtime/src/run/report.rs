@@ -266,7 +266,7 @@ fn critical(plan: &Plan, steps: &[StepReport]) -> Vec<usize> {
     let mut at = last(&mut (0..steps.len()));
     while let Some(step) = at {
         path.push(step);
-        at = last(&mut plan.steps[step].needs.iter().copied());
+        at = last(&mut plan.steps[step].needs().into_iter());
     }
     path.reverse();
     path

@@ -13,14 +13,13 @@ mod watch;
 pub(super) use outcome::unstarted;
 pub(super) use task::catch;
 
-use super::graph::{Graph, number, reads};
 use super::nesting::{Turn, may_start};
 use super::observe::StepRef;
 use super::options::{OnFailure, Options};
 use super::start::{Request, Started, StepResult};
 use super::trace::Span;
 use crate::error::{Interrupt, StepError};
-use crate::plan::{Action, Body, Optional, Plan, Step};
+use crate::plan::{Action, Body, Graph, Optional, Plan, Step, number};
 use crate::resolve::{Held, Meter, Scope, drop_quietly, resolve};
 use clock::Clock;
 use flow::Place;
@@ -28,6 +27,7 @@ use interrupts::Interrupts;
 use progress::{Progress, State};
 use ready::Ready;
 use serde_json::Value;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use task::{More as TaskMore, Task};
@@ -38,7 +38,11 @@ use watch::Watcher;
 pub(super) struct Schedule<'x> {
     plan: &'x Plan,
     options: Options<'x>,
-    graph: Graph,
+    graph: Arc<Graph>,
+    /// For each step, how many of the steps that it waits for have not completed.
+    waits: Vec<u32>,
+    /// For each step, how many are still to read its output.
+    readers: Vec<u32>,
     inputs: Vec<Held>,
     /// Of the steps that have completed, as long as somebody is still to read them.
     outputs: Vec<Option<Held>>,
@@ -69,17 +73,16 @@ pub(super) struct Schedule<'x> {
     turn: Turn,
 }
 
-/// Starts the action of a site.
+/// Starts the action of a number.
 type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
 
 impl<'x> Schedule<'x> {
-    /// Fails, and says why, where the plan's steps can never all run.
     pub(super) fn new(
         plan: &'x Plan,
+        graph: Arc<Graph>,
         inputs: Vec<Held>,
         mut options: Options<'x>,
-    ) -> Result<Self, String> {
-        let graph = Graph::new(plan)?;
+    ) -> Self {
         let count = plan.steps.len();
         let timer = std::mem::replace(&mut options.timer, Box::new(super::ThreadTimer));
         let clock = Clock::start(timer);
@@ -95,6 +98,8 @@ impl<'x> Schedule<'x> {
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
             ready,
+            waits: graph.waits.clone(),
+            readers: graph.readers.clone(),
             graph,
             running: Tasks::default(),
             calls: 0,
@@ -125,7 +130,7 @@ impl<'x> Schedule<'x> {
         };
         schedule.look_who_watches();
         schedule.watch_plan_start();
-        Ok(schedule)
+        schedule
     }
 
     /// Is ready once no step runs and none is to start.
@@ -212,7 +217,8 @@ impl<'x> Schedule<'x> {
         };
         let Some(action) = single else {
             self.steps.more(step).flow = Some(Box::default());
-            self.enter(step, body, Place::WHOLE, None, start);
+            let number = self.graph.actions[step] as usize;
+            self.enter(step, body, number, Place::WHOLE, None, start);
             return self.settle(step);
         };
         if self.watched {
@@ -222,7 +228,8 @@ impl<'x> Schedule<'x> {
         let meter = Meter::new(self.room(), Some(&stop));
         let scope = self.scope().metered(&meter);
         let request = Request::new(&scope, action);
-        let started = catch(|| start(action.site, request));
+        let number = self.graph.actions[step] as usize;
+        let started = catch(|| start(number, request));
         let bytes = meter.spent();
         match started {
             Ok(Started::Running(future)) => {
@@ -244,7 +251,8 @@ impl<'x> Schedule<'x> {
         let meter = Meter::new(self.room(), Some(&stop));
         let scope = self.scope().metered(&meter);
         let request = Request::new(&scope, action);
-        let started = catch(|| span.in_scope(|| start(action.site, request)));
+        let number = self.graph.actions[step] as usize;
+        let started = catch(|| span.in_scope(|| start(number, request)));
         let bytes = meter.spent();
         match started {
             Ok(Started::Running(future)) => {
@@ -353,20 +361,17 @@ impl<'x> Schedule<'x> {
         if self.options.capture_outputs {
             self.capture_output(step, &output);
         }
-        if self.graph.readers[step] > 0 {
+        if self.readers[step] > 0 {
             self.held += output.bytes();
             self.outputs[step] = Some(output);
         }
         if self.watched {
             self.watch_end(step);
         }
-        let Graph {
-            dependents, waits, ..
-        } = &mut self.graph;
-        for &dependent in dependents.of(step) {
+        for &dependent in self.graph.dependents.of(step) {
             let dependent = dependent as usize;
-            waits[dependent] -= 1;
-            if waits[dependent] == 0 {
+            self.waits[dependent] -= 1;
+            if self.waits[dependent] == 0 {
                 self.ready.insert(dependent);
                 let plan = self.plan;
                 self.observer
@@ -476,21 +481,14 @@ impl<'x> Schedule<'x> {
     /// The step will read nothing any more.
     #[inline(always)]
     fn release(&mut self, step: usize) {
-        let step = &self.plan.steps[step];
-        let mut release = |read: usize| {
-            if let Some(readers) = self.graph.readers.get_mut(read) {
-                *readers -= 1;
-                if *readers == 0
-                    && let Some(output) = self.outputs[read].take()
-                {
-                    self.held -= output.bytes();
-                }
+        for &read in self.graph.reads().of(step) {
+            let read = read as usize;
+            self.readers[read] -= 1;
+            if self.readers[read] == 0
+                && let Some(output) = self.outputs[read].take()
+            {
+                self.held -= output.bytes();
             }
-        };
-        if step.after.is_empty() {
-            step.needs.iter().for_each(|&read| release(read));
-        } else {
-            reads(step, &mut release);
         }
     }
 

@@ -14,7 +14,7 @@ pub type StepFuture<'x> = Pin<Box<dyn Future<Output = StepResult> + Send + 'x>>;
 /// How a step ends.
 pub type StepResult = Result<Held, StepError>;
 
-/// How generated code starts an action, by its [site](Action::site).
+/// How generated code starts an action, by its number in the plan.
 pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
 
 /// What starts the actions of a run.
@@ -29,7 +29,7 @@ pub(crate) enum Starter<'a, App: ?Sized> {
     Found(Box<dyn Starts<App> + 'a>),
 }
 
-/// What starts the actions of one plan, by their [sites](Action::site).
+/// What starts the actions of one plan, by their numbers.
 pub(crate) trait Starts<App: ?Sized>: Send {
     fn start<'x>(&self, site: usize, request: Request<'_>, app: &'x App) -> Started<'x>;
 }

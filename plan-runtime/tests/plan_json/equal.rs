@@ -156,7 +156,7 @@ fn change_around(plan: &mut Plan, kind: usize) {
         5 => steps[1].id = "other".into(),
         6 => steps[1].id = steps[0].id.clone(),
         7 => steps[1].intent = "other".into(),
-        8 => steps[2].needs.clear(),
+        8 => steps[2].after.reverse(),
         9 => steps[2].after = vec![1, 0, 1],
         10 => steps[2].after.clear(),
         11 => Arc::make_mut(&mut steps[0].policy).attempts = 2,
@@ -170,7 +170,6 @@ fn change_around(plan: &mut Plan, kind: usize) {
         17 => {
             let body = &mut steps[0].body;
             if let Body::Action(action) = body {
-                action.site = 7;
                 action.tool = None;
             }
         }
@@ -250,7 +249,6 @@ fn what_is_no_part_of_the_json_makes_no_difference() {
         }
     });
     let steps = &mut other.steps;
-    steps[1].needs.clear();
     // It is read, too.
     steps[1].after = vec![];
     assert_eq!(plan, other);

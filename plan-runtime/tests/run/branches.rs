@@ -4,7 +4,9 @@ use super::stage::{
     End, Stage, act, branch, each, list, local, of, plan, step, string, text, value, with,
 };
 use super::support::statuses;
-use plan_runtime::plan::{Absent, Body, Condition, Number, Policy, Segment, Source, Template};
+use plan_runtime::plan::{
+    Absent, Body, Computed, Condition, Number, Policy, Segment, Source, Template,
+};
 use serde_json::{Value, json};
 
 fn number(number: u64) -> Template {
@@ -33,7 +35,7 @@ fn choice(first: Template, second: Template, last: bool) -> Body {
 
 #[test]
 fn the_first_condition_that_holds_is_taken() {
-    let nowhere = of(Source::Step(7), vec![], "nowhere");
+    let nowhere: Template = Computed::new("nowhere", []).into();
     for (first, second, last, output, log) in [
         (Template::Bool(true), nowhere, true, json!("a"), "a@0"),
         (Template::Bool(false), string("b"), true, json!("b"), "b@0"),
@@ -52,8 +54,7 @@ fn the_first_condition_that_holds_is_taken() {
             "",
         ),
     ] {
-        let mut choice = step("a", choice(first, second, last), &[]);
-        choice.needs = vec![];
+        let choice = step("a", choice(first, second, last), &[]);
         let plan = plan(vec![
             choice,
             step("b", value(of(Source::Step(0), vec![], "a")), &[]),

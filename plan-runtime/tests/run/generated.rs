@@ -132,7 +132,7 @@ impl ReplyToLatest {
                 Held::value(self.reply, false)?,
             ])
         };
-        Run::new(&PLAN, inputs(), app, start::<A>)
+        Run::new(&*PLAN, inputs(), app, start::<A>)
     }
 }
 
@@ -166,7 +166,6 @@ fn reference(source: Source, path: &[Segment], written: &'static str) -> Templat
 }
 
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
-    let action = |site, action: Action| Action { site, ..action };
     let inbox = Template::object([("sender", reference(Source::Input(0), &[], "sender"))]);
     let inbox = Action::call(FetchEmails::NAME, inbox);
     let mut subject = Computed::new("inbox.data[0].subject.to_uppercase()", [Source::Step(0)]);
@@ -185,12 +184,10 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
         Input::new("reply", "String"),
     ];
     plan.steps = vec![
-        Step::new("inbox", action(0, inbox)),
-        Step::new("subject", action(1, Action::value(subject))),
-        Step::new("sent", action(2, sent)),
+        Step::new("inbox", inbox),
+        Step::new("subject", Action::value(subject)),
+        Step::new("sent", sent),
     ];
-    plan.steps[1].needs = vec![0];
-    plan.steps[2].needs = vec![1];
     plan.output = Output::new(Template::object([("sent", output)]));
     plan.output.type_name = "Receipt".into();
     plan

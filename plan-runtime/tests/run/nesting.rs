@@ -13,6 +13,7 @@ static INNER: LazyLock<Plan> = LazyLock::new(|| plan("one, two < one"));
 static OUTER: LazyLock<Plan> = LazyLock::new(|| {
     let mut plan = plan("first, second < first");
     plan.name = "outer".into();
+    plan.steps[1].after = vec![0];
     action(&mut plan.steps[1]).args = plan_runtime::plan::Template::Object(Vec::new());
     action(&mut plan.steps[1]).tool = Some(ToolInfo::new("inner").into());
     plan
@@ -35,7 +36,7 @@ impl Inner {
                 _ => request.unknown(),
             }
         }
-        Run::new(&INNER, Ok(vec![]), app, start::<A>)
+        Run::new(&*INNER, Ok(vec![]), app, start::<A>)
     }
 }
 
@@ -77,7 +78,7 @@ impl Outer {
                 _ => request.unknown(),
             }
         }
-        Run::new(&OUTER, Ok(vec![]), app, start::<A>)
+        Run::new(&*OUTER, Ok(vec![]), app, start::<A>)
     }
 }
 
@@ -119,7 +120,7 @@ fn a_run_goes_to_other_threads() {
     send(&Outer {}.run(&lab).with_report());
     send(&async {
         let app: &dyn Mail = &Letters;
-        Run::<dyn Mail, u64>::new(&INNER, Ok(vec![]), app, |_, request, mail| {
+        Run::<dyn Mail, u64>::new(&*INNER, Ok(vec![]), app, |_, request, mail| {
             request.call::<Fetch, dyn Mail>(mail, false)
         })
         .await

@@ -1,6 +1,6 @@
 use super::support::{Driven, action, plan, reference};
 use plan_runtime::__private::{Request, Started};
-use plan_runtime::plan::{Computed, Plan, Source, Template};
+use plan_runtime::plan::{Computed, Input, Plan, Reference, Source, Template};
 use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
 use plan_runtime::run::OnFailure;
 use plan_runtime::shape::TypeShape;
@@ -98,7 +98,6 @@ fn an_output_is_held_until_its_last_reader_has_run() {
 fn what_order_alone_needs_is_not_held() {
     let mut plan = plan("a, b, c");
     plan.steps[1].after = vec![0];
-    plan.steps[1].needs = vec![0];
     assert_eq!(seen(&plan), "a:0 b:0 c:0");
 }
 
@@ -226,7 +225,12 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
         }
     }
     let mut plan = plan("a, b, c");
-    action(&mut plan.steps[1]).args = reference(2);
+    plan.inputs = vec![Input::new("x", "u64")];
+    action(&mut plan.steps[1]).args = Template::Reference(Reference {
+        source: Source::Input(0),
+        path: [].as_slice().into(),
+        written: "x".into(),
+    });
     let run = Run::<(), u64>::new(&plan, Ok(vec![]), &(), start);
     let run = run.on_failure(OnFailure::Continue);
     let Poll::Ready(result) = Driven::new(run).settle() else {

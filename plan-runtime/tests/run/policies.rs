@@ -2,7 +2,7 @@
 
 use super::stage::{End, Stage, act, each, list, local, ms, of, plan, step, string, value, with};
 use super::support::{Driven, statuses};
-use plan_runtime::plan::{Optional, Plan, Policy, Source, Step, Template};
+use plan_runtime::plan::{Computed, Optional, Plan, Policy, Segment, Source, Step, Template};
 use plan_runtime::run::{OnFailure, Timer};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -79,7 +79,7 @@ fn the_last_error_counts_and_permanent_ones_are_final() {
     assert_eq!(stage.log(), "a@0");
 
     // What cannot be resolved will not be resolvable later.
-    let nowhere = of(Source::Local(0), vec![], "nowhere");
+    let nowhere = Computed::new("nowhere", []).into();
     let plan2 = plan(vec![with(step("a", act(nowhere), &[]), patient(3))]);
     let (result, report) = stage.play(stage.run::<Value>(&plan2).with_report());
     result.unwrap_err();
@@ -207,14 +207,15 @@ fn null_or_a_fallback_stands_for_a_failure() {
     steps.push(step("c", act(string("c")), &[]));
     let mut plan2 = plan(steps);
     plan2.output.value = of(Source::Step(1), vec![], "b");
-    assert_eq!(*plan2.steps[0].needs, [2]);
+    assert_eq!(plan2.steps[0].needs(), [2]);
     let here = stage();
     let result = here.play(here.run::<Value>(&plan2));
     assert_eq!(result.unwrap(), json!("c"));
     assert_eq!(here.log(), "c@0 a@10");
 
     let here = stage();
-    let plan3 = plan(failing(fallback(of(Source::Local(0), vec![], "nowhere"))));
+    plan2.steps[0].policy = fallback(of(Source::Step(2), vec![Segment::Each], "c[..]")).into();
+    let plan3 = plan2;
     let error = here.play(here.run::<Value>(&plan3)).unwrap_err();
     assert!(error.to_string().contains("its fallback: "), "{error}");
 }

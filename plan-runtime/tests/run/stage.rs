@@ -207,13 +207,11 @@ pub(crate) fn branch(condition: Condition, body: Body) -> Branch {
 pub(crate) fn step(id: &str, body: Body, after: &[usize]) -> Step {
     let mut step = Step::new(id.to_owned(), body);
     step.after = after.to_vec();
-    step.needs = step.needed();
     step
 }
 
 pub(crate) fn with(mut step: Step, policy: Policy) -> Step {
     step.policy = policy.into();
-    step.needs = step.needed();
     step
 }
 

@@ -47,14 +47,10 @@ pub(crate) fn graph(steps: Vec<(String, Vec<usize>)>) -> Plan {
         count => reference(count - 1),
     };
     let mut plan = Plan::new("test");
-    for (site, (id, needs)) in steps.iter().enumerate() {
+    for (id, needs) in &steps {
         let from: Vec<Template> = needs.iter().copied().map(reference).collect();
         let args = Template::object([("name", id.clone().into()), ("from", from.into())]);
-        let mut action = Action::call("work", args);
-        action.site = site;
-        let mut step = Step::new(id.clone(), action);
-        step.needs.clone_from(needs);
-        step.needs.sort_unstable();
+        let step = Step::new(id.clone(), Action::call("work", args));
         plan.steps.push(step);
     }
     plan.output = Output::new(output);

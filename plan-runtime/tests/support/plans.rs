@@ -228,7 +228,6 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
             step.intent = intent.clone().into();
             step.after = after;
             step.policy = policy.into();
-            step.needs = step.needed();
             step
         },
     )

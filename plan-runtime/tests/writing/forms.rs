@@ -186,7 +186,7 @@ fn a_plan_of_rust_is_written_and_read_back() {
     assert!(text.contains("\"Fast\""), "{text}");
     let read = read(&text, Dialect::ActionPlan);
     assert_eq!(&read, Answer::PLAN);
-    assert_eq!(read.steps[1].needs, Answer::PLAN.steps[1].needs);
+    assert_eq!(read.steps[1].needs(), Answer::PLAN.steps[1].needs());
     let plan_json = Dialect::PlanJson.write(Answer::PLAN).unwrap();
     assert_eq!(
         &serde_json::from_str::<Plan>(&plan_json).unwrap(),

@@ -176,13 +176,10 @@ fn step(place: usize, inputs: usize, rich: bool) -> impl Strategy<Value = Step> 
                 .collect();
             let mut tool = ToolInfo::new("t");
             tool.description = about.into();
-            let mut action = Action::call(tool, args);
-            action.site = place;
-            let mut step = Step::new(id, action);
+            let mut step = Step::new(id, Action::call(tool, args));
             step.intent = intent.into();
             step.after = after;
             step.policy = policy.into();
-            step.needs = step.needed();
             step
         },
     )

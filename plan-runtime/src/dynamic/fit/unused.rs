@@ -4,7 +4,7 @@ use super::only_reads;
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
-use crate::plan::{Plan, Source};
+use crate::plan::{Plan, Source, Step};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
 
@@ -24,11 +24,7 @@ pub(super) fn check(
 }
 
 fn outputs(plan: &Plan, spans: &Spans, contracts: &Contracts, notes: &mut Notes) {
-    let mut used: HashSet<usize> = plan
-        .steps
-        .iter()
-        .flat_map(|step| step.needs.iter().copied())
-        .collect();
+    let mut used: HashSet<usize> = plan.steps.iter().flat_map(Step::needs).collect();
     used.extend(
         plan.output
             .value

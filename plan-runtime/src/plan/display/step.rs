@@ -191,7 +191,7 @@ fn write_tool(f: &mut Formatter<'_>, name: &str, args: &Template, plan: Option<&
 }
 
 fn write_needs(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Result {
-    for (what, places) in [("needs", &step.needs), ("after", &step.after)] {
+    for (what, places) in [("needs", &step.needs()), ("after", &step.after)] {
         if places.is_empty() {
             continue;
         }

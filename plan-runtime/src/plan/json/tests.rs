@@ -19,13 +19,7 @@ fn read_by_both(text: &str) -> Result<bool, TestCaseError> {
     match (&first, &all) {
         (Ok(first), Ok(all)) => {
             prop_assert_eq!(serde_json::to_string(first)?, serde_json::to_string(all)?);
-            let sites = |plan: &Plan| -> Vec<usize> {
-                let actions = plan.steps.iter().flat_map(|step| step.actions());
-                actions.map(|action| action.site).collect()
-            };
-            prop_assert_eq!(sites(first), sites(all));
             for (first, all) in first.steps.iter().zip(all.steps.iter()) {
-                prop_assert_eq!(&first.needs, &all.needs);
                 prop_assert_eq!(&first.after, &all.after);
             }
         }

@@ -39,6 +39,8 @@ pub(super) struct Flow<'x> {
 /// A `for` on its way.
 struct List<'x> {
     each: &'x For,
+    /// The number of the first action in it.
+    number: usize,
     items: std::vec::IntoIter<Value>,
     next: usize,
     outputs: Vec<Value>,
@@ -63,6 +65,8 @@ struct Frame {
 /// A call with all its attempts.
 pub(super) struct Job<'x> {
     pub(super) action: &'x Action,
+    /// Its number in the plan.
+    pub(super) number: usize,
     pub(super) place: Place,
     pub(super) frame: Option<usize>,
     pub(super) attempts: u32,
@@ -109,11 +113,13 @@ impl<'x> Flow<'x> {
     pub(super) fn push_job(
         &mut self,
         action: &'x Action,
+        number: usize,
         place: Place,
         frame: Option<usize>,
     ) -> usize {
         self.jobs.push(Job {
             action,
+            number,
             place,
             frame,
             attempts: 0,
@@ -144,6 +150,7 @@ impl<'x> Flow<'x> {
     pub(super) fn push_list(
         &mut self,
         each: &'x For,
+        number: usize,
         items: Vec<Value>,
         place: Place,
         frame: Option<usize>,
@@ -151,6 +158,7 @@ impl<'x> Flow<'x> {
         self.open.push(self.lists.len());
         self.lists.push(List {
             each,
+            number,
             outputs: vec![Value::Null; items.len()],
             missing: items.len(),
             items: items.into_iter(),
@@ -161,7 +169,7 @@ impl<'x> Flow<'x> {
     }
 
     /// The next element to start: its body is that of the list, its value is a new frame.
-    pub(super) fn next_element(&mut self) -> Option<(&'x For, Place, usize)> {
+    pub(super) fn next_element(&mut self) -> Option<(&'x For, usize, Place, usize)> {
         while let Some(&list) = self.open.last() {
             let at = &mut self.lists[list];
             let Some(item) = at.items.next() else {
@@ -176,8 +184,14 @@ impl<'x> Flow<'x> {
             if at.items.len() == 0 {
                 self.open.pop();
             }
-            let List { each, frame, .. } = self.lists[list];
-            return Some((each, place, self.push_frame(Held::json(item), frame)));
+            let List {
+                each,
+                number,
+                frame,
+                ..
+            } = self.lists[list];
+            let frame = self.push_frame(Held::json(item), frame);
+            return Some((each, number, place, frame));
         }
         None
     }

@@ -24,17 +24,18 @@ impl<'x> Schedule<'x> {
         flow.queued = false;
         if let Some(Reverse(job)) = flow.again.pop() {
             self.attempt(step, job, start);
-        } else if let Some((each, place, frame)) = flow.next_element() {
-            self.enter(step, &each.body, place, Some(frame), start);
+        } else if let Some((each, number, place, frame)) = flow.next_element() {
+            self.enter(step, &each.body, number, place, Some(frame), start);
         }
         self.settle(step);
     }
 
-    /// Does a body, as far as it does not have to wait for a call.
+    /// Does a body, as far as it does not have to wait for a call. Its first action has this number.
     pub(super) fn enter(
         &mut self,
         step: usize,
         mut body: &'x Body,
+        mut number: usize,
         place: Place,
         mut frame: Option<usize>,
         start: Start<'_, 'x>,
@@ -47,17 +48,19 @@ impl<'x> Schedule<'x> {
                         return self.fail(step, place, frame, error);
                     }
                     self.hold(step, CALL);
-                    let job = self.flow(step).push_job(action, place, frame);
+                    let job = self.flow(step).push_job(action, number, place, frame);
                     return self.attempt(step, job, start);
                 }
                 Body::If(branches) => match self.choose(step, branches, frame) {
                     Err(_) if self.interrupts.happened().is_some() => return,
-                    Ok(Some((branch, bound))) => {
+                    Ok(Some((chosen, bound))) => {
                         if let Some(value) = bound {
                             self.hold(step, value.bytes());
                             frame = Some(self.flow(step).push_frame(value, frame));
                         }
-                        body = &branch.body;
+                        let before = branches[..chosen].iter();
+                        number += before.map(|branch| branch.body.count()).sum::<usize>();
+                        body = &branches[chosen].body;
                     }
                     Ok(None) => {
                         self.steps.more(step).skipped |= !place.is_element();
@@ -90,7 +93,7 @@ impl<'x> Schedule<'x> {
                             if items.is_empty() {
                                 self.deliver(step, place, frame, Value::Array(items));
                             } else {
-                                self.flow(step).push_list(each, items, place, frame);
+                                self.flow(step).push_list(each, number, items, place, frame);
                             }
                         }
                         Err(error) => self.fail_whole(step, place, error),
@@ -101,25 +104,25 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The first branch that is to be taken, with the value that its condition binds.
+    /// The place of the first branch that is to be taken, with the value that its condition binds.
     fn choose(
         &self,
         step: usize,
         branches: &'x [Branch],
         frame: Option<usize>,
-    ) -> Result<Option<(&'x Branch, Option<Held>)>, StepError> {
+    ) -> Result<Option<(usize, Option<Held>)>, StepError> {
         let chosen = self.locally(step, frame, |scope| {
-            for branch in branches {
+            for (place, branch) in branches.iter().enumerate() {
                 match &branch.condition {
-                    Condition::Always => return Ok(Some((branch, None))),
+                    Condition::Always => return Ok(Some((place, None))),
                     Condition::Holds(condition) => {
                         if resolve(condition, scope)? {
-                            return Ok(Some((branch, None)));
+                            return Ok(Some((place, None)));
                         }
                     }
                     Condition::Binds { value, .. } | Condition::Chain(value) => {
                         if let Some(value) = resolve::<Option<Value>>(value, scope)? {
-                            return Ok(Some((branch, Some(value))));
+                            return Ok(Some((place, Some(value))));
                         }
                     }
                 }
@@ -127,9 +130,9 @@ impl<'x> Schedule<'x> {
             Ok(None)
         });
         let (chosen, bytes) = chosen?;
-        Ok(chosen.map(|(branch, bound)| {
+        Ok(chosen.map(|(place, bound)| {
             let bound = bound.map(|value| Held::weighed(value, bytes));
-            (branch, bound)
+            (place, bound)
         }))
     }
 
@@ -174,7 +177,7 @@ impl<'x> Schedule<'x> {
         let left = policy
             .deadline
             .map(|deadline| at.started.saturating_add(deadline).saturating_sub(now));
-        let (place, frame, action) = (at.place, at.frame, at.action);
+        let (place, frame, action, number) = (at.place, at.frame, at.action, at.number);
         if let Some(error) = at.waits.take()
             && left.is_some_and(|left| left.is_zero())
         {
@@ -219,7 +222,7 @@ impl<'x> Schedule<'x> {
             let scope = self.scope().with_locals(&locals).metered(&meter);
             let request =
                 Request::new(&scope, action).capturing(self.options.capture.then_some(&captured));
-            let result = catch(|| span.in_scope(|| start(action.site, request)));
+            let result = catch(|| span.in_scope(|| start(number, request)));
             (result, meter.spent())
         };
         let log = self.flow(step).jobs[job].log;

@@ -82,7 +82,7 @@ impl<'x> Schedule<'x> {
         self.observer.tell(|observer| {
             observer.plan_started(self.plan);
             for step in 0..self.plan.steps.len() {
-                if self.graph.waits[step] == 0 {
+                if self.waits[step] == 0 {
                     observer.step_ready(&self.whole(step));
                 }
             }

@@ -73,7 +73,6 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
     draft.current = Some((index, id.as_str().into()));
     let Some(members) = members else {
         return steps::step(
-            index,
             id,
             String::new(),
             None,
@@ -94,7 +93,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
     let reads = args.reads();
     let mut after = depends_on(draft, source, index, &members);
     after.retain(|step| !reads.contains(&From::Step(*step)));
-    steps::step(index, id, intent, tool, args, after, policy)
+    steps::step(id, intent, tool, args, after, policy)
 }
 
 fn depends_on(

@@ -107,7 +107,7 @@ pub(in crate::dynamic) fn plain(
         intent = optional_string(draft, source, members, "intent", "the intent of a step");
         args = arguments(draft, source, index, members);
     }
-    step(index, id, intent, tool, args, Vec::new(), Policy::shared())
+    step(id, intent, tool, args, Vec::new(), Policy::shared())
 }
 
 /// Whether there are no more steps than are read; where there are, it is an error.
@@ -299,7 +299,6 @@ fn other_dialect(draft: &mut Draft, source: &Source<'_>, members: &Members<'_>, 
 
 /// A step that does one thing.
 pub(in crate::dynamic) fn step(
-    index: usize,
     id: String,
     intent: String,
     tool: Option<Arc<ToolInfo>>,
@@ -309,20 +308,13 @@ pub(in crate::dynamic) fn step(
 ) -> Step {
     after.sort_unstable();
     after.dedup();
-    let mut step = Step {
+    Step {
         id: id.into(),
         intent: intent.into(),
-        body: Body::Action(Action {
-            site: index,
-            tool,
-            args,
-        }),
+        body: Body::Action(Action { tool, args }),
         after,
-        needs: Vec::new(),
         policy,
-    };
-    step.needs = step.needed();
-    step
+    }
 }
 
 /// A plan of steps out of a document.

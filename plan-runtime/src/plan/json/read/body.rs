@@ -18,7 +18,6 @@ impl Reader {
             intent: members.string(names::step::INTENT)?.into(),
             body: self.body(&members, 0)?,
             after: Vec::new(),
-            needs: Vec::new(),
             policy: Policy::shared(),
         };
         let mut after = Vec::new();
@@ -37,7 +36,6 @@ impl Reader {
             }
             step.policy = policy.into();
         }
-        step.needs = step.needed();
         Ok(step)
     }
 
@@ -61,20 +59,17 @@ impl Reader {
         let value = members.required(kind, "it");
         match kind {
             names::step::TOOL => {
-                let place = self.count_action();
                 let tool = self.tool(value?).at(kind)?;
                 let args = match members.get(names::step::ARGUMENTS) {
                     Some(arguments) => self.template(arguments, 0).at(names::step::ARGUMENTS)?,
                     None => Template::Object(Vec::new()),
                 };
                 Ok(Body::Action(Action {
-                    site: place,
                     tool: Some(tool),
                     args,
                 }))
             }
             names::step::VALUE => Ok(Body::Action(Action {
-                site: self.count_action(),
                 tool: None,
                 args: match value {
                     Ok(value) => self.template(value, 0).at(kind)?,
@@ -90,11 +85,6 @@ impl Reader {
             }
             _ => Ok(Body::For(Box::new(self.each(value?, depth).at(kind)?))),
         }
-    }
-
-    fn count_action(&mut self) -> usize {
-        self.actions += 1;
-        self.actions - 1
     }
 
     fn tool(&mut self, value: Value<'_>) -> Result<Arc<ToolInfo>> {

@@ -51,8 +51,6 @@ pub(super) fn template(json: &Json<'_>) -> std::result::Result<Template, String>
 struct Reader {
     /// The names of the plan; `None` outside of a plan, where places are written instead.
     names: Option<Names>,
-    /// How many actions were read so far.
-    actions: usize,
     /// The local values around what is read.
     locals: Vec<Bound>,
     /// One for all steps that say the same of a tool.

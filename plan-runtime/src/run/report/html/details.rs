@@ -59,7 +59,7 @@ fn write_step(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, dependents: &
     if page.critical.contains(&step) {
         row(f, "Critical path", &"the run had to wait for this step")?;
     }
-    for (name, steps) in [("Needs", &*planned.needs), ("Needed by", dependents)] {
+    for (name, steps) in [("Needs", &*planned.needs()), ("Needed by", dependents)] {
         if !steps.is_empty() {
             row(f, name, &Links(page, steps))?;
         }

@@ -89,7 +89,7 @@ fn arrows(page: &Page<'_>) -> BTreeMap<(usize, usize), Arrow> {
     let mut arrows: BTreeMap<(usize, usize), Arrow> = BTreeMap::new();
     let steps = &page.plan.steps;
     for (to, step) in steps.iter().enumerate() {
-        for &from in step.needs.iter().filter(|from| **from < steps.len()) {
+        for from in step.needs().into_iter().filter(|from| *from < steps.len()) {
             arrows.entry((from, to)).or_default();
         }
         for source in step.reads() {

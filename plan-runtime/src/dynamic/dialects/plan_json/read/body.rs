@@ -20,7 +20,6 @@ impl PlanReader<'_> {
             intent: Cow::Borrowed(""),
             body: nothing(),
             after: Vec::new(),
-            needs: Vec::new(),
             policy: Policy::shared(),
         };
         let Some(members) = self.object(node, "a step", names::step::ALL) else {
@@ -45,7 +44,6 @@ impl PlanReader<'_> {
             let is_broken = self.draft.spans.steps[index].broken;
             step.policy = self.policy(policy, &step.body, is_broken).into();
         }
-        step.needs = step.needed();
         step
     }
 
@@ -136,7 +134,6 @@ impl PlanReader<'_> {
     ) -> Body {
         match &*kind.name {
             names::step::TOOL => {
-                let site = self.site();
                 let tool = self.tool(kind.value);
                 let args = match arguments {
                     Some(arguments) => self.template(arguments, None, 0),
@@ -145,10 +142,9 @@ impl PlanReader<'_> {
                         Template::Object(Vec::new())
                     }
                 };
-                Body::Action(Action { site, tool, args })
+                Body::Action(Action { tool, args })
             }
             names::step::VALUE => Body::Action(Action {
-                site: self.site(),
                 tool: None,
                 args: self.template(kind.value, None, 0),
             }),
@@ -173,11 +169,6 @@ impl PlanReader<'_> {
                 None => self.broken_body(),
             },
         }
-    }
-
-    fn site(&mut self) -> usize {
-        self.sites += 1;
-        self.sites - 1
     }
 
     fn tool(&mut self, node: Node<'_>) -> Option<Arc<ToolInfo>> {

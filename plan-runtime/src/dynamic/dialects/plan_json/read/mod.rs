@@ -29,8 +29,6 @@ pub(super) struct PlanReader<'d> {
     draft: &'d mut Draft,
     source: Source<'d>,
     names: Names,
-    /// How many actions were read so far.
-    sites: usize,
     /// The local values that there are where it is read.
     locals: Vec<Bound>,
 }
@@ -54,7 +52,6 @@ impl<'d> PlanReader<'d> {
             draft,
             source,
             names,
-            sites: 0,
             locals: Vec::new(),
         }
     }

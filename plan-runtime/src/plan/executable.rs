@@ -1,0 +1,312 @@
+//! Plans that can run: checked, with what their runs need to know of them.
+
+use super::{Body, LazyPlan, Number, Part, Plan, Source, Step, Template};
+use plan_graph::Graph as Edges;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A plan with what its runs need to know of it: who waits for whom, and whether the plan can run at all.
+///
+/// Whatever runs a plan makes one of it. A plan that runs often is checked once if it is made before. That of a `plan!` and that of a
+/// [`Document`](crate::dynamic::Document) is kept.
+///
+/// A plan that was made in Rust may be anything. One that cannot run says why here, and each of its runs fails with that.
+///
+/// ```
+/// use plan_runtime::plan::{Action, Executable, Plan, Step, Template};
+///
+/// let mut plan = Plan::new("hello");
+/// plan.steps = vec![Step::new("sent", Action::call("send", Template::Null))];
+/// assert_eq!(Executable::new(&plan).mistake(), None);
+///
+/// plan.steps[0].after = vec![0];
+/// assert_eq!(Executable::new(&plan).mistake(), Some("steps wait for each other: `sent` → `sent`"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Executable<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) graph: Checked,
+}
+
+/// What is known of a plan, or why it cannot run.
+pub(crate) type Checked = Result<Arc<Graph>, Arc<str>>;
+
+impl<'p> Executable<'p> {
+    /// Checks a plan.
+    pub fn new(plan: &'p Plan) -> Self {
+        let graph = Graph::checked(plan);
+        Self { plan, graph }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// Why the plan cannot run: a step or an input that does not exist is referred to, steps wait for each other, two of them have
+    /// one id. `None` if it can.
+    pub fn mistake(&self) -> Option<&str> {
+        self.graph.as_ref().err().map(|mistake| &**mistake)
+    }
+}
+
+impl<'p> From<&'p Plan> for Executable<'p> {
+    fn from(plan: &'p Plan) -> Self {
+        Self::new(plan)
+    }
+}
+
+impl<'p> From<&'p LazyPlan> for Executable<'p> {
+    fn from(plan: &'p LazyPlan) -> Self {
+        let graph = plan.graph();
+        Self { plan, graph }
+    }
+}
+
+impl<'p> From<&Executable<'p>> for Executable<'p> {
+    fn from(plan: &Executable<'p>) -> Self {
+        plan.clone()
+    }
+}
+
+/// What runs ask of a plan, in a few flat lists. Steps are numbered with 32 bits, so that more of it fits a cache.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    /// For each step, the steps that it waits for.
+    needs: Edges,
+    /// For each step, those of them that it reads. `None` if these are all, as in nearly all plans.
+    reads: Option<Edges>,
+    /// For each step, the steps that wait for it.
+    pub(crate) dependents: Edges,
+    /// For each step, how many it waits for.
+    pub(crate) waits: Vec<u32>,
+    /// For each step, how many read its output; the plan's own output counts as one.
+    pub(crate) readers: Vec<u32>,
+    /// For each step, the number of its first action. Actions are numbered over the whole plan, in the order in which they are written.
+    pub(crate) actions: Vec<u32>,
+}
+
+impl Graph {
+    pub(crate) fn checked(plan: &Plan) -> Checked {
+        match Self::new(plan) {
+            Ok(graph) => Ok(Arc::new(graph)),
+            Err(mistake) => Err(mistake.into()),
+        }
+    }
+
+    /// For each step, the steps that it reads.
+    #[inline]
+    pub(crate) fn reads(&self) -> &Edges {
+        self.reads.as_ref().unwrap_or(&self.needs)
+    }
+
+    fn new(plan: &Plan) -> Result<Self, String> {
+        let count = plan.steps.len();
+        if let Some(name) = twice(plan.inputs.iter().map(|input| &*input.name)) {
+            return Err(format!("two inputs have the name `{name}`"));
+        }
+        if let Some(id) = twice(plan.steps.iter().map(|step| &*step.id)) {
+            return Err(format!("two steps have the id `{id}`"));
+        }
+        let mut graph = Self {
+            readers: vec![0; count],
+            ..Self::default()
+        };
+        let mut reads = Edges::default();
+        let mut check = Check::new(plan);
+        // Where each step needs only steps before it, which is how nearly all plans are written, there can be no cycle.
+        let (mut forward, mut total, mut only_reads) = (true, 0, true);
+        for (place, step) in plan.steps.iter().enumerate() {
+            graph.actions.push(number(check.actions));
+            check
+                .step(step)
+                .map_err(|mistake| format!("step `{}` {mistake}", step.id))?;
+            let needs = &mut check.steps;
+            sort(needs);
+            needs.iter().for_each(|&read| graph.readers[read] += 1);
+            if !step.after.is_empty() {
+                only_reads = false;
+            }
+            reads.push(&*needs);
+            needs.extend_from_slice(&step.after);
+            sort(needs);
+            forward &= needs.last().is_none_or(|&last| last < place);
+            total += needs.len();
+            if u32::try_from(count.max(total).max(check.actions)).is_err() {
+                return Err(format!("{count} steps with {total} needs are too many"));
+            }
+            graph.waits.push(number(needs.len()));
+            graph.needs.push(&*needs);
+            needs.clear();
+        }
+        check
+            .template(&plan.output.value, 0)
+            .map_err(|mistake| format!("the output {mistake}"))?;
+        sort(&mut check.steps);
+        check
+            .steps
+            .iter()
+            .for_each(|&read| graph.readers[read] += 1);
+        graph.reads = (!only_reads).then_some(reads);
+        graph.dependents = graph.needs.reversed();
+        if !forward && let Some(cycle) = graph.needs.cycles().first() {
+            let ids = cycle.iter().chain(cycle.first());
+            let ids: Vec<_> = ids
+                .map(|step| format!("`{}`", plan.steps[*step].id))
+                .collect();
+            return Err(format!("steps wait for each other: {}", ids.join(" → ")));
+        }
+        Ok(graph)
+    }
+}
+
+/// The first name that is there twice.
+fn twice<'a>(mut names: impl ExactSizeIterator<Item = &'a str>) -> Option<&'a str> {
+    let mut seen = HashSet::with_capacity(names.len());
+    names.find(|name| !seen.insert(*name))
+}
+
+fn sort(steps: &mut Vec<usize>) {
+    if !steps.is_sorted_by(|a, b| a < b) {
+        steps.sort_unstable();
+        steps.dedup();
+    }
+}
+
+/// A number of steps, actions or needs, of which there are no more than fit.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a graph has no more steps than that"
+)]
+#[inline]
+pub(crate) fn number(steps: usize) -> u32 {
+    steps as u32
+}
+
+/// How deep bodies and templates are nested at most. rustc does not parse an expression of this depth.
+const DEEPEST: usize = 512;
+
+/// What is found in the parts of a plan. The only place that looks whether they are legal.
+struct Check<'p> {
+    plan: &'p Plan,
+    /// The steps that were read.
+    steps: Vec<usize>,
+    actions: usize,
+    /// How many local values there are at this place.
+    locals: usize,
+}
+
+impl<'p> Check<'p> {
+    fn new(plan: &'p Plan) -> Self {
+        Self {
+            plan,
+            steps: Vec::new(),
+            actions: 0,
+            locals: 0,
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        self.body(&step.body, 0)?;
+        if let Some(fallback) = &step.policy.fallback {
+            self.template(fallback, 0)?;
+        }
+        step.after.iter().try_for_each(|&after| self.exists(after))
+    }
+
+    fn body(&mut self, body: &Body, depth: usize) -> Result<(), String> {
+        fits(depth)?;
+        match body {
+            Body::Action(action) => {
+                self.actions += 1;
+                self.template(&action.args, depth)
+            }
+            Body::If(branches) => branches.iter().try_for_each(|branch| {
+                if let Some(value) = branch.condition.template() {
+                    self.template(value, depth)?;
+                }
+                self.inner(&branch.body, branch.condition.binds(), depth)
+            }),
+            Body::For(each) => {
+                self.template(&each.list, depth)?;
+                self.inner(&each.body, true, depth)
+            }
+        }
+    }
+
+    fn inner(&mut self, body: &Body, binds: bool, depth: usize) -> Result<(), String> {
+        self.locals += usize::from(binds);
+        let checked = self.body(body, depth + 1);
+        self.locals -= usize::from(binds);
+        checked
+    }
+
+    fn template(&mut self, template: &Template, depth: usize) -> Result<(), String> {
+        fits(depth)?;
+        match template {
+            Template::Reference(reference) => self.source(reference.source),
+            Template::Computed(computed) => {
+                let mut reads = computed.reads.iter();
+                reads.try_for_each(|&source| self.source(source))
+            }
+            Template::List(items) => {
+                let mut items = items.iter();
+                items.try_for_each(|item| self.template(item, depth + 1))
+            }
+            Template::Object(entries) => {
+                let mut entries = entries.iter();
+                entries.try_for_each(|entry| self.template(&entry.value, depth + 1))
+            }
+            Template::Tagged(_, content) => {
+                let mut content = content.iter();
+                content.try_for_each(|content| self.template(content, depth + 1))
+            }
+            Template::Text(parts) => parts.iter().try_for_each(|part| match part {
+                Part::Literal(_) => Ok(()),
+                Part::Value { value, .. } => self.template(value, depth + 1),
+            }),
+            Template::Number(Number::Float(value)) if !value.is_finite() => {
+                Err(format!("has the number {value}, which JSON cannot hold"))
+            }
+            Template::Null | Template::Bool(_) | Template::Number(_) | Template::String(_) => {
+                Ok(())
+            }
+        }
+    }
+
+    fn source(&mut self, source: Source) -> Result<(), String> {
+        match source {
+            Source::Step(step) => {
+                self.exists(step)?;
+                self.steps.push(step);
+                Ok(())
+            }
+            Source::Input(input) => within(input, self.plan.inputs.len(), || {
+                format!("reads input number {input}, but the plan has only")
+            }),
+            Source::Local(local) => within(local, self.locals, || {
+                format!("reads local value number {local}, but there are only")
+            }),
+        }
+    }
+
+    fn exists(&self, step: usize) -> Result<(), String> {
+        within(step, self.plan.steps.len(), || {
+            format!("needs step number {step}, but the plan has only")
+        })
+    }
+}
+
+fn within(place: usize, count: usize, mistake: impl Fn() -> String) -> Result<(), String> {
+    if place < count {
+        return Ok(());
+    }
+    Err(format!("{} {count}", mistake()))
+}
+
+fn fits(depth: usize) -> Result<(), String> {
+    if depth <= DEEPEST {
+        return Ok(());
+    }
+    Err(format!("nests values more than {DEEPEST} levels deep"))
+}

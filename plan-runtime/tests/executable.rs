@@ -1,0 +1,196 @@
+//! A plan that was made in Rust and is illegal says so where it is checked and at each run, and nothing panics.
+
+use plan_runtime::__private::Request;
+use plan_runtime::plan::{
+    Action, Body, Branch, Computed, Condition, Executable, For, Input, Number, Output, Part, Plan,
+    Policy, Reference, Source, Step, Template,
+};
+use plan_runtime::{Run, plan};
+use serde_json::Value;
+
+fn reference(source: Source) -> Template {
+    Template::Reference(Reference {
+        source,
+        path: [].as_slice().into(),
+        written: "".into(),
+    })
+}
+
+/// A plan of the steps `a`, which is legal, and `b`, and an input.
+fn with(b: Step) -> Plan {
+    let mut plan = Plan::new("test");
+    plan.inputs = vec![Input::new("x", "u64")];
+    plan.steps = vec![Step::new("a", Action::value(1)), b];
+    plan
+}
+
+fn computing(value: impl Into<Template>) -> Plan {
+    with(Step::new("b", Action::value(value)))
+}
+
+fn looping(list: Template, inside: Template) -> Plan {
+    with(Step::new("b", For::new("y", list, Action::value(inside))))
+}
+
+fn choosing(condition: Condition, inside: Template) -> Plan {
+    let branches = vec![Branch::new(condition, Action::value(inside))];
+    with(Step::new("b", branches))
+}
+
+#[track_caller]
+fn refused(plan: &Plan, mistake: &str) {
+    assert_eq!(Executable::new(plan).mistake(), Some(mistake));
+    let run: Run<'_, (), Value> =
+        Run::new(plan, Ok(Vec::new()), &(), |_, request: Request<'_>, ()| {
+            request.unknown()
+        });
+    let (result, report) = smol::block_on(run.with_report());
+    let expected = format!("plan `test` cannot run: {mistake}");
+    assert_eq!(result.unwrap_err().to_string(), expected);
+    assert_eq!(report.totals().not_started, plan.steps.len());
+    #[cfg(feature = "dynamic")]
+    {
+        let toolbox = plan_runtime::dynamic::Toolbox::<()>::new();
+        let run = toolbox.run(plan, serde_json::json!({"x": 1}), &());
+        assert_eq!(smol::block_on(run).unwrap_err().to_string(), expected);
+    }
+    // What prints a plan has no reason to fail.
+    let _ = (plan.to_string(), plan.levels(), plan.blocked_by("a"));
+}
+
+#[test]
+fn steps_that_do_not_exist() {
+    let none = "step `b` needs step number 2, but the plan has only 2";
+    let two = || reference(Source::Step(2));
+    refused(&computing(two()), none);
+    refused(&computing(vec![two()]), none);
+    refused(&computing(Template::object([("k", two())])), none);
+    refused(&computing(Computed::new("c", [Source::Step(2)])), none);
+    refused(
+        &computing(Template::Text(vec![Part::value(two(), "")])),
+        none,
+    );
+    refused(&looping(two(), Template::Null), none);
+    refused(&looping(Template::Null, two()), none);
+    refused(&choosing(Condition::Holds(two()), Template::Null), none);
+    refused(&choosing(Condition::Always, two()), none);
+    let mut plan = computing(0);
+    plan.steps[1].after = vec![0, 2];
+    refused(&plan, none);
+    let mut plan = computing(0);
+    plan.steps[1].policy = Policy {
+        fallback: Some(two()),
+        ..Policy::DEFAULT
+    }
+    .into();
+    refused(&plan, none);
+    plan = computing(0);
+    plan.output = Output::new(two());
+    refused(
+        &plan,
+        "the output needs step number 2, but the plan has only 2",
+    );
+}
+
+#[test]
+fn inputs_that_do_not_exist() {
+    let input = reference(Source::Input(1));
+    refused(
+        &computing(input),
+        "step `b` reads input number 1, but the plan has only 1",
+    );
+}
+
+#[test]
+fn local_values_that_are_not_around() {
+    let local = |number| reference(Source::Local(number));
+    let binds = || Condition::Binds {
+        pattern: "Some(y)".into(),
+        value: reference(Source::Step(0)),
+    };
+    let none = "step `b` reads local value number 0, but there are only 0";
+    refused(&computing(local(0)), none);
+    refused(&looping(local(0), Template::Null), none);
+    refused(&choosing(Condition::Holds(local(0)), Template::Null), none);
+    refused(&choosing(Condition::Always, local(0)), none);
+    let one = "step `b` reads local value number 1, but there are only 1";
+    refused(&looping(Template::Null, local(1)), one);
+    refused(&choosing(binds(), local(1)), one);
+    let mut plan = looping(vec![].into(), local(0));
+    assert_eq!(Executable::new(&plan).mistake(), None);
+    assert_eq!(
+        Executable::new(&choosing(binds(), local(0))).mistake(),
+        None
+    );
+    plan.output = Output::new(local(0));
+    refused(
+        &plan,
+        "the output reads local value number 0, but there are only 0",
+    );
+    // A branch after one that binds has nothing of it.
+    let branches = vec![
+        Branch::new(binds(), Action::value(local(0))),
+        Branch::new(Condition::Always, Action::value(local(0))),
+    ];
+    refused(&with(Step::new("b", branches)), none);
+}
+
+#[test]
+fn names_that_are_there_twice() {
+    refused(
+        &with(Step::new("a", Action::value(2))),
+        "two steps have the id `a`",
+    );
+    let mut plan = computing(0);
+    plan.inputs.push(plan.inputs[0].clone());
+    refused(&plan, "two inputs have the name `x`");
+}
+
+#[test]
+fn steps_that_wait_for_each_other() {
+    let own = computing(reference(Source::Step(1)));
+    refused(&own, "steps wait for each other: `b` → `b`");
+    let mut both = computing(reference(Source::Step(0)));
+    both.steps[0].after = vec![1, 1];
+    refused(&both, "steps wait for each other: `a` → `b` → `a`");
+}
+
+#[test]
+fn numbers_that_json_cannot_hold() {
+    for (number, text) in [(f64::NAN, "NaN"), (f64::NEG_INFINITY, "-inf")] {
+        let plan = computing(Template::Number(Number::Float(number)));
+        refused(
+            &plan,
+            &format!("step `b` has the number {text}, which JSON cannot hold"),
+        );
+    }
+}
+
+#[test]
+fn values_and_bodies_that_are_nested_too_deep() {
+    let mut value = Template::Null;
+    let mut body = Body::from(Action::value(1));
+    for _ in 0..600 {
+        value = vec![value].into();
+        body = vec![Branch::new(Condition::Always, body)].into();
+    }
+    let deep = "step `b` nests values more than 512 levels deep";
+    assert_eq!(Executable::new(&computing(value)).mistake(), Some(deep));
+    assert_eq!(
+        Executable::new(&with(Step::new("b", body))).mistake(),
+        Some(deep)
+    );
+}
+
+#[test]
+fn the_plan_of_a_program_is_checked_once() {
+    plan! {
+        Next(number: u64) -> u64 { number + 1 }
+    }
+    let first = Executable::from(Next::PLAN);
+    assert_eq!((first.mistake(), &first.plan().name[..]), (None, "next"));
+    let again = allocation_counter::measure(|| {
+        let _ = std::hint::black_box(Executable::from(Next::PLAN));
+    });
+    assert_eq!(again.count_total, 0);
+}
