@@ -368,7 +368,7 @@ fn real_calls_have_no_mistakes_and_an_index_that_is_left_out_is_found() {
     assert_eq!(found, left_out);
 }
 
-/// The tools as their specifications have them; which of them give a list of what is described, their responses show.
+/// The tools as their specifications have them; their responses show which of them return a list of the described type.
 fn booking_tools(tools: &Value, plans: &[Value]) -> Contracts {
     let steps = || {
         plans

@@ -1,3 +1,5 @@
+//! The struct of a plan, its impls, and the constant with its data.
+
 use super::data::Data;
 use super::documented::{self, Reader};
 use super::value::Builder;
@@ -131,14 +133,14 @@ fn definition(
     let belongs =
         |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
     let first = attrs.iter().take_while(|attr| !belongs(attr)).count();
-    let (before, behind) = attrs.split_at(first);
+    let (before, after) = attrs.split_at(first);
     let documented = documented::attribute(head, cx, reader);
     quote! {
         #(#before)*
         #[derive(#krate::__private::serde::Serialize, #krate::__private::serde::Deserialize, #krate::Shape)]
         #[serde(crate = #serde)]
         #[shape(crate = #krate)]
-        #(#behind)*
+        #(#after)*
         #documented
         #vis struct #name { #(#fields),* }
     }

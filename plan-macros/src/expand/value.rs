@@ -90,7 +90,7 @@ impl<'a> Builder<'a> {
 
     /// The item that checks all that was expanded, and holds the constants.
     pub(super) fn into_item(self, name: Ident) -> TokenStream {
-        // A function costs rustc less than a `const`, and is enough where nothing has to be evaluated.
+        // A function costs rustc less than a `const`, and is enough where nothing must be evaluated.
         let is_function = self.constants.is_empty();
         let bindings = self.bindings_in(is_function);
         let apart = self.apart;

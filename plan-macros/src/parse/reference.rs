@@ -153,7 +153,7 @@ fn pointer_error(value: &str, error: &jsonptr::ParseError) -> String {
                 "`{value}` is not a JSON Pointer (RFC 6901): it does not start with `/`\nhelp: write `\"/{value}\"`"
             );
         }
-        _ => "`~` stands only in `~0` (for `~`) and `~1` (for `/`)",
+        _ => "`~` is valid only in `~0` (for `~`) and `~1` (for `/`)",
     };
     format!("`{value}` is not a JSON Pointer (RFC 6901): {reason}")
 }
