@@ -11,7 +11,7 @@ const ALIKE: f64 = 0.65;
 
 /// The one of `known` that was probably meant by `name`: the most similar one, and the first of those that are equally so.
 ///
-/// Upper case, `_`, `-` and spaces make no difference. A comparison costs the product of the lengths, so long names have nothing
+/// Upper case, `_`, `-` and spaces make no difference. A comparison costs the product of the lengths, so names of more than 60 bytes have nothing
 /// similar, and only the first thousand names are looked at.
 ///
 /// ```
