@@ -1,10 +1,6 @@
 //! Plan → plan JSON → plan.
 
-#[path = "../support/plans.rs"]
-mod plans;
-
-mod equal;
-
+use crate::plans;
 use plan_runtime::Plan;
 use plan_runtime::plan::{Number, Source, Template};
 use proptest::prelude::*;
