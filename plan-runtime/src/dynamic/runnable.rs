@@ -2,8 +2,9 @@
 
 use super::Contracts;
 use crate::plan::{BodyPart, Part, Plan, Step, Template};
-use crate::resolve::describe::{self, short, similar};
+use crate::resolve::describe::{self, short};
 use crate::resolve::{Held, encode};
+use plan_graph::similar;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

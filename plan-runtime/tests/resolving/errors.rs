@@ -1,13 +1,11 @@
 //! The text of every error of resolving.
 
-mod support;
-
+use crate::support::{at, key, object, plan, reference, resolved, string};
 use plan_runtime::plan::{Absent, Computed, Part, Segment, Source, Template};
 use plan_runtime::resolve::{ErrorKind, Held, JsonKind, ResolveError, Scope, resolve};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use support::{at, key, object, plan, reference, resolved, string};
 
 fn error<T: DeserializeOwned>(template: &Template, inbox: Value) -> ResolveError {
     match resolved::<T>(template, inbox) {

@@ -1,13 +1,11 @@
 //! Values arrive as they are: against serde_json and jsonptr, over random outputs and pointers.
 
-mod support;
-
+use crate::support::{at, key, object, reference, resolved};
 use jsonptr::{Pointer, PointerBuf};
 use plan_runtime::plan::{Entry, Key, Number, Part, Segment, Template};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use support::{key, object, reference, resolved};
 
 fn text() -> impl Strategy<Value = String> {
     let tricky = prop::sample::select(vec![
@@ -115,7 +113,7 @@ fn value_and_pointer() -> impl Strategy<Value = (Value, PointerBuf)> {
 /// Keys for all tokens, or indices where they are some: both have to lead to the same.
 fn path(pointer: &Pointer, indices: bool) -> Vec<Segment> {
     let segment = |token: jsonptr::Token<'_>| match token.to_index() {
-        Ok(jsonptr::index::Index::Num(index)) if indices => support::at(index),
+        Ok(jsonptr::index::Index::Num(index)) if indices => at(index),
         _ => key(&token.decoded()),
     };
     pointer.tokens().map(segment).collect()
@@ -244,18 +242,18 @@ fn numbers_keep_their_value() {
     assert_eq!(arrived.to_string(), numbers.to_string());
     assert_eq!(arrived[2].as_f64(), Some(1.10));
     assert_eq!(
-        resolved::<u64>(&reference("x", vec![support::at(0)]), numbers.clone()).unwrap(),
+        resolved::<u64>(&reference("x", vec![at(0)]), numbers.clone()).unwrap(),
         u64::MAX
     );
     assert_eq!(
-        resolved::<i64>(&reference("x", vec![support::at(1)]), numbers.clone()).unwrap(),
+        resolved::<i64>(&reference("x", vec![at(1)]), numbers.clone()).unwrap(),
         i64::MIN
     );
     assert_eq!(
-        resolved::<u128>(&reference("x", vec![support::at(0)]), numbers.clone()).unwrap(),
+        resolved::<u128>(&reference("x", vec![at(0)]), numbers.clone()).unwrap(),
         u128::from(u64::MAX)
     );
-    let zero: f64 = resolved(&reference("x", vec![support::at(4)]), numbers).unwrap();
+    let zero: f64 = resolved(&reference("x", vec![at(4)]), numbers).unwrap();
     assert!(zero == 0.0 && zero.is_sign_negative());
 }
 

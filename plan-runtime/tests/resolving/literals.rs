@@ -1,7 +1,6 @@
 //! Literals of every kind of type that serde derives, resolved into it.
 
-mod support;
-
+use crate::support::{at, key, object, reference, resolved, string};
 use plan_runtime::plan::{Absent, Segment, Tag, Template};
 use plan_runtime::shape::Tagging;
 use serde::de::DeserializeOwned;
@@ -9,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
-use support::{at, key, object, reference, resolved, string};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Point {
