@@ -246,7 +246,7 @@ fn typed_values() {
 #[test]
 fn not_executable() {
     let computed = Template::Computed(Computed {
-        reads: vec![].into(),
+        reads: vec![],
         written: "a + b".into(),
         compute: None,
     });
@@ -256,14 +256,11 @@ fn not_executable() {
         "argument `x`: the plan was read from JSON, so there is no code that computes this (in the computed `a + b`)"
     );
     assert_eq!(e.kind(), ErrorKind::NotExecutable);
-    let text = Template::Text(
-        vec![Part::Value {
-            value: string("x"),
-            spec: ">8".into(),
-            show: None,
-        }]
-        .into(),
-    );
+    let text = Template::Text(vec![Part::Value {
+        value: string("x"),
+        spec: ">8".into(),
+        show: None,
+    }]);
     assert_eq!(
         error::<Value>(&text, json!(null)).to_string(),
         "the plan was read from JSON, so there is no code that computes this (in the computed `{:>8}`)"

@@ -275,10 +275,11 @@ fn each<'a>(
         }
     };
     match template {
-        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().for_each(inner),
+        Template::List(parts) => parts.iter().for_each(inner),
+        Template::Tagged(_, content) => content.as_deref().into_iter().for_each(inner),
         Template::Object(entries) => entries.iter().for_each(|entry| inner(&entry.value)),
         Template::Text(parts) => {
-            for part in parts.iter() {
+            for part in parts {
                 if let Part::Value { value, .. } = part {
                     inner(value);
                 }
