@@ -1,7 +1,9 @@
 //! Checks of plans against the schemas of tools: each mistake with its findings, and a similar correct plan without findings.
 
 mod arguments;
+mod contracts;
 mod plans;
+mod random;
 mod references;
 mod schemas;
 #[cfg(feature = "schema")]

@@ -1,11 +1,13 @@
-//! The three dialects with references in strings: the finding for each mistake, and how the rest of the document is read.
+//! All dialects: the finding for each mistake, and how the rest of the document is read.
 
 mod action_plan_references;
 mod action_plans;
 mod blueprint_references;
 mod blueprints;
 mod documents;
+mod fuzzed;
 mod limits;
+mod plan_json;
 mod right;
 mod tool_plan_references;
 mod tool_plans;
