@@ -31,7 +31,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             quote! {
                 #errors
                 #definition
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unused_qualifications)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
@@ -44,7 +44,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             let krate = cx.krate();
             quote!({
                 #errors
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unused_qualifications)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};

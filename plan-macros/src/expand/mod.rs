@@ -16,6 +16,7 @@ mod reference;
 #[cfg(test)]
 mod snapshots;
 mod step;
+mod tokens;
 mod types;
 mod value;
 

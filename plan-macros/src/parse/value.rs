@@ -54,6 +54,9 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
 }
 
 fn value_before(input: ParseStream<'_>, end: Span, next: &str, report: &mut Report) -> Value {
+    if let Some(reference) = reference::plain(input) {
+        return Value::Reference(reference);
+    }
     let literal = structural(input, report);
     if let Some(value) = literal {
         return value;
@@ -227,7 +230,9 @@ fn list(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     Some(Value::List(bracket, values))
 }
 
-fn in_brackets<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
+pub(super) fn in_brackets<'a>(
+    input: &ParseBuffer<'a>,
+) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
     let content;
     Ok((bracketed!(content in input), content))
 }
