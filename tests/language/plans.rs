@@ -118,7 +118,7 @@ fn after() {
     );
     let fourth = After::PLAN.step("fourth").unwrap();
     assert_eq!(
-        (&*fourth.after, &*fourth.needs),
+        (&*fourth.after, &*fourth.needs()),
         (&[0, 2, 4][..], &[0, 2, 4][..])
     );
 }

@@ -70,7 +70,7 @@ fn is_used_as_a_plan() {
     assert!(other != *Greet::PLAN);
 }
 
-/// Texts that are part of the program are told from those of data by this.
+/// Distinguishes texts of the program from those of data.
 #[test]
 fn texts_are_borrowed() {
     use std::borrow::Cow::Borrowed;
@@ -220,12 +220,12 @@ fn says_what_it_is() {
                 &*s.id,
                 &*s.intent,
                 s.tool().map(|t| (&*t.name, &*t.description)),
-                &*s.needs,
+                s.needs(),
                 &*s.after,
             )
         })
         .collect();
-    let same = Some(("same", "Gives back its argument."));
+    let same = Some(("same", "Returns its argument."));
     assert_eq!(
         steps,
         [
@@ -233,18 +233,18 @@ fn says_what_it_is() {
                 "sent",
                 "Send the greeting.",
                 Some(("mail.send", "Sends a message.")),
-                &[][..],
+                vec![],
                 &[][..]
             ),
             (
                 "sum",
                 "Count on.",
                 Some(("add", "Adds two numbers.")),
-                &[0],
+                vec![0],
                 &[]
             ),
-            ("other", "", same, &[0], &[0]),
-            ("late", "", same, &[1, 2], &[1, 2]),
+            ("other", "", same, vec![0], &[0]),
+            ("late", "", same, vec![1, 2], &[1, 2]),
         ]
     );
     let levels: Vec<Vec<&str>> = plan

@@ -1,6 +1,6 @@
 //! Plans that can run: checked, with what their runs need to know of them.
 
-use super::{Body, LazyPlan, Number, Part, Plan, Source, Step, Template};
+use super::{Body, Number, Part, Plan, Source, Step, Template};
 use plan_graph::Graph as Edges;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -53,13 +53,6 @@ impl<'p> Executable<'p> {
 impl<'p> From<&'p Plan> for Executable<'p> {
     fn from(plan: &'p Plan) -> Self {
         Self::new(plan)
-    }
-}
-
-impl<'p> From<&'p LazyPlan> for Executable<'p> {
-    fn from(plan: &'p LazyPlan) -> Self {
-        let graph = plan.graph();
-        Self { plan, graph }
     }
 }
 
@@ -160,7 +153,7 @@ impl Graph {
     }
 }
 
-/// The first name that is there twice.
+/// The first duplicate name.
 fn twice<'a>(mut names: impl ExactSizeIterator<Item = &'a str>) -> Option<&'a str> {
     let mut seen = HashSet::with_capacity(names.len());
     names.find(|name| !seen.insert(*name))

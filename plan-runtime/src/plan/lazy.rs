@@ -1,9 +1,9 @@
 //! The plan of a `plan!`, which is made when it is first used.
 
-use super::{Checked, Graph, Plan};
+use super::{Checked, Executable, Graph, Plan};
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 /// The plan of a `plan!`, which is part of the program: what `Name::PLAN` refers to.
 ///
@@ -28,8 +28,25 @@ use std::sync::{LazyLock, OnceLock};
 /// assert_ne!(*GREET, other);
 /// ```
 pub struct LazyPlan {
-    plan: LazyLock<Plan>,
-    graph: OnceLock<Checked>,
+    make: fn() -> Plan,
+    // A trait object, since each crate that has a plan would otherwise prove that all of a `Plan` is `Sync`, and compute its layout.
+    plan: OnceLock<Box<dyn Made>>,
+}
+
+/// A plan that was made, and what runs know of it, which is determined at the first one.
+trait Made: Send + Sync {
+    fn plan(&self) -> &Plan;
+    fn graph(&self) -> Checked;
+}
+
+impl Made for (Plan, OnceLock<Checked>) {
+    fn plan(&self) -> &Plan {
+        &self.0
+    }
+
+    fn graph(&self) -> Checked {
+        self.1.get_or_init(|| Graph::checked(&self.0)).clone()
+    }
 }
 
 impl LazyPlan {
@@ -38,14 +55,14 @@ impl LazyPlan {
     #[must_use]
     pub const fn new(make: fn() -> Plan) -> Self {
         Self {
-            plan: LazyLock::new(make),
-            graph: OnceLock::new(),
+            make,
+            plan: OnceLock::new(),
         }
     }
 
-    /// What runs know of it, which is determined at the first one.
-    pub(super) fn graph(&self) -> Checked {
-        self.graph.get_or_init(|| Graph::checked(self)).clone()
+    fn made(&self) -> &dyn Made {
+        let make = || -> Box<dyn Made> { Box::new(((self.make)(), OnceLock::new())) };
+        &**self.plan.get_or_init(make)
     }
 
     /// A plan of its own, to be changed.
@@ -63,7 +80,15 @@ impl Deref for LazyPlan {
     type Target = Plan;
 
     fn deref(&self) -> &Plan {
-        &self.plan
+        self.made().plan()
+    }
+}
+
+/// What its runs need is determined at the first one.
+impl<'p> From<&'p LazyPlan> for Executable<'p> {
+    fn from(plan: &'p LazyPlan) -> Self {
+        let graph = plan.made().graph();
+        Self { plan, graph }
     }
 }
 

@@ -6,7 +6,8 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::json::names;
 use crate::plan::{Computed, Entry, Key, Part, Template};
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
+use plan_graph::similar;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -249,7 +250,7 @@ impl PlanReader<'_> {
         let Some(list) = members.given(names::computed::READS) else {
             let message = "a computed value has no `reads`";
             let note = Note::error(Code::MissingMember, self.place(node), message);
-            let help = "they are the steps and inputs that it mentions; `[]` is none".to_owned();
+            let help = "list the steps and inputs that it mentions, or write `[]`".to_owned();
             return self.draft.error(note.help(help));
         };
         let items = self.draft.items(&self.source, list, "`reads`")?;
