@@ -22,6 +22,7 @@ mod names;
 mod options;
 mod parse;
 mod report;
+mod scan;
 mod shape;
 mod similar;
 mod tool;

@@ -3,7 +3,8 @@
 use super::Mirror;
 use super::flow::Policy;
 use super::value::values;
-use crate::parse::tokens::Tokens;
+use crate::scan::Statement;
+use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, TokenStream};
 use quote::quote;
 
@@ -50,11 +51,11 @@ impl Mirror {
 }
 
 /// What attributes say of a step's output.
-pub(super) fn policy<'a>(attributes: impl Iterator<Item = &'a TokenStream>) -> Policy {
+pub(super) fn policy(statement: &Statement) -> Policy {
     let mut policy = Policy::default();
-    for attribute in attributes {
-        let mut tokens = Tokens::new(attribute.clone());
-        if tokens.peek_ident(0).is_some_and(|name| name == "optional") {
+    for attribute in statement.attributes() {
+        let mut tokens = Tokens::new(attribute);
+        if tokens.is_ident(0, "optional") {
             tokens.next();
             let each = tokens.peek(0).is_some();
             policy = Policy {

@@ -1,10 +1,9 @@
 //! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The mirror itself cannot say: in
 //! it, a value may be of another type than its place.
 
-use super::scan::separated;
-use super::value::{is_path, is_type};
+use super::value::{is_path, is_type, separated};
 use super::{Mirror, placed, unplaced};
-use crate::parse::tokens::Tokens;
+use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 

@@ -28,7 +28,7 @@ const PLAN: &str = r#"
 "#;
 
 fn mirror(plan: TokenStream) -> String {
-    super::expand(plan).to_string()
+    super::expand(&crate::scan::scan(plan)).to_string()
 }
 
 /// The plan with the cursor somewhere: with the marker there, and without it.

@@ -1,9 +1,8 @@
 //! Values as plain Rust: the author's tokens, with what may be of another type than its place wrapped.
 
-use super::scan::{self, separated, take_until};
 use super::{Mirror, text};
-use crate::parse::tokens::Tokens;
-use proc_macro2::{Delimiter, Group, Punct, TokenStream, TokenTree};
+use crate::scan::tokens::Tokens;
+use proc_macro2::{Delimiter, Group, Ident, Punct, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 impl Mirror {
@@ -86,22 +85,18 @@ impl Mirror {
     fn field(&self, field: TokenStream) -> TokenStream {
         let editor = &self.editor;
         let mut tokens = Tokens::new(field.clone());
-        let is = |tokens: &Tokens, ahead: usize, char: char| {
-            let punct = tokens.peek_punct(ahead);
-            punct.is_some_and(|punct| punct.as_char() == char)
-        };
         match (tokens.peek_ident(0), tokens.peek(1)) {
             (Some(name), None) if self.knows(name) || self.bound.contains(&text(name)) => {
                 let value = self.argument(name.to_token_stream());
                 quote!(#name: #value)
             }
-            (Some(_), Some(_)) if is(&tokens, 1, ':') && !is(&tokens, 2, ':') => {
+            (Some(_), Some(_)) if tokens.is_punct(1, ':') && !tokens.is_punct(2, ':') => {
                 let (name, colon) = (tokens.next(), tokens.next());
-                let value = self.argument(scan::expression(&mut tokens));
+                let value = self.argument(expression(&mut tokens));
                 let next = self.field(tokens.rest());
                 quote!(#name #colon #value #next)
             }
-            _ if is(&tokens, 0, '.') && is(&tokens, 1, '.') && tokens.peek(2).is_none() => {
+            _ if tokens.is_punct(0, '.') && tokens.is_punct(1, '.') && tokens.peek(2).is_none() => {
                 quote!(#field #editor::any())
             }
             // The name of a half-typed field is written once, as it is.
@@ -116,11 +111,7 @@ impl Mirror {
             [TokenTree::Group(group)] if is(group, Delimiter::Brace) => {
                 let entries = values(group.stream()).into_iter().map(|(entry, comma)| {
                     let mut entry = Tokens::new(entry);
-                    let key = take_until(&mut entry, |tokens| {
-                        tokens
-                            .peek_punct(0)
-                            .is_some_and(|punct| punct.as_char() == ':')
-                    });
+                    let key = entry.take_until(|tokens| tokens.is_punct(0, ':'));
                     entry.next();
                     let value = self.json(entry.rest());
                     quote!((#key, #value) #comma)
@@ -247,4 +238,62 @@ pub(super) fn is_path(trees: &[TokenTree]) -> bool {
         }
     }
     angles == 0 && last_name.is_some_and(|name| is_type(&name))
+}
+
+/// The tokens between commas, each with the comma after it. In a type, commas between `<` and `>` do not separate.
+pub(super) fn separated(stream: TokenStream) -> Vec<(TokenStream, Option<Punct>)> {
+    let mut pieces = Vec::new();
+    let mut piece = TokenStream::new();
+    let mut angles = 0_usize;
+    // In `name: Vec<(u8, u8)>`, a type follows the single colon; `a < b` has no type.
+    let mut is_type = false;
+    let mut last = None;
+    for tree in stream {
+        if let TokenTree::Punct(punct) = &tree {
+            match punct.as_char() {
+                ',' if angles == 0 => {
+                    pieces.push((std::mem::take(&mut piece), Some(punct.clone())));
+                    (is_type, last) = (false, None);
+                    continue;
+                }
+                '<' if is_type || last == Some(':') => angles += 1,
+                '>' if last != Some('-') => angles = angles.saturating_sub(1),
+                _ => {}
+            }
+            (is_type, last) = (false, Some(punct.as_char()));
+        } else {
+            is_type = matches!(&tree, TokenTree::Ident(ident) if ident.to_string().starts_with(char::is_uppercase));
+            last = None;
+        }
+        piece.extend([tree]);
+    }
+    if !piece.is_empty() {
+        pieces.push((piece, None));
+    }
+    pieces
+}
+
+/// Takes the tokens up to where another expression or type begins, for want of a comma: `a.b c`.
+fn expression(tokens: &mut Tokens) -> TokenStream {
+    let mut complete = false;
+    tokens.take_until(|tokens| {
+        let next = tokens.peek_ident(0);
+        let ends = complete && next.is_some_and(|ident| !is_keyword(ident));
+        complete = match tokens.peek(0) {
+            Some(TokenTree::Ident(ident)) => !is_keyword(ident),
+            Some(TokenTree::Group(_) | TokenTree::Literal(_)) => true,
+            Some(TokenTree::Punct(punct)) => punct.as_char() == '?',
+            None => false,
+        };
+        ends
+    })
+}
+
+/// Whether the name belongs to an expression that goes on.
+fn is_keyword(ident: &Ident) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "as", "async", "await", "break", "const", "continue", "dyn", "else", "for", "if", "in",
+        "let", "loop", "match", "move", "mut", "ref", "return", "unsafe", "while",
+    ];
+    KEYWORDS.iter().any(|keyword| ident == keyword)
 }

@@ -26,28 +26,6 @@ pub(super) fn all(tokens: TokenStream, end: Span, behind: &str, report: &mut Rep
     parser.parse2(tokens).unwrap_or(Value::Broken)
 }
 
-/// The tokens of the value at the start, the comma after it, and the rest.
-pub(super) fn first(tokens: TokenStream) -> (TokenStream, Option<Token![,]>, TokenStream) {
-    let parser = |input: ParseStream<'_>| {
-        let start = input.fork();
-        if input.parse::<Expr>().is_err() {
-            drain(input);
-            return Ok((drain(&start), None, TokenStream::new()));
-        }
-        let comma: Option<Token![,]> = input.fork().parse()?;
-        let more = drain(input);
-        let count = start.fork().parse::<TokenStream>()?.into_iter().count();
-        let length = count - more.clone().into_iter().count();
-        let value = drain(&start).into_iter().take(length).collect();
-        let more = more
-            .into_iter()
-            .skip(usize::from(comma.is_some()))
-            .collect();
-        Ok((value, comma, more))
-    };
-    parser.parse2(tokens).unwrap_or_default()
-}
-
 /// Reads a value up to a comma or the end. What cannot be read is reported and skipped.
 pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> Value {
     value_before(input, end, "`,` or the end of the value", report)
