@@ -2,7 +2,6 @@
 
 use super::Mirror;
 use super::flow::Policy;
-use super::value::values;
 use crate::scan::Statement;
 use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, TokenStream};
@@ -27,17 +26,20 @@ impl Mirror {
         let given = given.unwrap_or_default();
         match &*name {
             "retry" => {
-                let options = values(given).into_iter().map(|(option, _)| {
-                    let mut option = Tokens::new(option);
-                    if option.peek(0).is_some() && option.peek_ident(0).is_none() {
-                        return TokenStream::new();
+                let mut given = Tokens::new(given);
+                let mut options = TokenStream::new();
+                loop {
+                    let mut option = Tokens::new(given.take_until(|given| given.is_punct(0, ',')));
+                    if option.is_empty() || option.peek_ident(0).is_some() {
+                        let key = option.next();
+                        option.eat_punct('=');
+                        let value = option.rest();
+                        options.extend(quote!(#editor::retry::#key; (#value);));
                     }
-                    let key = option.next();
-                    option.eat_punct('=');
-                    let value = option.rest();
-                    quote!(#editor::retry::#key; (#value);)
-                });
-                let options: TokenStream = options.collect();
+                    if given.next().is_none() {
+                        break;
+                    }
+                }
                 quote!(#editor::attribute::#path; #options)
             }
             "after" => quote!(#editor::attribute::#path; (#given);),

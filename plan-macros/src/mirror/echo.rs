@@ -3,18 +3,17 @@
 
 use super::{Mirror, attribute, text, unplaced};
 use crate::scan::tokens::Tokens;
-use crate::scan::{Head, Kind, Source, Statement, Step};
+use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
 
 impl Mirror {
     /// Each use of a step or an input as that of a field.
-    pub(super) fn echo(&self, plan: &Source) -> TokenStream {
+    pub(super) fn echo(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
         let mut fields = TokenStream::new();
         let mut names = BTreeSet::new();
-        let mut declared = BTreeSet::new();
         for (statement, step, name) in steps(plan) {
             let docs = docs(statement);
             let ty = unplaced(self.type_of_step(step, statement));
@@ -25,9 +24,13 @@ impl Mirror {
                 names.insert(text(name));
                 fields.extend(quote!(#docs #name: #ty,));
             }
-            declared.insert(text(name));
         }
-        let inputs: BTreeSet<String> = plan.head.iter().flat_map(Head::names).map(text).collect();
+        let inputs: BTreeSet<String> = plan
+            .head
+            .iter()
+            .flat_map(HeadTokens::names)
+            .map(text)
+            .collect();
         let uses = plan.statements.iter().flat_map(|part| self.uses(part));
         let uses: TokenStream = uses
             .map(|name| match text(&name) {
@@ -36,17 +39,7 @@ impl Mirror {
                 _ => TokenStream::new(),
             })
             .collect();
-        let fits = steps(plan).map(|(_, step, _)| {
-            let mut bound = BTreeSet::new();
-            bind(&step.value, &mut bound);
-            self.fits(&step.value, &|name| match text(name) {
-                text if bound.contains(&text) => None,
-                text if declared.contains(&text) => Some(quote!(steps.#name)),
-                text if inputs.contains(&text) => Some(quote!(inputs.#name)),
-                _ => None,
-            })
-        });
-        let fits: TokenStream = fits.collect();
+        let checks = self.checks.take();
         let inputs = plan.head.as_ref().and_then(|head| head.name.as_ref().ok());
         let inputs = inputs.map(|name| {
             let name = unplaced(name.to_token_stream());
@@ -60,13 +53,13 @@ impl Mirror {
                 #inputs
                 #uses
                 use #editor::{FitJson as _, Misfit as _};
-                #fits
+                #checks
             };
         }
     }
 
     /// The names of steps that are referred to before they are declared.
-    pub(super) fn names_ahead(&self, plan: &Source) -> BTreeSet<String> {
+    pub(super) fn names_ahead(&self, plan: &PlanTokens) -> BTreeSet<String> {
         let mut seen = BTreeSet::new();
         let mut ahead = BTreeSet::new();
         for statement in &plan.statements {
@@ -79,7 +72,7 @@ impl Mirror {
     }
 
     /// The steps that are referred to before they are declared, as items, which are in scope before their declaration, too.
-    pub(super) fn items_ahead(&self, plan: &Source) -> TokenStream {
+    pub(super) fn items_ahead(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
         let ahead = steps(plan).filter(|(_, _, name)| self.ahead.contains(&text(name)));
         let items = ahead.map(|(statement, step, name)| {
@@ -100,13 +93,13 @@ impl Mirror {
             uses.look_in(&attribute);
         }
         match &statement.kind {
-            Kind::Other(tokens) => uses.look_in(tokens),
-            Kind::Step(step) => uses.look_in(&step.value),
+            StatementKind::Other(tokens) => uses.look_in(tokens),
+            StatementKind::Step(step) => uses.look_in(&step.value),
         }
         uses.found
     }
 
-    fn type_of_step(&self, step: &Step, statement: &Statement) -> TokenStream {
+    fn type_of_step(&self, step: &StepTokens, statement: &Statement) -> TokenStream {
         let policy = attribute::policy(statement);
         match &step.ty {
             Some((_, ty)) if policy.optional => quote!(::core::option::Option<#ty>),
@@ -127,7 +120,7 @@ fn docs(statement: &Statement) -> TokenStream {
 }
 
 /// The steps that have a name.
-fn steps(plan: &Source) -> impl Iterator<Item = (&Statement, &Step, &Ident)> {
+fn steps(plan: &PlanTokens) -> impl Iterator<Item = (&Statement, &StepTokens, &Ident)> {
     let statements = plan.statements.iter();
     statements.filter_map(|statement| {
         let step = statement.step()?;

@@ -1,6 +1,6 @@
 //! A marker at the cursor, as an editor puts it there, changes nothing before it.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use std::str::FromStr;
 
 const MARKER: &str = "raCompletionMarker";
@@ -54,7 +54,13 @@ impl Cursor {
                     Some(TokenTree::Group(_)) => false,
                     _ => true,
                 };
-                self.sensible = follows && matches!(&last, None | Some(TokenTree::Punct(_)));
+                let ended = match &last {
+                    None => true,
+                    // `::` is one token.
+                    Some(TokenTree::Punct(punct)) => punct.spacing() == Spacing::Alone,
+                    Some(_) => false,
+                };
+                self.sensible = follows && ended;
                 if marker {
                     out.extend([Ident::new(MARKER, Span::call_site())].map(TokenTree::from));
                 }

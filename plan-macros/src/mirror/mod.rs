@@ -15,9 +15,10 @@ mod value;
 
 use crate::parse;
 use crate::report::Report;
-use crate::scan::{Head, Kind, Source, Statement, Step};
+use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
@@ -42,27 +43,33 @@ pub(crate) fn is_wanted() -> bool {
 struct Mirror {
     /// Where the runtime crate has what a mirror names.
     editor: TokenStream,
+    /// The names of steps.
+    steps: BTreeSet<String>,
     /// The names of steps and inputs.
     known: BTreeSet<String>,
     /// The names that patterns bind somewhere in the plan.
     bound: BTreeSet<String>,
     /// The names of steps that are referred to before they are declared.
     ahead: BTreeSet<String>,
+    /// Whether references fit the arguments that they are given to.
+    checks: RefCell<TokenStream>,
 }
 
 /// The mirror of a plan: items in the item form, and a value in the expression form.
-pub(crate) fn expand(plan: &Source) -> TokenStream {
+pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let editor = match parse::krate(&plan.inner, &mut Report::new()) {
         Some(path) => quote!(#path::__private::editor),
         None => quote!(::plan_runtime::__private::editor),
     };
-    let inputs = plan.head.iter().flat_map(Head::names);
+    let inputs = plan.head.iter().flat_map(HeadTokens::names);
     let steps = plan.statements.iter().filter_map(Statement::step);
     let steps = steps.filter_map(|step| step.name.as_ref());
     let mut mirror = Mirror {
+        steps: steps.clone().map(text).collect(),
         known: inputs.chain(steps).map(text).collect(),
         bound: plan.statements.iter().fold(BTreeSet::new(), echo::bound_in),
         ahead: BTreeSet::new(),
+        checks: RefCell::default(),
         editor,
     };
     mirror.ahead = mirror.names_ahead(plan);
@@ -74,20 +81,23 @@ impl Mirror {
         self.known.contains(&text(name))
     }
 
-    fn plan(&self, plan: &Source) -> TokenStream {
+    fn plan(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
         let (body, tail) = self.statements(plan);
+        let tail = match &plan.head {
+            Some(_) => self.typed(tail),
+            None => self.value(tail),
+        };
+        let tail = self.gap(&tail);
         let (ahead, echo) = (self.items_ahead(plan), self.echo(plan));
         let Some(head) = &plan.head else {
-            let tail = self.gap(&self.value(tail));
             return quote!({ let __plan = #editor::inline(|| { use #editor::Owned as _; #body #ahead #tail }); #echo __plan });
         };
         let inputs = head.inputs.iter().flatten().map(|input| {
-            let (name, ty) = (&input.name, &input.ty);
-            quote!(let #name #ty = #editor::any();)
+            let (name, ty, extra) = (&input.name, &input.ty, &input.extra);
+            quote!(let #name #ty = #editor::any(); let (#extra) = #editor::any();)
         });
         let extra = &head.extra;
-        let tail = self.gap(&self.typed(tail));
         let tail = match &head.output {
             Some((_, ty)) => quote!(let _: #ty = #tail;),
             None => quote!(let _ = #tail;),
@@ -107,7 +117,7 @@ impl Mirror {
     }
 
     /// All before the last expression, and the tokens of that. Between two statements, something may be half typed.
-    fn statements(&self, plan: &Source) -> (TokenStream, TokenStream) {
+    fn statements(&self, plan: &PlanTokens) -> (TokenStream, TokenStream) {
         let mut statements = TokenStream::new();
         let gap = self.gap(&TokenStream::new());
         let mut last = TokenStream::new();
@@ -121,13 +131,13 @@ impl Mirror {
                 statements.extend(quote!(#gap; #attribute));
             }
             last = match &statement.kind {
-                Kind::Other(tokens) => tokens.clone(),
+                StatementKind::Other(tokens) => tokens.clone(),
                 // A keyword alone may become anything.
-                Kind::Step(step) if step.is_keyword() => {
+                StatementKind::Step(step) if step.is_keyword() => {
                     let (keyword, extra) = (&step.keyword, &step.extra);
                     quote!(#keyword #extra)
                 }
-                Kind::Step(step) => {
+                StatementKind::Step(step) => {
                     let is_name = |word: &&Ident| *word == "let" || self.known.contains("step");
                     let keyword = step.keyword.as_ref().filter(|word| !is_name(word));
                     let keyword = self.gap(&quote!(#keyword));
@@ -150,7 +160,7 @@ impl Mirror {
         }
     }
 
-    fn step(&self, step: &Step, policy: flow::Policy) -> TokenStream {
+    fn step(&self, step: &StepTokens, policy: flow::Policy) -> TokenStream {
         // What is referred to before it is declared is an item.
         let name = match &step.name {
             Some(name) if !self.ahead.contains(&text(name)) => quote!(#name),

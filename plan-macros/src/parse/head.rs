@@ -47,7 +47,7 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 }
 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
-pub(super) fn head(source: scan::Head, report: &mut Report) -> Option<Head> {
+pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head> {
     let before = report.len();
     if let Some(keyword) = source.keyword {
         report.error(
@@ -120,7 +120,11 @@ fn output(arrow: Span, ty: TokenStream, report: &mut Report) -> Option<Type> {
     parse_all(Type::parse, ty, report)
 }
 
-fn inputs(source: &[scan::Input], broken: &mut Vec<Ident>, report: &mut Report) -> Vec<Input> {
+fn inputs(
+    source: &[scan::InputTokens],
+    broken: &mut Vec<Ident>,
+    report: &mut Report,
+) -> Vec<Input> {
     let mut inputs = Vec::new();
     let next = source.iter().skip(1).map(Some).chain([None]);
     for (one, next) in source.iter().zip(next) {

@@ -20,12 +20,12 @@ pub(crate) use reference::is_source_name;
 
 use crate::ast::{Head, Plan, Step, Tail, Value};
 use crate::report::Report;
-use crate::scan::{Kind, Source, Statement, tokens};
+use crate::scan::{PlanTokens, Statement, StatementKind, tokens};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::Type;
 
 /// Reads the parts of `plan!`; `None` if not even its form is known.
-pub(crate) fn parse(source: Source, report: &mut Report) -> Option<Plan> {
+pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
     let krate = krate(&source.inner, report);
     if source.head.is_none() && source.statements.is_empty() {
         report.error_at(
@@ -64,7 +64,7 @@ fn statements(
             end,
         } = statement;
         match kind {
-            Kind::Step(step) => {
+            StatementKind::Step(step) => {
                 if let Some(tail) = tail.take()
                     && !matches!(tail.value, Value::Broken)
                 {
@@ -76,7 +76,7 @@ fn statements(
                 }
                 steps.extend(step::step(attrs, step, semicolon, end, report));
             }
-            Kind::Other(tokens) => {
+            StatementKind::Other(tokens) => {
                 ended = true;
                 let value = tail::tail(attrs, tokens, semicolon, end, report);
                 if let (Some(_), Some(second)) = (&tail, &value) {

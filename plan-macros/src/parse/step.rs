@@ -11,7 +11,7 @@ use syn::Type;
 /// Reads a step. If it has no semicolon, its value is all up to `end`.
 pub(super) fn step(
     attrs: TokenStream,
-    source: scan::Step,
+    source: scan::StepTokens,
     semicolon: bool,
     end: Span,
     report: &mut Report,
@@ -83,7 +83,7 @@ pub(super) fn step(
 }
 
 /// The name of the step, with what is wrong before it.
-fn name(source: &scan::Step, end: Span, report: &mut Report) -> Option<Ident> {
+fn name(source: &scan::StepTokens, end: Span, report: &mut Report) -> Option<Ident> {
     const USAGE: &str = "expected the name of the step: `step name = Tool { … };`";
     let word = source.keyword.as_ref().map(Ident::to_string);
     match (&source.keyword, word.as_deref()) {

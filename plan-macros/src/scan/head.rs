@@ -1,11 +1,14 @@
 //! `pub Name(input: Type) -> Output { … }`.
 
 use super::tokens::Tokens;
+use super::value::split;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream};
-use quote::{ToTokens, TokenStreamExt};
+use quote::ToTokens;
+use syn::parse::ParseStream;
+use syn::{Token, Type};
 
 /// The part before the braces in the item form.
-pub(crate) struct Head {
+pub(crate) struct HeadTokens {
     pub(crate) attrs: TokenStream,
     pub(crate) vis: TokenStream,
     /// A keyword before the name, where none belongs: `fn`.
@@ -15,7 +18,7 @@ pub(crate) struct Head {
     /// What is between the name and the inputs: `<T>`, which no plan has.
     pub(crate) generics: TokenStream,
     /// `None` without parentheses.
-    pub(crate) inputs: Option<Vec<Input>>,
+    pub(crate) inputs: Option<Vec<InputTokens>>,
     /// The tokens between the inputs and the arrow or the braces, where there should be none.
     pub(crate) extra: TokenStream,
     /// The end of the arrow, and the type after it.
@@ -28,7 +31,7 @@ pub(crate) struct Head {
     pub(crate) behind: TokenStream,
 }
 
-impl Head {
+impl HeadTokens {
     /// The names of the inputs.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Ident> {
         let inputs = self.inputs.iter().flatten();
@@ -37,25 +40,28 @@ impl Head {
 }
 
 /// All up to a comma, or up to the next `name:` if the comma is missing.
-pub(crate) struct Input {
+pub(crate) struct InputTokens {
     /// The attributes, and `mut` or `pub`, which do not belong there.
     pub(crate) before: TokenStream,
     pub(crate) name: Option<Ident>,
     /// The colon and the type.
     pub(crate) ty: TokenStream,
+    /// The tokens after the type, where there should be none.
+    pub(crate) extra: TokenStream,
     pub(crate) comma: Option<Punct>,
 }
 
-impl ToTokens for Input {
+impl ToTokens for InputTokens {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        tokens.append_all([&self.before]);
+        self.before.to_tokens(tokens);
         self.name.to_tokens(tokens);
         self.ty.to_tokens(tokens);
+        self.extra.to_tokens(tokens);
     }
 }
 
 /// The head, and the content of its braces; `None` if this is the expression form.
-pub(super) fn head(tokens: &mut Tokens) -> Option<(Head, Tokens)> {
+pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let attrs = tokens.attributes();
     tokens.ungroup();
     let mut vis = TokenStream::new();
@@ -94,7 +100,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(Head, Tokens)> {
     let end = tokens.last();
     let body = tokens.peek_group(0, Delimiter::Brace).map(Group::stream);
     tokens.next();
-    let head = Head {
+    let head = HeadTokens {
         attrs,
         vis,
         keyword,
@@ -122,7 +128,7 @@ fn ends(tokens: &Tokens) -> bool {
     tokens.is_arrow(0) || is_braces(tokens)
 }
 
-/// Whether `Name(…) {`, `Name(…) ->`, `Name(name:`, `Name ->`, `Name<` or `Name {` with steps in it comes next.
+/// Whether `Name(…)`, `Name ->`, `Name<` or `Name {` with steps in it comes next.
 fn starts_head(tokens: &Tokens) -> bool {
     let Some(name) = tokens.peek_ident(0).filter(|name| *name != "step") else {
         return false;
@@ -134,8 +140,9 @@ fn starts_head(tokens: &Tokens) -> bool {
         let mut inputs = Tokens::new(inputs.stream());
         inputs.attributes();
         let has_type = inputs.peek_ident(0).is_some() && is_colon(&inputs, 1);
+        // `Some(value)?` is an expression.
         let has_body = tokens.peek_group(2, Delimiter::Brace).is_some();
-        return tokens.is_arrow(2) || has_body || has_type;
+        return has_type || has_body || tokens.is_arrow(2) || tokens.peek(2).is_none();
     }
     let holds_steps = tokens.peek_group(1, Delimiter::Brace).is_some_and(|group| {
         let mut body = Tokens::new(group.stream());
@@ -157,7 +164,7 @@ fn is_colon(tokens: &Tokens, ahead: usize) -> bool {
     tokens.is_punct(ahead, ':') && !tokens.is_punct(ahead + 1, ':')
 }
 
-fn inputs(stream: TokenStream) -> Vec<Input> {
+fn inputs(stream: TokenStream) -> Vec<InputTokens> {
     let mut tokens = Tokens::new(stream);
     let mut inputs = Vec::new();
     while !tokens.is_empty() {
@@ -174,14 +181,20 @@ fn inputs(stream: TokenStream) -> Vec<Input> {
             typed |= tokens.is_punct(0, ':');
             is_next || tokens.is_punct(0, ',')
         });
+        let parse = |input: ParseStream<'_>| {
+            input.parse::<Token![:]>()?;
+            input.parse::<Type>()
+        };
+        let (ty, extra) = split(&ty, parse).unwrap_or((ty, TokenStream::new()));
         let comma = tokens.peek_punct(0).cloned();
         if comma.is_some() {
             tokens.next();
         }
-        inputs.push(Input {
+        inputs.push(InputTokens {
             before,
             name,
             ty,
+            extra,
             comma,
         });
     }

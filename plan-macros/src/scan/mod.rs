@@ -7,23 +7,24 @@
 mod head;
 mod statement;
 pub(crate) mod tokens;
+pub(crate) mod value;
 
-pub(crate) use head::{Head, Input};
-pub(crate) use statement::{Kind, Statement, Step};
+pub(crate) use head::{HeadTokens, InputTokens};
+pub(crate) use statement::{Statement, StatementKind, StepTokens};
 
 use proc_macro2::TokenStream;
 use tokens::Tokens;
 
 /// The content of one `plan!`.
-pub(crate) struct Source {
+pub(crate) struct PlanTokens {
     /// `#![…]` at the very start.
     pub(crate) inner: Vec<TokenStream>,
     /// `None` in the expression form.
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<HeadTokens>,
     pub(crate) statements: Vec<Statement>,
 }
 
-pub(crate) fn scan(input: TokenStream) -> Source {
+pub(crate) fn scan(input: TokenStream) -> PlanTokens {
     let mut tokens = Tokens::new(input);
     let mut inner = Vec::new();
     while let Some(3) = tokens.attribute(0) {
@@ -34,9 +35,12 @@ pub(crate) fn scan(input: TokenStream) -> Source {
         Some((head, body)) => (Some(head), body),
         None => (None, start),
     };
-    let step_is_name = head.iter().flat_map(Head::names).any(|name| name == "step");
+    let step_is_name = head
+        .iter()
+        .flat_map(HeadTokens::names)
+        .any(|name| name == "step");
     let statements = statement::statements(body, step_is_name);
-    Source {
+    PlanTokens {
         inner,
         head,
         statements,

@@ -1,28 +1,29 @@
 //! The steps of a plan, and its last expression.
 
 use super::tokens::Tokens;
+use super::value::{end_of, split};
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use syn::Expr;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::Parse;
 
 /// All up to a semicolon, or up to where the next step begins.
 pub(crate) struct Statement {
     pub(crate) attrs: TokenStream,
-    pub(crate) kind: Kind,
+    pub(crate) kind: StatementKind,
     pub(crate) semicolon: bool,
     /// The end of the last token before the semicolon.
     pub(crate) end: Span,
 }
 
-pub(crate) enum Kind {
+pub(crate) enum StatementKind {
     /// What is meant as a step.
-    Step(Step),
+    Step(StepTokens),
     /// The last expression, or the beginning of something.
     Other(TokenStream),
 }
 
 /// `step name = …`, `step name: Type = …`, or a part of that.
-pub(crate) struct Step {
+pub(crate) struct StepTokens {
     /// `step`, or what is written in its place.
     pub(crate) keyword: Option<Ident>,
     pub(crate) mutable: Option<Ident>,
@@ -47,15 +48,15 @@ impl Statement {
         })
     }
 
-    pub(crate) fn step(&self) -> Option<&Step> {
+    pub(crate) fn step(&self) -> Option<&StepTokens> {
         match &self.kind {
-            Kind::Step(step) => Some(step),
-            Kind::Other(_) => None,
+            StatementKind::Step(step) => Some(step),
+            StatementKind::Other(_) => None,
         }
     }
 }
 
-impl Step {
+impl StepTokens {
     /// Whether nothing is there but a keyword, and tokens that cannot be read.
     pub(crate) fn is_keyword(&self) -> bool {
         self.name.is_none() && self.ty.is_none() && self.equals.is_none()
@@ -82,12 +83,12 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
         let mut taken = Tokens::new(taken);
         let mut statement = Statement {
             attrs,
-            kind: Kind::Other(TokenStream::new()),
+            kind: StatementKind::Other(TokenStream::new()),
             semicolon,
             end,
         };
         if !is_step(&taken, step_is_name) {
-            statement.kind = Kind::Other(taken.rest());
+            statement.kind = StatementKind::Other(taken.rest());
             statements.push(statement);
             continue;
         }
@@ -99,20 +100,21 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
                 (step.value, step.extra) = after_braces(step.value);
             }
         } else {
-            (step.value, behind) = first(step.value);
+            (step.value, behind) =
+                split(&step.value, Expr::parse).unwrap_or_else(|| after_braces(step.value));
             statement.end = end_of(&step.value).unwrap_or(statement.end);
             let mut rest = Tokens::new(behind);
             step.comma = rest.eat_punct(',').then(|| rest.last());
             behind = rest.rest();
         }
-        statement.kind = Kind::Step(step);
+        statement.kind = StatementKind::Step(step);
         statements.push(statement);
         if !behind.is_empty() {
             statements.push(Statement {
                 attrs: TokenStream::new(),
                 semicolon,
                 end,
-                kind: Kind::Other(behind),
+                kind: StatementKind::Other(behind),
             });
         }
     }
@@ -156,7 +158,7 @@ fn assigns(tokens: &Tokens, ahead: usize) -> bool {
 }
 
 /// `step name: Type = value`, without the semicolon.
-fn step(tokens: &mut Tokens) -> Step {
+fn step(tokens: &mut Tokens) -> StepTokens {
     let has_keyword =
         tokens.peek_ident(1).is_some() || tokens.is_ident(0, "step") || tokens.is_ident(0, "let");
     let keyword = has_keyword.then(|| tokens.next_ident()).flatten();
@@ -173,7 +175,7 @@ fn step(tokens: &mut Tokens) -> Step {
         Some(_) => (rest, TokenStream::new()),
         None => (TokenStream::new(), rest),
     };
-    Step {
+    StepTokens {
         keyword,
         mutable,
         name,
@@ -183,21 +185,6 @@ fn step(tokens: &mut Tokens) -> Step {
         extra,
         comma: None,
     }
-}
-
-/// The tokens of the expression at the start, and the rest.
-fn first(tokens: TokenStream) -> (TokenStream, TokenStream) {
-    let parser = |input: ParseStream<'_>| {
-        let parsed = input.parse::<Expr>().is_ok();
-        let rest: TokenStream = input.parse()?;
-        Ok(parsed.then(|| rest.into_iter().count()))
-    };
-    if let Ok(Some(rest)) = parser.parse2(tokens.clone()) {
-        let length = tokens.clone().into_iter().count() - rest;
-        let mut trees = tokens.into_iter();
-        return (trees.by_ref().take(length).collect(), trees.collect());
-    }
-    after_braces(tokens)
 }
 
 /// The tokens up to braces, and the rest, if a name follows them that begins another expression.
@@ -212,13 +199,4 @@ fn after_braces(tokens: TokenStream) -> (TokenStream, TokenStream) {
         ends
     });
     (first, tokens.rest())
-}
-
-/// The end of the last token.
-pub(crate) fn end_of(tokens: &TokenStream) -> Option<Span> {
-    let last = tokens.clone().into_iter().last()?;
-    Some(match last {
-        TokenTree::Group(group) => group.span_close(),
-        other => other.span(),
-    })
 }
