@@ -24,7 +24,6 @@ mod parse;
 mod report;
 mod scan;
 mod shape;
-mod similar;
 mod tool;
 
 use proc_macro::TokenStream;
