@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 const MARKER: &str = "raCompletionMarker";
 
-const PLAN: &str = r#"
+pub(super) const PLAN: &str = r#"
     /// A plan.
     pub Whole(sender: String, limit: Option<u8>, #[serde(default)] list: Vec<(u8, String)>) -> (Receipt, Vec<u64>) {
         /// The inbox.
@@ -32,18 +32,27 @@ fn mirror(plan: TokenStream) -> String {
 }
 
 /// The plan with the cursor somewhere: with the marker there, and without it.
-struct Cursor {
+pub(super) struct Cursor {
     /// The place, counted down as it is walked to.
     place: usize,
     /// Whether the tokens after the cursor are kept.
     rest: bool,
-    found: bool,
+    pub(super) found: bool,
     /// Whether something can be completed here.
     sensible: bool,
 }
 
 impl Cursor {
-    fn walk(&mut self, stream: TokenStream, marker: bool) -> TokenStream {
+    pub(super) fn new(place: usize, rest: bool) -> Self {
+        Self {
+            place,
+            rest,
+            found: false,
+            sensible: false,
+        }
+    }
+
+    pub(super) fn walk(&mut self, stream: TokenStream, marker: bool) -> TokenStream {
         let mut out = TokenStream::new();
         let mut last = None;
         for tree in stream.into_iter().map(Some).chain([None]) {
@@ -126,13 +135,7 @@ fn a_marker_changes_nothing_before_it() {
     let mut tried = 0;
     for rest in [true, false] {
         for place in 0.. {
-            let cursor = || Cursor {
-                place,
-                rest,
-                found: false,
-                sensible: false,
-            };
-            let (mut with, mut without) = (cursor(), cursor());
+            let (mut with, mut without) = (Cursor::new(place, rest), Cursor::new(place, rest));
             let (marked, unmarked) = (
                 with.walk(plan.clone(), true),
                 without.walk(plan.clone(), false),

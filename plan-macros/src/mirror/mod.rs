@@ -10,6 +10,8 @@ mod echo;
 mod fit;
 mod flow;
 #[cfg(test)]
+mod lossless;
+#[cfg(test)]
 mod marker;
 mod value;
 

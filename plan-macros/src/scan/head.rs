@@ -25,7 +25,7 @@ pub(crate) struct HeadTokens {
     pub(crate) output: Option<(Span, TokenStream)>,
     /// Whether there are braces.
     pub(crate) braces: bool,
-    /// The end of the last token before the braces, or of all if there are none.
+    /// The end of the last token before the braces, or of all without braces.
     pub(crate) end: Span,
     /// The tokens after the braces.
     pub(crate) behind: TokenStream,

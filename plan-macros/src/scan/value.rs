@@ -284,7 +284,7 @@ pub(crate) fn end_of(tokens: &TokenStream) -> Option<Span> {
     })
 }
 
-/// The tokens of what `parse` reads at the start, and the rest.
+/// The tokens that `parse` reads at the start, and the rest.
 pub(super) fn split<T>(
     tokens: &TokenStream,
     parse: impl Fn(ParseStream<'_>) -> syn::Result<T>,
