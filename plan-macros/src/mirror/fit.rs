@@ -2,6 +2,7 @@
 //! it, a value may be of another type than its place.
 
 use super::{Mirror, placed, text, unplaced};
+use crate::ast::{Hop, Reference};
 use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -20,12 +21,13 @@ impl Mirror {
         let editor = &self.editor;
         let mut before = literal.segments.iter().rev().skip(1);
         let is_variant = before.next().is_some_and(|last| is_type_name(&last.ident));
-        let (ValueKind::Expr(expr, tokens), true, false) =
-            (&item.kind, item.extra.is_empty(), is_variant)
-        else {
-            return;
+        let (root, tokens) = match &item.kind {
+            ValueKind::Reference(reference, tokens) => (plain(reference), tokens),
+            ValueKind::Expr(expr, tokens) => (root(expr), tokens),
+            _ => return,
         };
-        let Some(first) = root(expr).filter(|root| !self.bound.contains(&text(root))) else {
+        let root = root.filter(|root| !is_variant && !self.bound.contains(&text(root)));
+        let (Some(first), true) = (root, item.extra.is_empty()) else {
             return;
         };
         let values = match &text(first) {
@@ -56,7 +58,14 @@ impl Mirror {
     }
 }
 
-/// The name that a reference of fields and indices begins with.
+/// The name that a reference begins with, if no part of it may be absent.
+fn plain(reference: &Reference) -> Option<&Ident> {
+    let is_optional = |hop: &Hop| matches!(hop, Hop::Optional(_));
+    let is_plain = !reference.hops.iter().any(is_optional);
+    is_plain.then_some(&reference.root)
+}
+
+/// The same, of an expression of fields and indices.
 fn root(expr: &Expr) -> Option<&Ident> {
     match expr {
         Expr::Path(path) => path.path.get_ident(),

@@ -21,7 +21,7 @@ fn leaves(tokens: impl ToTokens) -> Vec<String> {
 fn of_plan(plan: &PlanTokens) -> TokenStream {
     let inner = &plan.inner;
     let head = plan.head.as_ref().map(of_head);
-    let behind = plan.head.as_ref().map(|head| &head.behind);
+    let after = plan.head.as_ref().map(|head| &head.after);
     let statements = plan.statements.iter().map(|statement| {
         let attrs = &statement.attrs;
         let kept = match &statement.kind {
@@ -30,7 +30,7 @@ fn of_plan(plan: &PlanTokens) -> TokenStream {
         };
         quote!(#attrs #kept)
     });
-    quote!(#(#inner)* #head #(#statements)* #behind)
+    quote!(#(#inner)* #head #(#statements)* #after)
 }
 
 fn of_head(head: &HeadTokens) -> TokenStream {
@@ -91,7 +91,7 @@ fn of_parts(value: &ValueTokens) -> TokenStream {
             assert_eq!(leaves(expr), leaves(tokens));
             tokens.clone()
         }
-        ValueKind::Broken(tokens, _) => tokens.clone(),
+        ValueKind::Reference(_, tokens) | ValueKind::Broken(tokens, _) => tokens.clone(),
     };
     quote!(#kept #extra)
 }

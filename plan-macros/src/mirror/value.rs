@@ -21,7 +21,7 @@ impl Mirror {
         quote!(#item #rest)
     }
 
-    /// A value where a type is said. What is no more than an expression has that very type.
+    /// A value with a given type. A plain expression has exactly that type.
     pub(super) fn typed(&self, tokens: TokenStream) -> TokenStream {
         let (item, rest) = scan::value(tokens);
         let item = match &item.kind {
@@ -85,7 +85,9 @@ impl Mirror {
                     quote!(#editor::format! #last)
                 };
             }
-            ValueKind::Expr(_, written) | ValueKind::Broken(written, _) => {
+            ValueKind::Reference(_, written)
+            | ValueKind::Expr(_, written)
+            | ValueKind::Broken(written, _) => {
                 tokens = elements(written.clone());
             }
         }

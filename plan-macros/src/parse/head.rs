@@ -38,7 +38,7 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
             }
             Ok(attr) => report.error(
                 attr,
-                "a plan has one inner attribute, `#![plan(crate = path)]`",
+                "the only inner attribute of a plan is `#![plan(crate = path)]`",
             ),
             Err(error) => report.push(error),
         }
@@ -68,7 +68,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     if !source.generics.is_empty() {
         report.error(
             &name,
-            "a plan has no type parameters: its inputs and its output have types of their own",
+            "a plan cannot be generic: its inputs and its output have concrete types",
         );
         return None;
     }
@@ -78,7 +78,9 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         None => {
             report.error(
                 &name,
-                format!("a plan names its inputs in parentheses, even if it has none: `{name}()`"),
+                format!(
+                    "expected the inputs in parentheses, even if the plan has none: `{name}()`"
+                ),
             );
             Vec::new()
         }
@@ -92,10 +94,10 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         let at = extra.map_or(source.end, |tree| tree.span());
         report.error_at(at, "expected `{` and the steps of the plan");
     }
-    if !source.behind.is_empty() {
+    if !source.after.is_empty() {
         report.error(
-            source.behind,
-            "expected nothing behind the plan: each `plan!` holds one",
+            source.after,
+            "expected nothing after the plan: each `plan!` contains one plan",
         );
     }
     let attrs = parse_all(Attribute::parse_outer, source.attrs, report).unwrap_or_default();
@@ -114,7 +116,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
 /// The type after `->`.
 fn output(arrow: Span, ty: TokenStream, report: &mut Report) -> Option<Type> {
     if ty.is_empty() {
-        report.error_at(arrow, "expected the type of the plan's output behind `->`");
+        report.error_at(arrow, "expected the type of the plan's output after `->`");
         return None;
     }
     parse_all(Type::parse, ty, report)
@@ -151,13 +153,13 @@ fn inputs(
 fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     let attrs = Attribute::parse_outer(input)?;
     if input.peek(Token![self]) || input.peek(Token![&]) {
-        return Err(input.error("a plan has no `self`: its inputs are `name: Type`"));
+        return Err(input.error("a plan cannot have `self`: its inputs are `name: Type`"));
     }
     if input.peek(Token![mut]) {
-        return Err(input.error("inputs cannot be changed: write `name: Type`"));
+        return Err(input.error("inputs cannot be mutable: write `name: Type`"));
     }
     if input.peek(Token![pub]) {
-        return Err(input.error("inputs are as visible as their plan: write `name: Type`"));
+        return Err(input.error("inputs have the visibility of their plan: write `name: Type`"));
     }
     if !input.peek(Ident::peek_any) {
         return Err(input.error("expected an input: `name: Type`"));
@@ -179,7 +181,7 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     let ty: Type = input.parse().map_err(|error| {
         syn::Error::new(
             error.span(),
-            format!("the type of the input `{name}` cannot be read here: `{name}: Type`"),
+            format!("the type of the input `{name}` is not valid: write `{name}: Type`"),
         )
     })?;
     if !input.is_empty() {
@@ -188,7 +190,7 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     if let Type::Reference(reference) = &ty {
         return Err(syn::Error::new(
             reference.and_token.span,
-            "an input is owned by its plan, so it cannot be a borrowed type\nhelp: use the owned type, such as `String` for `&str`",
+            "a plan owns its inputs, so their types cannot be references\nhelp: use the owned type, such as `String` for `&str`",
         ));
     }
     Ok(Input { attrs, name, ty })

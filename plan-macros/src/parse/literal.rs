@@ -20,7 +20,7 @@ pub(super) fn unnamed(
     let end = paren.span.close();
     if let Some(some) = path.get_ident().filter(|name| *name == "Some") {
         let Some((inner, _)) = pieces.into_iter().next() else {
-            report.error_at(end, "expected a value behind this");
+            report.error_at(end, "expected a value after this");
             return Value::Some(some.clone(), paren, Box::new(Value::Broken));
         };
         let inner = read(inner, end, NEXT, report);
@@ -120,14 +120,14 @@ pub(super) fn named(
                 let mut tokens = Tokens::new(tokens);
                 let base = tokens.take_until(|tokens| tokens.is_punct(0, ','));
                 tokens.next();
-                let behind = tokens.rest();
+                let after = tokens.rest();
                 if !base.is_empty() {
-                    report.error(&base, "`..` stands alone here: it leaves out the remaining arguments, which then take their defaults");
+                    report.error(&base, "`..` takes no value here: it omits the remaining arguments, which then have their defaults");
                 }
-                if !behind.is_empty() {
-                    report.error(&behind, "`..` stands behind all arguments");
+                if !after.is_empty() {
+                    report.error(&after, "`..` must come after all arguments");
                 }
-                if !base.is_empty() || !behind.is_empty() {
+                if !base.is_empty() || !after.is_empty() {
                     rest = Rest::Broken;
                 }
                 break;
@@ -170,12 +170,12 @@ fn not_a_field(tokens: TokenStream, report: &mut Report) {
     let (at, message) = match (first, second) {
         (Some(TokenTree::Ident(name)), Some(at)) if is(&at, '=') => (
             at,
-            format!("an argument is written with a colon: `{name}: value`"),
+            format!("write a colon between the argument and its value: `{name}: value`"),
         ),
         (Some(TokenTree::Ident(name)), Some(at)) => {
             (at, format!("expected `:` and the value of `{name}`"))
         }
-        (Some(at), _) if is(&at, '#') => (at, "arguments have no attributes".to_owned()),
+        (Some(at), _) if is(&at, '#') => (at, "arguments cannot have attributes".to_owned()),
         (Some(at), _) => (
             at,
             "expected the name of an argument: `name: value`".to_owned(),

@@ -16,10 +16,10 @@ mod value;
 pub(crate) use flow::{bound, pattern_text};
 pub(crate) use head::krate;
 pub(crate) use print::{path_text, tidy};
-pub(crate) use reference::is_source_name;
 
 use crate::ast::{Head, Plan, Step, Tail, Value};
 use crate::report::Report;
+pub(crate) use crate::scan::is_source_name;
 use crate::scan::{PlanTokens, Statement, StatementKind, tokens};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::Type;
@@ -30,7 +30,7 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
     if source.head.is_none() && source.statements.is_empty() {
         report.error_at(
             Span::call_site(),
-            "a plan has steps: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
+            "a plan needs at least one step: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
         );
         return None;
     }
@@ -70,7 +70,7 @@ fn statements(
                 {
                     report.error(
                         tail.tokens,
-                        "a plan's output is its last expression: move it behind the last step, or make it a step\n\
+                        "a plan's output is its last expression: move it after the last step, or make it a step\n\
                          help: `step name: Type = …;` is a computed step",
                     );
                 }
@@ -112,7 +112,7 @@ fn check_output(
             report.error(
                 ty,
                 format!(
-                    "the plan promises this, and has no last expression that gives it\n\
+                    "the plan declares this output, but has no last expression that returns it\n\
                      help: end the plan with a value, without `;`: `{last}`"
                 ),
             );
@@ -122,8 +122,8 @@ fn check_output(
             report.error(
                 &tail.tokens,
                 format!(
-                    "the plan does not say the type of its output, which this is\n\
-                     help: write it behind the inputs: `{}(…) -> Type {{ … }}`",
+                    "the plan returns this output, but does not declare its type\n\
+                     help: write the type after the inputs: `{}(…) -> Type {{ … }}`",
                     head.name
                 ),
             );

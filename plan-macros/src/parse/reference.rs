@@ -1,10 +1,10 @@
 //! `step.field[0]?.other`: which expressions are references.
 
+use super::is_source_name;
 use crate::ast::{Hop, Reference};
 use crate::report::Report;
 use jsonptr::Pointer;
-use syn::ext::IdentExt;
-use syn::{Expr, ExprLit, ExprMethodCall, Ident, Lit, RangeLimits};
+use syn::{Expr, ExprLit, ExprMethodCall, Lit, RangeLimits};
 
 pub(super) enum Parsed {
     Reference(Reference),
@@ -16,15 +16,6 @@ pub(super) enum Parsed {
 
 /// A mistake that the report knows.
 struct Reported;
-
-/// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
-pub(crate) fn is_source_name(ident: &Ident) -> bool {
-    let name = ident.unraw().to_string();
-    name != "self"
-        && name != "crate"
-        && name != "super"
-        && name.starts_with(|c: char| c.is_lowercase() || c == '_')
-}
 
 /// Reads a path from a step or an input.
 pub(super) fn parse(expr: &Expr, report: &mut Report) -> Parsed {
@@ -153,7 +144,7 @@ fn pointer_error(value: &str, error: &jsonptr::ParseError) -> String {
                 "`{value}` is not a JSON Pointer (RFC 6901): it does not start with `/`\nhelp: write `\"/{value}\"`"
             );
         }
-        _ => "`~` stands only in `~0` (for `~`) and `~1` (for `/`)",
+        _ => "`~` is valid only in `~0` (for `~`) and `~1` (for `/`)",
     };
     format!("`{value}` is not a JSON Pointer (RFC 6901): {reason}")
 }

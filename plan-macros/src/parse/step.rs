@@ -50,10 +50,7 @@ pub(super) fn step(
     if let Some(comma) = source.comma {
         report.error_at(comma, "a step ends with `;`, not with a comma");
     } else if !semicolon && !value.is_empty() {
-        report.error_at(
-            end,
-            "expected `;` behind this: a step ends with a semicolon",
-        );
+        report.error_at(end, "expected `;` after this: a step ends with a semicolon");
     }
     let body = match (has_type, value.is_empty()) {
         (_, true) => {
@@ -96,10 +93,7 @@ fn name(source: &scan::StepTokens, end: Span, report: &mut Report) -> Option<Ide
                     None => report.error(keyword, USAGE),
                 }
             } else if let Some(mutable) = &source.mutable {
-                report.error(
-                    mutable,
-                    "the value of a step never changes: leave the `mut` out",
-                );
+                report.error(mutable, "a step cannot be mutable: remove the `mut`");
             }
         }
         (Some(keyword), Some("let")) => {
@@ -145,7 +139,7 @@ fn ty(
             let at = last.map_or(colon, |tree| tree.span());
             report.error_at(
                 at,
-                format!("expected `=` and the value behind the type: `step {name}: Type = …;`"),
+                format!("expected `=` and the value after the type: `step {name}: Type = …;`"),
             );
         }
         return None;

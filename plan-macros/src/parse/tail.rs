@@ -16,7 +16,7 @@ pub(super) fn tail(
     if !attrs.is_empty() {
         report.error(
             attrs,
-            "only steps have attributes and doc comments; expected `step name = …;` behind this",
+            "only steps have attributes and doc comments; expected `step name = …;` after this",
         );
     }
     if tokens.is_empty() {

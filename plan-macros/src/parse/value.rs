@@ -14,11 +14,11 @@ pub(super) const NEXT: &str = "`,` or the end of the value";
 
 /// Reads a value that is all of `tokens`. A message about a missing value points at `end`; the next parameter names what follows
 /// a value here.
-pub(super) fn all(tokens: TokenStream, end: Span, behind: &str, report: &mut Report) -> Value {
+pub(super) fn all(tokens: TokenStream, end: Span, next: &str, report: &mut Report) -> Value {
     let (item, rest) = scan::value(tokens);
-    let value = read(item, end, behind, report);
+    let value = read(item, end, next, report);
     if let (Some(comma), false) = (rest.into_iter().next(), matches!(value, Value::Broken)) {
-        report.error(comma, format!("expected {behind}, found `,`"));
+        report.error(comma, format!("expected {next}, found `,`"));
     }
     value
 }
@@ -28,7 +28,7 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
     read(scan::item(input, false), end, NEXT, report)
 }
 
-pub(super) fn read(item: ValueTokens, end: Span, behind: &str, report: &mut Report) -> Value {
+pub(super) fn read(item: ValueTokens, end: Span, next: &str, report: &mut Report) -> Value {
     let value = match item.kind {
         ValueKind::List(bracket, values) => {
             let values = separated(values, bracket.span.close(), report);
@@ -44,6 +44,7 @@ pub(super) fn read(item: ValueTokens, end: Span, behind: &str, report: &mut Repo
             literal::unnamed(path, paren, values, tokens, report)
         }
         ValueKind::Macro(call) => known_macro(call, report),
+        ValueKind::Reference(reference, _) => Value::Reference(reference),
         ValueKind::Expr(expr, _) => classify(expr, report),
         ValueKind::Broken(tokens, error) => {
             broken(tokens, error, end, report);
@@ -53,7 +54,7 @@ pub(super) fn read(item: ValueTokens, end: Span, behind: &str, report: &mut Repo
     match item.extra.into_iter().next() {
         None => value,
         Some(extra) => {
-            let message = format!("expected {behind}, found `{extra}`");
+            let message = format!("expected {next}, found `{extra}`");
             report.error_at(start_of(&extra), message);
             Value::Broken
         }
@@ -83,7 +84,7 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         _ => None,
     });
     if let Some(dot) = dot {
-        report.error_at(dot, "expected the name of a field behind the `.`");
+        report.error_at(dot, "expected the name of a field after the `.`");
         return;
     }
     let index = trees.windows(2).find_map(|pair| match pair {
@@ -103,17 +104,17 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         return;
     }
     match trees.last() {
-        None => report.error_at(end, "expected a value behind this"),
+        None => report.error_at(end, "expected a value after this"),
         Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
-            report.error_at(dot.span(), "expected the name of a field behind the `.`");
+            report.error_at(dot.span(), "expected the name of a field after the `.`");
         }
         Some(TokenTree::Punct(last)) if last.as_char() != '?' => {
-            report.error_at(last.span(), "expected a value behind this");
+            report.error_at(last.span(), "expected a value after this");
         }
         Some(last) if ends_early(&trees) => {
             report.error_at(
                 last.span(),
-                "the value ends too early: expected more behind this",
+                "the value ends too early: expected more after this",
             );
         }
         Some(_) => report.push(error),

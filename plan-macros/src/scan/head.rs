@@ -28,7 +28,7 @@ pub(crate) struct HeadTokens {
     /// The end of the last token before the braces, or of all without braces.
     pub(crate) end: Span,
     /// The tokens after the braces.
-    pub(crate) behind: TokenStream,
+    pub(crate) after: TokenStream,
 }
 
 impl HeadTokens {
@@ -111,7 +111,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
         output,
         braces: body.is_some(),
         end,
-        behind: tokens.rest(),
+        after: tokens.rest(),
     };
     Some((head, Tokens::new(body.unwrap_or_default())))
 }

@@ -94,27 +94,27 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
         }
         let mut step = step(&mut taken);
         step_is_name |= step.name.as_ref().is_some_and(|name| name == "step");
-        let mut behind = TokenStream::new();
+        let mut after = TokenStream::new();
         if semicolon {
             if step.equals.is_some() {
                 (step.value, step.extra) = after_braces(step.value);
             }
         } else {
-            (step.value, behind) =
+            (step.value, after) =
                 split(&step.value, Expr::parse).unwrap_or_else(|| after_braces(step.value));
             statement.end = end_of(&step.value).unwrap_or(statement.end);
-            let mut rest = Tokens::new(behind);
+            let mut rest = Tokens::new(after);
             step.comma = rest.eat_punct(',').then(|| rest.last());
-            behind = rest.rest();
+            after = rest.rest();
         }
         statement.kind = StatementKind::Step(step);
         statements.push(statement);
-        if !behind.is_empty() {
+        if !after.is_empty() {
             statements.push(Statement {
                 attrs: TokenStream::new(),
                 semicolon,
                 end,
-                kind: StatementKind::Other(behind),
+                kind: StatementKind::Other(after),
             });
         }
     }

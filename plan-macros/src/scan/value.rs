@@ -1,5 +1,7 @@
 //! A value, cut where it has values inside it, so that a mistake remains in its piece.
 
+use super::reference;
+use crate::ast::Reference;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -25,6 +27,8 @@ pub(crate) enum ValueKind {
     Variant(Path, token::Paren, Vec<Piece>, TokenStream),
     /// `json!(…)`, `format!(…)`
     Macro(Macro),
+    /// A reference to a field, and its tokens.
+    Reference(Reference, TokenStream),
     /// Any other expression, and its tokens.
     Expr(Expr, TokenStream),
     /// What is not an expression, or only a part of one.
@@ -61,7 +65,9 @@ pub(crate) fn value(tokens: TokenStream) -> (ValueTokens, TokenStream) {
 
 /// Reads a value, and all up to a comma. Among fields, `name:` ends it, too.
 pub(crate) fn item(input: ParseStream<'_>, among_fields: bool) -> ValueTokens {
-    let kind = structure(input).unwrap_or_else(|| expression(input));
+    let kind = reference(input)
+        .or_else(|| structure(input))
+        .unwrap_or_else(|| expression(input));
     let is_field = among_fields && is_field(input);
     let extra = if is_field {
         TokenStream::new()
@@ -69,6 +75,12 @@ pub(crate) fn item(input: ParseStream<'_>, among_fields: bool) -> ValueTokens {
         skip(input)
     };
     ValueTokens { kind, extra }
+}
+
+fn reference(input: ParseStream<'_>) -> Option<ValueKind> {
+    let fork = input.fork();
+    let reference = reference::plain(&fork)?;
+    Some(ValueKind::Reference(reference, take_to(input, &fork)))
 }
 
 fn expression(input: ParseStream<'_>) -> ValueKind {
@@ -110,7 +122,7 @@ fn skip(input: ParseStream<'_>) -> TokenStream {
     skipped
 }
 
-fn at_end(input: ParseStream<'_>) -> bool {
+pub(super) fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
@@ -138,7 +150,9 @@ fn structure(input: ParseStream<'_>) -> Option<ValueKind> {
     ends.then_some(value)
 }
 
-fn in_brackets<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
+pub(super) fn in_brackets<'a>(
+    input: &ParseBuffer<'a>,
+) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
     let content;
     Ok((bracketed!(content in input), content))
 }

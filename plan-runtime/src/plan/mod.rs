@@ -96,7 +96,7 @@ use std::sync::Arc;
 /// | an object | `{"object": {"name": template}}` |
 /// | an object into which others are flattened | `{"merge": [template]}` |
 /// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
-/// | a projection, or a reference through what may be absent | the same with `"path"` in place of `"pointer"` |
+/// | a projection, or a reference through a value that may be absent | the same with `"path"` in place of `"pointer"` |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | a chain of conditions with `let`s, of a branch | `{"chain": {"computed": …}, "then": …}` |

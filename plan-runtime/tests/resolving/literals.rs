@@ -295,7 +295,7 @@ fn options() {
         get(vec![Segment::Index(1, Absent::Stop), key("x")], json!([1])).unwrap(),
         None
     );
-    // What has no parts is no absence.
+    // A value without parts is not absent.
     assert!(
         get(
             vec![key("a"), key("b"), Segment::Optional(true)],

@@ -1,8 +1,8 @@
 //! Steps that wait for one another.
 
-use super::dialects::reading::Draft;
-use super::finding::{Code, Note};
+use super::Draft;
 use crate::Plan;
+use crate::dynamic::finding::{Code, Note};
 use crate::plan::{Source, Template};
 use crate::resolve::describe::short;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::ops::Range;
 const MOST_NAMED: usize = 16;
 
 /// Says a cycle for each group of steps that wait for one another.
-pub(super) fn check(draft: &mut Draft, plan: &Plan) {
+pub(in crate::dynamic) fn check(draft: &mut Draft, plan: &Plan) {
     for cycle in plan.cycles() {
         let name = |step: usize| short(&plan.steps[step].id);
         let message = match &cycle[..] {
@@ -33,7 +33,7 @@ pub(super) fn check(draft: &mut Draft, plan: &Plan) {
             note = note.related(place, label);
         }
         draft.notes.push(note.help(
-            "take one of these references out, or have its value come from elsewhere".to_owned(),
+            "remove one of these references, or use a value that does not depend on it".to_owned(),
         ));
     }
 }
