@@ -57,7 +57,7 @@ impl Imports {
     }
 
     fn inside(name: &str, root: &[String]) -> Self {
-        // Tests run in the folder of their package, so lines are told as paths from there.
+        // Tests run in the folder of their package, so paths are relative to it.
         let source = source(name);
         let own = match root {
             [] => source.join("lib.rs"),

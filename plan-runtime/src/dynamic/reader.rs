@@ -249,7 +249,7 @@ impl Reader<'_> {
 
     fn type_inputs(&self, plan: &mut Plan, types: Vec<(usize, String)>) {
         for (input, type_name) in types {
-            if let Some(input) = plan.inputs.to_mut().get_mut(input) {
+            if let Some(input) = plan.inputs.get_mut(input) {
                 input.type_name = match self.profile {
                     Profile::Compat => format!("Option<{type_name}>"),
                     Profile::Strict => type_name,
@@ -311,7 +311,7 @@ impl<'t> Document<'t> {
         self.profile
     }
 
-    /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs stay as they are.
+    /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs do not change.
     pub fn check(&self, tools: &Contracts) -> Findings {
         let mut notes = Notes::default();
         fit::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);

@@ -147,7 +147,7 @@ proptest! {
             Part::Literal(around.clone().into()),
             Part::Value { value: value(), spec: "".into(), show: None },
             Part::Literal("{}".into()),
-        ].into());
+        ]);
         let args = object(vec![("alone", value()), ("inside", inside)]);
         let args: Args = resolved(&args, json!({"a": text})).unwrap();
         prop_assert_eq!(&args.alone, &text);
@@ -160,7 +160,7 @@ proptest! {
             value: reference("inbox", vec![]),
             spec: "".into(),
             show: None,
-        }].into());
+        }]);
         let expected = match &value {
             Value::String(text) => text.clone(),
             value => value.to_string(),
@@ -195,14 +195,13 @@ fn template() -> impl Strategy<Value = Template> {
     ];
     leaf.prop_recursive(4, 30, 4, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4)
-                .prop_map(|items| Template::List(items.into())),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Template::List),
             prop::collection::btree_map(name(), inner.clone(), 0..4).prop_map(|members| {
                 let entry = |(name, value): (String, Template)| Entry {
                     key: Key::Name(name.into()),
                     value,
                 };
-                Template::Object(members.into_iter().map(entry).collect::<Vec<_>>().into())
+                Template::Object(members.into_iter().map(entry).collect::<Vec<_>>())
             }),
             inner.prop_map(|value| object(vec![("=", value)])),
         ]
@@ -220,7 +219,7 @@ fn substitute(template: &Template, output: &Value) -> Value {
         Template::List(items) => items.iter().map(|item| substitute(item, output)).collect(),
         Template::Object(entries) => {
             let mut members = Map::new();
-            for entry in entries.iter() {
+            for entry in entries {
                 let value = substitute(&entry.value, output);
                 match &entry.key {
                     Key::Name(name) => members.insert(name.to_string(), value),

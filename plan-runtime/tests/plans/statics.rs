@@ -1,14 +1,14 @@
-//! A plan is a `static`: nothing runs and nothing is allocated to have it.
+//! A plan that is made in Rust: what it resolves to, how it prints, its JSON and its graph.
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Body, Computed, Entry, Input, Key, Number, Output, Part, Policy, Reference,
-    Segment, Shared, Source, Step, Tag, Template, ToolInfo,
+    Absent, Action, Computed, Input, Output, Part, Reference, Segment, Source, Step, Tag, Template,
+    ToolInfo,
 };
 use plan_runtime::resolve::{Compute, Held, ResolveError, Scope, Show, encode, resolve};
 use plan_runtime::shape::Tagging;
 use serde_json::{Value, json};
-use std::borrow::Cow::Borrowed;
+use std::sync::LazyLock;
 
 struct Doubled;
 
@@ -28,142 +28,90 @@ impl Show for Padded {
     }
 }
 
-static PLAN: Plan = Plan {
-    name: Borrowed("reply_to_latest"),
-    description: Borrowed("Replies to the most recent e-mail from a sender."),
-    inputs: Borrowed(&[
-        Input {
-            name: Borrowed("sender"),
-            type_name: Borrowed("String"),
-            description: Borrowed("Whose e-mail."),
+fn reference(source: Source, path: Vec<Segment>, written: &'static str) -> Template {
+    Template::Reference(Reference {
+        source,
+        path: path.into(),
+        written: written.into(),
+    })
+}
+
+fn key(name: &'static str) -> Segment {
+    Segment::Key(name.into(), Absent::Error)
+}
+
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    let sender = reference(Source::Input(0), vec![], "sender");
+    let args = Template::object([("filters", Template::object([("sender", sender)]))]);
+    let mut fetch = ToolInfo::new("fetch_emails");
+    fetch.description = "Finds e-mails.".into();
+    let mut inbox = Step::new("inbox", Action::call(fetch, args));
+    inbox.intent = "Find the sender's e-mails.".into();
+
+    let none = Absent::Default(|| Value::from("none"));
+    let subject = vec![
+        key("data"),
+        Segment::Index(0, Absent::Error),
+        Segment::Same,
+        Segment::Key("subject".into(), none),
+    ];
+    let subject = Template::Text(vec![
+        Part::Literal("Re: ".into()),
+        Part::Value {
+            value: reference(Source::Step(0), subject, "inbox.data[0].subject"),
+            spec: ">8".into(),
+            show: Some(&Padded),
         },
-        Input {
-            name: Borrowed("reply"),
-            type_name: Borrowed("String"),
-            description: Borrowed(""),
-        },
-    ]),
-    steps: Borrowed(&[
-        Step {
-            id: Borrowed("inbox"),
-            intent: Borrowed("Find the sender's e-mails."),
-            body: Body::Action(Action {
-                site: 0,
-                tool: Some(Shared::Static(&ToolInfo {
-                    name: Borrowed("fetch_emails"),
-                    description: Borrowed("Finds e-mails."),
-                })),
-                args: Template::Object(Borrowed(&[Entry {
-                    key: Key::Name(Borrowed("filters")),
-                    value: Template::Object(Borrowed(&[Entry {
-                        key: Key::Name(Borrowed("sender")),
-                        value: Template::Reference(Reference {
-                            source: Source::Input(0),
-                            path: Borrowed(&[]),
-                            written: Borrowed("sender"),
-                        }),
-                    }])),
-                }])),
-            }),
-            after: Borrowed(&[]),
-            needs: Borrowed(&[]),
-            policy: Shared::Static(&Policy::DEFAULT),
-        },
-        Step {
-            id: Borrowed("sent"),
-            intent: Borrowed(""),
-            body: Body::Action(Action {
-                site: 1,
-                tool: Some(Shared::Static(&ToolInfo {
-                    name: Borrowed("reply_email"),
-                    description: Borrowed(""),
-                })),
-                args: Template::Object(Borrowed(&[
-                    Entry {
-                        key: Key::Name(Borrowed("subject")),
-                        value: Template::Text(Borrowed(&[
-                            Part::Literal(Borrowed("Re: ")),
-                            Part::Value {
-                                value: Template::Reference(Reference {
-                                    source: Source::Step(0),
-                                    path: Borrowed(&[
-                                        Segment::Key(Borrowed("data"), Absent::Error),
-                                        Segment::Index(0, Absent::Error),
-                                        Segment::Same,
-                                        Segment::Key(
-                                            Borrowed("subject"),
-                                            Absent::Default(|| Value::from("none")),
-                                        ),
-                                    ]),
-                                    written: Borrowed("inbox.data[0].subject"),
-                                }),
-                                spec: Borrowed(">8"),
-                                show: Some(&Padded),
-                            },
-                        ])),
-                    },
-                    Entry {
-                        key: Key::Name(Borrowed("kind")),
-                        value: Template::Tagged(
-                            Tag::Variant(Tagging::Internal("type"), "Plain"),
-                            Borrowed(&[Template::Object(Borrowed(&[Entry {
-                                key: Key::Name(Borrowed("size")),
-                                value: Template::Number(Number::Unsigned(3)),
-                            }]))]),
-                        ),
-                    },
-                    Entry {
-                        key: Key::Name(Borrowed("twice")),
-                        value: Template::Computed(Computed {
-                            reads: Borrowed(&[Source::Step(0)]),
-                            written: Borrowed("inbox.total * 2"),
-                            compute: Some(&Doubled),
-                        }),
-                    },
-                ])),
-            }),
-            after: Borrowed(&[]),
-            needs: Borrowed(&[0]),
-            policy: Shared::Static(&Policy::DEFAULT),
-        },
-    ]),
-    output: Output {
-        type_name: Borrowed("Receipt"),
-        value: Template::Reference(Reference {
-            source: Source::Step(1),
-            path: Borrowed(&[]),
-            written: Borrowed("sent"),
-        }),
-    },
-};
+    ]);
+    let plain = Template::object([("size", 3.into())]);
+    let tag = Tag::Variant(Tagging::Internal("type"), "Plain");
+    let mut twice = Computed::new("inbox.total * 2", [Source::Step(0)]);
+    twice.compute = Some(&Doubled);
+    let sent = Step::new(
+        "sent",
+        Action::call(
+            "reply_email",
+            Template::object([
+                ("subject", subject),
+                ("kind", Template::Tagged(tag, Some(Box::new(plain)))),
+                ("twice", twice.into()),
+            ]),
+        ),
+    );
+
+    let mut plan = Plan::new("reply_to_latest");
+    plan.description = "Replies to the most recent e-mail from a sender.".into();
+    plan.inputs = vec![
+        Input::new("sender", "String"),
+        Input::new("reply", "String"),
+    ];
+    plan.inputs[0].description = "Whose e-mail.".into();
+    plan.steps = vec![inbox, sent];
+    plan.steps[1].needs = vec![0];
+    plan.output = Output::new(reference(Source::Step(1), vec![], "sent"));
+    plan.output.type_name = "Receipt".into();
+    plan
+});
 
 #[test]
-fn first_use_allocates_nothing() {
-    let mut steps = 0;
+fn looking_allocates_nothing() {
+    let plan: &Plan = &PLAN;
     let allocations = allocation_counter::measure(|| {
-        steps = PLAN.steps.len();
-        assert!(PLAN.step("sent").is_some() && PLAN.input("sender").is_some());
-        assert_eq!(PLAN.name_of(Source::Step(0)), Some("inbox"));
+        assert!(plan.step("sent").is_some() && plan.input("sender").is_some());
+        assert_eq!(plan.name_of(Source::Step(0)), Some("inbox"));
     });
-    assert_eq!((steps, allocations.count_total), (2, 0));
+    assert_eq!(allocations.count_total, 0);
 }
 
 #[test]
 fn references_allocate_nothing_on_their_way() {
     let outputs = [Some(Held::json(json!({"data": [{"id": 7}]}))), None];
     let scope = Scope::new(&PLAN, &[], &outputs);
-    static ID: Template = Template::Reference(Reference {
-        source: Source::Step(0),
-        path: Borrowed(&[
-            Segment::Key(Borrowed("data"), Absent::Error),
-            Segment::Index(0, Absent::Error),
-            Segment::Key(Borrowed("id"), Absent::Error),
-        ]),
-        written: Borrowed("inbox.data[0].id"),
-    });
+    let path = vec![key("data"), Segment::Index(0, Absent::Error), key("id")];
+    let template = reference(Source::Step(0), path, "inbox.data[0].id");
     let mut id = 0;
     let allocations =
-        allocation_counter::measure(|| id = resolve::<u32>(&ID, &scope).unwrap_or_default());
+        allocation_counter::measure(|| id = resolve::<u32>(&template, &scope).unwrap_or_default());
     assert_eq!((id, allocations.count_total), (7, 0));
 }
 
@@ -216,7 +164,7 @@ fn prints() {
 
 #[test]
 fn plan_json() {
-    let json = serde_json::to_value(&PLAN).unwrap();
+    let json = serde_json::to_value(&*PLAN).unwrap();
     assert_eq!(
         json["steps"][1]["arguments"]["object"]["subject"],
         json!({"text": ["Re: ", {"value": {"reference": {
@@ -240,8 +188,8 @@ fn plan_json() {
         json["steps"][1]["arguments"]["object"]["kind"],
         json!({"object": {"type": "Plain", "size": 3}})
     );
-    let read: Plan = serde_json::from_str(&serde_json::to_string(&PLAN).unwrap()).unwrap();
-    assert_eq!(read, PLAN);
+    let read: Plan = serde_json::from_str(&serde_json::to_string(&*PLAN).unwrap()).unwrap();
+    assert_eq!(read, *PLAN);
     assert_eq!(*read.steps[1].needs, [0]);
     assert_eq!(
         read.steps[1].references()[0].reference.written,

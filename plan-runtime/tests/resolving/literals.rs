@@ -39,10 +39,7 @@ enum Untagged {
 }
 
 fn tagged(tagging: Tagging, name: &'static str, content: Option<Template>) -> Template {
-    Template::Tagged(
-        Tag::Variant(tagging, name),
-        content.into_iter().collect::<Vec<_>>().into(),
-    )
+    Template::Tagged(Tag::Variant(tagging, name), content.map(Box::new))
 }
 
 /// The template resolves into this value, and into its JSON, and reads back from plan JSON as the same.
@@ -115,7 +112,7 @@ fn external() {
         Pair(i32, String),
         Maybe(Option<u8>),
     }
-    let pair = Template::List(vec![reference("inbox.n", vec![key("n")]), string("b")].into());
+    let pair = Template::List(vec![reference("inbox.n", vec![key("n")]), string("b")]);
     gives(
         &tagged(Tagging::External, "Pair", Some(pair)),
         &Tuple::Pair(7, "b".into()),
@@ -206,7 +203,7 @@ fn structs_of_every_kind() {
             rest,
         },
     );
-    let pair = Template::List(vec![reference("inbox.n", vec![key("n")]), string("b")].into());
+    let pair = Template::List(vec![reference("inbox.n", vec![key("n")]), string("b")]);
     gives(&pair, &(7, "b".to_owned()));
 }
 
@@ -298,7 +295,7 @@ fn options() {
         get(vec![Segment::Index(1, Absent::Stop), key("x")], json!([1])).unwrap(),
         None
     );
-    // What has no parts is no absence.
+    // A value without parts is not absent.
     assert!(
         get(
             vec![key("a"), key("b"), Segment::Optional(true)],

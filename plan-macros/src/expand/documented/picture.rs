@@ -45,7 +45,7 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
         .attr("width", wide)
         .attr("height", high)
         .attr("viewBox", format_args!("0 0 {wide} {high}"))
-        .markup("style=\"display:block;max-width:none\" role=\"group\" aria-label=\"The steps and what they need\"")
+        .markup("style=\"display:block;max-width:none\" role=\"group\" aria-label=\"The steps and their dependencies\"")
         .inside(|svg| {
             svg.markup(
                 "<defs><marker id=\"plan-tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" markerWidth=\"9\" \

@@ -108,7 +108,7 @@ fn write_given(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     });
     if !page.report.recorded.arguments {
         html.markup(
-            "<p class=\"hint\">What it was given was not recorded: that is done by \
+            "<p class=\"hint\">Its arguments were not recorded: use \
              <code>Run::capture_arguments(true)</code>.</p>",
         );
     }
@@ -165,7 +165,7 @@ fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
         (None, true) if attempt.tool.is_some() => {
             write_hint(html, "Its arguments could not be resolved.");
         }
-        (None, true) => write_hint(html, "It is computed, and is given nothing by name."),
+        (None, true) => write_hint(html, "It is computed, so it has no named arguments."),
         (None, false) => {}
     }
 }
@@ -178,9 +178,9 @@ fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     html.tag("h3").text("Gave");
     match (&report.output, page.report.recorded.outputs) {
         (Some(output), _) => html.tag("pre").attr("tabindex", 0).text(Json(output)),
-        (None, true) => write_hint(html, "It gave nothing."),
+        (None, true) => write_hint(html, "It has no output."),
         (None, false) => html.markup(
-            "<p class=\"hint\">What it gave was not recorded: that is done by <code>Run::capture_outputs(true)</code>.</p>",
+            "<p class=\"hint\">Its output was not recorded: use <code>Run::capture_outputs(true)</code>.</p>",
         ),
     }
 }

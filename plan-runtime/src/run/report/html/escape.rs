@@ -43,7 +43,7 @@ impl Display for Json<'_> {
             None => f.write_str(&text),
             Some((end, _)) => {
                 let more = text[end..].chars().count();
-                write!(f, "{}\n… and {more} characters more", &text[..end])
+                write!(f, "{}\n… and {more} more characters", &text[..end])
             }
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
         .attr("height", height)
         .attr("viewBox", format_args!("0 0 {width} {height}"))
         .attr("role", "group")
-        .attr("aria-label", "The steps and what they need");
+        .attr("aria-label", "The steps and their dependencies");
     svg.inside(|svg| {
         svg.markup(
             "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" \

@@ -78,7 +78,7 @@ impl Page<'_> {
         }
     }
 
-    /// The status as a sign, for people who cannot tell the colors apart.
+    /// The status as an icon, for people who cannot tell the colors apart.
     fn sign(&self, step: usize) -> char {
         sign(self.report.steps[step].status.name())
     }
@@ -138,13 +138,13 @@ impl Page<'_> {
         graph::write(&mut html, self);
         html.markup(
             "</div></section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>\
-             <p class=\"hint\">A bar is a step, and in it are its attempts: \
-             green ones worked, red ones failed. The run had to wait for those with a frame, the critical path.</p>",
+             <p class=\"hint\">Each bar is a step with its attempts: \
+             green ones succeeded, red ones failed. The framed steps are the critical path, which the run had to wait for.</p>",
         );
         timeline::write(&mut html, self);
         html.markup(
             "</section>\n</main><aside aria-label=\"The chosen step\">\
-             <p class=\"none\">Choose a step to see what it was given and what it gave.</p>",
+             <p class=\"none\">Choose a step to see its arguments and its output.</p>",
         );
         details::write(&mut html, self);
         html.markup("</aside></div>\n<script nonce=\"");

@@ -1,0 +1,347 @@
+//! The variables that patterns bind, as far as their text shows them.
+
+use super::{Segment, Source, Template};
+use crate::print::{is_code, literal, word};
+
+/// How long a pattern is at most that is looked at, in bytes.
+const LONGEST: usize = 4096;
+/// How many names a pattern gives at most that are told apart.
+const MOST: usize = 64;
+/// How deep `Some(…)` and parentheses are nested at most around names.
+const DEEPEST: usize = 8;
+
+/// The variables that a `for` or a condition binds, as far as its pattern shows them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bound {
+    names: Vec<Option<Box<str>>>,
+    /// Whether the local value is a list of the variables' values.
+    parts: bool,
+    /// All words of the pattern, in order: whatever its form is, it binds no other name.
+    words: Vec<Box<str>>,
+    /// Whether nobody looked at the pattern, as it is too long.
+    is_long: bool,
+}
+
+/// The name and the path that a reference with this source is written with: below patterns that bind variables, from such a variable
+/// on. `None` if a pattern binds the name to something else, so that nobody could tell what it means.
+pub(crate) fn seen<'a>(
+    source: Source,
+    name: &'a str,
+    path: &'a [Segment],
+    locals: &'a [Bound],
+) -> Option<(&'a str, &'a [Segment])> {
+    if let Source::Local(depth) = source
+        && let Some((name, rest)) = locals.get(depth).and_then(|bound| bound.start(path))
+        && !locals[depth + 1..].iter().any(|inner| inner.binds(name))
+    {
+        return Some((name, rest));
+    }
+    let is_local = matches!(source, Source::Local(_));
+    let hides = |(depth, around): (usize, &Bound)| {
+        around.binds(name) || (!is_local && super::local(depth) == name)
+    };
+    (!locals.iter().enumerate().any(hides)).then_some((name, path))
+}
+
+impl Bound {
+    /// Those of a pattern that takes apart this value, or the elements of this list. A computed value was taken apart when it was
+    /// computed.
+    pub(crate) fn pattern(pattern: &str, value: &Template) -> Self {
+        Self::of(pattern, |tokens| match value {
+            Template::Computed(_) => (together(tokens), true),
+            _ => apart(tokens),
+        })
+    }
+
+    /// Those of all patterns of a chain of conditions.
+    pub(crate) fn chain(chain: &str) -> Self {
+        let mut bound = Self::of(chain, |tokens| (together(&patterns(tokens)), true));
+        // Otherwise there is no telling where a pattern ends.
+        if !bound.is_long && is_code(chain) {
+            bound.words = words(&patterns(&tokens(chain)), true);
+        }
+        bound
+    }
+
+    fn of<'t>(
+        text: &'t str,
+        names: impl FnOnce(&[&'t str]) -> (Vec<Option<&'t str>>, bool),
+    ) -> Self {
+        if text.len() > LONGEST {
+            let is_long = true;
+            return Self {
+                is_long,
+                ..Self::default()
+            };
+        }
+        let tokens = tokens(text);
+        let (mut names, parts) = names(&tokens);
+        names.truncate(MOST);
+        Self {
+            names: names.into_iter().map(|name| name.map(Box::from)).collect(),
+            parts,
+            words: words(&tokens, is_code(text)),
+            is_long: false,
+        }
+    }
+
+    /// Whether a pattern could give this name to anything.
+    pub(crate) fn binds(&self, name: &str) -> bool {
+        let name = plain(name).trim_start_matches('@');
+        self.is_long
+            || self
+                .words
+                .binary_search_by(|word| (**word).cmp(name))
+                .is_ok()
+    }
+
+    /// The name from which a path in the local value starts, and the path from there on.
+    pub(crate) fn start<'p>(&self, path: &'p [Segment]) -> Option<(&str, &'p [Segment])> {
+        match (self.parts, path) {
+            (false, path) => Some((self.names.first()?.as_deref()?, path)),
+            (true, [Segment::Index(part, _), rest @ ..]) => {
+                Some((self.names.get(*part)?.as_deref()?, rest))
+            }
+            (true, _) => None,
+        }
+    }
+}
+
+/// The names in patterns that were taken apart, one after the other.
+fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
+    // No pattern begins so.
+    if tokens.first() == Some(&"{") {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    // The number of open brackets whose contents are not a pattern.
+    let mut depth = 0_i32;
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).map_or("", |at| tokens[at]);
+        let after = tokens.get(at + 1).copied().unwrap_or_default();
+        let opens = nests(token) > 0 && (*token == "<" || matches!(before, "!" | "const"));
+        if depth > 0 || opens {
+            depth += nests(token);
+            continue;
+        }
+        // A path, a struct, a macro, or a field whose pattern follows.
+        let leads = ["::", "(", "{", "!", ":"].contains(&after) || before == "::";
+        let name = match after {
+            // A name before `@` is a variable, not a constant.
+            "@" if is_identifier(token) => Some(plain(token)),
+            _ => name(token),
+        };
+        names.extend(name.filter(|_| !leads).map(Some));
+    }
+    names
+}
+
+/// The name of the whole value, or else those of a tuple's parts and `true`.
+fn apart<'t>(mut tokens: &[&'t str]) -> (Vec<Option<&'t str>>, bool) {
+    for _ in 0..DEEPEST {
+        let some = tokens.strip_prefix(&["Some"]);
+        let inside = match (tokens, enclosed(some.unwrap_or(tokens))) {
+            ([one], _) => return (vec![name(one)], false),
+            (_, Some(inside)) => inside,
+            (_, None) => break,
+        };
+        let mut elements = elements(inside);
+        if elements.len() > 1 && elements.last().is_some_and(|last| last.is_empty()) {
+            elements.pop();
+        } else if elements.len() == 1 {
+            tokens = inside;
+            continue;
+        }
+        let is_rest = |element: &&[&str]| element.contains(&".") || element.is_empty();
+        if some.is_some() || elements.len() > MOST || elements.iter().any(is_rest) {
+            break;
+        }
+        let only = |name: &&str| tokens.iter().filter(|token| *token == name).count() == 1;
+        let names = elements.iter().map(|element| match element {
+            [one] => name(one).filter(only),
+            _ => None,
+        });
+        return (names.collect(), true);
+    }
+    (Vec::new(), false)
+}
+
+/// What is in the parentheses around all of these.
+fn enclosed<'s, 't>(tokens: &'s [&'t str]) -> Option<&'s [&'t str]> {
+    let [inside @ .., ")"] = tokens.strip_prefix(&["("])? else {
+        return None;
+    };
+    let mut depth = 0_i32;
+    let closes = |token: &&str| {
+        depth += nests(token);
+        depth < 0
+    };
+    (!inside.iter().any(closes)).then_some(inside)
+}
+
+/// What commas part that are in no brackets.
+fn elements<'s, 't>(tokens: &'s [&'t str]) -> Vec<&'s [&'t str]> {
+    let mut depth = 0_i32;
+    let parts = |token: &&str| {
+        depth += nests(token);
+        depth == 0 && *token == ","
+    };
+    tokens.split(parts).collect()
+}
+
+fn nests(token: &str) -> i32 {
+    match token {
+        "(" | "[" | "{" | "<" => 1,
+        ")" | "]" | "}" | ">" => -1,
+        _ => 0,
+    }
+}
+
+/// What is between each `let` and the `=` after its pattern, with commas between them.
+fn patterns<'t>(chain: &[&'t str]) -> Vec<&'t str> {
+    let mut patterns = Vec::new();
+    let mut depth = None;
+    for token in chain {
+        match (*token, &mut depth) {
+            ("let", None) => depth = Some(0_i32),
+            ("=", Some(0)) => {
+                depth = None;
+                patterns.push(",");
+            }
+            (token, Some(depth)) => {
+                *depth += nests(token);
+                patterns.push(token);
+            }
+            (_, None) => {}
+        }
+    }
+    patterns
+}
+
+/// The name that a token of a pattern binds, if it does. What begins with a capital letter is a constant.
+fn name(token: &str) -> Option<&str> {
+    let starts = |c: char| c == '_' || c.is_lowercase();
+    let is_raw = token.starts_with("r#");
+    (is_identifier(token) && (is_raw || token.starts_with(starts))).then(|| plain(token))
+}
+
+/// Whether this is a name, and no keyword that a pattern has.
+fn is_identifier(token: &str) -> bool {
+    const OTHERS: [&str; 11] = [
+        "_", "ref", "mut", "box", "let", "true", "false", "const", "crate", "self", "super",
+    ];
+    let plain = plain(token);
+    plain.starts_with(|c: char| c == '_' || c.is_alphabetic())
+        && plain.chars().all(is_part)
+        && !OTHERS.contains(&token)
+}
+
+/// Without the `r#` of a raw identifier.
+fn plain(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
+pub(super) fn is_part(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}
+
+/// All words in these, in order: as Rust reads them, and as the names of steps are written.
+fn words(tokens: &[&str], has_strings: bool) -> Vec<Box<str>> {
+    let tokens = tokens
+        .iter()
+        .filter(|token| !(has_strings && literal(token).is_some()));
+    let readings = |token: &&str| {
+        let whole = token.contains(['-', '$']).then_some(*token);
+        let words = token.split(|c| !is_part(c)).chain(whole);
+        // A word that begins with a digit is not a name. As the name of a step, it is written in quotes.
+        let words = words.filter(|word| !word.is_empty() && !word.starts_with(char::is_numeric));
+        words.map(Box::from).collect::<Vec<Box<str>>>()
+    };
+    let mut words: Vec<Box<str>> = tokens.flat_map(readings).collect();
+    words.sort_unstable();
+    words.dedup();
+    words.shrink_to_fit();
+    words
+}
+
+/// Names, literals, `::`, and other punctuation.
+fn tokens(mut text: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    loop {
+        text = text.trim_start();
+        let Some(first) = text.chars().next() else {
+            return tokens;
+        };
+        let name = text.strip_prefix("r#").map_or("", word);
+        let length = match literal(text) {
+            Some(length) if length > 0 => length,
+            _ if !name.is_empty() => "r#".len() + name.len(),
+            _ => match named(text) {
+                0 => ["::", "==", "=>", "->", "..=", "<=", ">=", "!="]
+                    .iter()
+                    .find(|sign| text.starts_with(**sign))
+                    .map_or(first.len_utf8(), |sign| sign.len()),
+                length => length,
+            },
+        };
+        let (token, rest) = text.split_at(length);
+        tokens.push(token);
+        text = rest;
+    }
+}
+
+/// The length of the name that a text begins with, as steps have them: `my-step`.
+fn named(text: &str) -> usize {
+    let mut rest = word(text.trim_start_matches('$'));
+    let mut length = text.len() - text.trim_start_matches('$').len() + rest.len();
+    while !rest.is_empty() {
+        let signs = &text[length..];
+        let after = signs.trim_start_matches(['-', '$']);
+        rest = word(after);
+        if rest.is_empty() || after.len() == signs.len() {
+            break;
+        }
+        length += signs.len() - after.len() + rest.len();
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Absent, Computed, written};
+
+    fn path(text: &str) -> Vec<Segment> {
+        let tokens = text.split_whitespace().map(str::to_owned);
+        tokens
+            .map(|token| Segment::of_token(token, Absent::Error))
+            .collect()
+    }
+
+    #[test]
+    fn names_of_patterns() {
+        let computed = Template::Computed(Computed {
+            reads: Vec::new(),
+            written: "x".into(),
+            compute: None,
+        });
+        let start = |bound: &Bound, way: &str| {
+            let path = path(way);
+            let found = bound.start(&path);
+            found.map(|(name, rest)| written(name, rest))
+        };
+        let whole = Bound::pattern("mail", &Template::Null);
+        assert_eq!(start(&whole, "0 id").as_deref(), Some("mail[0].id"));
+        let some = Bound::pattern("Some(to)", &Template::Null);
+        assert_eq!(start(&some, "").as_deref(), Some("to"));
+        let pair = Bound::pattern("(_, value)", &Template::Null);
+        assert_eq!(start(&pair, "1 id").as_deref(), Some("value.id"));
+        assert_eq!(start(&pair, "0"), None);
+        let parts = Bound::pattern("Point { x: a, r#type, .. }", &computed);
+        assert_eq!(start(&parts, "1").as_deref(), Some("type"));
+        let chain = Bound::chain("k == \"let z\" && let Some(a) = &b && let [c, ..] = d");
+        assert_eq!(start(&chain, "0").as_deref(), Some("a"));
+        assert_eq!(start(&chain, "1 x").as_deref(), Some("c.x"));
+        assert_eq!(start(&chain, "2"), None);
+    }
+}
