@@ -2,19 +2,16 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Body, Branch, Condition, For, Input, Number, Optional, Output, Policy,
-    Reference, Segment, Shared, Source, Step, Template, ToolInfo,
+    Action, Body, Branch, Condition, For, Input, Number, Optional, Output, Policy, Reference,
+    Shared, Source, Step, Template, ToolInfo,
 };
 use serde_json::json;
-use std::borrow::Cow::Borrowed;
+use std::borrow::Cow::{Borrowed, Owned};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-const fn reference(source: Source, path: &'static [Segment], written: &'static str) -> Template {
-    Template::Reference(Reference {
-        source,
-        path: Borrowed(path),
-        written: Borrowed(written),
-    })
+fn reference(reference: Reference, written: &str) -> Template {
+    Template::Reference(reference.written(written))
 }
 
 const fn tool(name: &'static str) -> ToolInfo {
@@ -23,8 +20,6 @@ const fn tool(name: &'static str) -> ToolInfo {
         description: Borrowed(""),
     }
 }
-
-const TO: [Segment; 1] = [Segment::Key(Borrowed("to"), Absent::Error)];
 
 static FETCH: ToolInfo = tool("fetch");
 static PHONE: ToolInfo = tool("phone");
@@ -40,22 +35,22 @@ const fn call(site: usize, tool: &'static ToolInfo, args: Template) -> Body {
 }
 
 /// Policies are written as differences, with and without a fallback.
-static PLAN: Plan = Plan {
+static PLAN: LazyLock<Plan> = LazyLock::new(|| Plan {
     name: Borrowed("flow"),
     description: Borrowed(""),
-    inputs: Borrowed(&[Input {
+    inputs: Owned(vec![Input {
         name: Borrowed("urgent"),
         type_name: Borrowed("bool"),
         description: Borrowed(""),
     }]),
-    steps: Borrowed(&[
+    steps: Owned(vec![
         Step {
             id: Borrowed("inbox"),
             intent: Borrowed("Find them."),
-            body: call(0, &FETCH, Template::Object(Borrowed(&[]))),
-            after: Borrowed(&[]),
-            needs: Borrowed(&[]),
-            policy: Shared::Static(&Policy {
+            body: call(0, &FETCH, Template::Object(Owned(vec![]))),
+            after: Owned(vec![]),
+            needs: Owned(vec![]),
+            policy: Shared::from(Policy {
                 attempts: 5,
                 backoff: Duration::from_millis(200),
                 max: Duration::from_secs(10),
@@ -68,20 +63,27 @@ static PLAN: Plan = Plan {
         Step {
             id: Borrowed("sent"),
             intent: Borrowed("Answer each."),
-            body: Body::For(Borrowed(&[For {
+            body: Body::For(Owned(vec![For {
                 pattern: Borrowed("mail"),
-                list: reference(Source::Step(0), &[], "inbox"),
-                body: Body::If(Borrowed(&[
+                list: reference(Reference::new(Source::Step(0)), "inbox"),
+                body: Body::If(Owned(vec![
                     Branch {
-                        condition: Condition::Holds(reference(Source::Input(0), &[], "urgent")),
-                        body: call(1, &PHONE, reference(Source::Local(0), &[], "mail")),
+                        condition: Condition::Holds(reference(
+                            Reference::new(Source::Input(0)),
+                            "urgent",
+                        )),
+                        body: call(
+                            1,
+                            &PHONE,
+                            reference(Reference::new(Source::Local(0)), "mail"),
+                        ),
                     },
                     Branch {
                         condition: Condition::Binds {
                             pattern: Borrowed("Some(to)"),
-                            value: reference(Source::Local(0), &TO, "mail.to"),
+                            value: reference(Reference::new(Source::Local(0)).key("to"), "mail.to"),
                         },
-                        body: call(2, &REPLY, reference(Source::Local(1), &[], "to")),
+                        body: call(2, &REPLY, reference(Reference::new(Source::Local(1)), "to")),
                     },
                     Branch {
                         condition: Condition::Always,
@@ -93,9 +95,9 @@ static PLAN: Plan = Plan {
                     },
                 ])),
             }])),
-            after: Borrowed(&[]),
-            needs: Borrowed(&[0]),
-            policy: Shared::Static(&Policy {
+            after: Owned(vec![]),
+            needs: Owned(vec![0]),
+            policy: Shared::from(Policy {
                 optional: Optional::Each,
                 concurrency: Some(4),
                 ..Policy::DEFAULT
@@ -104,11 +106,15 @@ static PLAN: Plan = Plan {
         Step {
             id: Borrowed("count"),
             intent: Borrowed(""),
-            body: call(4, &COUNT, reference(Source::Step(1), &[], "sent")),
-            after: Borrowed(&[]),
-            needs: Borrowed(&[0, 1]),
-            policy: Shared::Static(&Policy {
-                fallback: Some(reference(Source::Step(0), &[], "inbox")),
+            body: call(
+                4,
+                &COUNT,
+                reference(Reference::new(Source::Step(1)), "sent"),
+            ),
+            after: Owned(vec![]),
+            needs: Owned(vec![0, 1]),
+            policy: Shared::from(Policy {
+                fallback: Some(reference(Reference::new(Source::Step(0)), "inbox")),
                 ..Policy::DEFAULT
             }),
         },
@@ -117,7 +123,7 @@ static PLAN: Plan = Plan {
         type_name: Borrowed("u64"),
         value: Template::Number(Number::Unsigned(1)),
     },
-};
+});
 
 #[test]
 fn prints_as_it_would_be_written() {
@@ -159,7 +165,7 @@ fn plan_json() {
     let step = |id: &str| json!({"reference": {"step": id, "pointer": ""}});
     let local =
         |depth: usize, pointer: &str| json!({"reference": {"local": depth, "pointer": pointer}});
-    let json = serde_json::to_value(&PLAN).unwrap();
+    let json = serde_json::to_value(&*PLAN).unwrap();
     assert_eq!(
         json["steps"],
         json!([
@@ -189,7 +195,7 @@ fn plan_json() {
         ])
     );
     let read: Plan = serde_json::from_str(&json.to_string()).unwrap();
-    assert_eq!(read, PLAN);
+    assert_eq!(read, *PLAN);
     assert_eq!(read.to_string(), PLAN.to_string());
     for (read, step) in read.steps.iter().zip(PLAN.steps.iter()) {
         assert_eq!(read.needs, step.needs);
@@ -209,7 +215,7 @@ fn what_a_step_refers_to() {
     let uses = sent.references();
     let uses: Vec<_> = uses
         .iter()
-        .map(|it| (it.place.as_str(), &*it.reference.written))
+        .map(|it| (it.place.as_str(), it.reference.written.as_deref().unwrap()))
         .collect();
     let expected = [
         ("in", "inbox"),

@@ -7,7 +7,7 @@ use plan_runtime::plan::{Entry, Key, Number, Part, Segment, Template};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use support::{key, object, reference, resolved};
+use support::{each, key, object, reference, resolved};
 
 fn text() -> impl Strategy<Value = String> {
     let tricky = prop::sample::select(vec![
@@ -180,7 +180,7 @@ proptest! {
     #[test]
     fn each_is_a_list(items in prop::collection::vec(prop::collection::vec(value(), 0..4), 0..4)) {
         let output = json!({"rows": items.iter().map(|row| json!({"cells": row.iter().map(|v| json!({"v": v})).collect::<Vec<_>>()})).collect::<Vec<_>>()});
-        let template = reference("inbox.rows[..].cells[..].v", vec![key("rows"), Segment::Each, key("cells"), Segment::Each, key("v")]);
+        let template = reference("inbox.rows[..].cells[..].v", vec![key("rows"), each(), key("cells"), each(), key("v")]);
         prop_assert_eq!(resolved::<Vec<Vec<Value>>>(&template, output).unwrap(), items);
     }
 }

@@ -3,12 +3,13 @@
 use plan_runtime::Plan;
 use plan_runtime::plan::{
     Absent, Action, Body, Computed, Entry, Input, Key, Number, Output, Part, Policy, Reference,
-    Segment, Shared, Source, Step, Tag, Template, ToolInfo,
+    Shared, Source, Step, Tag, Template, ToolInfo,
 };
 use plan_runtime::resolve::{Compute, Held, ResolveError, Scope, Show, encode, resolve};
 use plan_runtime::shape::Tagging;
 use serde_json::{Value, json};
-use std::borrow::Cow::Borrowed;
+use std::borrow::Cow::{Borrowed, Owned};
+use std::sync::LazyLock;
 
 struct Doubled;
 
@@ -28,10 +29,10 @@ impl Show for Padded {
     }
 }
 
-static PLAN: Plan = Plan {
+static PLAN: LazyLock<Plan> = LazyLock::new(|| Plan {
     name: Borrowed("reply_to_latest"),
     description: Borrowed("Replies to the most recent e-mail from a sender."),
-    inputs: Borrowed(&[
+    inputs: Owned(vec![
         Input {
             name: Borrowed("sender"),
             type_name: Borrowed("String"),
@@ -43,7 +44,7 @@ static PLAN: Plan = Plan {
             description: Borrowed(""),
         },
     ]),
-    steps: Borrowed(&[
+    steps: Owned(vec![
         Step {
             id: Borrowed("inbox"),
             intent: Borrowed("Find the sender's e-mails."),
@@ -53,20 +54,18 @@ static PLAN: Plan = Plan {
                     name: Borrowed("fetch_emails"),
                     description: Borrowed("Finds e-mails."),
                 })),
-                args: Template::Object(Borrowed(&[Entry {
+                args: Template::Object(Owned(vec![Entry {
                     key: Key::Name(Borrowed("filters")),
-                    value: Template::Object(Borrowed(&[Entry {
+                    value: Template::Object(Owned(vec![Entry {
                         key: Key::Name(Borrowed("sender")),
-                        value: Template::Reference(Reference {
-                            source: Source::Input(0),
-                            path: Borrowed(&[]),
-                            written: Borrowed("sender"),
-                        }),
+                        value: Template::Reference(
+                            Reference::new(Source::Input(0)).written("sender"),
+                        ),
                     }])),
                 }])),
             }),
-            after: Borrowed(&[]),
-            needs: Borrowed(&[]),
+            after: Owned(vec![]),
+            needs: Owned(vec![]),
             policy: Shared::Static(&Policy::DEFAULT),
         },
         Step {
@@ -78,25 +77,20 @@ static PLAN: Plan = Plan {
                     name: Borrowed("reply_email"),
                     description: Borrowed(""),
                 })),
-                args: Template::Object(Borrowed(&[
+                args: Template::Object(Owned(vec![
                     Entry {
                         key: Key::Name(Borrowed("subject")),
-                        value: Template::Text(Borrowed(&[
+                        value: Template::Text(Owned(vec![
                             Part::Literal(Borrowed("Re: ")),
                             Part::Value {
-                                value: Template::Reference(Reference {
-                                    source: Source::Step(0),
-                                    path: Borrowed(&[
-                                        Segment::Key(Borrowed("data"), Absent::Error),
-                                        Segment::Index(0, Absent::Error),
-                                        Segment::Same,
-                                        Segment::Key(
-                                            Borrowed("subject"),
-                                            Absent::Default(|| Value::from("none")),
-                                        ),
-                                    ]),
-                                    written: Borrowed("inbox.data[0].subject"),
-                                }),
+                                value: Template::Reference(
+                                    Reference::new(Source::Step(0))
+                                        .key("data")
+                                        .index(0)
+                                        .key("subject")
+                                        .absent(Absent::Default(Box::new(json!("none"))))
+                                        .written("inbox.data[0].subject"),
+                                ),
                                 spec: Borrowed(">8"),
                                 show: Some(&Padded),
                             },
@@ -106,7 +100,7 @@ static PLAN: Plan = Plan {
                         key: Key::Name(Borrowed("kind")),
                         value: Template::Tagged(
                             Tag::Variant(Tagging::Internal("type"), "Plain"),
-                            Borrowed(&[Template::Object(Borrowed(&[Entry {
+                            Owned(vec![Template::Object(Owned(vec![Entry {
                                 key: Key::Name(Borrowed("size")),
                                 value: Template::Number(Number::Unsigned(3)),
                             }]))]),
@@ -115,31 +109,27 @@ static PLAN: Plan = Plan {
                     Entry {
                         key: Key::Name(Borrowed("twice")),
                         value: Template::Computed(Computed {
-                            reads: Borrowed(&[Source::Step(0)]),
+                            reads: Owned(vec![Source::Step(0)]),
                             written: Borrowed("inbox.total * 2"),
                             compute: Some(&Doubled),
                         }),
                     },
                 ])),
             }),
-            after: Borrowed(&[]),
-            needs: Borrowed(&[0]),
+            after: Owned(vec![]),
+            needs: Owned(vec![0]),
             policy: Shared::Static(&Policy::DEFAULT),
         },
     ]),
     output: Output {
         type_name: Borrowed("Receipt"),
-        value: Template::Reference(Reference {
-            source: Source::Step(1),
-            path: Borrowed(&[]),
-            written: Borrowed("sent"),
-        }),
+        value: Template::Reference(Reference::new(Source::Step(1)).written("sent")),
     },
-};
+});
 
 #[test]
 fn first_use_allocates_nothing() {
-    let mut steps = 0;
+    let mut steps = LazyLock::force(&PLAN).steps.len();
     let allocations = allocation_counter::measure(|| {
         steps = PLAN.steps.len();
         assert!(PLAN.step("sent").is_some() && PLAN.input("sender").is_some());
@@ -152,18 +142,14 @@ fn first_use_allocates_nothing() {
 fn references_allocate_nothing_on_their_way() {
     let outputs = [Some(Held::json(json!({"data": [{"id": 7}]}))), None];
     let scope = Scope::new(&PLAN, &[], &outputs);
-    static ID: Template = Template::Reference(Reference {
-        source: Source::Step(0),
-        path: Borrowed(&[
-            Segment::Key(Borrowed("data"), Absent::Error),
-            Segment::Index(0, Absent::Error),
-            Segment::Key(Borrowed("id"), Absent::Error),
-        ]),
-        written: Borrowed("inbox.data[0].id"),
-    });
+    let id = Reference::new(Source::Step(0))
+        .key("data")
+        .index(0)
+        .key("id");
+    let template = Template::Reference(id);
     let mut id = 0;
     let allocations =
-        allocation_counter::measure(|| id = resolve::<u32>(&ID, &scope).unwrap_or_default());
+        allocation_counter::measure(|| id = resolve::<u32>(&template, &scope).unwrap_or_default());
     assert_eq!((id, allocations.count_total), (7, 0));
 }
 
@@ -216,7 +202,7 @@ fn prints() {
 
 #[test]
 fn plan_json() {
-    let json = serde_json::to_value(&PLAN).unwrap();
+    let json = serde_json::to_value(&*PLAN).unwrap();
     assert_eq!(
         json["steps"][1]["arguments"]["object"]["subject"],
         json!({"text": ["Re: ", {"value": {"reference": {
@@ -240,11 +226,11 @@ fn plan_json() {
         json["steps"][1]["arguments"]["object"]["kind"],
         json!({"object": {"type": "Plain", "size": 3}})
     );
-    let read: Plan = serde_json::from_str(&serde_json::to_string(&PLAN).unwrap()).unwrap();
-    assert_eq!(read, PLAN);
+    let read: Plan = serde_json::from_str(&serde_json::to_string(&*PLAN).unwrap()).unwrap();
+    assert_eq!(read, *PLAN);
     assert_eq!(*read.steps[1].needs, [0]);
     assert_eq!(
-        read.steps[1].references()[0].reference.written,
+        read.steps[1].references()[0].reference.to_string(),
         "inbox.data[0].subject.or(\"none\")"
     );
 }
@@ -266,8 +252,8 @@ fn graph() {
     );
     let uses = PLAN.steps[0].references();
     assert_eq!(
-        (uses[0].place.as_str(), uses[0].reference.written.as_ref()),
-        ("filters.sender", "sender")
+        (uses[0].place.as_str(), uses[0].reference.to_string()),
+        ("filters.sender", "sender".to_owned())
     );
     assert_eq!(PLAN.steps[1].reads(), [Source::Step(0)]);
 }

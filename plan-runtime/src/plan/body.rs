@@ -6,28 +6,19 @@ use std::borrow::Cow;
 /// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
 ///
 /// ```
-/// use plan_runtime::plan::{Action, Body, For, Number, Reference, Source, Template};
-/// use std::borrow::Cow::Borrowed;
+/// use plan_runtime::plan::{Action, Body, For, Reference, Source, Template};
 ///
 /// // for id in ids { id }
-/// static EACH: Body = Body::For(Borrowed(&[For {
-///     pattern: Borrowed("id"),
-///     list: Template::Reference(Reference {
-///         source: Source::Input(0),
-///         path: Borrowed(&[]),
-///         written: Borrowed("ids"),
-///     }),
+/// let each = Body::For(vec![For {
+///     pattern: "id".into(),
+///     list: Template::Reference(Reference::new(Source::Input(0)).written("ids")),
 ///     body: Body::Action(Action {
 ///         site: 0,
 ///         tool: None,
-///         args: Template::Reference(Reference {
-///             source: Source::Local(0),
-///             path: Borrowed(&[]),
-///             written: Borrowed("id"),
-///         }),
+///         args: Template::Reference(Reference::new(Source::Local(0)).written("id")),
 ///     }),
-/// }]));
-/// assert_eq!(EACH.actions().len(), 1);
+/// }].into());
+/// assert_eq!(each.actions().len(), 1);
 /// ```
 #[derive(Clone, Debug)]
 pub enum Body {

@@ -3,8 +3,8 @@
 use super::support::Driven;
 use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::{
-    Absent, Action, Body, Computed, Entry, Input, Key, Output, Plan, Policy, Reference, Segment,
-    Shared, Source, Step, Template, ToolInfo,
+    Action, Body, Computed, Entry, Input, Key, Output, Plan, Policy, Reference, Shared, Source,
+    Step, Template, ToolInfo,
 };
 use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
 use plan_runtime::shape::TypeShape;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::future::Future;
+use std::sync::LazyLock;
 
 #[derive(Serialize, Deserialize)]
 struct FetchEmails {
@@ -108,8 +109,6 @@ impl Compute for Subject {
 }
 
 impl ReplyToLatest {
-    const PLAN: &'static Plan = &PLAN;
-
     fn run<A>(self, app: &A) -> Run<'_, A, Receipt>
     where
         A: ?Sized + Sync,
@@ -135,7 +134,7 @@ impl ReplyToLatest {
                 Held::value(self.reply, false)?,
             ])
         };
-        Run::new(Self::PLAN, inputs(), app, start::<A>)
+        Run::new(&PLAN, inputs(), app, start::<A>)
     }
 }
 
@@ -163,25 +162,21 @@ const fn text(text: &'static str) -> Cow<'static, str> {
     Cow::Borrowed(text)
 }
 
-const fn reference(source: Source, path: &'static [Segment], written: &'static str) -> Template {
-    Template::Reference(Reference {
-        source,
-        path: Cow::Borrowed(path),
-        written: text(written),
-    })
+fn reference(reference: Reference, written: &str) -> Template {
+    Template::Reference(reference.written(written))
 }
 
-const fn entry(name: &'static str, value: Template) -> Entry {
+fn entry(name: &'static str, value: Template) -> Entry {
     Entry {
         key: Key::Name(text(name)),
         value,
     }
 }
 
-static PLAN: Plan = Plan {
+static PLAN: LazyLock<Plan> = LazyLock::new(|| Plan {
     name: text("reply_to_latest"),
     description: text(""),
-    inputs: Cow::Borrowed(&[
+    inputs: Cow::Owned(vec![
         Input {
             name: text("sender"),
             type_name: text("String"),
@@ -193,22 +188,23 @@ static PLAN: Plan = Plan {
             description: text(""),
         },
     ]),
-    steps: Cow::Borrowed(&[
+    steps: Cow::Owned(vec![
         Step {
             id: text("inbox"),
             intent: text(""),
             body: Body::Action(Action {
                 site: 0,
-                tool: Some(Shared::Static(&ToolInfo {
+                tool: Some(Shared::from(ToolInfo {
                     name: text(FetchEmails::NAME),
                     description: text(FetchEmails::DESCRIPTION),
                 })),
-                args: Template::Object(Cow::Borrowed(
-                    const { &[entry("sender", reference(Source::Input(0), &[], "sender"))] },
-                )),
+                args: Template::Object(Cow::Owned(vec![entry(
+                    "sender",
+                    reference(Reference::new(Source::Input(0)), "sender"),
+                )])),
             }),
-            after: Cow::Borrowed(&[]),
-            needs: Cow::Borrowed(&[]),
+            after: Cow::Owned(vec![]),
+            needs: Cow::Owned(vec![]),
             policy: Shared::Static(&Policy::DEFAULT),
         },
         Step {
@@ -218,13 +214,13 @@ static PLAN: Plan = Plan {
                 site: 1,
                 tool: None,
                 args: Template::Computed(Computed {
-                    reads: Cow::Borrowed(&[Source::Step(0)]),
+                    reads: Cow::Owned(vec![Source::Step(0)]),
                     written: text("inbox.data[0].subject.to_uppercase()"),
                     compute: Some(&Subject),
                 }),
             }),
-            after: Cow::Borrowed(&[]),
-            needs: Cow::Borrowed(&[0]),
+            after: Cow::Owned(vec![]),
+            needs: Cow::Owned(vec![0]),
             policy: Shared::Static(&Policy::DEFAULT),
         },
         Step {
@@ -232,40 +228,31 @@ static PLAN: Plan = Plan {
             intent: text(""),
             body: Body::Action(Action {
                 site: 2,
-                tool: Some(Shared::Static(&ToolInfo {
+                tool: Some(Shared::from(ToolInfo {
                     name: text(ReplyEmail::NAME),
                     description: text(ReplyEmail::DESCRIPTION),
                 })),
-                args: Template::Object(Cow::Borrowed(
-                    const {
-                        &[
-                            entry("subject", reference(Source::Step(1), &[], "subject")),
-                            entry("body", reference(Source::Input(1), &[], "reply")),
-                        ]
-                    },
-                )),
+                args: Template::Object(Cow::Owned(vec![
+                    entry(
+                        "subject",
+                        reference(Reference::new(Source::Step(1)), "subject"),
+                    ),
+                    entry("body", reference(Reference::new(Source::Input(1)), "reply")),
+                ])),
             }),
-            after: Cow::Borrowed(&[]),
-            needs: Cow::Borrowed(&[1]),
+            after: Cow::Owned(vec![]),
+            needs: Cow::Owned(vec![1]),
             policy: Shared::Static(&Policy::DEFAULT),
         },
     ]),
     output: Output {
         type_name: text("Receipt"),
-        value: Template::Object(Cow::Borrowed(
-            const {
-                &[entry(
-                    "sent",
-                    reference(
-                        Source::Step(2),
-                        &[Segment::Key(Cow::Borrowed("sent"), Absent::Error)],
-                        "sent.sent",
-                    ),
-                )]
-            },
-        )),
+        value: Template::Object(Cow::Owned(vec![entry(
+            "sent",
+            reference(Reference::new(Source::Step(2)).key("sent"), "sent.sent"),
+        )])),
     },
-};
+});
 
 fn reply() -> ReplyToLatest {
     ReplyToLatest {

@@ -350,10 +350,10 @@ pub(in crate::dynamic) fn outputs(
         let id = steps.get(index)?.id.clone();
         Some(Entry {
             key: Key::Name(id.clone()),
-            value: Template::Reference(Reference {
-                source: From::Step(index),
-                path: Cow::Borrowed(&[]),
-                written: crate::plan::written(&id, &[]).into(),
+            value: Template::Reference({
+                let whole = Reference::new(From::Step(index));
+                let written = crate::plan::written(&id, whole.path());
+                whole.written(written)
             }),
         })
     };
