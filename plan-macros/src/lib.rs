@@ -23,7 +23,6 @@ mod options;
 mod parse;
 mod report;
 mod shape;
-mod similar;
 mod tool;
 
 use proc_macro::TokenStream;

@@ -1,7 +1,7 @@
 //! `key = value` pairs in an attribute.
 
 use crate::report::Report;
-use crate::similar::similar;
+use plan_graph::similar;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};

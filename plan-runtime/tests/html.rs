@@ -194,8 +194,8 @@ fn plans_without_steps_and_plans_that_cannot_run() {
     let mut round = plan(
         json!({"name": "round", "steps": [step("a", json!({}), &[]), step("b", json!({}), &["a"])]}),
     );
-    let steps = round.steps.to_mut();
-    steps[0].needs = vec![0, 1, 9].into();
+    let steps = &mut round.steps;
+    steps[0].needs = vec![0, 1, 9];
     let html = page("round", &run(&round, true));
     assert_eq!(html.matches("<a class=\"node not-started").count(), 2);
 }

@@ -3,6 +3,7 @@
 //! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, this test says so and does nothing. By default a
 //! sample of the plans is checked; `PLAN_CORPUS=all` checks all of them, and `PLAN_CORPUS=time` measures how long rustc takes for a step.
 
+mod checks;
 mod dialects;
 mod forms;
 mod mistakes;

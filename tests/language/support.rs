@@ -1,4 +1,9 @@
 //! Tools and types that the plans of these tests use.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "some other tests use a part of this"
+)]
 
 use plan_runtime::plan::Template;
 use plan_runtime::{Call, Plan, Result, Run, Shape, Tool, tool};

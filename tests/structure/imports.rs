@@ -20,7 +20,7 @@ const QUOTES: [&str; 4] = [
 
 /// The top-level modules of a crate, and the paths by which they name each other.
 #[derive(Default)]
-pub struct Imports {
+pub(crate) struct Imports {
     pub modules: Vec<String>,
     /// From which module to which, with the file, the line and the text of each path that leads there.
     pub edges: BTreeMap<(usize, usize), Vec<String>>,
@@ -30,7 +30,7 @@ pub struct Imports {
 
 impl Imports {
     /// The imports of the crate in this folder of the workspace.
-    pub fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         // Tests run in the folder of their package, so lines are told as paths from there.
         let source = Path::new(name).join("src");
         let mut imports = Self::of_root(&parse(&source.join("lib.rs")));
@@ -54,7 +54,7 @@ impl Imports {
     }
 
     /// Its modules and re-exports, without any edge.
-    pub fn of_root(root: &File) -> Self {
+    pub(crate) fn of_root(root: &File) -> Self {
         let mut imports = Self::default();
         for item in &root.items {
             if let Item::Mod(module) = item
@@ -77,7 +77,7 @@ impl Imports {
     }
 
     /// Reads code that is part of a top-level module.
-    pub fn read(&mut self, module: &str, code: &File) {
+    pub(crate) fn read(&mut self, module: &str, code: &File) {
         let (module, inside) = (self.module(module), vec![module.to_owned()]);
         let path = PathBuf::new();
         Reader {
@@ -95,13 +95,13 @@ impl Imports {
     }
 
     /// The place of a module in `modules`.
-    pub fn module(&self, name: &str) -> usize {
+    pub(crate) fn module(&self, name: &str) -> usize {
         self.position(name)
             .unwrap_or_else(|| panic!("there is no module `{name}`"))
     }
 
     /// A cycle of modules, with the paths that make it one.
-    pub fn lines(&self, cycle: &[usize]) -> String {
+    pub(crate) fn lines(&self, cycle: &[usize]) -> String {
         let mut text = String::new();
         for (from, to) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
             text += &format!(
@@ -226,7 +226,7 @@ impl Reader<'_> {
     fn tree(&mut self, tree: &UseTree) {
         let mut paths = Vec::new();
         each(tree, &mut Vec::new(), &mut |path, _| {
-            paths.push(path.to_vec())
+            paths.push(path.to_vec());
         });
         paths.iter().for_each(|path| self.path(path));
     }

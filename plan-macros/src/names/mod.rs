@@ -11,7 +11,7 @@ pub(crate) use resolve::resolve;
 
 use crate::ast::{Body, Bound, Branch, Condition, Plan};
 use crate::report::Report;
-use crate::similar::similar;
+use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 use syn::ext::IdentExt;

@@ -6,7 +6,7 @@ use crate::ast::{Body, Optional, Policy};
 use crate::docs;
 use crate::options;
 use crate::report::Report;
-use crate::similar::similar;
+use plan_graph::similar;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::time::Duration;
 use syn::parse::{ParseStream, Parser};

@@ -388,7 +388,7 @@ impl<'a, App: ?Sized> Found<'a, App> {
             };
             by_site.push(tool);
         };
-        for step in plan.steps.iter() {
+        for step in &plan.steps {
             step.body.visit(&mut |part| {
                 lacks.code |= !has_code(part.template());
                 if let BodyPart::Action(action) = part {

@@ -1,33 +1,27 @@
 //! What a step does: calls, conditions, loops.
 
-use super::{Shared, Step, Template, ToolInfo};
+use super::{Step, Template, ToolInfo};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
 ///
 /// ```
-/// use plan_runtime::plan::{Action, Body, For, Reference, Source, Template};
+/// use plan_runtime::plan::{Action, Body, For, Reference, Source};
 ///
 /// // for id in ids { id }
-/// let each = Body::For(vec![For {
-///     pattern: "id".into(),
-///     list: Template::Reference(Reference::new(Source::Input(0)).written("ids")),
-///     body: Body::Action(Action {
-///         site: 0,
-///         tool: None,
-///         args: Template::Reference(Reference::new(Source::Local(0)).written("id")),
-///     }),
-/// }].into());
-/// assert_eq!(each.actions().len(), 1);
+/// let (ids, id) = (Reference::new(Source::Input(0)), Reference::new(Source::Local(0)));
+/// let body = Body::from(For::new("id", ids, Action::value(id)));
+/// assert_eq!(body.actions().len(), 1);
 /// ```
 #[derive(Clone, Debug)]
 pub enum Body {
     /// A tool is called, or a value is computed.
     Action(Action),
     /// The first branch whose condition holds. Where none does, the output is null.
-    If(Cow<'static, [Branch]>),
-    /// A body for each element of a list; the output is the list of theirs. There is exactly one `For`.
-    For(Cow<'static, [For]>),
+    If(Vec<Branch>),
+    /// A body for each element of a list; the output is the list of theirs.
+    For(Box<For>),
 }
 
 /// A tool that is called, or a value that is computed.
@@ -38,7 +32,7 @@ pub struct Action {
     /// A run starts the action by this number. Plan JSON does not contain it.
     pub site: usize,
     /// The tool that is called; `None` where a value is computed.
-    pub tool: Option<Shared<ToolInfo>>,
+    pub tool: Option<Arc<ToolInfo>>,
     /// The tool's arguments, or the computed value.
     pub args: Template,
 }
@@ -124,18 +118,16 @@ impl Body {
         match self {
             Self::Action(action) => f(Part::Action(action)),
             Self::If(branches) => {
-                for branch in branches.iter() {
+                for branch in branches {
                     if let Some(value) = branch.condition.template() {
                         f(Part::Condition(value));
                     }
                     branch.body.visit(f);
                 }
             }
-            Self::For(rounds) => {
-                for each in rounds.iter() {
-                    f(Part::List(&each.list));
-                    each.body.visit(f);
-                }
+            Self::For(each) => {
+                f(Part::List(&each.list));
+                each.body.visit(f);
             }
         }
     }

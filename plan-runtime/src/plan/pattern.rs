@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn names_of_patterns() {
         let computed = Template::Computed(Computed {
-            reads: vec![].into(),
+            reads: Vec::new(),
             written: "x".into(),
             compute: None,
         });

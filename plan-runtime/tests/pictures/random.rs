@@ -41,10 +41,10 @@ impl Edges {
         self.parts += 1;
         match body {
             Body::Action(action) => self.read(&action.args, locals, part),
-            Body::For(rounds) => {
-                self.read(&rounds[0].list, locals, part);
+            Body::For(each) => {
+                self.read(&each.list, locals, part);
                 locals.push(part);
-                let round = self.part(&rounds[0].body, locals);
+                let round = self.part(&each.body, locals);
                 locals.pop();
                 self.flow.insert((part, round));
             }

@@ -3,15 +3,13 @@
 use super::support::Driven;
 use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::{
-    Action, Body, Computed, Entry, Input, Key, Output, Plan, Policy, Reference, Shared, Source,
-    Step, Template, ToolInfo,
+    Action, Computed, Input, Output, Plan, Reference, Source, Step, Template,
 };
 use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::future::Future;
 use std::sync::LazyLock;
 
@@ -158,100 +156,40 @@ where
     }
 }
 
-const fn text(text: &'static str) -> Cow<'static, str> {
-    Cow::Borrowed(text)
+fn reference(source: Source, written: &str) -> Template {
+    Reference::new(source).written(written).into()
 }
 
-fn reference(reference: Reference, written: &str) -> Template {
-    Template::Reference(reference.written(written))
-}
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    let action = |site, action: Action| Action { site, ..action };
+    let inbox = Template::object([("sender", reference(Source::Input(0), "sender"))]);
+    let inbox = Action::call(FetchEmails::NAME, inbox);
+    let mut subject = Computed::new("inbox.data[0].subject.to_uppercase()", [Source::Step(0)]);
+    subject.compute = Some(&Subject);
+    let sent = Template::object([
+        ("subject", reference(Source::Step(1), "subject")),
+        ("body", reference(Source::Input(1), "reply")),
+    ]);
+    let sent = Action::call(ReplyEmail::NAME, sent);
+    let output = Reference::new(Source::Step(2))
+        .key("sent")
+        .written("sent.sent");
 
-fn entry(name: &'static str, value: Template) -> Entry {
-    Entry {
-        key: Key::Name(text(name)),
-        value,
-    }
-}
-
-static PLAN: LazyLock<Plan> = LazyLock::new(|| Plan {
-    name: text("reply_to_latest"),
-    description: text(""),
-    inputs: Cow::Owned(vec![
-        Input {
-            name: text("sender"),
-            type_name: text("String"),
-            description: text(""),
-        },
-        Input {
-            name: text("reply"),
-            type_name: text("String"),
-            description: text(""),
-        },
-    ]),
-    steps: Cow::Owned(vec![
-        Step {
-            id: text("inbox"),
-            intent: text(""),
-            body: Body::Action(Action {
-                site: 0,
-                tool: Some(Shared::from(ToolInfo {
-                    name: text(FetchEmails::NAME),
-                    description: text(FetchEmails::DESCRIPTION),
-                })),
-                args: Template::Object(Cow::Owned(vec![entry(
-                    "sender",
-                    reference(Reference::new(Source::Input(0)), "sender"),
-                )])),
-            }),
-            after: Cow::Owned(vec![]),
-            needs: Cow::Owned(vec![]),
-            policy: Shared::Static(&Policy::DEFAULT),
-        },
-        Step {
-            id: text("subject"),
-            intent: text(""),
-            body: Body::Action(Action {
-                site: 1,
-                tool: None,
-                args: Template::Computed(Computed {
-                    reads: Cow::Owned(vec![Source::Step(0)]),
-                    written: text("inbox.data[0].subject.to_uppercase()"),
-                    compute: Some(&Subject),
-                }),
-            }),
-            after: Cow::Owned(vec![]),
-            needs: Cow::Owned(vec![0]),
-            policy: Shared::Static(&Policy::DEFAULT),
-        },
-        Step {
-            id: text("sent"),
-            intent: text(""),
-            body: Body::Action(Action {
-                site: 2,
-                tool: Some(Shared::from(ToolInfo {
-                    name: text(ReplyEmail::NAME),
-                    description: text(ReplyEmail::DESCRIPTION),
-                })),
-                args: Template::Object(Cow::Owned(vec![
-                    entry(
-                        "subject",
-                        reference(Reference::new(Source::Step(1)), "subject"),
-                    ),
-                    entry("body", reference(Reference::new(Source::Input(1)), "reply")),
-                ])),
-            }),
-            after: Cow::Owned(vec![]),
-            needs: Cow::Owned(vec![1]),
-            policy: Shared::Static(&Policy::DEFAULT),
-        },
-    ]),
-    output: Output {
-        type_name: text("Receipt"),
-        value: Template::Object(Cow::Owned(vec![entry(
-            "sent",
-            reference(Reference::new(Source::Step(2)).key("sent"), "sent.sent"),
-        )])),
-    },
+    let mut plan = Plan::new("reply_to_latest");
+    plan.inputs = vec![
+        Input::new("sender", "String"),
+        Input::new("reply", "String"),
+    ];
+    plan.steps = vec![
+        Step::new("inbox", action(0, inbox)),
+        Step::new("subject", action(1, Action::value(subject))),
+        Step::new("sent", action(2, sent)),
+    ];
+    plan.steps[1].needs = vec![0];
+    plan.steps[2].needs = vec![1];
+    plan.output = Output::new(Template::object([("sent", output.into())]));
+    plan.output.type_name = "Receipt".into();
+    plan
 });
 
 fn reply() -> ReplyToLatest {

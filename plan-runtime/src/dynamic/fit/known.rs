@@ -77,7 +77,7 @@ fn computes(body: &Body) -> bool {
     match body {
         Body::Action(action) => action.tool.is_none(),
         Body::If(branches) => branches.iter().any(|branch| computes(&branch.body)),
-        Body::For(rounds) => rounds.iter().any(|each| computes(&each.body)),
+        Body::For(each) => computes(&each.body),
     }
 }
 
@@ -219,7 +219,7 @@ impl<'a> Gives<'a, '_> {
             },
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
-                for branch in branches.iter() {
+                for branch in branches {
                     let given = self.body(&branch.body);
                     all.ty = all.ty.or(given.ty);
                     all.absent = all.absent.or(given.absent);
@@ -230,9 +230,7 @@ impl<'a> Gives<'a, '_> {
                 }
                 all
             }
-            Body::For(rounds) => rounds.first().map_or_else(Given::any, |each| {
-                Given::typed(Type::list(self.body(&each.body).ty))
-            }),
+            Body::For(each) => Given::typed(Type::list(self.body(&each.body).ty)),
         }
     }
 }

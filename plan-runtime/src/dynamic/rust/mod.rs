@@ -263,9 +263,7 @@ fn is_deep_body(body: &Body, left: usize) -> bool {
             let condition = branch.condition.template();
             condition.is_some_and(|it| is_deep(it, DEEPEST)) || is_deep_body(&branch.body, left)
         }),
-        Body::For(rounds) => rounds
-            .iter()
-            .any(|each| is_deep(&each.list, DEEPEST) || is_deep_body(&each.body, left)),
+        Body::For(each) => is_deep(&each.list, DEEPEST) || is_deep_body(&each.body, left),
     }
 }
 
@@ -274,9 +272,8 @@ fn is_deep(template: &Template, left: usize) -> bool {
         return true;
     };
     match template {
-        Template::List(items) | Template::Tagged(_, items) => {
-            items.iter().any(|item| is_deep(item, left))
-        }
+        Template::List(items) => items.iter().any(|item| is_deep(item, left)),
+        Template::Tagged(_, content) => content.as_ref().is_some_and(|it| is_deep(it, left)),
         Template::Object(entries) => entries.iter().any(|entry| is_deep(&entry.value, left)),
         Template::Text(parts) => parts
             .iter()

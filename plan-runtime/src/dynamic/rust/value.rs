@@ -63,7 +63,7 @@ impl Source<'_> {
             }
             Template::Object(entries) => {
                 let mut members = Vec::with_capacity(entries.len());
-                for Entry { key, value } in entries.iter() {
+                for Entry { key, value } in entries {
                     let Key::Name(name) = key else {
                         let place = self.at(path);
                         let value = shown(&value.to_string());

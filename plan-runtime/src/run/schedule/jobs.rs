@@ -65,10 +65,7 @@ impl<'x> Schedule<'x> {
                     }
                     Err(error) => return self.fail(step, place, frame, error),
                 },
-                Body::For(rounds) => {
-                    let Some(each) = rounds.first() else {
-                        return self.deliver(step, place, frame, Value::Null);
-                    };
+                Body::For(each) => {
                     let items = self.locally(step, frame, |scope| {
                         items(resolve(&each.list, scope)?, &each.list)
                     });

@@ -2,7 +2,7 @@
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::RustSource;
-use plan_runtime::plan::{Computed, Entry, Key, Output, Reference, Source, Template};
+use plan_runtime::plan::{Computed, Output, Reference, Source, Template};
 use serde_json::{Value, json};
 
 fn plan(kind: &str, text: &str) -> Plan {
@@ -124,22 +124,13 @@ fn templates_are_nested_as_deep_as_that_is_written() {
                 let mut value = Template::Bool(true);
                 for _ in 0..depth {
                     value = if object {
-                        let key = Key::Name("k".into());
-                        Template::Object(vec![Entry { key, value }].into())
+                        Template::object([("k", value)])
                     } else {
-                        Template::List(vec![value].into())
+                        vec![value].into()
                     };
                 }
-                let plan = Plan {
-                    name: "p".into(),
-                    description: "".into(),
-                    inputs: vec![].into(),
-                    steps: vec![].into(),
-                    output: Output {
-                        type_name: "".into(),
-                        value,
-                    },
-                };
+                let mut plan = Plan::new("p");
+                plan.output = Output::new(value);
                 let written = std::thread::scope(|scope| {
                     let thread = std::thread::Builder::new().stack_size(2 << 20);
                     let thread = thread.spawn_scoped(scope, || plan.to_rust());
@@ -167,21 +158,9 @@ fn a_large_text_is_refused_before_it_is_read() {
         "x + ".repeat(1 << 18) + "x",
         "\"".to_owned() + &"x".repeat(1 << 20) + "\"",
     ] {
-        let value = Template::Computed(Computed {
-            reads: vec![].into(),
-            written: text.into(),
-            compute: None,
-        });
-        let plan = Plan {
-            name: "p".into(),
-            description: "".into(),
-            inputs: vec![].into(),
-            steps: vec![].into(),
-            output: Output {
-                type_name: "String".into(),
-                value,
-            },
-        };
+        let mut plan = Plan::new("p");
+        plan.output = Output::new(Computed::new(text, []));
+        plan.output.type_name = "String".into();
         let said = RustSource::new(&plan).allow_code().write().unwrap_err();
         assert!(
             said.to_string()

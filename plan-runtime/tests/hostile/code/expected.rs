@@ -390,8 +390,7 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
-            Body::For(rounds) => {
-                let each = &rounds[0];
+            Body::For(each) => {
                 self.word("for")?;
                 self.code(&each.pattern)?;
                 self.word("in")?;

@@ -446,13 +446,13 @@ fn has_computed(plan: &Plan) -> bool {
                 }
                 body(&branch.body, look);
             }),
-            Body::For(rounds) => rounds.iter().for_each(|each| {
+            Body::For(each) => {
                 look(&each.list);
                 body(&each.body, look);
-            }),
+            }
         }
     }
-    for step in plan.steps.iter() {
+    for step in &plan.steps {
         body(&step.body, &mut look);
         step.policy.fallback.iter().for_each(&mut look);
     }

@@ -5,7 +5,7 @@ use crate::dynamic::dialects::reading::steps::{self, Head};
 use crate::dynamic::dialects::reading::{Draft, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source};
-use crate::plan::{Optional, Policy, Shared, Source as From, Step, Template};
+use crate::plan::{Optional, Policy, Source as From, Step, Template};
 use std::time::Duration;
 
 const TOP: &[&str] = &["requestId", "steps", "description", "output", "output_type"];
@@ -79,7 +79,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
             None,
             Template::Null,
             Vec::new(),
-            Shared::default(),
+            Policy::shared(),
         );
     };
     draft.only(source, &members, "a step", STEP);

@@ -5,7 +5,8 @@ use crate::dynamic::Severity;
 use crate::dynamic::dialects::Dialect;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
+use plan_graph::similar;
 use std::borrow::Cow;
 use std::collections::HashMap;
 

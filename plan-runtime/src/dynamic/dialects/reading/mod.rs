@@ -11,8 +11,9 @@ pub(in crate::dynamic) use members::{Member, Members, duplicate, names, wrong_ki
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Dialect, Limits, Profile};
-use crate::plan::{Input, Shared, ToolInfo};
-use crate::resolve::describe::{short, similar};
+use crate::plan::{Input, ToolInfo};
+use crate::resolve::describe::short;
+use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub(in crate::dynamic) struct Draft {
     ids: HashMap<Box<str>, usize>,
     pub(in crate::dynamic) steps: usize,
     /// The tools that were called last under each name.
-    tools: HashMap<String, Shared<ToolInfo>>,
+    tools: HashMap<String, Arc<ToolInfo>>,
     /// The step that is being read, with its id.
     pub(in crate::dynamic) current: Option<(usize, Arc<str>)>,
     /// How many names were looked for among all others.
@@ -203,13 +204,13 @@ impl Draft {
     }
 
     /// What a step says of its tool; the same for all that say the same.
-    pub(in crate::dynamic) fn tool(&mut self, name: &str, description: String) -> Shared<ToolInfo> {
+    pub(in crate::dynamic) fn tool(&mut self, name: &str, description: String) -> Arc<ToolInfo> {
         if let Some(tool) = self.tools.get(name)
             && tool.description == description
         {
             return tool.clone();
         }
-        let tool = Shared::from(ToolInfo {
+        let tool = Arc::new(ToolInfo {
             name: name.to_owned().into(),
             description: description.into(),
         });

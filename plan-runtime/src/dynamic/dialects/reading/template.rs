@@ -87,9 +87,9 @@ impl Draft {
                     }
                     items.push(self.template(source, item, None, depth + 1));
                 }
-                Template::List(items.into())
+                Template::List(items)
             }
-            Kind::Object => Template::Object(self.entries(source, node, depth).into()),
+            Kind::Object => Template::Object(self.entries(source, node, depth)),
         }
     }
 
@@ -198,7 +198,7 @@ impl Draft {
             [Part::Literal(text)] => Template::String(std::mem::take(text)),
             _ => {
                 parts.shrink_to_fit();
-                Template::Text(parts.into())
+                Template::Text(parts)
             }
         }
     }

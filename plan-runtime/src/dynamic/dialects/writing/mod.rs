@@ -92,7 +92,7 @@ impl<'p> Writer<'p> {
 
     /// Reports each input, as this dialect has no inputs.
     pub(in crate::dynamic) fn no_inputs(&mut self) {
-        for input in self.plan.inputs.iter() {
+        for input in &self.plan.inputs {
             let place = format!("input `{}`", input.name);
             self.lack(place, "a plan of this dialect has no inputs");
         }
@@ -220,7 +220,7 @@ impl<'p> Writer<'p> {
             return None;
         };
         let mut ids = Vec::new();
-        for entry in entries.iter() {
+        for entry in &entries {
             let (Key::Name(name), Template::Reference(reference)) = (&entry.key, &entry.value)
             else {
                 return None;

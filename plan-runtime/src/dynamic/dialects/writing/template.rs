@@ -38,7 +38,7 @@ impl<'p> Writer<'p> {
                 let length = path.len();
                 let mut members = Members::default();
                 let mut seen = HashSet::new();
-                for entry in entries.iter() {
+                for entry in entries {
                     let Key::Name(name) = &entry.key else {
                         self.lack(
                             self.at(path),

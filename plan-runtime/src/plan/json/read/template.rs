@@ -25,7 +25,7 @@ impl Reader {
                 for (index, item) in value.items("a list")?.into_iter().enumerate() {
                     items.push(self.template(item, depth + 1).at(index)?);
                 }
-                Ok(Template::List(items.into()))
+                Ok(Template::List(items))
             }
             Kind::Object => {
                 fits(depth)?;
@@ -43,7 +43,7 @@ impl Reader {
             names::template::OBJECT | names::template::MERGE => {
                 let mut entries = Vec::new();
                 self.entries(kind, value, depth, &mut entries, &mut HashSet::new())?;
-                Ok(Template::Object(entries.into()))
+                Ok(Template::Object(entries))
             }
             names::template::REFERENCE => self.reference(value).map(Template::Reference),
             names::template::TEXT => {
@@ -51,7 +51,7 @@ impl Reader {
                 for (index, part) in value.items("`text`")?.into_iter().enumerate() {
                     parts.push(self.part(part, depth).at(index)?);
                 }
-                Ok(Template::Text(parts.into()))
+                Ok(Template::Text(parts))
             }
             names::template::COMPUTED => self.computed(value).map(Template::Computed),
             _ => wrong(format!("`{}` is not a kind of template", short(kind))),
@@ -135,7 +135,7 @@ impl Reader {
         reads.sort_unstable();
         reads.dedup();
         Ok(Computed {
-            reads: reads.into(),
+            reads,
             written: written.into(),
             compute: None,
         })

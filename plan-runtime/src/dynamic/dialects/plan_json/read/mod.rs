@@ -104,8 +104,8 @@ impl<'d> PlanReader<'d> {
         Some(Plan {
             name: name.unwrap_or_default().into(),
             description: description.into(),
-            inputs: inputs.into(),
-            steps: steps.into(),
+            inputs,
+            steps,
             output,
         })
     }

@@ -6,8 +6,9 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::json::names::{self, segment};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
 use jsonptr::Pointer;
+use plan_graph::similar;
 
 impl PlanReader<'_> {
     pub(super) fn reference(&mut self, node: Node<'_>) -> Option<Reference> {

@@ -1,13 +1,11 @@
 //! Values arrive as they are: against serde_json and jsonptr, over random outputs and pointers.
 
-mod support;
-
+use crate::support::{at, each, key, object, reference, resolved};
 use jsonptr::{Pointer, PointerBuf};
 use plan_runtime::plan::{Entry, Key, Number, Part, Segment, Template};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use support::{each, key, object, reference, resolved};
 
 fn text() -> impl Strategy<Value = String> {
     let tricky = prop::sample::select(vec![
@@ -115,7 +113,7 @@ fn value_and_pointer() -> impl Strategy<Value = (Value, PointerBuf)> {
 /// Keys for all tokens, or indices where they are some: both have to lead to the same.
 fn path(pointer: &Pointer, indices: bool) -> Vec<Segment> {
     let segment = |token: jsonptr::Token<'_>| match token.to_index() {
-        Ok(jsonptr::index::Index::Num(index)) if indices => support::at(index),
+        Ok(jsonptr::index::Index::Num(index)) if indices => at(index),
         _ => key(&token.decoded()),
     };
     pointer.tokens().map(segment).collect()
@@ -149,7 +147,7 @@ proptest! {
             Part::Literal(around.clone().into()),
             Part::Value { value: value(), spec: "".into(), show: None },
             Part::Literal("{}".into()),
-        ].into());
+        ]);
         let args = object(vec![("alone", value()), ("inside", inside)]);
         let args: Args = resolved(&args, json!({"a": text})).unwrap();
         prop_assert_eq!(&args.alone, &text);
@@ -162,7 +160,7 @@ proptest! {
             value: reference("inbox", vec![]),
             spec: "".into(),
             show: None,
-        }].into());
+        }]);
         let expected = match &value {
             Value::String(text) => text.clone(),
             value => value.to_string(),
@@ -197,14 +195,13 @@ fn template() -> impl Strategy<Value = Template> {
     ];
     leaf.prop_recursive(4, 30, 4, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4)
-                .prop_map(|items| Template::List(items.into())),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Template::List),
             prop::collection::btree_map(name(), inner.clone(), 0..4).prop_map(|members| {
                 let entry = |(name, value): (String, Template)| Entry {
                     key: Key::Name(name.into()),
                     value,
                 };
-                Template::Object(members.into_iter().map(entry).collect::<Vec<_>>().into())
+                Template::Object(members.into_iter().map(entry).collect::<Vec<_>>())
             }),
             inner.prop_map(|value| object(vec![("=", value)])),
         ]
@@ -222,7 +219,7 @@ fn substitute(template: &Template, output: &Value) -> Value {
         Template::List(items) => items.iter().map(|item| substitute(item, output)).collect(),
         Template::Object(entries) => {
             let mut members = Map::new();
-            for entry in entries.iter() {
+            for entry in entries {
                 let value = substitute(&entry.value, output);
                 match &entry.key {
                     Key::Name(name) => members.insert(name.to_string(), value),
@@ -244,18 +241,18 @@ fn numbers_keep_their_value() {
     assert_eq!(arrived.to_string(), numbers.to_string());
     assert_eq!(arrived[2].as_f64(), Some(1.10));
     assert_eq!(
-        resolved::<u64>(&reference("x", vec![support::at(0)]), numbers.clone()).unwrap(),
+        resolved::<u64>(&reference("x", vec![at(0)]), numbers.clone()).unwrap(),
         u64::MAX
     );
     assert_eq!(
-        resolved::<i64>(&reference("x", vec![support::at(1)]), numbers.clone()).unwrap(),
+        resolved::<i64>(&reference("x", vec![at(1)]), numbers.clone()).unwrap(),
         i64::MIN
     );
     assert_eq!(
-        resolved::<u128>(&reference("x", vec![support::at(0)]), numbers.clone()).unwrap(),
+        resolved::<u128>(&reference("x", vec![at(0)]), numbers.clone()).unwrap(),
         u128::from(u64::MAX)
     );
-    let zero: f64 = resolved(&reference("x", vec![support::at(4)]), numbers).unwrap();
+    let zero: f64 = resolved(&reference("x", vec![at(4)]), numbers).unwrap();
     assert!(zero == 0.0 && zero.is_sign_negative());
 }
 

@@ -1,7 +1,6 @@
 //! Literals of every kind of type that serde derives, resolved into it.
 
-mod support;
-
+use crate::support::{key, object, reference, resolved, string};
 use plan_runtime::plan::{Absent, Reference, Source, Tag, Template};
 use plan_runtime::shape::Tagging;
 use serde::de::DeserializeOwned;
@@ -9,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
-use support::{key, object, reference, resolved, string};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Point {
@@ -41,10 +39,7 @@ enum Untagged {
 }
 
 fn tagged(tagging: Tagging, name: &'static str, content: Option<Template>) -> Template {
-    Template::Tagged(
-        Tag::Variant(tagging, name),
-        content.into_iter().collect::<Vec<_>>().into(),
-    )
+    Template::Tagged(Tag::Variant(tagging, name), content.map(Box::new))
 }
 
 /// The template resolves into this value, and into its JSON, and reads back from plan JSON as the same.
@@ -117,7 +112,7 @@ fn external() {
         Pair(i32, String),
         Maybe(Option<u8>),
     }
-    let pair = Template::List(vec![reference("inbox.n", vec![key("n")]), string("b")].into());
+    let pair = Template::List(vec![reference("inbox.n", vec![key("n")]), string("b")]);
     gives(
         &tagged(Tagging::External, "Pair", Some(pair)),
         &Tuple::Pair(7, "b".into()),
@@ -208,7 +203,7 @@ fn structs_of_every_kind() {
             rest,
         },
     );
-    let pair = Template::List(vec![reference("inbox.n", vec![key("n")]), string("b")].into());
+    let pair = Template::List(vec![reference("inbox.n", vec![key("n")]), string("b")]);
     gives(&pair, &(7, "b".to_owned()));
 }
 

@@ -1,13 +1,11 @@
 //! The text of every error of resolving.
 
-mod support;
-
+use crate::support::{at, each, key, object, plan, reference, resolved, string};
 use plan_runtime::plan::{Absent, Computed, Part, Reference, Source, Template};
 use plan_runtime::resolve::{ErrorKind, Held, JsonKind, ResolveError, Scope, resolve};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use support::{at, each, key, object, plan, reference, resolved, string};
 
 fn error<T: DeserializeOwned>(template: &Template, inbox: Value) -> ResolveError {
     match resolved::<T>(template, inbox) {
@@ -246,7 +244,7 @@ fn typed_values() {
 #[test]
 fn not_executable() {
     let computed = Template::Computed(Computed {
-        reads: vec![].into(),
+        reads: vec![],
         written: "a + b".into(),
         compute: None,
     });
@@ -256,14 +254,11 @@ fn not_executable() {
         "argument `x`: the plan was read from JSON, so there is no code that computes this (in the computed `a + b`)"
     );
     assert_eq!(e.kind(), ErrorKind::NotExecutable);
-    let text = Template::Text(
-        vec![Part::Value {
-            value: string("x"),
-            spec: ">8".into(),
-            show: None,
-        }]
-        .into(),
-    );
+    let text = Template::Text(vec![Part::Value {
+        value: string("x"),
+        spec: ">8".into(),
+        show: None,
+    }]);
     assert_eq!(
         error::<Value>(&text, json!(null)).to_string(),
         "the plan was read from JSON, so there is no code that computes this (in the computed `{:>8}`)"

@@ -1,6 +1,6 @@
 //! Values arrive as they were sent, whatever text is in them.
 
-use crate::support::{Same, done};
+use super::tools::{Same, done};
 use plan_runtime::{Shape, plan};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Serialize, Deserialize, Shape, Clone, Debug, PartialEq)]
-pub struct Letter {
-    pub text: String,
-    pub raw: Value,
-    pub lines: Vec<String>,
-    pub map: BTreeMap<String, Value>,
-    pub maybe: Option<String>,
+struct Letter {
+    text: String,
+    raw: Value,
+    lines: Vec<String>,
+    map: BTreeMap<String, Value>,
+    maybe: Option<String>,
 }
 
 plan! {
@@ -36,7 +36,7 @@ plan! {
 }
 
 #[derive(Serialize, Deserialize, Shape, Debug, PartialEq)]
-pub struct Letters {
+struct Letters {
     whole: Letter,
     fields: Letter,
     each: Vec<String>,

@@ -1,6 +1,6 @@
 //! What is read of a document that is too large.
 
-use crate::{limited, step, steps, value};
+use super::{limited, step, steps, value};
 
 #[test]
 fn limits() {

@@ -1,11 +1,13 @@
-//! The three dialects with references in strings: what is said of each mistake, and what is read next to it.
+//! All dialects: what is said of each mistake, and what is read next to it.
 
 mod action_plan_references;
 mod action_plans;
 mod blueprint_references;
 mod blueprints;
 mod documents;
+mod fuzzed;
 mod limits;
+mod plan_json;
 mod right;
 mod tool_plan_references;
 mod tool_plans;

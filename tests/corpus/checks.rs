@@ -1,14 +1,11 @@
 //! Plans that really ran: what a check of them can know, it finds before, and nothing else.
-//!
-//! They are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, this test says so and does nothing.
 
+use crate::{corpora, say};
 use plan_runtime::dynamic::{
     Code, Contract, Contracts, Dialect, Document, Finding, Findings, Reader,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
 /// What the tools refused with a message of their own, which says what they take.
 const ALLOWED: &[(&str, &str, &[&str])] = &[
@@ -126,19 +123,6 @@ fn what_a_check_can_know_is_found_before_a_plan_runs() {
     assert_eq!(found[&Failure::Enum], (5, 5));
     assert_eq!(found[&Failure::Missing], (2, 2));
     assert_eq!(found[&Failure::UnknownTool], (2, 2));
-}
-
-fn corpora() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
-    let folder = std::env::var_os("PLAN_CORPORA").map_or_else(beside, PathBuf::from);
-    if !folder.exists() {
-        say(&format!("skipped: there is no {}", folder.display()));
-    }
-    folder.exists().then_some(folder)
-}
-
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn findings(read: Result<Document<'_>, Findings>) -> Findings {
@@ -368,7 +352,7 @@ fn real_calls_have_no_mistakes_and_an_index_that_is_left_out_is_found() {
     assert_eq!(found, left_out);
 }
 
-/// The tools as their specifications have them; which of them give a list of what is described, their responses show.
+/// The tools as their specifications describe them. Their responses show which of them return a list.
 fn booking_tools(tools: &Value, plans: &[Value]) -> Contracts {
     let steps = || {
         plans

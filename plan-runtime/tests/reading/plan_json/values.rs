@@ -1,6 +1,6 @@
 //! Templates and references.
 
-use crate::{say, value};
+use super::{say, value};
 
 #[test]
 fn templates() {

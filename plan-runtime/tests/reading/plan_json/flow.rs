@@ -1,6 +1,6 @@
 //! Conditions, loops and policies.
 
-use crate::{say, step};
+use super::{say, step};
 
 #[test]
 fn conditions_and_loops() {

@@ -1,6 +1,6 @@
 //! Members of the plan, its inputs, its output and its steps.
 
-use crate::{say, steps, whole};
+use super::{say, steps, whole};
 
 #[test]
 fn the_plan() {

@@ -1,7 +1,9 @@
 //! Plans checked against what is known of tools: each mistake with all that is said of it, and its right neighbour, of which nothing is.
 
 mod arguments;
+mod contracts;
 mod plans;
+mod random;
 mod references;
 mod schemas;
 #[cfg(feature = "schema")]

@@ -9,7 +9,7 @@ mod values;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Limits, Reader};
 
-#[path = "../support/plans.rs"]
+#[path = "../../support/plans.rs"]
 mod plans;
 
 fn reader() -> Reader<'static> {

@@ -1,7 +1,6 @@
 //! What references give of a value, compared with a model of one line for each rule.
 
-mod support;
-
+use crate::support;
 use jsonptr::PointerBuf;
 use plan_runtime::plan::{Absent, Reference, Segment, Selector, Source, Template};
 use proptest::prelude::*;

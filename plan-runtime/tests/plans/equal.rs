@@ -3,17 +3,18 @@
 use crate::plans;
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Body, Condition, Entry, Key, Number, Part, Selector, Source, Tag, Template,
+    Absent, Body, Condition, Entry, For, Key, Number, Part, Selector, Source, Tag, Template,
 };
 use proptest::prelude::*;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Hands over each template of a plan, to be changed, before its parts.
 fn each(plan: &mut Plan, f: &mut dyn FnMut(&mut Template)) {
-    for step in plan.steps.to_mut() {
+    for step in &mut plan.steps {
         each_of_body(&mut step.body, f);
         if step.policy.fallback.is_some()
-            && let Some(fallback) = &mut step.policy.to_mut().fallback
+            && let Some(fallback) = &mut Arc::make_mut(&mut step.policy).fallback
         {
             each_of(fallback, f);
         }
@@ -25,7 +26,7 @@ fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
     match body {
         Body::Action(action) => each_of(&mut action.args, f),
         Body::If(branches) => {
-            for branch in branches.to_mut() {
+            for branch in branches {
                 match &mut branch.condition {
                     Condition::Always => {}
                     Condition::Holds(value)
@@ -35,11 +36,9 @@ fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
                 each_of_body(&mut branch.body, f);
             }
         }
-        Body::For(rounds) => {
-            for round in rounds.to_mut() {
-                each_of(&mut round.list, f);
-                each_of_body(&mut round.body, f);
-            }
+        Body::For(round) => {
+            each_of(&mut round.list, f);
+            each_of_body(&mut round.body, f);
         }
     }
 }
@@ -47,15 +46,14 @@ fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
 fn each_of(template: &mut Template, f: &mut dyn FnMut(&mut Template)) {
     f(template);
     match template {
-        Template::List(items) | Template::Tagged(_, items) => {
-            items.to_mut().iter_mut().for_each(|item| each_of(item, f));
-        }
+        Template::List(items) => items.iter_mut().for_each(|item| each_of(item, f)),
+        Template::Tagged(_, content) => content.iter_mut().for_each(|item| each_of(item, f)),
         Template::Object(entries) => {
-            let entries = entries.to_mut().iter_mut();
+            let entries = entries.iter_mut();
             entries.for_each(|entry| each_of(&mut entry.value, f));
         }
         Template::Text(parts) => {
-            for part in parts.to_mut() {
+            for part in parts {
                 if let Part::Value { value, .. } = part {
                     each_of(value, f);
                 }
@@ -83,13 +81,13 @@ fn change(template: &mut Template, kind: usize) -> bool {
     match (kind, &mut *template) {
         (0, Template::Text(parts)) => {
             // Text beside text is one text.
-            parts.to_mut().push(Part::Literal("".into()));
-            parts.to_mut().push(Part::Literal("a".into()));
-            parts.to_mut().push(Part::Literal("b".into()));
+            parts.push(Part::Literal("".into()));
+            parts.push(Part::Literal("a".into()));
+            parts.push(Part::Literal("b".into()));
         }
         (1, Template::String(text)) => {
             let part = Part::Literal(std::mem::take(text));
-            *template = Template::Text(vec![part].into());
+            *template = Template::Text(vec![part]);
         }
         (2, Template::Number(Number::Unsigned(value))) => match i64::try_from(*value) {
             Ok(value) => *template = Template::Number(Number::Signed(value)),
@@ -130,17 +128,16 @@ fn change(template: &mut Template, kind: usize) -> bool {
             last.optional = !last.optional;
         }
         (14, Template::Reference(reference)) => reference.path.clear(),
-        (15, Template::Object(entries)) => entries.to_mut().reverse(),
+        (15, Template::Object(entries)) => entries.reverse(),
         (16, Template::Object(entries)) => {
             let (key, value) = (Key::Flattened, Template::Null);
-            entries.to_mut().push(Entry { key, value });
+            entries.push(Entry { key, value });
         }
         (17, Template::Tagged(tag, _)) => *tag = Tag::None,
         (18, Template::Computed(computed)) => computed.written.to_mut().push('x'),
-        (19, Template::Computed(computed)) => computed.reads.to_mut().push(Source::Input(0)),
+        (19, Template::Computed(computed)) => computed.reads.push(Source::Input(0)),
         (20, _) => {
-            let content = vec![template.clone()];
-            *template = Template::Tagged(Tag::None, content.into());
+            *template = Template::Tagged(Tag::None, Some(Box::new(template.clone())));
         }
         (21, _) => *template = Template::Null,
         (22, Template::Bool(value)) => *value = !*value,
@@ -151,25 +148,27 @@ fn change(template: &mut Template, kind: usize) -> bool {
 
 /// Does something to what is around templates.
 fn change_around(plan: &mut Plan, kind: usize) {
-    let steps = plan.steps.to_mut();
+    let steps = &mut plan.steps;
     match kind {
         0 => plan.name = "other".into(),
         1 => plan.description = "other".into(),
-        2 => plan.inputs.to_mut()[1].name = "other".into(),
-        3 => plan.inputs.to_mut()[1].type_name = "other".into(),
+        2 => plan.inputs[1].name = "other".into(),
+        3 => plan.inputs[1].type_name = "other".into(),
         4 => plan.output.type_name = "other".into(),
         5 => steps[1].id = "other".into(),
         6 => steps[1].id = steps[0].id.clone(),
         7 => steps[1].intent = "other".into(),
-        8 => steps[2].needs.to_mut().clear(),
-        9 => steps[2].after = vec![1, 0, 1].into(),
-        10 => steps[2].after.to_mut().clear(),
-        11 => steps[0].policy.to_mut().attempts = 2,
-        12 => steps[0].policy.to_mut().jitter = false,
-        13 => steps[0].policy.to_mut().fallback = Some(Template::Null),
-        14 => steps[0].policy.to_mut().timeout = Some(std::time::Duration::from_nanos(1)),
-        15 => steps[0].body = Body::If(Vec::new().into()),
-        16 => steps[0].body = Body::For(Vec::new().into()),
+        8 => steps[2].needs.clear(),
+        9 => steps[2].after = vec![1, 0, 1],
+        10 => steps[2].after.clear(),
+        11 => Arc::make_mut(&mut steps[0].policy).attempts = 2,
+        12 => Arc::make_mut(&mut steps[0].policy).jitter = false,
+        13 => Arc::make_mut(&mut steps[0].policy).fallback = Some(Template::Null),
+        14 => {
+            Arc::make_mut(&mut steps[0].policy).timeout = Some(std::time::Duration::from_nanos(1));
+        }
+        15 => steps[0].body = Body::If(Vec::new()),
+        16 => steps[0].body = For::new("x", vec![], steps[0].body.clone()).into(),
         17 => {
             let body = &mut steps[0].body;
             if let Body::Action(action) = body {
@@ -252,10 +251,10 @@ fn what_is_no_part_of_the_json_makes_no_difference() {
             change(template, kind);
         }
     });
-    let steps = other.steps.to_mut();
-    steps[1].needs.to_mut().clear();
+    let steps = &mut other.steps;
+    steps[1].needs.clear();
     // It is read, too.
-    steps[1].after = vec![].into();
+    steps[1].after = vec![];
     assert_eq!(plan, other);
     assert_eq!(json(plan), json(other));
 }

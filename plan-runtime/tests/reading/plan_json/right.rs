@@ -1,6 +1,6 @@
 //! What is right next to what is wrong in the other tables.
 
-use crate::plans;
+use super::plans;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Code, Dialect, Reader};
 use proptest::prelude::*;

@@ -336,7 +336,7 @@ fn sites_of_a_plan_made_by_hand_do_not_matter() {
     let toolbox = voices();
     for sites in [[0, 0], [1, 0], [7, usize::MAX]] {
         let mut plan = greeting();
-        for (step, wrong) in plan.steps.to_mut().iter_mut().zip(sites) {
+        for (step, wrong) in plan.steps.iter_mut().zip(sites) {
             let Body::Action(action) = &mut step.body else {
                 panic!()
             };

@@ -1,6 +1,6 @@
 //! What the fuzzer found worth keeping, read again: a sample of the texts that lead somewhere new, for each of its targets.
 
-#[path = "../../fuzz/src/lib.rs"]
+#[path = "../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, dead_code)]
 mod fuzz;
 

@@ -1,0 +1,8 @@
+//! From templates and outputs to arguments, and from values to outputs.
+
+mod encode;
+mod errors;
+mod literals;
+mod references;
+#[path = "../support/mod.rs"]
+mod support;
