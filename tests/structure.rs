@@ -19,7 +19,7 @@ use std::path::Path;
 
 const CRATES: [&str; 3] = ["plan-graph", "plan-macros", "plan-runtime"];
 
-/// Folders of `plan-runtime` of which the first must not depend on the second, directly or by way of others.
+/// Folders of `plan-runtime` of which the first must not depend on the second, directly or through others.
 const APART: [(&str, &str); 5] = [
     ("plan", "resolve"),
     ("error", "run"),

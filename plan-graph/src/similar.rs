@@ -6,7 +6,7 @@ const LONGEST: usize = 60;
 /// How many names are compared.
 const MOST: usize = 1000;
 
-/// How alike two names have to be, where 1 is the same: about a third of the letters may differ.
+/// How alike two names must be, where 1 is the same: about a third of the letters may differ.
 const ALIKE: f64 = 0.65;
 
 /// The one of `known` that was probably meant by `name`: the most similar one, and the first of those that are equally so.

@@ -33,13 +33,13 @@ fn places_are_underlined() {
     {"id": "sent", "tool": "send", "arguments": {"to": "$ref:jon.email"}}
 ]}"#,
         r#"
-error[wrong-type]: argument `limit` is the string "5", and has to be an integer
+error[wrong-type]: argument `limit` is the string "5", but must be an integer
  --> plan.json:2:75
   |
 2 |     {"id": "john", "tool": "find", "arguments": {"name": "John", "limit": "5"}},
   |                                                                           ^^^ in step `john`
   |
-  = help: without its quotes it fits: `5`
+  = help: remove the quotes: `5`
 
 error[missing-argument]: `send` needs the argument `text`
  --> plan.json:3:28
@@ -81,7 +81,7 @@ error[cycle]: steps wait for one another: `a` → `b` → `a`
 6 |         "name": "$ref:a"
   |                 -------- `b` needs `a`
   |
-  = help: take one of these references out, or have its value come from elsewhere
+  = help: remove one of these references, or use a value that does not depend on it
 
 error[duplicate-id]: two steps have the id `c`
  --> plan.json:4:12
@@ -91,7 +91,7 @@ error[duplicate-id]: two steps have the id `c`
 4 |     {"id": "c", "tool": "find", "arguments": {"name": "x"}},
   |            ^^^
   |
-  = help: a reference could mean either: give one of them another id
+  = help: a reference could mean either, so give one of them another id
 "#,
     );
 }
@@ -169,7 +169,7 @@ error[duplicate-id]: two steps have the id `s1`
 1 | ...me": "somebody whose name is ä"}}, {"id": "s1", "tool": "find", "arguments": {"name": "somebody whose name is ...
   |                                              ---- the first one is here
   |
-  = help: a reference could mean either: give one of them another id
+  = help: a reference could mean either, so give one of them another id
 
 error[unknown-step]: there is no step `gone`
  --> plan.json:1:4241
@@ -203,7 +203,7 @@ error[duplicate-id]: two steps have the id `s1`
 1 | ...me": "somebody whose name is ä"}}, {"id": "s1", "tool": "find", "arguments": {"name": "somebody whose name is ...
   |                                              ---- the first one is here
   |
-  = help: a reference could mean either: give one of them another id
+  = help: a reference could mean either, so give one of them another id
 
 error[unknown-step]: there is no step `gone`
  --> plan.json:1:83043

@@ -254,9 +254,9 @@ fn everything_that_is_wrong_is_said_at_once() {
         there is no input `prt` (`part` is similar); \
         the toolbox has no tool `list_part` (`list_parts` is similar), which step `a` calls; \
         the toolbox has no tool `weld`, which steps `c` and `d` call; \
-        step `b`: the plan was read from JSON, so there is no code that computes `{:>8}`; \
-        step `b`: the plan was read from JSON, so there is no code that computes `part.trim()`; \
-        the output: the plan was read from JSON, so there is no code that computes `a + b`"
+        step `b`: the plan was read from JSON, so there is no code to compute `{:>8}`; \
+        step `b`: the plan was read from JSON, so there is no code to compute `part.trim()`; \
+        the output: the plan was read from JSON, so there is no code to compute `a + b`"
     );
     assert_eq!(format!("{failed:?}").lines().count(), 9);
     assert!(failed.is_permanent() && failed.failures().is_empty());
@@ -284,11 +284,11 @@ fn inputs_are_an_object() {
     for (inputs, expected) in [
         (
             json!([1, 2]),
-            "plan `greet` cannot start: the inputs are a list of 2 elements, and not an object",
+            "plan `greet` cannot start: the inputs are a list of 2 elements, not an object",
         ),
         (
             json!("Ann"),
-            "plan `greet` cannot start: the inputs are the string \"Ann\", and not an object",
+            "plan `greet` cannot start: the inputs are the string \"Ann\", not an object",
         ),
         (
             json!(null),
@@ -304,7 +304,7 @@ fn inputs_are_an_object() {
     }
     assert_eq!(
         error(toolbox.run(&plan, BTreeMap::from([("who", f64::NAN)]), "")),
-        "plan `greet` cannot start: the inputs cannot be encoded: `/who` is NaN, which JSON cannot hold"
+        "plan `greet` cannot start: the inputs cannot be encoded: `/who` is NaN, which JSON cannot represent"
     );
     // What is given need not be of the right type: that is for the tools to say.
     let run = toolbox.run(&plan, json!({"who": 5, "title": null}), "");
@@ -471,7 +471,7 @@ fn captured_outputs() {
 }
 
 #[test]
-#[should_panic(expected = "the toolbox has a tool `cut` already; another needs another name")]
+#[should_panic(expected = "the toolbox already has a tool `cut`: give the other tool another name")]
 fn two_tools_of_one_name() {
     let _ = toolbox().with_fn(Contract::new("cut"), |it| async { Ok(it) });
 }

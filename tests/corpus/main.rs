@@ -179,7 +179,7 @@ fn plans(corpus: &Corpus, sample: &[&Plan], scratch: &mut Scratch) -> String {
         counts.push(format!("{form:?} {}", modules.len()));
     }
     if sample.len() == corpus.plans.len() {
-        assert!(total >= 1000, "{total} are no thousand plans");
+        assert!(total >= 1000, "{total} plans are fewer than a thousand");
     }
     format!("{total} modules ({})", counts.join(", "))
 }

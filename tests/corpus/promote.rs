@@ -5,7 +5,7 @@ use crate::types::Type;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource};
 use serde_json::{Map, Value, json};
 
-/// What is told of the tools.
+/// The description of the tools.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Told {
     Nothing,

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(crate) struct Walked {
     /// `[0]`, `.coordinates`, `?`
     pub hops: Vec<Hop>,
-    /// What it gives, `Maybe` if that may be absent.
+    /// Its output, `Maybe` if it may be absent.
     pub ty: Type,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Imports {
 impl Imports {
     /// The imports of the crate in this folder of the workspace.
     pub(crate) fn of(name: &str) -> Self {
-        // Tests run in the folder of their package, so lines are told as paths from there.
+        // Tests run in the folder of their package, so paths are relative to it.
         let source = Path::new(name).join("src");
         let mut imports = Self::of_root(&parse(&source.join("lib.rs")));
         for (module, name) in imports.modules.clone().into_iter().enumerate() {

@@ -33,7 +33,7 @@ pub(super) fn check(draft: &mut Draft, plan: &Plan) {
             note = note.related(place, label);
         }
         draft.notes.push(note.help(
-            "take one of these references out, or have its value come from elsewhere".to_owned(),
+            "remove one of these references, or use a value that does not depend on it".to_owned(),
         ));
     }
 }

@@ -51,7 +51,7 @@
 //!
 //! # What is checked before anything runs
 //!
-//! All that is wrong is found in one go, and each mistake is one finding. [`Code`] lists the kinds, with what each is for.
+//! All mistakes are found in one pass, and each is one finding. [`Code`] lists the kinds, with what each is for.
 //!
 //! | known | checked |
 //! |---|---|

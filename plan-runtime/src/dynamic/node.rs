@@ -211,7 +211,7 @@ impl Text<'_> {
         marks
     }
 
-    /// How long the sign is that is written here, and in UTF-8.
+    /// The length of the character as it is written here, and in UTF-8.
     fn sign(&self, at: usize) -> (usize, usize) {
         let bytes = self.raw.as_bytes();
         match (bytes[at], bytes.get(at + 1)) {

@@ -311,7 +311,7 @@ impl<'t> Document<'t> {
         self.profile
     }
 
-    /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs stay as they are.
+    /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs do not change.
     pub fn check(&self, tools: &Contracts) -> Findings {
         let mut notes = Notes::default();
         fit::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);

@@ -51,7 +51,7 @@ fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<He
         Value::Null => Map::new(),
         other => {
             let other = describe::value(&other);
-            mistakes.push(format!("the inputs are {other}, and not an object"));
+            mistakes.push(format!("the inputs are {other}, not an object"));
             return Vec::new();
         }
     };
@@ -131,7 +131,7 @@ fn callers(steps: &[&str]) -> String {
 
 /// What only `plan!` can give code to, in a plan that was read from JSON.
 fn code(plan: &Plan, mistakes: &mut Vec<String>) {
-    const NO_CODE: &str = "the plan was read from JSON, so there is no code that computes";
+    const NO_CODE: &str = "the plan was read from JSON, so there is no code to compute";
     let mut find = |step: Option<&Step>, template: &Template| {
         let place = || {
             step.map_or("the output".to_owned(), |step| {

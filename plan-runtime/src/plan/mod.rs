@@ -96,7 +96,7 @@ use std::sync::Arc;
 /// | an object | `{"object": {"name": template}}` |
 /// | an object into which others are flattened | `{"merge": [template]}` |
 /// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
-/// | a projection, or a reference through what may be absent | the same with `"path"` in place of `"pointer"` |
+/// | a projection, or a reference through a value that may be absent | the same with `"path"` in place of `"pointer"` |
 /// | a part of a `"path"` | `"data"`, or `{"each": "element"}` for `[..]` |
 /// | a part that may be missing | `{"token": "next", "absent": "null"}`, or `{"default": value}`, or `"end"` to end the reference |
 /// | `?` after a part or the source | `"optional": true` in the part, or in the reference |

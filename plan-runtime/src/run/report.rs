@@ -1,3 +1,5 @@
+//! Reports of runs: the steps, their attempts and their times.
+
 mod display;
 #[cfg(feature = "html")]
 mod html;

@@ -47,13 +47,13 @@ error[unknown-argument]: `search` has no argument `limt`
 fn an_unknown_argument_like_no_other() {
     check(
         tool,
-        r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "colour": "red"}}"#,
+        r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "color": "red"}}"#,
         "\
-error[unknown-argument]: `search` has no argument `colour`
+error[unknown-argument]: `search` has no argument `color`
   --> 2:63 in step `found`
    = help: its arguments are `limit`, `query`
 ",
-        r#"{"id": "found", "tool": "anything", "arguments": {"query": "x", "colour": "red"}}"#,
+        r#"{"id": "found", "tool": "anything", "arguments": {"query": "x", "color": "red"}}"#,
     );
 }
 
@@ -75,9 +75,9 @@ error[unknown-argument]: `notify` has no argument `userid`
 fn an_argument_that_an_open_schema_does_not_name() {
     check(
         tool,
-        r#"{"id": "told", "tool": "notify", "arguments": {"user_id": "u1", "colour": "red"}}"#,
+        r#"{"id": "told", "tool": "notify", "arguments": {"user_id": "u1", "color": "red"}}"#,
         "\
-warning[unknown-argument]: the schema of `notify` names no argument `colour`
+warning[unknown-argument]: the schema of `notify` does not list the argument `color`
   --> 2:65 in step `told`
    = help: its arguments are `text`, `user_id`
 ",
@@ -119,9 +119,9 @@ fn a_literal_of_another_type() {
         tool,
         r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "limit": "5"}}"#,
         "\
-error[wrong-type]: argument `limit` is the string \"5\", and has to be an integer
+error[wrong-type]: argument `limit` is the string \"5\", but must be an integer
   --> 2:72 in step `found`
-   = help: without its quotes it fits: `5`
+   = help: remove the quotes: `5`
 ",
         r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "limit": 5.0}}"#,
     );
@@ -133,7 +133,7 @@ fn a_number_for_a_string() {
         tool,
         r#"{"id": "found", "tool": "search", "arguments": {"query": 2024}}"#,
         "\
-error[wrong-type]: argument `query` is the number 2024, and has to be a string
+error[wrong-type]: argument `query` is the number 2024, but must be a string
   --> 2:58 in step `found`
    = help: write it as a string: `\"2024\"`
 ",
@@ -147,7 +147,7 @@ fn a_fraction_for_an_integer() {
         tool,
         r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "limit": 2.5}}"#,
         "\
-error[wrong-type]: argument `limit` is the number 2.5, and has to be an integer
+error[wrong-type]: argument `limit` is the number 2.5, but must be an integer
   --> 2:72 in step `found`
 ",
         r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "limit": 2}}"#,
@@ -160,7 +160,7 @@ fn null_for_a_required_argument() {
         tool,
         r#"{"id": "found", "tool": "search", "arguments": {"query": null}}"#,
         "\
-error[wrong-type]: argument `query` is null, and has to be a string
+error[wrong-type]: argument `query` is null, but must be a string
   --> 2:58 in step `found`
 ",
         r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "limit": null}}"#,
@@ -173,7 +173,7 @@ fn a_nested_literal() {
         tool,
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "options": {"html": "yes", "footr": "f"}}}"#,
         "\
-error[wrong-type]: argument `options.html` is the string \"yes\", and has to be `true` or `false`
+error[wrong-type]: argument `options.html` is the string \"yes\", but must be `true` or `false`
   --> 2:97 in step `sent`
 
 error[unknown-argument]: argument `options` has no member `footr`
@@ -189,7 +189,7 @@ fn a_value_outside_an_enum() {
     check(
         tool,
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "priority": "hihg"}}"#, "\
-error[not-allowed]: argument `priority` is the string \"hihg\", and has to be one of `low`, `normal`, `high`
+error[not-allowed]: argument `priority` is the string \"hihg\", but must be one of `low`, `normal`, `high`
   --> 2:89 in step `sent`
    = help: did you mean `high`?
 ",
@@ -202,9 +202,9 @@ fn several_values_of_an_enum() {
     check(
         tool,
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "priority": "low,high"}}"#, "\
-error[not-allowed]: argument `priority` is the string \"low,high\", and has to be one of `low`, `normal`, `high`
+error[not-allowed]: argument `priority` is the string \"low,high\", but must be one of `low`, `normal`, `high`
   --> 2:89 in step `sent`
-   = help: it takes one of them at a time: make a step for each
+   = help: it takes one element at a time: make a step for each
 ",
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "priority": "low"}}"#,
     );
@@ -216,7 +216,7 @@ fn a_number_out_of_bounds() {
         tool,
         r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "limit": 51}}"#,
         "\
-error[not-allowed]: argument `limit` is the number 51, and has to be at most 50
+error[not-allowed]: argument `limit` is the number 51, but must be at most 50
   --> 2:72 in step `found`
 ",
         r#"{"id": "found", "tool": "search", "arguments": {"query": "x", "limit": 50}}"#,
@@ -229,7 +229,7 @@ fn a_string_that_is_too_short() {
         tool,
         r#"{"id": "found", "tool": "search", "arguments": {"query": ""}}"#,
         "\
-error[not-allowed]: argument `query` is the string \"\", and has to have at least 1 character
+error[not-allowed]: argument `query` is the string \"\", and must have at least 1 character
   --> 2:58 in step `found`
 ",
         r#"{"id": "found", "tool": "search", "arguments": {"query": "ä"}}"#,
@@ -242,7 +242,7 @@ fn a_list_that_is_too_long() {
         tool,
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "cc": ["a", "b", "c"]}}"#,
         "\
-error[not-allowed]: argument `cc` is a list of 3 elements, and has to have at most 2 elements
+error[not-allowed]: argument `cc` is a list of 3 elements, and must have at most 2 elements
   --> 2:83 in step `sent`
 ",
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "cc": ["a", "b"]}}"#,
@@ -255,7 +255,7 @@ fn an_element_of_another_type() {
         tool,
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "cc": ["a", 2]}}"#,
         "\
-error[wrong-type]: argument `cc[1]` is the number 2, and has to be a string
+error[wrong-type]: argument `cc[1]` is the number 2, but must be a string
   --> 2:89 in step `sent`
    = help: write it as a string: `\"2\"`
 ",
@@ -269,7 +269,7 @@ fn an_element_for_a_list() {
         tool,
         r#"{"id": "done", "tool": "archive", "arguments": {"ids": "m1"}}"#,
         "\
-error[list-or-element]: argument `ids` is the string \"m1\", and has to be a list of strings
+error[list-or-element]: argument `ids` is the string \"m1\", but must be a list of strings
   --> 2:56 in step `done`
    = help: put it in a list: `[\"m1\"]`
 ",
@@ -283,9 +283,9 @@ fn a_list_for_an_element() {
         tool,
         r#"{"id": "person", "tool": "read_person", "arguments": {"id": ["p1", "p2"]}}"#,
         "\
-error[list-or-element]: argument `id` is a list of 2 elements, and has to be a string
+error[list-or-element]: argument `id` is a list of 2 elements, but must be a string
   --> 2:61 in step `person`
-   = help: give one of the elements; for each of them, make a step
+   = help: pass one of the elements, or make a step for each of them
 ",
         r#"{"id": "person", "tool": "read_person", "arguments": {"id": "p1"}}"#,
     );
@@ -297,7 +297,7 @@ fn a_form_of_several() {
         tool,
         r#"{"id": "drawn", "tool": "draw", "arguments": {"shape": {"kind": "circle", "radius": "big"}}}"#,
         "\
-error[wrong-type]: argument `shape.radius` is the string \"big\", and has to be a number
+error[wrong-type]: argument `shape.radius` is the string \"big\", but must be a number
   --> 2:85 in step `drawn`
 ",
         r#"{"id": "drawn", "tool": "draw", "arguments": {"shape": {"kind": "box", "sides": [1, 2.5]}}}"#,

@@ -1,4 +1,4 @@
-//! Plans checked against what is known of tools: each mistake with all that is said of it, and its right neighbour, of which nothing is.
+//! Checks of plans against the schemas of tools: each mistake with its findings, and a similar correct plan without findings.
 
 mod arguments;
 mod contracts;
@@ -139,9 +139,9 @@ fn read(text: &str) -> Findings {
     }
 }
 
-/// All that is said of steps that are wrong, and nothing of their right neighbour.
+/// The findings for wrong steps; there are none for the similar correct steps.
 #[track_caller]
-fn check(dialect: fn(&str) -> String, steps: &str, expected: &str, neighbour: &str) {
+fn check(dialect: fn(&str) -> String, steps: &str, expected: &str, neighbor: &str) {
     assert_eq!(read(&dialect(steps)).to_string(), expected);
-    assert_eq!(read(&dialect(neighbour)).to_string(), "");
+    assert_eq!(read(&dialect(neighbor)).to_string(), "");
 }

@@ -12,7 +12,7 @@ fn an_output_that_nothing_uses() {
         "\
 warning[unused-output]: nothing uses the output of step `a`, and `read_person` only reads
   --> 2:8 in step `a`
-   = help: take the step out, or use what it finds
+   = help: remove the step, or use its output
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "y"}}"#,
@@ -26,9 +26,9 @@ fn waiting_without_a_reason() {
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "search", "params": {"query": "y"}, "dependsOn": [0]}"#,
         "\
-warning[unneeded-dependency]: step[1] uses nothing of step[0], and both only read: it need not wait
+warning[unneeded-dependency]: step[1] uses nothing of step[0], and both only read, so it does not have to wait
   --> 3:60 in step `step1`
-   = help: take it out of the list, so that both can run at once
+   = help: remove it from the list, so that both can run concurrently
 ",
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "archive", "params": {"ids": ["y"]}, "dependsOn": [0]}"#,
@@ -43,9 +43,9 @@ fn waiting_by_another_way_already() {
 {"tool": "send", "params": {"to": "x", "subject": "${step[0].data.id}"}},
 {"tool": "archive", "params": {"ids": ["${step[1].data.id}"]}, "dependsOn": [0, 1]}"#,
         "\
-warning[unneeded-dependency]: step[2] waits for step[0] already, by way of step[1]
+warning[unneeded-dependency]: step[2] already waits for step[0] through step[1]
   --> 4:78 in step `step2`
-   = help: take it out of the list
+   = help: remove it from the list
 ",
         r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
 {"tool": "send", "params": {"to": "x", "subject": "y"}},
@@ -75,10 +75,10 @@ fn an_input_of_two_types() {
         action,
         r#"{"id": "a", "tool": "search", "arguments": {"query": "{{PLACEHOLDER_what}}", "limit": "{{PLACEHOLDER_what}}"}}"#,
         "\
-error[wrong-type]: the input `what` has to be an integer here, and a string elsewhere
+error[wrong-type]: the input `what` must be an integer here, but a string elsewhere
   --> 2:87: argument `limit`
-   = note: 2:54: argument `query` has to be a string
-   = help: make it two inputs
+   = note: 2:54: argument `query` must be a string
+   = help: split it into two inputs
 ",
         r#"{"id": "a", "tool": "search", "arguments": {"query": "{{PLACEHOLDER_what}}", "limit": "{{PLACEHOLDER_most}}"}}"#,
     );
@@ -92,14 +92,14 @@ fn two_mistakes_at_once() {
 {"id": "sent", "tool": "send", "arguments": {"to": "$ref:hits.0.form.name", "subject": 7}},
 {"id": "gone", "tool": "archive", "arguments": {"ids": "$ref:hitz"}}"#,
         "\
-error[not-allowed]: argument `limit` is the number 0, and has to be at least 1
+error[not-allowed]: argument `limit` is the number 0, but must be at least 1
   --> 2:71 in step `hits`
 
 error[unknown-field]: `[0]` in the output of `search` has no field `form`
   --> 3:52 in step `sent`
    = help: did you mean `$ref:hits.0.from.name`?
 
-error[wrong-type]: argument `subject` is the number 7, and has to be a string
+error[wrong-type]: argument `subject` is the number 7, but must be a string
   --> 3:88 in step `sent`
    = help: write it as a string: `\"7\"`
 
@@ -216,7 +216,7 @@ fn inputs_have_the_types_of_the_arguments_that_they_stand_for() {
     assert_eq!(
         read(stated).to_string(),
         "\
-error[wrong-type]: argument `limit` has to be an integer, and `{{PLACEHOLDER_limit}}` is a string
+error[wrong-type]: argument `limit` must be an integer, but `{{PLACEHOLDER_limit}}` is a string
   --> 2:68 in step `a`
 "
     );
@@ -238,30 +238,30 @@ fn plan_json_is_checked_where_things_stand_in_it() {
     "cc": [{"reference": {"step": "people", "path": [{"each": "element"}, "id"]}}]}}}
 ], "output": {"value": {"reference": {"step": "sent", "pointer": "/state"}}}}"#;
     assert_eq!(read(text).to_string(), "\
-error[wrong-type]: argument `id` is the number 5, and has to be a string
+error[wrong-type]: argument `id` is the number 5, but must be a string
   --> 5:70 in step `maybe`
    = help: write it as a string: `\"5\"`
 
 warning[unused-output]: nothing uses the output of step `hits`, and `search` only reads
   --> 6:10 in step `hits`
-   = help: take the step out, or use what it finds
+   = help: remove the step, or use its output
 
-warning[unneeded-dependency]: step `hits` uses nothing of step `maybe`, and both only read: it need not wait
+warning[unneeded-dependency]: step `hits` uses nothing of step `maybe`, and both only read, so it does not have to wait
   --> 6:56 in step `hits`
-   = help: take it out of the list, so that both can run at once
+   = help: remove it from the list, so that both can run concurrently
 
-error[wrong-type]: argument `query` has to be a string, and `who` is an integer
+error[wrong-type]: argument `query` must be a string, but `who` is an integer
   --> 7:14 in step `hits`
 
-error[maybe-absent]: argument `to` has to be given, and `maybe.id` may lead to nothing: step `maybe` may be skipped, and its output is null then
+error[maybe-absent]: argument `to` is required, but `maybe.id` may lead to nothing: if step `maybe` is skipped, its output is null
   --> 10:11 in step `sent`
-   = help: refer to what is always there: an optional step or field is not
+   = help: refer to a value that is always present, not to an optional step or field
 
 error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
   --> 11:44 in step `sent`
    = help: did you mean `people[0].id`?
 
-error[list-or-element]: argument `cc[0]` has to be a string, and `people[..].id` is a list of strings
+error[list-or-element]: argument `cc[0]` must be a string, but `people[..].id` is a list of strings
   --> 12:12 in step `sent`
    = help: did you mean the first element, `people[0].id`?
 

@@ -66,7 +66,7 @@ fn schema(random: &mut Random, depth: usize) -> Value {
 fn object(random: &mut Random, depth: usize) -> Value {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for index in 0..1 + random.below(4) {
-        // So long and different that none is similar to another.
+        // Names that are too long and too different to be similar.
         let name = format!("{}{index}", random.word(12));
         if random.below(2) == 0 {
             required.push(name.clone());

@@ -133,7 +133,7 @@ fn a_projection_where_one_is_meant() {
         blueprint,
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "read_person", "params": {"id": "${step[0].data[*].id}"}}"#, "\
-error[list-or-element]: argument `id` has to be a string, and `${step[0].data[*].id}` is a list of strings
+error[list-or-element]: argument `id` must be a string, but `${step[0].data[*].id}` is a list of strings
   --> 3:42 in step `step1`
    = help: did you mean the first element, `${step[0].data[0].id}`?
 ",
@@ -148,7 +148,7 @@ fn one_where_a_list_is_meant() {
         action,
         r#"{"id": "hits", "tool": "search", "arguments": {"query": "x"}},
 {"id": "done", "tool": "archive", "arguments": {"ids": "{{hits.result[0].id}}"}}"#, "\
-error[list-or-element]: argument `ids` has to be a list of strings, and `{{hits.result[0].id}}` is a string
+error[list-or-element]: argument `ids` must be a list of strings, but `{{hits.result[0].id}}` is a string
   --> 3:56 in step `done`
    = help: put it in a list: `[\"{{hits.result[0].id}}\"]`
 ",
@@ -163,7 +163,7 @@ fn a_list_of_others() {
         blueprint,
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "archive", "params": {"ids": "${step[0].data[*].score}"}}"#, "\
-error[wrong-type]: argument `ids` has to be a list of strings, and `${step[0].data[*].score}` is a list of numbers
+error[wrong-type]: argument `ids` must be a list of strings, but `${step[0].data[*].score}` is a list of numbers
   --> 3:39 in step `step1`
 ",
         r#"{"tool": "search", "params": {"query": "x"}},
@@ -178,7 +178,7 @@ fn a_reference_of_another_type() {
         r#"{"id": "hits", "tool": "search", "arguments": {"query": "x"}},
 {"id": "person", "tool": "read_person", "arguments": {"id": "$ref:hits.0.score"}}"#,
         "\
-error[wrong-type]: argument `id` has to be a string, and `$ref:hits.0.score` is a number
+error[wrong-type]: argument `id` must be a string, but `$ref:hits.0.score` is a number
   --> 3:61 in step `person`
 ",
         r#"{"id": "hits", "tool": "search", "arguments": {"query": "x"}},
@@ -193,7 +193,7 @@ fn an_object_where_its_field_is_meant() {
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "read_person", "arguments": {"id": "$ref:a"}}"#,
         "\
-error[wrong-type]: argument `id` has to be a string, and `$ref:a` is an object
+error[wrong-type]: argument `id` must be a string, but `$ref:a` is an object
   --> 3:56 in step `b`
    = help: did you mean `$ref:a.id`?
 ",
@@ -209,7 +209,7 @@ fn all_arguments_by_one_reference() {
         r#"{"id": "hits", "tool": "search", "arguments": {"query": "x"}},
 {"id": "b", "tool": "read_person", "arguments": "$ref:hits.0.from"}"#,
         "\
-error[wrong-type]: what is in `$ref:hits.0.from` does not fit the arguments: it has no `id`
+error[wrong-type]: the value of `$ref:hits.0.from` does not fit the arguments: it has no `id`
   --> 3:49 in step `b`
 ",
         r#"{"id": "hits", "tool": "search", "arguments": {"query": "x"}},
@@ -224,7 +224,7 @@ fn text_where_a_number_is_meant() {
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "search", "arguments": {"query": "y", "limit": "{{a.result.age}} at most"}}"#,
         "\
-error[wrong-type]: argument `limit` is text, and has to be an integer
+error[wrong-type]: argument `limit` is text, but must be an integer
   --> 3:68 in step `b`
    = help: a reference in a longer text is text; one that is the whole string keeps its type
 ",
@@ -239,7 +239,7 @@ fn values_that_an_enum_does_not_have() {
         tool,
         r#"{"id": "a", "tool": "send", "arguments": {"to": "x", "subject": "y"}},
 {"id": "b", "tool": "send", "arguments": {"to": "x", "subject": "y", "priority": "$ref:a.status"}}"#, "\
-error[not-allowed]: `$ref:a.status` is one of `queued`, `sent`, and argument `priority` has to be one of `low`, `normal`, `high`
+error[not-allowed]: `$ref:a.status` is one of `queued`, `sent`, but argument `priority` must be one of `low`, `normal`, `high`
   --> 3:82 in step `b`
 ",
         r#"{"id": "a", "tool": "send", "arguments": {"to": "x", "subject": "y"}},
@@ -253,9 +253,9 @@ fn a_field_that_may_be_null() {
         tool,
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.email", "subject": "y"}}"#, "\
-error[maybe-absent]: argument `to` has to be given, and `$ref:a.email` may lead to nothing: `email` may be null
+error[maybe-absent]: argument `to` is required, but `$ref:a.email` may lead to nothing: `email` may be null
   --> 3:49 in step `b`
-   = help: refer to what is always there: an optional step or field is not
+   = help: refer to a value that is always present, not to an optional step or field
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "x", "subject": "y", "body": "$ref:a.email"}}"#,
@@ -268,9 +268,9 @@ fn a_field_that_may_be_missing() {
         blueprint,
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "send", "params": {"to": "${step[0].data[0].from.email}", "subject": "y"}}"#, "\
-error[maybe-absent]: argument `to` has to be given, and `${step[0].data[0].from.email}` may lead to nothing: `[0].from.email` need not be there
+error[maybe-absent]: argument `to` is required, but `${step[0].data[0].from.email}` may lead to nothing: `[0].from.email` may be missing
   --> 3:35 in step `step1`
-   = help: refer to what is always there: an optional step or field is not
+   = help: refer to a value that is always present, not to an optional step or field
 ",
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "send", "params": {"to": "${step[0].data[0].from.name}", "subject": "y", "body": "${step[0].data[0].from.email}"}}"#,
@@ -283,9 +283,9 @@ fn a_way_through_what_may_be_missing() {
         tool,
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.manager.id", "subject": "y"}}"#, "\
-error[maybe-absent]: argument `to` has to be given, and `$ref:a.manager.id` may lead to nothing: `manager` need not be there
+error[maybe-absent]: argument `to` is required, but `$ref:a.manager.id` may lead to nothing: `manager` may be missing
   --> 3:49 in step `b`
-   = help: refer to what is always there: an optional step or field is not
+   = help: refer to a value that is always present, not to an optional step or field
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "s", "body": "$ref:a.manager.id"}}"#,
@@ -298,9 +298,9 @@ fn the_output_of_an_optional_step() {
         blueprint,
         r#"{"tool": "read_person", "params": {"id": "p"}, "optional": true},
 {"tool": "read_person", "params": {"id": "${step[0].data.id}"}}"#, "\
-error[maybe-absent]: argument `id` has to be given, and `${step[0].data.id}` may lead to nothing: step `step0` is optional, and where it fails its output is null
+error[maybe-absent]: argument `id` is required, but `${step[0].data.id}` may lead to nothing: step `step0` is optional: if it fails, its output is null
   --> 3:42 in step `step1`
-   = help: refer to what is always there: an optional step or field is not
+   = help: refer to a value that is always present, not to an optional step or field
 ",
         r#"{"tool": "read_person", "params": {"id": "p"}, "optional": true},
 {"tool": "send", "params": {"to": "x", "subject": "y", "body": "${step[0].data.id}"}}"#,

@@ -99,7 +99,7 @@ fn what_a_tool_of_json_is_given_is_checked_before_it_is_called() {
     assert_eq!(run(given.clone()), Ok(json!({"a": given, "b": given})));
     assert_eq!(
         run(json!({"to": 3, "count": 4})).unwrap_err(),
-        "plan `plan` failed: step `b` (send): argument `count` is the number 4, and has to be at most 3; argument `to` is the number 3, and has to be a string"
+        "plan `plan` failed: step `b` (send): argument `count` is the number 4, but must be at most 3; argument `to` is the number 3, but must be a string"
     );
     // A name that is nearly one of the schema's is another name, and may be there; what it was meant for is missing.
     for given in [json!({"t": "x"}), json!({"too": "x", "count": 1})] {

@@ -78,13 +78,13 @@ error[missing-argument]: argument `filters[0]` lacks `name`
   --> 2:59 in step `mail`
    = help: `name` is a string
 
-error[not-allowed]: argument `filters[1].count` is the number 300, and has to be at most 255
+error[not-allowed]: argument `filters[1].count` is the number 300, but must be at most 255
   --> 2:107 in step `mail`
 
-error[not-allowed]: argument `filters[2].kind` is the string \"oldest\", and has to be one of `sender`, `newest`
+error[not-allowed]: argument `filters[2].kind` is the string \"oldest\", but must be one of `sender`, `newest`
   --> 2:122 in step `mail`
 
-error[not-allowed]: argument `label` is the string \"unraed\", and has to be one of `unread`, `starred`
+error[not-allowed]: argument `label` is the string \"unraed\", but must be one of `unread`, `starred`
   --> 2:143 in step `mail`
    = help: did you mean `unread`?
 
@@ -92,11 +92,11 @@ error[unknown-field]: `[0]` in the output of `fetch` has no field `thread_id`
   --> 3:60 in step `sent`
    = help: did you mean `$ref:mail.0.threadId`?
 
-error[maybe-absent]: argument `to` has to be given, and `$ref:mail.0.from.email` may lead to nothing: `[0].from.email` need not be there
+error[maybe-absent]: argument `to` is required, but `$ref:mail.0.from.email` may lead to nothing: `[0].from.email` may be missing
   --> 3:91 in step `sent`
-   = help: refer to what is always there: an optional step or field is not
+   = help: refer to a value that is always present, not to an optional step or field
 
-error[list-or-element]: argument `subject` has to be a string or null, and `$ref:mail.0.labels` is a list of strings
+error[list-or-element]: argument `subject` must be a string or null, but `$ref:mail.0.labels` is a list of strings
   --> 3:128 in step `sent`
    = help: did you mean the first element, `$ref:mail.0.labels.0`?
 "

@@ -6,7 +6,7 @@ use plan_runtime::plan::{Body, Condition, Source, Template};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The edges of a plan, counted in another way: each part has a number, and each pair of what is read and a part is one edge.
+/// The edges of a plan, counted in another way: each part has a number, and each pair of a source and the part that reads it is one edge.
 #[derive(Default)]
 struct Edges {
     parts: usize,

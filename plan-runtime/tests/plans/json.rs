@@ -27,7 +27,7 @@ proptest! {
                 prop_assert_eq!(&read, &plan);
             }
             // Only what no plan of an author has: a name twice in what tagging makes one object.
-            Err(e) => prop_assert!(e.to_string().contains("is there twice"), "{e}\n{text}"),
+            Err(e) => prop_assert!(e.to_string().contains("duplicate member"), "{e}\n{text}"),
         }
     }
 
@@ -53,7 +53,7 @@ fn what_is_wrong_is_said_to_serde() {
             "2 mistakes: \
              step `sent`: there is no step `inbx` at {} (a step with a similar name exists: `inbox`); \
              step `sent`: step `sent` waits for itself at {} \
-             (take one of these references out, or have its value come from elsewhere)",
+             (remove one of these references, or use a value that does not depend on it)",
             places[0], places[1]
         )
     };
@@ -117,10 +117,7 @@ fn numbers_and_repeated_members_reach_the_reader_from_any_format() {
     let twice = [("object", 1), ("object", 2)].into_iter();
     let twice = MapDeserializer::<_, serde::de::value::Error>::new(twice);
     let error = Template::deserialize(twice).unwrap_err().to_string();
-    assert!(
-        error.contains("the member `object` is there twice"),
-        "{error}"
-    );
+    assert!(error.contains("duplicate member `object`"), "{error}");
 }
 
 #[test]
@@ -136,7 +133,7 @@ fn outside_of_a_plan_places_stand_for_names() {
     let error = serde_json::from_str::<Template>(named).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the step of a reference is a string, and has to be its place in the plan, since no plan is around it: 0, 1, … \
+        "the step of a reference is a string, but must be its index in the plan, since this is not part of a plan: 0, 1, … \
          at line 1, column 24 of the plan"
     );
 }

@@ -12,7 +12,7 @@ fn references_of_action_plans() {
         &[
             (
                 "{{ a.result }}",
-                r#"error[malformed-reference]: a reference has no spaces in it
+                r#"error[malformed-reference]: a reference cannot contain spaces
   --> 3:48 in step `b`
    = help: did you mean `{{a.result}}`? To keep the text, write `{{"{{ a.result }}"}}`
 "#,
@@ -33,7 +33,7 @@ fn references_of_action_plans() {
             ),
             (
                 "{a.result.x}",
-                "error[malformed-reference]: a reference stands in two braces
+                "error[malformed-reference]: a reference is written in double braces
   --> 3:48 in step `b`
    = help: did you mean `{{a.result.x}}`?
 ",
@@ -70,26 +70,26 @@ fn references_of_action_plans() {
                 "{{c.result}}",
                 r#"error[unknown-step]: there is no step `c`
   --> 3:50 in step `b`
-   = help: if this is no reference, write `{{"{{c.result}}"}}`
+   = help: if this is not a reference, write `{{"{{c.result}}"}}`
 "#,
             ),
             (
                 "{{aa.result}}",
                 r#"error[unknown-step]: there is no step `aa`
   --> 3:50 in step `b`
-   = help: if this is no reference, write `{{"{{aa.result}}"}}`
+   = help: if this is not a reference, write `{{"{{aa.result}}"}}`
 "#,
             ),
             (
                 "{{PLACEHOLDER_x.y}}",
-                "error[malformed-reference]: an input is given as a whole, and has no path
+                "error[malformed-reference]: an input is inserted as a whole, so it cannot have a path
   --> 3:63 in step `b`
    = help: write `{{PLACEHOLDER_x}}`
 ",
             ),
             (
                 "{{PLACEHOLDER_}}",
-                "error[malformed-reference]: the name of an input is missing behind `PLACEHOLDER_`
+                "error[malformed-reference]: the name of an input is missing after `PLACEHOLDER_`
   --> 3:48 in step `b`
 ",
             ),
@@ -101,7 +101,7 @@ fn references_of_action_plans() {
             ),
             (
                 "{{ name }}",
-                r#"error[malformed-reference]: a reference has no spaces in it
+                r#"error[malformed-reference]: a reference cannot contain spaces
   --> 3:48 in step `b`
    = help: to keep the text, write `{{"{{ name }}"}}`
 "#,
@@ -110,14 +110,14 @@ fn references_of_action_plans() {
                 "{{a.result[x]}}",
                 r#"error[malformed-reference]: `[x]` is neither an index nor a key
   --> 3:58 in step `b`
-   = help: a key stands in quotes: `["x"]`
+   = help: write a key in quotes: `["x"]`
 "#,
             ),
             (
                 "{{a.result.}}",
-                r#"error[malformed-reference]: a name is missing after the dot
+                r#"error[malformed-reference]: expected a name after the dot
   --> 3:58 in step `b`
-   = help: a key that is empty is `[""]`
+   = help: write an empty key as `[""]`
 "#,
             ),
             (
@@ -162,7 +162,7 @@ fn references_of_action_plans() {
 ]"#,
             "error[malformed-reference]: a reference cannot be the name of a member
   --> 3:42 in step `b`
-   = help: let a tool build the object, or write a name that is known
+   = help: use a tool to build the object, or write a name that is known
 ",
         )],
     );

@@ -19,13 +19,13 @@ fn action_plans() {
             ),
             (
                 r#"{"plan": 1}"#,
-                "error[wrong-kind]: `plan` is `1`, and has to be a list
+                "error[wrong-kind]: `plan` is `1`, but must be a list
   --> 1:10
 ",
             ),
             (
                 "[1]",
-                "error[wrong-kind]: a step is `1`, and has to be an object
+                "error[wrong-kind]: a step is `1`, but must be an object
   --> 1:2
 ",
             ),
@@ -41,20 +41,20 @@ fn action_plans() {
                 "error[empty-name]: the input has no name
   --> 1:49
 
-warning[unknown-member]: nothing reads the member `typ` of an input
+warning[unknown-member]: unknown member `typ` in an input
   --> 1:77
    = help: did you mean `type`?
 
 error[duplicate-id]: two inputs have the name `x`
   --> 1:91
 
-error[wrong-kind]: an input is `1`, and has to be an object
+error[wrong-kind]: an input is `1`, but must be an object
   --> 1:106
 ",
             ),
             (
                 r#"{"plan": [{"id": "a", "tool": "t"}], "inputs": {}}"#,
-                "error[wrong-kind]: `inputs` is an object, and has to be a list
+                "error[wrong-kind]: `inputs` is an object, but must be a list
   --> 1:48
 ",
             ),
@@ -80,8 +80,8 @@ fn compat_action_plans() {
 
   output { a: a, b: b }
 
-warning[malformed-reference]: a reference has no spaces in it
-  --> 3:48 in step `b`: it stays as it is
+warning[malformed-reference]: a reference cannot contain spaces
+  --> 3:48 in step `b`: it is used as text
    = help: did you mean `{{a.result}}`? To keep the text, write `{{"{{ a.result }}"}}`
 "#,
             ),
@@ -98,7 +98,7 @@ warning[malformed-reference]: a reference has no spaces in it
   output { a: a, b: b }
 
 warning[unknown-step]: there is no step `c`
-  --> 3:48 in step `b`: it stays as it is
+  --> 3:48 in step `b`: it is used as text
 "#,
             ),
             (
@@ -126,7 +126,7 @@ warning[unknown-step]: there is no step `c`
   output { a: a, b: b }
 
 warning[malformed-reference]: `{{c.x}}` does not say that it reads the step's output
-  --> 3:48 in step `b`: it stays as it is
+  --> 3:48 in step `b`: it is used as text
    = help: did you mean `{{c.result.x}}`? To keep the text, write `{{"{{c.x}}"}}`
 "#,
             ),
@@ -141,8 +141,8 @@ warning[malformed-reference]: `{{c.x}}` does not say that it reads the step's ou
 
   output { a: a, b: b }
 
-warning[malformed-reference]: a reference stands in two braces
-  --> 3:48 in step `b`: it stays as it is
+warning[malformed-reference]: a reference is written in double braces
+  --> 3:48 in step `b`: it is used as text
    = help: did you mean `{{a.result.x}}`?
 "#,
             ),
@@ -163,6 +163,6 @@ fn inputs_with_the_names_of_steps() {
     assert_eq!(said(&Reader::new(), used), expected("1:49", " in step `a`"));
     let declared = r#"{"inputs": [{"name": "a"}], "plan": [{"id": "a", "tool": "t"}]}"#;
     assert_eq!(said(&Reader::new(), declared), expected("1:13", ""));
-    let neighbour = used.replace("PLACEHOLDER_a", "PLACEHOLDER_b");
-    assert!(Reader::new().read(&neighbour).is_ok());
+    let neighbor = used.replace("PLACEHOLDER_a", "PLACEHOLDER_b");
+    assert!(Reader::new().read(&neighbor).is_ok());
 }

@@ -9,7 +9,7 @@ fn references_of_blueprints() {
     say(&reader, blueprint, &[
         (
             "${steps[0].data.x}",
-            "error[malformed-reference]: `${steps[0].data.x}` is no reference to a step
+            "error[malformed-reference]: `${steps[0].data.x}` is not a reference to a step
   --> 3:34 in step `step1`
    = help: did you mean `${step[0].data.x}`?
 ",
@@ -39,7 +39,7 @@ fn references_of_blueprints() {
             "${step[0].data x}",
             r#"error[malformed-reference]: a reference cannot contain a space
   --> 3:34 in step `step1`
-   = help: a key with such signs stands in quotes: `["odd key"]`
+   = help: write a key with such characters in quotes: `["odd key"]`
 "#,
         ),
         (
@@ -52,19 +52,19 @@ fn references_of_blueprints() {
             "${step[1].data}",
             "error[later-step]: step[1] refers to itself
   --> 3:36 in step `step1`
-   = help: the steps of a blueprint run in their order: a step can use those before it
+   = help: the steps of a blueprint run in order: a step can use only earlier steps
 ",
         ),
         (
             "${step[x].data}",
-            r#"error[malformed-reference]: `${step[x].data}` is no reference to a step
+            r#"error[malformed-reference]: `${step[x].data}` is not a reference to a step
   --> 3:34 in step `step1`
    = help: a reference is `${step[0].data…}`; to keep the text, write `${"${step[x].data}"}`
 "#,
         ),
         (
             "${ step[0].data }",
-            "error[malformed-reference]: `${ step[0].data }` is no reference to a step
+            "error[malformed-reference]: `${ step[0].data }` is not a reference to a step
   --> 3:34 in step `step1`
    = help: did you mean `${step[0].data}`?
 ",
@@ -92,7 +92,7 @@ fn references_of_blueprints() {
         ),
         (
             "${name}",
-            r#"error[malformed-reference]: `${name}` is no reference to a step
+            r#"error[malformed-reference]: `${name}` is not a reference to a step
   --> 3:34 in step `step1`
    = help: a reference is `${step[0].data…}`; to keep the text, write `${"${name}"}`
 "#,
@@ -107,7 +107,7 @@ fn references_of_blueprints() {
             "${step[0].data[a]}",
             r#"error[malformed-reference]: `[a]` is neither an index nor a key
   --> 3:48 in step `step1`
-   = help: a key stands in quotes: `["a"]`
+   = help: write a key in quotes: `["a"]`
 "#,
         ),
         (
@@ -135,7 +135,7 @@ fn references_of_blueprints() {
 ]}"#,
             "error[malformed-reference]: a reference cannot be the name of a member
   --> 3:28 in step `step1`
-   = help: let a tool build the object, or write a name that is known
+   = help: use a tool to build the object, or write a name that is known
 ",
         ),
         (

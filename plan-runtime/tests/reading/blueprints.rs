@@ -18,7 +18,7 @@ fn blueprints() {
             ),
             (
                 r#"{"requestId": 1, "steps": [{"tool": "t"}]}"#,
-                "error[wrong-kind]: `requestId` is `1`, and has to be a string
+                "error[wrong-kind]: `requestId` is `1`, but must be a string
   --> 1:15
 ",
             ),
@@ -27,7 +27,7 @@ fn blueprints() {
     say(&reader, blueprint_step, &[
         (
             r#""dependsOn": 0"#,
-            "error[wrong-kind]: `dependsOn` is `0`, and has to be a list
+            "error[wrong-kind]: `dependsOn` is `0`, but must be a list
   --> 3:30 in step `step1`
 ",
         ),
@@ -35,41 +35,41 @@ fn blueprints() {
             r#""dependsOn": [1, 2, "a", -1]"#,
             "error[later-step]: step[1] refers to itself
   --> 3:31 in step `step1`
-   = help: the steps of a blueprint run in their order: a step can use those before it
+   = help: the steps of a blueprint run in order: a step can use only earlier steps
 
 error[step-out-of-range]: there is no step[2]: the plan has 2 steps, step[0] to step[1]
   --> 3:34 in step `step1`
 
-error[wrong-kind]: a step to wait for is a string, and has to be the index of a step
+error[wrong-kind]: a step to wait for is a string, but must be the index of a step
   --> 3:37 in step `step1`
 
-error[wrong-kind]: a step to wait for is `-1`, and has to be the index of a step
+error[wrong-kind]: a step to wait for is `-1`, but must be the index of a step
   --> 3:42 in step `step1`
 ",
         ),
         (
             r#""optional": "yes", "parallel": 1"#,
-            "error[wrong-kind]: `optional` is a string, and has to be `true` or `false`
+            "error[wrong-kind]: `optional` is a string, but must be `true` or `false`
   --> 3:29 in step `step1`
 
-error[wrong-kind]: `parallel` is `1`, and has to be `true` or `false`
+error[wrong-kind]: `parallel` is `1`, but must be `true` or `false`
   --> 3:48 in step `step1`
 ",
         ),
         (
             r#""retryCount": -1, "timeout": "10s""#,
-            "error[wrong-kind]: `retryCount` is `-1`, and has to be a number of further attempts: 0, 1, 2, …
+            "error[wrong-kind]: `retryCount` is `-1`, but must be a number of further attempts: 0, 1, 2, …
   --> 3:31 in step `step1`
 
-error[wrong-kind]: `timeout` is a string, and has to be a number of milliseconds
+error[wrong-kind]: `timeout` is a string, but must be a number of milliseconds
   --> 3:46 in step `step1`
 ",
         ),
         (
             r#""timeout": 0"#,
-            "error[wrong-kind]: `timeout` is `0`, and has to be more than 0 milliseconds
+            "error[wrong-kind]: `timeout` is `0`, but must be more than 0 milliseconds
   --> 3:28 in step `step1`
-   = help: leave it out where an attempt may take as long as it likes
+   = help: leave it out if an attempt has no time limit
 ",
         ),
         (
@@ -89,7 +89,7 @@ error[wrong-kind]: `timeout` is a string, and has to be a number of milliseconds
 
   output { step0: step0, step1: step1 }
 
-warning[unknown-member]: nothing reads the member `depends_on` of a step
+warning[unknown-member]: unknown member `depends_on` in a step
   --> 3:17 in step `step1`
    = help: did you mean `dependsOn`?
 ",
@@ -104,7 +104,7 @@ warning[unknown-member]: nothing reads the member `depends_on` of a step
                 "error[duplicate-id]: two steps have the id `a`
   --> 1:59
    = note: 1:19: the first one is here
-   = help: a reference could mean either: give one of them another id
+   = help: a reference could mean either, so give one of them another id
 ",
             ),
             (
@@ -132,8 +132,8 @@ fn compat_blueprints() {
 
   output { step0: step0, step1: step1 }
 
-warning[malformed-reference]: `${steps[0].data.x}` is no reference to a step
-  --> 3:34 in step `step1`: it stays as it is
+warning[malformed-reference]: `${steps[0].data.x}` is not a reference to a step
+  --> 3:34 in step `step1`: it is used as text
    = help: did you mean `${step[0].data.x}`?
 "#,
         ),

@@ -1,4 +1,4 @@
-//! Whole documents: what is no JSON, and what is no plan.
+//! Whole documents that are not JSON or not plans.
 
 use crate::{said, say, whole};
 use plan_runtime::dynamic::Reader;
@@ -33,9 +33,9 @@ fn documents() {
             ),
             (
                 r#"{"steps": [],}"#,
-                "error[invalid-json]: this is not JSON: nothing follows the comma
+                "error[invalid-json]: this is not JSON: expected a value after the comma
   --> 1:13
-   = help: take the comma out
+   = help: remove the comma
 ",
             ),
             (
@@ -104,16 +104,16 @@ fn documents() {
             ),
             (
                 r#"{"steps": 1, "requestId": "r"}"#,
-                "error[wrong-kind]: `steps` is `1`, and has to be a list
+                "error[wrong-kind]: `steps` is `1`, but must be a list
   --> 1:11
 ",
             ),
             (
                 r#"{"steps": [{"id": "a", "tool": "t"}], "steps": []}"#,
-                "error[duplicate-member]: the member `steps` is there twice
+                "error[duplicate-member]: duplicate member `steps`
   --> 1:39
    = note: 1:2: the first one is here
-   = help: only one of them could be used: take one out
+   = help: only one of them can be used: remove the other
 ",
             ),
             (

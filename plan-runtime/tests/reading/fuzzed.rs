@@ -75,7 +75,7 @@ fn plan_json() {
 fn whatever_it_is() {
     replay(
         |text| fuzz::read(None, text),
-        include_str!("fuzzed/recognised.json"),
+        include_str!("fuzzed/recognized.json"),
     );
 }
 

@@ -1,4 +1,4 @@
-//! All dialects: what is said of each mistake, and what is read next to it.
+//! All dialects: the finding for each mistake, and how the rest of the document is read.
 
 mod action_plan_references;
 mod action_plans;
@@ -19,7 +19,7 @@ fn of(dialect: Dialect) -> Reader<'static> {
     Reader::new().dialect(dialect)
 }
 
-/// All that is said of a document; of one that is read, the plan and the warnings.
+/// All findings of a document; if it can be read, the plan and the warnings.
 fn said(reader: &Reader, document: &str) -> String {
     match reader.read(document) {
         Ok(document) if document.warnings().is_empty() => document.plan().to_string(),
@@ -36,7 +36,7 @@ fn say(reader: &Reader, document: fn(&str) -> String, parts: &[(&str, &str)]) {
     }
 }
 
-/// What is said of a document by a reader with another limit.
+/// The findings of a reader with another limit.
 #[track_caller]
 fn limited(set: fn(&mut Limits), document: &str, expected: &str) {
     let mut limits = Limits::default();

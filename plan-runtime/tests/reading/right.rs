@@ -1,9 +1,9 @@
-//! Neighbours of what is wrong in the other tables.
+//! Correct documents that are similar to the wrong ones in the other tables.
 
 use crate::{action_plan, blueprint, blueprint_step, of, say, tool_plan, whole};
 use plan_runtime::dynamic::{Dialect, Profile};
 
-/// Neighbours of what is wrong above.
+/// Correct documents that are similar to the wrong ones above.
 #[test]
 fn what_is_right() {
     say(

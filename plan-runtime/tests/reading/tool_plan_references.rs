@@ -12,21 +12,21 @@ fn references_of_tool_plans() {
         &[
             (
                 "$ref: a",
-                "error[malformed-reference]: the id of a step is missing behind `$ref:`
+                "error[malformed-reference]: the id of a step is missing after `$ref:`
   --> 3:48 in step `b`
    = help: did you mean `$ref:a`?
 ",
             ),
             (
                 "$ref:",
-                "error[malformed-reference]: the id of a step is missing behind `$ref:`
+                "error[malformed-reference]: the id of a step is missing after `$ref:`
   --> 3:48 in step `b`
    = help: a reference is `$ref:id`, or `$ref:id.field`
 ",
             ),
             (
                 "$ref: ",
-                "error[malformed-reference]: the id of a step is missing behind `$ref:`
+                "error[malformed-reference]: the id of a step is missing after `$ref:`
   --> 3:48 in step `b`
    = help: a reference is `$ref:id`, or `$ref:id.field`
 ",
@@ -54,44 +54,44 @@ fn references_of_tool_plans() {
             ),
             (
                 "see $ref:a.b",
-                r#"error[malformed-reference]: a `$ref:` is not read inside a longer text
+                r#"error[malformed-reference]: a `$ref:` is not a reference inside a longer text
   --> 3:52 in step `b`
-   = help: let a tool join the parts, or, if this is no reference, write `$ref:"see $ref:a.b"`
+   = help: use a tool to join the parts, or, if this is not a reference, write `$ref:"see $ref:a.b"`
 "#,
             ),
             (
                 "$ref:a b",
                 "error[malformed-reference]: a reference cannot contain a space
   --> 3:54 in step `b`
-   = help: a `$ref:` is the whole string: no text can stand behind it
+   = help: a `$ref:` must be the whole string: no text can follow it
 ",
             ),
             (
                 "$ref:a!",
                 "error[malformed-reference]: `!` cannot be part of a reference
   --> 3:54 in step `b`
-   = help: a `$ref:` is the whole string: no text can stand behind it
+   = help: a `$ref:` must be the whole string: no text can follow it
 ",
             ),
             (
                 "$ref:step-1",
-                r#"error[malformed-reference]: `-` can only stand in a name in quotes
+                r#"error[malformed-reference]: `-` is valid only in a name in quotes
   --> 3:57 in step `b`
    = help: did you mean `$ref:["step-1"]`?
 "#,
             ),
             (
                 "$ref:a.x-y",
-                r#"error[malformed-reference]: `-` can only stand in a name in quotes
+                r#"error[malformed-reference]: `-` is valid only in a name in quotes
   --> 3:56 in step `b`
    = help: did you mean `$ref:a["x-y"]`?
 "#,
             ),
             (
                 "$ref:a.",
-                r#"error[malformed-reference]: a name is missing after the dot
+                r#"error[malformed-reference]: expected a name after the dot
   --> 3:54 in step `b`
-   = help: a key that is empty is `[""]`
+   = help: write an empty key as `[""]`
 "#,
             ),
             (
@@ -104,7 +104,7 @@ fn references_of_tool_plans() {
                 "$ref:a[x]",
                 r#"error[malformed-reference]: `[x]` is neither an index nor a key
   --> 3:54 in step `b`
-   = help: a key stands in quotes: `["x"]`
+   = help: write a key in quotes: `["x"]`
 "#,
             ),
             (
@@ -130,7 +130,7 @@ fn references_of_tool_plans() {
             ),
             (
                 r#"$ref:"x"#,
-                r#"error[malformed-reference]: what follows `$ref:` is no string of JSON
+                r#"error[malformed-reference]: the text after `$ref:` is not a JSON string
   --> 3:53 in step `b`
    = help: to keep the text, write `$ref:"$ref:\"x"`
 "#,
@@ -191,13 +191,13 @@ fn references_of_tool_plans() {
 ]}"#,
             "error[malformed-reference]: a reference cannot be the name of a member
   --> 3:42 in step `b`
-   = help: let a tool build the object, or write a name that is known
+   = help: use a tool to build the object, or write a name that is known
 ",
         )],
     );
 }
 
-/// Nothing but mistakes takes no longer than a plan without any.
+/// Reading a document full of mistakes is not slower than reading a correct one.
 #[test]
 fn many_unknown_steps_are_said_without_many_searches() {
     let step = |index| {

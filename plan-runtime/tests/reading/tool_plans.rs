@@ -12,7 +12,7 @@ fn tool_plans() {
         &[
             (
                 "[]",
-                "error[wrong-kind]: a tool plan is a list, and has to be an object
+                "error[wrong-kind]: a tool plan is a list, but must be an object
   --> 1:1
 ",
             ),
@@ -24,13 +24,13 @@ fn tool_plans() {
             ),
             (
                 r#"{"steps": {}}"#,
-                "error[wrong-kind]: `steps` is an object, and has to be a list
+                "error[wrong-kind]: `steps` is an object, but must be a list
   --> 1:11
 ",
             ),
             (
                 r#"{"steps": [1]}"#,
-                "error[wrong-kind]: a step is `1`, and has to be an object
+                "error[wrong-kind]: a step is `1`, but must be an object
   --> 1:12
 ",
             ),
@@ -43,7 +43,7 @@ fn tool_plans() {
             ),
             (
                 r#"{"steps": [{"id": 1, "tool": "t"}]}"#,
-                "error[wrong-kind]: the id of a step is `1`, and has to be a string
+                "error[wrong-kind]: the id of a step is `1`, but must be a string
   --> 1:19
 ",
             ),
@@ -62,7 +62,7 @@ fn tool_plans() {
             ),
             (
                 r#"{"steps": [{"id": "a", "tool": ["t"]}]}"#,
-                "error[wrong-kind]: the tool of a step is a list, and has to be a string
+                "error[wrong-kind]: the tool of a step is a list, but must be a string
   --> 1:32 in step `a`
 ",
             ),
@@ -80,7 +80,7 @@ fn tool_plans() {
                 "error[duplicate-id]: two steps have the id `a`
   --> 3:10
    = note: 2:10: the first one is here
-   = help: a reference could mean either: give one of them another id
+   = help: a reference could mean either, so give one of them another id
 ",
             ),
         ],
@@ -91,13 +91,13 @@ fn tool_plans() {
         &[
             (
                 "1",
-                "error[wrong-kind]: `arguments` is `1`, and has to be an object
+                "error[wrong-kind]: `arguments` is `1`, but must be an object
   --> 3:41 in step `b`
 ",
             ),
             (
                 "[]",
-                "error[wrong-kind]: `arguments` is a list, and has to be an object
+                "error[wrong-kind]: `arguments` is a list, but must be an object
   --> 3:41 in step `b`
 ",
             ),
@@ -117,7 +117,7 @@ fn tool_plans() {
             ),
             (
                 r#""[1]""#,
-                "error[wrong-kind]: `arguments` is a list, and has to be an object
+                "error[wrong-kind]: `arguments` is a list, but must be an object
   --> 3:42 in step `b`
 ",
             ),
@@ -137,31 +137,31 @@ fn tool_plans() {
             ),
             (
                 r#"{"x": 1, "x": 2}"#,
-                "error[duplicate-member]: the member `x` is there twice
+                "error[duplicate-member]: duplicate member `x`
   --> 3:50 in step `b`
    = note: 3:42: the first one is here
-   = help: only one of them could be used: take one out
+   = help: only one of them can be used: remove the other
 ",
             ),
             (
                 r#"{"x": 1e999}"#,
-                "error[inexact-number]: the number 1e999 cannot be held exactly
+                "error[inexact-number]: the number 1e999 cannot be represented exactly
   --> 3:47 in step `b`
    = help: write it as a string, if the tool takes one
 ",
             ),
             (
                 r#"{"x": "\ud800"}"#,
-                r#"error[invalid-json]: the string has half of a surrogate pair in it, which is no text
+                r#"error[invalid-json]: the string contains half of a surrogate pair, which is not valid text
   --> 3:47 in step `b`
-   = help: a sign beyond U+FFFF is two escapes: `\ud83d\ude00`
+   = help: a character beyond U+FFFF is two escapes: `\ud83d\ude00`
 "#,
             ),
             (
                 r#"{"\ud800": 1}"#,
-                r#"error[invalid-json]: the string has half of a surrogate pair in it, which is no text
+                r#"error[invalid-json]: the string contains half of a surrogate pair, which is not valid text
   --> 3:42 in step `b`
-   = help: a sign beyond U+FFFF is two escapes: `\ud83d\ude00`
+   = help: a character beyond U+FFFF is two escapes: `\ud83d\ude00`
 "#,
             ),
         ],
@@ -182,15 +182,15 @@ fn tool_plans() {
 
   output { a: a }
 
-warning[unknown-member]: nothing reads the member `argument` of a step
+warning[unknown-member]: unknown member `argument` in a step
   --> 1:37 in step `a`
    = help: did you mean `arguments`?
 
-warning[unknown-member]: nothing reads the member `x` of a step
+warning[unknown-member]: unknown member `x` in a step
   --> 1:53 in step `a`
    = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`
 
-warning[unknown-member]: nothing reads the member `output_step` of a tool plan
+warning[unknown-member]: unknown member `output_step` in a tool plan
   --> 1:63
    = help: did you mean `output_steps`?
 ",
@@ -200,7 +200,7 @@ warning[unknown-member]: nothing reads the member `output_step` of a tool plan
   {"id": "a", "tool": "t"},
   {"id": "b", "tool": "t", "arguments": {}}
 ], "output_steps": "a"}"#,
-            "error[wrong-kind]: `output_steps` is a string, and has to be a list
+            "error[wrong-kind]: `output_steps` is a string, but must be a list
   --> 4:20
 ",
         ),
@@ -213,7 +213,7 @@ warning[unknown-member]: nothing reads the member `output_step` of a tool plan
   --> 4:21
    = help: the steps are `a`, `b`
 
-error[wrong-kind]: an output step is `1`, and has to be a string
+error[wrong-kind]: an output step is `1`, but must be a string
   --> 4:26
 
 warning[duplicate-member]: `a` is listed twice
@@ -239,7 +239,7 @@ warning[duplicate-member]: `a` is listed twice
             r#"{"x": "$ref:b"}"#,
             "error[cycle]: step `b` waits for itself
   --> 3:47 in step `b`: `b` needs `b`
-   = help: take one of these references out, or have its value come from elsewhere
+   = help: remove one of these references, or use a value that does not depend on it
 ",
         )],
     );
@@ -254,7 +254,7 @@ warning[duplicate-member]: `a` is listed twice
 ]}"#,
                 "error[cycle]: step `b` waits for itself
   --> 3:47 in step `b`: `b` needs `b`
-   = help: take one of these references out, or have its value come from elsewhere
+   = help: remove one of these references, or use a value that does not depend on it
 ",
             ),
             (
@@ -264,24 +264,24 @@ warning[duplicate-member]: `a` is listed twice
 ]}"#,
                 "error[cycle]: step `b` waits for itself
   --> 3:47 in step `b`: `b` needs `b`
-   = help: take one of these references out, or have its value come from elsewhere
+   = help: remove one of these references, or use a value that does not depend on it
 ",
             ),
             (
                 r#"{"name": 1, "steps": [{"id": "a", "tool": "t", "intent": 2, "tool_description": 3}], "description": [], "output_type": {}}"#,
-                "error[wrong-kind]: the name of a plan is `1`, and has to be a string
+                "error[wrong-kind]: the name of a plan is `1`, but must be a string
   --> 1:10
 
-error[wrong-kind]: the intent of a step is `2`, and has to be a string
+error[wrong-kind]: the intent of a step is `2`, but must be a string
   --> 1:58 in step `a`
 
-error[wrong-kind]: the description of a tool is `3`, and has to be a string
+error[wrong-kind]: the description of a tool is `3`, but must be a string
   --> 1:81 in step `a`
 
-error[wrong-kind]: the description of a plan is a list, and has to be a string
+error[wrong-kind]: the description of a plan is a list, but must be a string
   --> 1:101
 
-error[wrong-kind]: the type of the output is an object, and has to be a string
+error[wrong-kind]: the type of the output is an object, but must be a string
   --> 1:120
 ",
             ),
@@ -307,8 +307,8 @@ fn compat_tool_plans() {
 
   output { a: a, b: b }
 
-warning[malformed-reference]: the id of a step is missing behind `$ref:`
-  --> 3:48 in step `b`: it stays as it is
+warning[malformed-reference]: the id of a step is missing after `$ref:`
+  --> 3:48 in step `b`: it is used as text
    = help: did you mean `$ref:a`?
 "#,
             ),
@@ -323,9 +323,9 @@ warning[malformed-reference]: the id of a step is missing behind `$ref:`
 
   output { a: a, b: b }
 
-warning[malformed-reference]: a `$ref:` is not read inside a longer text
-  --> 3:52 in step `b`: it stays as it is
-   = help: let a tool join the parts, or, if this is no reference, write `$ref:"see $ref:a"`
+warning[malformed-reference]: a `$ref:` is not a reference inside a longer text
+  --> 3:52 in step `b`: it is used as text
+   = help: use a tool to join the parts, or, if this is not a reference, write `$ref:"see $ref:a"`
 "#,
             ),
             (
@@ -340,8 +340,8 @@ warning[malformed-reference]: a `$ref:` is not read inside a longer text
   output { a: a, b: b }
 
 warning[malformed-reference]: `!` cannot be part of a reference
-  --> 3:54 in step `b`: it stays as it is
-   = help: a `$ref:` is the whole string: no text can stand behind it
+  --> 3:54 in step `b`: it is used as text
+   = help: a `$ref:` must be the whole string: no text can follow it
 "#,
             ),
             (
@@ -371,8 +371,8 @@ warning[malformed-reference]: `!` cannot be part of a reference
   output { a: a, b: b }
 
 warning[malformed-reference]: a reference cannot be the name of a member
-  --> 3:42 in step `b`: it stays as it is
-   = help: let a tool build the object, or write a name that is known
+  --> 3:42 in step `b`: it is used as text
+   = help: use a tool to build the object, or write a name that is known
 "#,
         )],
     );

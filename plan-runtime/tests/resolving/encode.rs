@@ -25,32 +25,35 @@ enum Variant<T> {
 
 #[test]
 fn floats() {
-    assert_eq!(error(&f64::NAN), "the value is NaN, which JSON cannot hold");
+    assert_eq!(
+        error(&f64::NAN),
+        "the value is NaN, which JSON cannot represent"
+    );
     assert_eq!(
         error(&f32::NEG_INFINITY),
-        "the value is -inf, which JSON cannot hold"
+        "the value is -inf, which JSON cannot represent"
     );
     assert_eq!(
         error(&json_map("prices", vec![0.0, 1.0, 2.0, f64::INFINITY])),
-        "`/prices/3` is inf, which JSON cannot hold"
+        "`/prices/3` is inf, which JSON cannot represent"
     );
     assert_eq!(
         error(&Variant::Newtype(f64::NAN)),
-        "`/Newtype` is NaN, which JSON cannot hold"
+        "`/Newtype` is NaN, which JSON cannot represent"
     );
     assert_eq!(
         error(&Variant::Tuple(1, f64::NAN)),
-        "`/Tuple/1` is NaN, which JSON cannot hold"
+        "`/Tuple/1` is NaN, which JSON cannot represent"
     );
     assert_eq!(
         error(&Variant::Struct {
             inner: Some(f64::NAN)
         }),
-        "`/Struct/inner` is NaN, which JSON cannot hold"
+        "`/Struct/inner` is NaN, which JSON cannot represent"
     );
     assert_eq!(
         error(&json_map("a/b", (1, f32::NAN))),
-        "`/a~1b/1` is NaN, which JSON cannot hold"
+        "`/a~1b/1` is NaN, which JSON cannot represent"
     );
     assert_eq!(
         Held::of(&f64::NAN).unwrap_err().pointer().unwrap().as_str(),
@@ -79,11 +82,11 @@ fn integers_and_keys() {
     );
     assert_eq!(
         error(&json_map("m", BTreeMap::from([((1, 2), 3)]))),
-        "`/m` has a tuple for a key of a map, but JSON's keys are strings"
+        "`/m` has a tuple as the key of a map, but JSON keys are strings"
     );
     assert_eq!(
         error(&BTreeMap::from([(None::<u8>, 3)])),
-        "the value has `None` for a key of a map, but JSON's keys are strings"
+        "the value has `None` as the key of a map, but JSON keys are strings"
     );
 }
 
@@ -101,7 +104,7 @@ fn nothing_is_lost() {
     };
     assert_eq!(
         error(&clash),
-        "`/a` is there twice, of which JSON can hold one"
+        "`/a` is there more than once, but a JSON object can hold it only once"
     );
     struct Fails;
     impl Serialize for Fails {
@@ -111,7 +114,7 @@ fn nothing_is_lost() {
     }
     assert_eq!(
         error(&[Fails]),
-        "`/0` cannot be serialised: a lock is poisoned"
+        "`/0` cannot be serialized: a lock is poisoned"
     );
 }
 

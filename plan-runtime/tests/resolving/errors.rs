@@ -29,7 +29,7 @@ fn list_too_short() {
     let e = error::<Value>(&args, json!({"data": []}));
     assert_eq!(
         e.to_string(),
-        "argument `to`: `inbox` has 0 elements at `/data`, so `/data/0` is not there (reference `inbox.data[0].id`)"
+        "argument `to`: `inbox` has 0 elements at `/data`, so it has no `/data/0` (reference `inbox.data[0].id`)"
     );
     assert_eq!(e.kind(), ErrorKind::Missing);
     assert_eq!(e.argument().as_deref(), Some("to"));
@@ -176,7 +176,7 @@ fn absent_into_required() {
     let e = error::<Limit>(&args, json!({}));
     assert_eq!(
         e.to_string(),
-        "argument `limit` takes u32, but `inbox.total?` (/total) is absent; make the argument optional, or say what stands in its place with `unwrap_or`"
+        "argument `limit` takes u32, but `inbox.total?` (/total) is absent; make the argument optional, or give a default with `unwrap_or`"
     );
     assert_eq!(e.kind(), ErrorKind::Absent);
     let first = inbox().index(0).absent(Absent::End);
@@ -251,7 +251,7 @@ fn not_executable() {
     let e = error::<Value>(&object(vec![("x", computed)]), json!(null));
     assert_eq!(
         e.to_string(),
-        "argument `x`: the plan was read from JSON, so there is no code that computes this (in the computed `a + b`)"
+        "argument `x`: the plan was read from JSON, so there is no code to compute this (in the computed `a + b`)"
     );
     assert_eq!(e.kind(), ErrorKind::NotExecutable);
     let text = Template::Text(vec![Part::Value {
@@ -261,7 +261,7 @@ fn not_executable() {
     }]);
     assert_eq!(
         error::<Value>(&text, json!(null)).to_string(),
-        "the plan was read from JSON, so there is no code that computes this (in the computed `{:>8}`)"
+        "the plan was read from JSON, so there is no code to compute this (in the computed `{:>8}`)"
     );
 }
 

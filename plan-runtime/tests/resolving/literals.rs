@@ -238,7 +238,7 @@ fn options() {
     assert!(get(asked(), json!({})).is_err());
     let second = x().index(1).absent(Absent::End).key("x");
     assert_eq!(get(second, json!([1])).unwrap(), None);
-    // What has no parts is no absence.
+    // A value without parts is not absent.
     let inside = x().key("a").key("b").absent(Absent::End).optional();
     assert!(get(inside, json!({"a": 1})).is_err());
     let each = x().each().key("a").absent(Absent::End).optional();

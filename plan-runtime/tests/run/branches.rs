@@ -225,7 +225,7 @@ fn an_error_names_the_element() {
     let error = stage.play(stage.run::<Value>(&plan3)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `test` failed: step `all` (act): `for` goes through a list or an object, \
+        "plan `test` failed: step `all` (act): `for` iterates over a list or an object, \
          but `\"abc\"` is the string \"abc\""
     );
 }

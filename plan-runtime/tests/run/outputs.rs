@@ -239,7 +239,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
     assert!(failures[1].starts_with("step `b` (work): "), "{failures:?}");
     assert_eq!(
         failures[2],
-        "step `c` (work): there is nothing here that runs this step"
+        "step `c` (work): the program has no code that runs this step"
     );
     assert!(
         failures[0].starts_with("step `a` (work): its output cannot be encoded: "),

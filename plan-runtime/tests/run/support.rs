@@ -66,7 +66,7 @@ pub(crate) fn action(step: &mut Step) -> &mut Action {
     }
 }
 
-/// Gives one more than the sum of what it reads, once it is let through.
+/// Returns one more than the sum of its arguments, after it is let through.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Work {
     pub(crate) name: String,
@@ -158,7 +158,7 @@ impl Lab {
         state.started.iter().filter(over).cloned().collect()
     }
 
-    /// How many ran at once at most.
+    /// The largest number of calls that ran concurrently.
     pub(crate) fn most(&self) -> usize {
         self.state.lock().unwrap().most
     }

@@ -1,4 +1,4 @@
-//! What observers are told.
+//! The events that observers receive.
 
 use super::stage::{End, Stage, act, branch, each, list, local, ms, plan, step, string, with};
 use plan_runtime::plan::{Body, Condition, Optional, Plan, Policy, Step, Template};

@@ -1,4 +1,4 @@
-//! Random plans, and texts full of what dialects look for.
+//! Random plans, and texts full of the marks of dialects.
 
 use super::{DIALECTS, plans, read};
 use plan_runtime::Plan;

@@ -170,13 +170,13 @@ impl<'a> Gives<'a, '_> {
             && matches!(fallback, Template::Null)
         {
             given.nullable(format!(
-                "where step `{}` fails, its output is null",
+                "if step `{}` fails, its output is null",
                 short(&step.id)
             ));
         }
         if step.policy.optional == Optional::Whole && step.policy.fallback.is_none() {
             given.nullable(format!(
-                "step `{}` is optional, and where it fails its output is null",
+                "step `{}` is optional: if it fails, its output is null",
                 short(&step.id)
             ));
         }
@@ -187,7 +187,7 @@ impl<'a> Gives<'a, '_> {
         }
         if matches!(step.body, Body::If(_)) && given.absent.is_some() {
             given.absent = Some(format!(
-                "step `{}` may be skipped, and its output is null then",
+                "if step `{}` is skipped, its output is null",
                 short(&step.id)
             ));
         }

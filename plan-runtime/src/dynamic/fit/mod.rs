@@ -97,14 +97,17 @@ fn values(value: &Value) -> usize {
 /// Says that it is not known whether the arguments of a tool fit.
 fn unchecked(tool: &str, why: &Beyond) -> String {
     let why = match why {
-        Beyond::Work => "its schema and what it is given take too many comparisons".to_owned(),
+        Beyond::Work => "its schema and its arguments take too many comparisons".to_owned(),
         Beyond::Target(target) => refers("its schema", target),
     };
     format!("`{}` cannot be checked: {why}", short(tool))
 }
 
 fn refers(schema: &str, target: &str) -> String {
-    format!("{schema} refers to `{}`, which is not found", short(target))
+    format!(
+        "{schema} refers to `{}`, which does not exist",
+        short(target)
+    )
 }
 
 struct Checker<'a, 'n> {

@@ -91,7 +91,7 @@ pub(super) fn follow<'a>(
         let has_default = matches!(&segment.absent, Absent::Default(default) if !default.is_null());
         if presence == Presence::Maybe && !has_default && absent.is_none() {
             *absent = Some(format!(
-                "`{}` need not be there",
+                "`{}` may be missing",
                 short(&words(path.segments, at + 1))
             ));
         }
@@ -109,7 +109,7 @@ pub(super) fn follow<'a>(
 }
 
 /// Why there may be nothing where the author has written `?`.
-const ASKED: &str = "the reference says that it may be";
+const ASKED: &str = "the reference has a `?`";
 
 fn nullable(path: &[Segment], end: usize) -> String {
     match words(path, end).as_str() {

@@ -29,7 +29,7 @@ impl Plan {
     /// The source of a `plan!` that says the same, ready to be pasted: a model drafts, the compiler checks, the author keeps.
     ///
     /// Of the tools only their names are known, so each call ends with `..`, which leaves out whatever is optional.
-    /// [`RustSource`] is told more.
+    /// [`RustSource`] has more options.
     ///
     /// | in the plan | in Rust |
     /// |---|---|
@@ -79,7 +79,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for. If it has a form for each: all code that is not a part of the program.
+    /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program.
     pub fn to_rust(&self) -> Result<String, Lacking> {
         RustSource::new(self).write()
     }
@@ -173,7 +173,7 @@ impl<'p> RustSource<'p> {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for. If it has a form for each: all code that is not a part of the program, unless
+    /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program, unless
     /// [that is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Lacking> {
         let lacking = |lacks| Lacking::new(TARGET, lacks);
@@ -226,7 +226,7 @@ impl<'p> RustSource<'p> {
     }
 }
 
-/// What has no form for a part of a plan, in messages.
+/// The name of the target in messages about parts that it cannot express.
 const TARGET: &str = "`plan!`";
 /// How deep templates are nested at most.
 const DEEPEST: usize = 128;

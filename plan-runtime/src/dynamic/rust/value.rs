@@ -67,7 +67,10 @@ impl Source<'_> {
                     let Key::Name(name) = key else {
                         let place = self.at(path);
                         let value = shown(&value.to_string());
-                        self.lack(place, format!("the members of `{value}` among its own"));
+                        self.lack(
+                            place,
+                            format!("the members of `{value}` among its own members"),
+                        );
                         continue;
                     };
                     let mut path = path.to_owned();
@@ -252,7 +255,7 @@ fn way(name: &str, path: Path<'_>, reference: &Reference) -> Result<String, Stri
     }
     if path.otherwise.is_some() {
         return Err(format!(
-            "what stands for the reference `{}` where it leads to nothing, which is the compat profile's",
+            "the default for the reference `{}` of the compat profile",
             shown()
         ));
     }
@@ -269,7 +272,7 @@ fn way(name: &str, path: Path<'_>, reference: &Reference) -> Result<String, Stri
             }
             Absent::End if !segment.optional => {
                 return Err(format!(
-                    "the reference `{}`, which is absent where something on its way is",
+                    "the reference `{}`, which is absent if a part of its path is absent",
                     shown()
                 ));
             }
@@ -310,7 +313,7 @@ pub(super) fn json(object: Tree) -> Tree {
     Tree::list("json!", Delimiter::Parenthesis, Style::Beside, vec![object])
 }
 
-/// What is wrong with a text that Rust has no form for.
+/// Why Rust cannot express a text.
 pub(super) fn said(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::Large => ", which is too long or too deep",

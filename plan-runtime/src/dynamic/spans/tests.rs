@@ -1,4 +1,4 @@
-//! Whether places are those of the templates that they are said to be of, in random plans of every dialect.
+//! Whether each place is that of its template, in random plans of every dialect.
 
 use crate::plans;
 

@@ -15,7 +15,7 @@ pub(crate) struct Json<'de> {
     /// Whether somebody wrote it so, and its lines can be told.
     #[cfg_attr(
         not(feature = "dynamic"),
-        expect(dead_code, reason = "the first mistake is told without a line")
+        expect(dead_code, reason = "the first mistake is reported without a line")
     )]
     pub(crate) is_written: bool,
 }
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
 /// The text, if it can be borrowed from the document; otherwise it is written.
 type Borrowed<'de> = Option<&'de str>;
 
-/// Writes what is read as JSON, with members that are there twice.
+/// Writes what is read as JSON, with duplicate members.
 struct Writer<'o> {
     out: &'o mut String,
     depth: u16,

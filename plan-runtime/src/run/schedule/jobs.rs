@@ -404,7 +404,7 @@ impl<'x> Schedule<'x> {
     }
 }
 
-/// What a `for` goes through.
+/// The list of a `for`.
 fn items(list: Value, template: &crate::plan::Template) -> Result<Vec<Value>, ResolveError> {
     match list {
         Value::Array(items) => Ok(items),
@@ -413,7 +413,7 @@ fn items(list: Value, template: &crate::plan::Template) -> Result<Vec<Value>, Re
             .map(|(key, value)| Value::Array(vec![key.into(), value]))
             .collect()),
         other => Err(ResolveError::new(format!(
-            "`for` goes through a list or an object, but `{}` is {}",
+            "`for` iterates over a list or an object, but `{}` is {}",
             describe::short(&template.to_string()),
             describe::value(&other)
         ))),

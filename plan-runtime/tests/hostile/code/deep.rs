@@ -1,4 +1,4 @@
-//! Text that a parser would call itself for, once for each sign, on a stack of 2 MB.
+//! Text that a parser would call itself for, once for each character, on a stack of 2 MB.
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::RustSource;
@@ -41,7 +41,7 @@ fn plan(kind: &str, text: &str) -> Plan {
     }))
     .unwrap();
     if kind == "path" {
-        // A document has no path that is so long, but a program may make one.
+        // Documents cannot contain a path of this length, but programs can build one.
         let keys = text.split('/').skip(1);
         let input = Reference::new(Source::Input(0));
         plan.output.value = Template::Reference(keys.fold(input, Reference::key));
@@ -105,7 +105,7 @@ fn what_is_nested_is_written_or_refused_and_never_ends_the_process() {
             for count in [1, 20, 60, 120, 250, 500, 2_000, 30_000] {
                 let text = before.repeat(count) + middle + &after.repeat(count);
                 let is = is_written(plan(kind, &text));
-                // What people write is taken; whether a sign is one of this kind at all is not the question here.
+                // What people write is taken; whether a character is of this kind is checked elsewhere.
                 let few = count == 1 && !["return ", "x = ", "'a: ", "#[a] "].contains(before);
                 assert!(!few || is || *kind == "condition", "{kind}: {text}");
                 assert!(!is || count <= 500, "{kind}: {count} times {before}{after}");
@@ -142,7 +142,7 @@ fn templates_are_nested_as_deep_as_that_is_written() {
                 match foreign {
                     Ok(found) => assert!(fits && found.is_empty()),
                     Err(deep) => {
-                        let said = "`plan!` has no form for a part of the plan: the output: a value that is nested too deeply";
+                        let said = "`plan!` cannot express a part of the plan: the output: a value that is nested too deeply";
                         assert!(!fits && deep.to_string() == said, "{deep}");
                     }
                 }

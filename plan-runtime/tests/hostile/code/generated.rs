@@ -1,6 +1,6 @@
-//! Hostile text at every place of every dialect: a source has the tokens of its plan, or there is none.
+//! Hostile text at every place of every dialect: the generated source has the tokens of its plan, or writing it fails.
 //!
-//! `HOSTILE_CASES=1000000` makes so many plans, and `HOSTILE_FIRST=300` begins with that one.
+//! `HOSTILE_CASES` is the number of plans, and `HOSTILE_FIRST` the number of the first one.
 
 use super::expected;
 use fastrand::Rng;

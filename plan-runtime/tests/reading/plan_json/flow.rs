@@ -9,7 +9,7 @@ fn conditions_and_loops() {
         &[
             (
                 r#""if": {}"#,
-                "error[wrong-kind]: `if` is an object, and has to be a list
+                "error[wrong-kind]: `if` is an object, but must be a list
   --> 3:21 in step `b`
 ",
             ),
@@ -23,14 +23,14 @@ fn conditions_and_loops() {
                 r#""if": [{"condition": true, "pattern": "x", "value": 1, "then": {"value": 1}}]"#,
                 "error[wrong-kind]: a branch has a `condition`, or else a `pattern` and its `value`
   --> 3:23 in step `b`
-   = help: take one of them out
+   = help: remove one of them
 ",
             ),
             (
                 r#""if": [{"chain": true, "condition": true, "then": {"value": 1}}]"#,
                 "error[wrong-kind]: a branch with a `chain` has no other condition
   --> 3:38 in step `b`
-   = help: take one of them out
+   = help: remove one of them
 ",
             ),
             (
@@ -43,12 +43,12 @@ fn conditions_and_loops() {
                 r#""if": [{"value": true, "then": {"value": 1}}]"#,
                 "error[missing-member]: the branch has a `value`, but no `pattern` for it
   --> 3:22 in step `b`
-   = help: a branch that is taken where a value is true has a `condition`
+   = help: a branch that is taken if a value is true has a `condition`
 ",
             ),
             (
                 r#""if": [{"then": {"value": 1, "policy": {}}}]"#,
-                "error[unknown-member]: nothing reads the member `policy` of the `then` of a branch
+                "error[unknown-member]: unknown member `policy` in the `then` of a branch
   --> 3:44 in step `b`
    = help: the `then` of a branch has `tool`, `arguments`, `value`, `if`, `for`
 ",
@@ -62,7 +62,7 @@ fn conditions_and_loops() {
             ),
             (
                 r#""if": [true]"#,
-                "error[wrong-kind]: a branch is `true`, and has to be an object
+                "error[wrong-kind]: a branch is `true`, but must be an object
   --> 3:22 in step `b`
 ",
             ),
@@ -86,7 +86,7 @@ fn conditions_and_loops() {
             ),
             (
                 r#""for": []"#,
-                "error[wrong-kind]: `for` is a list, and has to be an object
+                "error[wrong-kind]: `for` is a list, but must be an object
   --> 3:22 in step `b`
 ",
             ),
@@ -108,7 +108,7 @@ fn conditions_and_loops() {
                 r#""value": {"reference": {"local": 0, "pointer": ""}}"#,
                 "error[unknown-local]: there is no local value 0 here
   --> 3:48 in step `b`
-   = help: a local value is that of a `for` or a `pattern` around it, and there is none
+   = help: only a `for` or a `pattern` around the reference has local values
 ",
             ),
             (
@@ -127,49 +127,49 @@ fn policies() {
     say(step, &[
         (
             r#""value": 1, "policy": {"timeout": "soon", "deadline": "1 parsec"}"#,
-            "error[wrong-kind]: `timeout` is `soon`, which is no duration
+            "error[wrong-kind]: `timeout` is `soon`, which is not a duration
   --> 3:49 in step `b`
-   = help: a duration is a number with its unit: `200ms`, `10s`, `1m 30s`
+   = help: a duration is a number with a unit: `200ms`, `10s`, `1m 30s`
 
-error[wrong-kind]: `deadline` is `1 parsec`, which is no duration
+error[wrong-kind]: `deadline` is `1 parsec`, which is not a duration
   --> 3:69 in step `b`
-   = help: a duration is a number with its unit: `200ms`, `10s`, `1m 30s`
+   = help: a duration is a number with a unit: `200ms`, `10s`, `1m 30s`
 ",
         ),
         (
             r#""value": 1, "policy": {"attempts": -1, "jitter": 1, "concurrency": 1.5, "backoff": 200}"#,
-            "error[wrong-kind]: `attempts` is `-1`, and has to be a number of attempts: 1, 2, …
+            "error[wrong-kind]: `attempts` is `-1`, but must be a number of attempts: 1, 2, …
   --> 3:50 in step `b`
 
-error[wrong-kind]: `jitter` is `1`, and has to be `true` or `false`
+error[wrong-kind]: `jitter` is `1`, but must be `true` or `false`
   --> 3:64 in step `b`
 
-error[wrong-kind]: `concurrency` is `1.5`, and has to be a number of elements that are worked on at once: 1, 2, …
+error[wrong-kind]: `concurrency` is `1.5`, but must be the number of elements to process concurrently: 1, 2, …
   --> 3:82 in step `b`
 
-error[wrong-kind]: `backoff` is `200`, and has to be a string
+error[wrong-kind]: `backoff` is `200`, but must be a string
   --> 3:98 in step `b`
 ",
         ),
         (
             r#""value": 1, "policy": {"optional": "maybe", "retries": 3}"#,
-            r#"error[not-allowed]: `optional` is `"maybe"`, and has to be one of `"no"`, `"whole"`, `"each"`
+            r#"error[not-allowed]: `optional` is `"maybe"`, but must be one of `"no"`, `"whole"`, `"each"`
   --> 3:50 in step `b`
 
-error[unknown-member]: nothing reads the member `retries` of `policy`
+error[unknown-member]: unknown member `retries` in `policy`
   --> 3:59 in step `b`
    = help: `policy` has `attempts`, `backoff`, `max`, `jitter`, `timeout`, `deadline`, `optional`, `fallback`, `concurrency`
 "#,
         ),
         (
             r#""value": 1, "policy": {"optional": true}"#,
-            r#"error[wrong-kind]: `optional` is `true`, and has to be one of `"no"`, `"whole"`, `"each"`
+            r#"error[wrong-kind]: `optional` is `true`, but must be one of `"no"`, `"whole"`, `"each"`
   --> 3:50 in step `b`
 "#,
         ),
         (
             r#""value": 1, "policy": 3"#,
-            "error[wrong-kind]: `policy` is `3`, and has to be an object
+            "error[wrong-kind]: `policy` is `3`, but must be an object
   --> 3:37 in step `b`
 ",
         ),

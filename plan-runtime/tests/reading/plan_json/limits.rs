@@ -11,7 +11,7 @@ fn limits() {
   {"id": "a", "tool": {"name": "t"}}"#,
         ),
         "error[limit-passed]: the plan has 2 steps, and at most 1 are read
-  --> 3:3: this step is the first too many
+  --> 3:3: this step exceeds the limit
 ",
     );
     limited(

@@ -1,4 +1,4 @@
-//! What is wrong with plan JSON is said at once, with its place.
+//! All mistakes in plan JSON are reported together, each with its place.
 
 mod flow;
 mod limits;
@@ -23,7 +23,7 @@ fn said(reader: Reader, document: &str) -> String {
     }
 }
 
-/// Parts of documents, each with all that is said of it.
+/// Parts of documents, each with its findings.
 #[track_caller]
 fn say(document: fn(&str) -> String, parts: &[(&str, &str)]) {
     for (part, expected) in parts {
@@ -37,7 +37,7 @@ fn say(document: fn(&str) -> String, parts: &[(&str, &str)]) {
     }
 }
 
-/// What is said of a document by a reader with another limit.
+/// The findings of a reader with another limit.
 #[track_caller]
 fn limited(set: fn(&mut Limits), document: &str, expected: &str) {
     let mut limits = Limits::default();

@@ -9,13 +9,13 @@ fn the_plan() {
         &[
             (
                 "[]",
-                "error[wrong-kind]: a plan is a list, and has to be an object
+                "error[wrong-kind]: a plan is a list, but must be an object
   --> 1:1
 ",
             ),
             (
                 r#"{"name": 1, "steps": []}"#,
-                "error[wrong-kind]: the name of the plan is `1`, and has to be a string
+                "error[wrong-kind]: the name of the plan is `1`, but must be a string
   --> 1:10
 ",
             ),
@@ -27,28 +27,28 @@ fn the_plan() {
             ),
             (
                 r#"{"name": "p", "steps": {}}"#,
-                "error[wrong-kind]: `steps` is an object, and has to be a list
+                "error[wrong-kind]: `steps` is an object, but must be a list
   --> 1:24
 ",
             ),
             (
                 r#"{"name": "p", "step": []}"#,
-                "error[unknown-member]: nothing reads the member `step` of a plan
+                "error[unknown-member]: unknown member `step` in a plan
   --> 1:15
    = help: did you mean `steps`?
 ",
             ),
             (
                 r#"{"name": "p", "name": "q", "steps": []}"#,
-                "error[duplicate-member]: the member `name` is there twice
+                "error[duplicate-member]: duplicate member `name`
   --> 1:15
    = note: 1:2: the first one is here
-   = help: only one of them could be used: take one out
+   = help: only one of them can be used: remove the other
 ",
             ),
             (
                 r#"{"name": "p", "steps": [1]}"#,
-                "error[wrong-kind]: a step is `1`, and has to be an object
+                "error[wrong-kind]: a step is `1`, but must be an object
   --> 1:25
 ",
             ),
@@ -66,7 +66,7 @@ fn inputs() {
                 "error[duplicate-id]: two inputs have the name `x`
   --> 1:50
    = note: 1:35: the first one is here
-   = help: a reference could mean either: give one of them another name
+   = help: a reference could mean either, so rename one of them
 ",
             ),
             (
@@ -77,17 +77,17 @@ fn inputs() {
 error[missing-member]: the input has no `name`
   --> 1:41
 
-error[wrong-kind]: an input is a string, and has to be an object
+error[wrong-kind]: an input is a string, but must be an object
   --> 1:57
 ",
             ),
             (
                 r#"{"name": "p", "inputs": [{"name": "x", "kind": "u8", "type": 8}], "steps": []}"#,
-                "error[unknown-member]: nothing reads the member `kind` of an input
+                "error[unknown-member]: unknown member `kind` in an input
   --> 1:40
    = help: an input has `name`, `type`, `description`
 
-error[wrong-kind]: the type of an input is `8`, and has to be a string
+error[wrong-kind]: the type of an input is `8`, but must be a string
   --> 1:62
 ",
             ),
@@ -109,7 +109,7 @@ fn members_of_steps() {
             ),
             (
                 r#"{"id": 7, "tool": {"name": "t"}}"#,
-                "error[wrong-kind]: the id of a step is `7`, and has to be a string
+                "error[wrong-kind]: the id of a step is `7`, but must be a string
   --> 2:10
 ",
             ),
@@ -126,7 +126,7 @@ fn members_of_steps() {
                 "error[duplicate-id]: two steps have the id `a`
   --> 3:10
    = note: 2:10: the first one is here
-   = help: a reference could mean either: give one of them another id
+   = help: a reference could mean either, so give one of them another id
 ",
             ),
             (
@@ -134,7 +134,7 @@ fn members_of_steps() {
                 "error[duplicate-id]: the step `q` has the name of an input
   --> 2:10
    = note: 1:35: the input is here
-   = help: steps and inputs have different names: give one of them another
+   = help: steps and inputs need different names: rename one of them
 ",
             ),
             (
@@ -153,18 +153,18 @@ fn members_of_steps() {
             ),
             (
                 r#"{"id": "a", "tool": {"name": "t"}, "value": 1}"#,
-                "error[wrong-kind]: the step does one thing, and has both `tool` and `value`
+                "error[wrong-kind]: the step has both `tool` and `value`
   --> 2:38 in step `a`
    = note: 2:15: `tool` is here
-   = help: take one out, or make two steps of it
+   = help: remove one, or split this into two steps
 ",
             ),
             (
                 r#"{"id": "a", "value": 1, "if": []}"#,
-                "error[wrong-kind]: the step does one thing, and has both `value` and `if`
+                "error[wrong-kind]: the step has both `value` and `if`
   --> 2:27 in step `a`
    = note: 2:15: `value` is here
-   = help: take one out, or make two steps of it
+   = help: remove one, or split this into two steps
 ",
             ),
             (
@@ -176,7 +176,7 @@ fn members_of_steps() {
             ),
             (
                 r#"{"id": "a", "tool": "t"}"#,
-                r#"error[wrong-kind]: `tool` is a string, and has to be an object
+                r#"error[wrong-kind]: `tool` is a string, but must be an object
   --> 2:23 in step `a`
    = help: a tool is an object: `{"name": "t"}`
 "#,
@@ -195,11 +195,11 @@ fn members_of_steps() {
             ),
             (
                 r#"{"id": "a", "tool": {"name": "t"}, "params": {}, "intnt": "x"}"#,
-                "error[unknown-member]: nothing reads the member `params` of a step
+                "error[unknown-member]: unknown member `params` in a step
   --> 2:38 in step `a`
    = help: a step has `id`, `intent`, `tool`, `arguments`, `value`, `if`, `for`, `after`, `policy`
 
-error[unknown-member]: nothing reads the member `intnt` of a step
+error[unknown-member]: unknown member `intnt` in a step
   --> 2:52 in step `a`
    = help: did you mean `intent`?
 ",
@@ -214,7 +214,7 @@ error[unknown-member]: nothing reads the member `intnt` of a step
 error[unknown-step]: `q` is an input, not a step
   --> 3:58 in step `b`
 
-error[wrong-kind]: a step to wait for is `1`, and has to be a string
+error[wrong-kind]: a step to wait for is `1`, but must be a string
   --> 3:63 in step `b`
 ",
             ),
@@ -231,7 +231,7 @@ fn the_output() {
                 r#"{"name": "p", "inputs": [{"name": "q"}], "steps": [
   {"id": "a", "tool": {"name": "t"}}
 ], "output": []}"#,
-                "error[wrong-kind]: `output` is a list, and has to be an object
+                "error[wrong-kind]: `output` is a list, but must be an object
   --> 3:14
 ",
             ),
@@ -239,7 +239,7 @@ fn the_output() {
                 r#"{"name": "p", "inputs": [{"name": "q"}], "steps": [
   {"id": "a", "tool": {"name": "t"}}
 ], "output": {"type": 1, "value": {"reference": {"step": "b", "pointer": ""}}}}"#,
-                "error[wrong-kind]: the type of the output is `1`, and has to be a string
+                "error[wrong-kind]: the type of the output is `1`, but must be a string
   --> 3:23
 
 error[unknown-step]: there is no step `b`
@@ -251,7 +251,7 @@ error[unknown-step]: there is no step `b`
                 r#"{"name": "p", "inputs": [{"name": "q"}], "steps": [
   {"id": "a", "tool": {"name": "t"}}
 ], "output": {"vale": 1}}"#,
-                "error[unknown-member]: nothing reads the member `vale` of `output`
+                "error[unknown-member]: unknown member `vale` in `output`
   --> 3:15
    = help: did you mean `value`?
 ",
@@ -273,14 +273,14 @@ fn cycles() {
   --> 2:24 in step `a`: `a` needs `c`
    = note: 4:24: `c` needs `b`
    = note: 3:48: `b` needs `a`
-   = help: take one of these references out, or have its value come from elsewhere
+   = help: remove one of these references, or use a value that does not depend on it
 ",
             ),
             (
                 r#"{"id": "a", "for": {"pattern": "x", "list": [], "body": {"value": {"reference": {"step": "a", "pointer": ""}}}}}"#,
                 "error[cycle]: step `a` waits for itself
   --> 2:69 in step `a`: `a` needs `a`
-   = help: take one of these references out, or have its value come from elsewhere
+   = help: remove one of these references, or use a value that does not depend on it
 ",
             ),
         ],
@@ -294,7 +294,7 @@ fn two_mistakes() {
         &[(
             r#"{"id": "a", "tol": {"name": "t"}, "value": 1},
   {"id": "b", "tool": {"name": "t"}, "arguments": {"object": {"x": {"reference": {"step": "c", "pointer": "x"}}, "y": {"text": [{"value": {"reference": {"input": "r", "pointer": ""}}}]}}}}"#,
-            "error[unknown-member]: nothing reads the member `tol` of a step
+            "error[unknown-member]: unknown member `tol` in a step
   --> 2:15 in step `a`
    = help: did you mean `tool`?
 

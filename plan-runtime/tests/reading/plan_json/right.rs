@@ -65,7 +65,7 @@ fn what_is_right() {
 }
 
 proptest! {
-    /// Written, recognised, read, and equal.
+    /// Written, recognized, read, and equal.
     #[test]
     fn round_trip(mut plan in plans::plan()) {
         plan.name = "p".into();

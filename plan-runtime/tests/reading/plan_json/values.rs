@@ -47,29 +47,29 @@ fn templates() {
         ),
         (
             r#"{"object": []}"#,
-            "error[wrong-kind]: `object` is a list, and has to be an object
+            "error[wrong-kind]: `object` is a list, but must be an object
   --> 2:35 in step `a`
 ",
         ),
         (
             r#"{"object": {"x": 1, "x": 2}}"#,
-            "error[duplicate-member]: the member `x` is there twice
+            "error[duplicate-member]: duplicate member `x`
   --> 2:44 in step `a`
    = note: 2:36: the first one is here
-   = help: only one of them could be used: take one out
+   = help: only one of them can be used: remove the other
 ",
         ),
         (
             r#"{"merge": [{"object": {"x": 1}}, null, {"object": {"x": 2}}]}"#,
-            "error[duplicate-member]: the member `x` is there twice
+            "error[duplicate-member]: duplicate member `x`
   --> 2:75 in step `a`
    = note: 2:47: the first one is here
-   = help: only one of them could be used: take one out
+   = help: only one of them can be used: remove the other
 ",
         ),
         (
             r#"{"merge": {}}"#,
-            "error[wrong-kind]: `merge` is an object, and has to be a list
+            "error[wrong-kind]: `merge` is an object, but must be a list
   --> 2:34 in step `a`
 ",
         ),
@@ -82,13 +82,13 @@ fn templates() {
         ),
         (
             r#"{"text": "x"}"#,
-            "error[wrong-kind]: `text` is a string, and has to be a list
+            "error[wrong-kind]: `text` is a string, but must be a list
   --> 2:33 in step `a`
 ",
         ),
         (
             r#"{"text": ["x", 1]}"#,
-            "error[wrong-kind]: a part of a text is `1`, and has to be a string, or an object with a `value`
+            "error[wrong-kind]: a part of a text is `1`, but must be a string, or an object with a `value`
   --> 2:39 in step `a`
 ",
         ),
@@ -100,10 +100,10 @@ fn templates() {
         ),
         (
             r#"{"text": [{"value": 1, "spec": 8, "show": 1}]}"#,
-            "error[wrong-kind]: the format of a value is `8`, and has to be a string
+            "error[wrong-kind]: the format of a value is `8`, but must be a string
   --> 2:55 in step `a`
 
-error[unknown-member]: nothing reads the member `show` of a part of a text
+error[unknown-member]: unknown member `show` in a part of a text
   --> 2:58 in step `a`
    = help: a part of a text has `value`, `spec`
 ",
@@ -112,7 +112,7 @@ error[unknown-member]: nothing reads the member `show` of a part of a text
             r#"{"computed": {"written": "a + b"}}"#,
             "error[missing-member]: a computed value has no `reads`
   --> 2:37 in step `a`
-   = help: they are the steps and inputs that it mentions; `[]` is none
+   = help: list the steps and inputs that it mentions, or write `[]`
 ",
         ),
         (
@@ -131,13 +131,13 @@ error[unknown-input]: there is no input `r`
         ),
         (
             r#"[1, 123456789012345678901, "\ud800"]"#,
-            r#"error[inexact-number]: the number 123456789012345678901 cannot be held exactly
+            r#"error[inexact-number]: the number 123456789012345678901 cannot be represented exactly
   --> 2:28 in step `a`
    = help: write it as a string, if the tool takes one
 
-error[invalid-json]: the string has half of a surrogate pair in it, which is no text
+error[invalid-json]: the string contains half of a surrogate pair, which is not valid text
   --> 2:51 in step `a`
-   = help: a sign beyond U+FFFF is two escapes: `\ud83d\ude00`
+   = help: a character beyond U+FFFF is two escapes: `\ud83d\ude00`
 "#,
         ),
     ]);
@@ -148,7 +148,7 @@ fn references() {
     say(value, &[
         (
             r#"{"reference": "q"}"#,
-            "error[wrong-kind]: `reference` is a string, and has to be an object
+            "error[wrong-kind]: `reference` is a string, but must be an object
   --> 2:38 in step `a`
 ",
         ),
@@ -161,13 +161,13 @@ fn references() {
         ),
         (
             r#"{"reference": {"step": "a", "input": "q", "pointer": ""}}"#,
-            "error[wrong-kind]: the reference reads one thing, and has both `step` and `input`
+            "error[wrong-kind]: the reference has both `step` and `input`
   --> 2:61 in step `a`
 ",
         ),
         (
             r#"{"reference": {"step": 0, "pointer": ""}}"#,
-            "error[wrong-kind]: the step of a reference is `0`, and has to be a string
+            "error[wrong-kind]: the step of a reference is `0`, but must be a string
   --> 2:47 in step `a`
 ",
         ),
@@ -199,7 +199,7 @@ fn references() {
         ),
         (
             r#"{"reference": {"local": "x", "pointer": ""}}"#,
-            "error[wrong-kind]: the local value of a reference is a string, and has to be its number, from the outermost on: 0, 1, …
+            "error[wrong-kind]: the local value of a reference is a string, but must be its number, from the outermost on: 0, 1, …
   --> 2:48 in step `a`
 ",
         ),
@@ -232,64 +232,64 @@ fn references() {
         ),
         (
             r#"{"reference": {"input": "q", "path": "a"}}"#,
-            "error[wrong-kind]: the path of a reference is a string, and has to be a list
+            "error[wrong-kind]: the path of a reference is a string, but must be a list
   --> 2:61 in step `a`
 ",
         ),
         (
             r#"{"reference": {"input": "q", "path": [0, {"each": "all"}, {"token": "a", "optional": "null"}, {"absent": "null"}, {"token": "a", "each": "element"}, {}, {"each": "element", "absent": "end"}], "optional": 1}}"#,
-            r#"error[wrong-kind]: a part of a path is `0`, and has to be a string or an object
+            r#"error[wrong-kind]: a part of a path is `0`, but must be a string or an object
   --> 2:62 in step `a`
 
-error[not-allowed]: `each` is `"all"`, and has to be `"element"`
+error[not-allowed]: `each` is `"all"`, but must be `"element"`
   --> 2:74 in step `a`
 
-error[wrong-kind]: `optional` is a string, and has to be `true` or `false`
+error[wrong-kind]: `optional` is a string, but must be `true` or `false`
   --> 2:109 in step `a`
 
 error[wrong-kind]: a part of a path is a `token` or `each`
   --> 2:118 in step `a`
-   = help: `absent` says what it means that there is no such `token`
+   = help: `absent` says what a missing `token` means
 
 error[wrong-kind]: a part of a path is a `token` or `each`
   --> 2:138 in step `a`
-   = help: `absent` says what it means that there is no such `token`
+   = help: `absent` says what a missing `token` means
 
 error[wrong-kind]: a part of a path is a `token` or `each`
   --> 2:173 in step `a`
-   = help: `absent` says what it means that there is no such `token`
+   = help: `absent` says what a missing `token` means
 
 error[wrong-kind]: a part of a path is a `token` or `each`
   --> 2:177 in step `a`
-   = help: `absent` says what it means that there is no such `token`
+   = help: `absent` says what a missing `token` means
 
-error[wrong-kind]: `optional` is `1`, and has to be `true` or `false`
+error[wrong-kind]: `optional` is `1`, but must be `true` or `false`
   --> 2:228 in step `a`
 "#,
         ),
         (
             r#"{"reference": {"input": "q", "path": [{"token": "a", "absent": "none"}, {"token": "a", "absent": {"value": 1}}, {"key": "a"}]}}"#,
-            r#"error[not-allowed]: `absent` is `"none"`, and has to be one of `"null"`, `"end"`
+            r#"error[not-allowed]: `absent` is `"none"`, but must be one of `"null"`, `"end"`
   --> 2:87 in step `a`
 
 error[missing-member]: `absent` has no `default`
   --> 2:121 in step `a`
 
-error[unknown-member]: nothing reads the member `value` of `absent`
+error[unknown-member]: unknown member `value` in `absent`
   --> 2:122 in step `a`
    = help: `absent` has `default`
 
-error[unknown-member]: nothing reads the member `key` of a part of a path
+error[unknown-member]: unknown member `key` in a part of a path
   --> 2:137 in step `a`
    = help: a part of a path has `token`, `each`, `absent`, `optional`
 "#,
         ),
         (
             r#"{"reference": {"input": "q", "pointer": "", "else": {"a": 1, "a": 1e999}}}"#,
-            "error[duplicate-member]: the member `a` is there twice
+            "error[duplicate-member]: duplicate member `a`
   --> 2:85 in step `a`
    = note: 2:77: the first one is here
-   = help: only one of them could be used: take one out
+   = help: only one of them can be used: remove the other
 ",
         ),
     ]);

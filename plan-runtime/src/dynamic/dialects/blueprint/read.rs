@@ -148,11 +148,7 @@ fn policy(draft: &mut Draft, source: &Source<'_>, members: &Members<'_>) -> Poli
         match draft.value::<u64>(source, node, "`timeout`", "a number of milliseconds") {
             Some(0) => {
                 let note = wrong_kind(source, node, "`timeout`", "more than 0 milliseconds");
-                draft.note(
-                    note.help(
-                        "leave it out where an attempt may take as long as it likes".to_owned(),
-                    ),
-                );
+                draft.note(note.help("leave it out if an attempt has no time limit".to_owned()));
             }
             limit => policy.timeout = limit.map(Duration::from_millis),
         }

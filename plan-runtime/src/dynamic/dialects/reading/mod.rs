@@ -196,7 +196,9 @@ impl Draft {
                 None => note,
             };
             self.note(
-                note.help("a reference could mean either: give one of them another id".to_owned()),
+                note.help(
+                    "a reference could mean either, so give one of them another id".to_owned(),
+                ),
             );
             return;
         }

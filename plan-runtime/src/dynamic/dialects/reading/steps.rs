@@ -125,7 +125,7 @@ pub(in crate::dynamic) fn counted(
         nodes.len()
     );
     let note = Note::error(Code::LimitPassed, source.place(first.slice()), message);
-    draft.note(note.label("this step is the first too many"));
+    draft.note(note.label("this step exceeds the limit"));
     false
 }
 

@@ -130,7 +130,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// A reference in the dialect's syntax. The error says what the syntax has no form for.
+    /// A reference in the dialect's syntax. The error is the part that the syntax cannot express.
     fn reference(&self, reference: &Reference) -> Result<String, Option<String>> {
         plain_path(reference)?;
         if matches!(reference.source, Source::Local(_)) {
@@ -172,7 +172,7 @@ pub(in crate::dynamic) fn leads_to_nothing(reference: &Reference) -> String {
 fn plain_path(reference: &Reference) -> Result<(), String> {
     if reference.otherwise.is_some() {
         return Err(format!(
-            "what stands for the reference `{reference}` where it leads to nothing, which is the compat profile's"
+            "the default for the reference `{reference}` of the compat profile"
         ));
     }
     let has_default =
@@ -187,7 +187,7 @@ fn plain_path(reference: &Reference) -> Result<(), String> {
     };
     if reference.optional || reference.path.iter().any(asks) {
         return Err(format!(
-            "the reference `{reference}` through what may be absent"
+            "the reference `{reference}` through a value that may be absent"
         ));
     }
     Ok(())

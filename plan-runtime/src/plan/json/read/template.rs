@@ -16,7 +16,7 @@ impl Reader {
             Kind::Bool => Ok(Template::Bool(value.text() == "true")),
             Kind::Number => match number(value.text()) {
                 Some(number) => Ok(Template::Number(number)),
-                None => wrong("the number cannot be held exactly"),
+                None => wrong("the number cannot be represented exactly"),
             },
             Kind::String => Ok(Template::String(value.string("a value")?.into())),
             Kind::List => {
@@ -70,7 +70,7 @@ impl Reader {
         if kind == names::template::OBJECT {
             for (name, value) in value.members("`object`")?.0 {
                 if !seen.insert(name.clone()) {
-                    return wrong(format!("the member `{}` is there twice", short(&name)));
+                    return wrong(format!("duplicate member `{}`", short(&name)));
                 }
                 let value = self.template(value, depth + 1).at(&name)?;
                 let key = Key::Name(name.into());

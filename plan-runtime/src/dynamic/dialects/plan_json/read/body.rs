@@ -107,14 +107,11 @@ impl PlanReader<'_> {
                 self.broken_body()
             }
             ([first, second, ..], _) => {
-                let message = format!(
-                    "{what} does one thing, and has both `{}` and `{}`",
-                    first.name, second.name
-                );
+                let message = format!("{what} has both `{}` and `{}`", first.name, second.name);
                 let note = Note::error(Code::WrongKind, self.place(second.key), message);
                 let note = note.related(self.place(first.key), format!("`{}` is here", first.name));
                 self.draft
-                    .note(note.help("take one out, or make two steps of it".to_owned()));
+                    .note(note.help("remove one, or split this into two steps".to_owned()));
                 self.broken_body()
             }
         }
@@ -273,7 +270,7 @@ impl PlanReader<'_> {
             (None, None, Some(value)) => {
                 let message = "the branch has a `value`, but no `pattern` for it";
                 let note = Note::error(Code::MissingMember, self.place(node), message);
-                let help = "a branch that is taken where a value is true has a `condition`";
+                let help = "a branch that is taken if a value is true has a `condition`";
                 self.draft.note(note.help(help.to_owned()));
                 Condition::Holds(self.template(value, None, 0))
             }
@@ -284,8 +281,7 @@ impl PlanReader<'_> {
                 };
                 let place = self.place(condition.key);
                 let note = Note::error(Code::WrongKind, place, message);
-                self.draft
-                    .note(note.help("take one of them out".to_owned()));
+                self.draft.note(note.help("remove one of them".to_owned()));
                 Condition::Always
             }
         };
@@ -335,7 +331,7 @@ impl PlanReader<'_> {
         self.broken_body()
     }
 
-    /// A template that has to be there and is not.
+    /// A template that must be there and is not.
     fn missing(&mut self, node: Node<'_>, message: &str) -> Template {
         let place = self.place(node);
         self.draft

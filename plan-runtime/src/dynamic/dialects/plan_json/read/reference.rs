@@ -32,9 +32,9 @@ impl PlanReader<'_> {
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
         let Some((name, rest)) = plan::seen(source, &name, reference.path(), &self.locals) else {
             let name = short(&name);
-            let message = format!("this reads `{name}`, and a pattern around it binds `{name}`");
+            let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
             let note = Note::error(Code::DuplicateId, self.place(node), message);
-            let help = "a reference could mean either: give one of them another name";
+            let help = "a reference could mean either, so rename one of them";
             return self.draft.error(note.help(help.to_owned()));
         };
         let written = plan::written(name, rest);
@@ -48,7 +48,7 @@ impl PlanReader<'_> {
             && !agrees
         {
             let message = format!(
-                "this reads `{}`, and `written` says `{}`",
+                "this reads `{}`, but `written` says `{}`",
                 short(&written),
                 short(&said)
             );
@@ -79,8 +79,7 @@ impl PlanReader<'_> {
                 return self.draft.error(note.help(help));
             }
             [(first, _), (second, place), ..] => {
-                let message =
-                    format!("the reference reads one thing, and has both `{first}` and `{second}`");
+                let message = format!("the reference has both `{first}` and `{second}`");
                 return self.error(Code::WrongKind, self.place(place), message);
             }
         };
@@ -89,7 +88,7 @@ impl PlanReader<'_> {
         }
         let what = format!("the {kind} of a reference");
         if matches!(self.names, Names::Places) {
-            let expected = "its place in the plan, since no plan is around it: 0, 1, …";
+            let expected = "its index in the plan, since this is not part of a plan: 0, 1, …";
             let place = self.draft.value(&self.source, given, &what, expected)?;
             let source = match kind {
                 names::source::STEP => Source::Step(place),
@@ -112,8 +111,7 @@ impl PlanReader<'_> {
         if depth >= self.locals.len() && matches!(self.names, Names::InPlan(_)) {
             let message = format!("there is no local value {depth} here");
             let help = match self.locals.len() {
-                0 => "a local value is that of a `for` or a `pattern` around it, and there is none"
-                    .into(),
+                0 => "only a `for` or a `pattern` around the reference has local values".into(),
                 1 => "there is one: 0".to_owned(),
                 count => format!(
                     "there are {count}: 0 is the outermost, {} the innermost",
@@ -259,7 +257,7 @@ impl PlanReader<'_> {
                 if names.all(|name| segment::ALL.contains(&name)) {
                     let message = "a part of a path is a `token` or `each`";
                     let note = Note::error(Code::WrongKind, self.place(node), message);
-                    let help = "`absent` says what it means that there is no such `token`";
+                    let help = "`absent` says what a missing `token` means";
                     self.draft.note(note.help(help.to_owned()));
                 }
                 return None;

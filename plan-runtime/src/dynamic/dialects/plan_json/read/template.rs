@@ -250,7 +250,7 @@ impl PlanReader<'_> {
         let Some(list) = members.given(names::computed::READS) else {
             let message = "a computed value has no `reads`";
             let note = Note::error(Code::MissingMember, self.place(node), message);
-            let help = "they are the steps and inputs that it mentions; `[]` is none".to_owned();
+            let help = "list the steps and inputs that it mentions, or write `[]`".to_owned();
             return self.draft.error(note.help(help));
         };
         let items = self.draft.items(&self.source, list, "`reads`")?;
