@@ -2,14 +2,6 @@
 
 use super::finding::{Code, Findings, Note, Notes};
 
-/// What some editors write before text in UTF-8. It is not part of the text.
-const MARK: char = '\u{feff}';
-
-/// Where a document starts: after the mark of its encoding, if it has one.
-pub(super) fn start(text: &str) -> usize {
-    text.len() - text.strip_prefix(MARK).unwrap_or(text).len()
-}
-
 /// The text that bytes are in UTF-8, or where they are not.
 pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
     // Every other encoding with a mark, or with a zero in its first character of JSON, could be read as text of other characters.

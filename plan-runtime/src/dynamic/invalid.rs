@@ -1,7 +1,7 @@
 //! Where a text is not JSON, and what was expected there.
 
 use super::finding::{Code, Note};
-use super::node::Source;
+use super::source::Source;
 use crate::resolve::describe::short;
 use std::fmt::Write;
 use std::ops::Range;

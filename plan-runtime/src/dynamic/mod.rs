@@ -71,7 +71,6 @@
 
 mod bytes;
 mod contract;
-mod cycle;
 mod dialects;
 mod finding;
 mod fit;
@@ -86,6 +85,7 @@ mod runnable;
 #[cfg(feature = "rust")]
 mod rust;
 mod schema;
+mod source;
 mod spans;
 mod text;
 mod toolbox;

@@ -1,11 +1,11 @@
 //! Reads documents: recognizes the dialect, reads the plan, checks it.
 
 use super::dialects;
-use super::dialects::reading::Draft;
+use super::dialects::reading::{Draft, cycle};
 use super::finding::{Code, Findings, Note, Notes};
 use super::node::{Node, Source};
 use super::spans::Spans;
-use super::{Contracts, Dialect, Limits, Profile, bytes, cycle, fit};
+use super::{Contracts, Dialect, Limits, Profile, bytes, fit, source};
 use crate::Plan;
 
 /// Reads plans that come as JSON.
@@ -327,7 +327,7 @@ impl<'t> Document<'t> {
 /// The JSON in a Markdown fence, where a text is not JSON from its start and has one fence.
 fn without_fence(text: &str) -> &str {
     const FENCE: &str = "```";
-    let bare = &text[bytes::start(text)..];
+    let bare = &text[source::start(text)..];
     if bare.trim_start().starts_with(['{', '[']) {
         return bare;
     }

@@ -1,6 +1,6 @@
 //! Notes, which become findings: how many there are, and how long they are, has a bound whatever the document is.
 
-use super::super::bytes;
+use super::super::source;
 use super::{Code, Finding, Findings, Label, Severity};
 use std::ops::Range;
 use std::sync::Arc;
@@ -225,7 +225,7 @@ impl Lines {
         let mut places: Vec<usize> = places.collect();
         places.sort_unstable();
         places.dedup();
-        let (mut at, mut line, mut column) = (bytes::start(text), 1, 1);
+        let (mut at, mut line, mut column) = (source::start(text), 1, 1);
         let known = places.into_iter().map(|place| {
             let end = place.min(text.len());
             for byte in &text.as_bytes()[at.min(end)..end] {

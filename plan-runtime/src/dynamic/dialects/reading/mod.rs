@@ -1,5 +1,6 @@
 //! What readers share: names, templates, and what is found on the way.
 
+pub(in crate::dynamic) mod cycle;
 mod foreign;
 mod members;
 mod reference;
@@ -11,6 +12,7 @@ pub(in crate::dynamic) use members::{Member, Members, duplicate, names, wrong_ki
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Dialect, Limits, Profile};
+use crate::plan::json::MOST_PARTS;
 use crate::plan::{Input, ToolInfo};
 use crate::resolve::describe::short;
 use plan_graph::similar;
@@ -23,8 +25,6 @@ pub(in crate::dynamic) const MOST_NAMES: usize = 8;
 
 /// For how many unknown names a similar one is looked for, where there are many.
 const MOST_SEARCHES: usize = 32;
-
-pub(in crate::dynamic) use crate::plan::json::MOST_PARTS;
 
 /// How many values a step counts for, besides those in it.
 pub(in crate::dynamic) const VALUES_OF_STEP: usize = 4;

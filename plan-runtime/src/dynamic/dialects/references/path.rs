@@ -1,7 +1,7 @@
 //! The path after a reference's first name: `.data[0]["odd key"].*.id`.
 
 use super::{Flaw, quote, quoted};
-use crate::dynamic::dialects::reading::MOST_PARTS;
+use crate::plan::json::MOST_PARTS;
 use crate::plan::{Absent, Segment, Selector};
 
 /// Which characters a name without quotes may contain.

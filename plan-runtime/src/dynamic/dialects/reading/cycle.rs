@@ -1,8 +1,8 @@
 //! Steps that wait for one another.
 
-use super::dialects::reading::Draft;
-use super::finding::{Code, Note};
+use super::Draft;
 use crate::Plan;
+use crate::dynamic::finding::{Code, Note};
 use crate::plan::{Source, Template};
 use crate::resolve::describe::short;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::ops::Range;
 const MOST_NAMED: usize = 16;
 
 /// Says a cycle for each group of steps that wait for one another.
-pub(super) fn check(draft: &mut Draft, plan: &Plan) {
+pub(in crate::dynamic) fn check(draft: &mut Draft, plan: &Plan) {
     for cycle in plan.cycles() {
         let name = |step: usize| short(&plan.steps[step].id);
         let message = match &cycle[..] {
