@@ -236,7 +236,7 @@ impl Source {
 }
 
 impl Segment {
-    /// A part that has to be there.
+    /// A part that must be there.
     pub fn new(selector: Selector) -> Self {
         Self {
             selector,
@@ -266,7 +266,7 @@ impl Segment {
         self.selector == Selector::Each
     }
 
-    /// Whether this is a part of a JSON Pointer and nothing more: it has to be there, and null is a value.
+    /// Whether this is a part of a JSON Pointer and nothing more: it must be there, and null is a value.
     pub(crate) fn is_plain(&self) -> bool {
         !self.is_each() && matches!(self.absent, Absent::Error) && !self.optional
     }
