@@ -1,6 +1,6 @@
 //! A reference whose form its first tokens show: `step.field[0]?.other`.
 
-use super::value::{at_end, in_brackets};
+use super::brackets::{at_end, in_brackets};
 use crate::ast::{Hop, Reference};
 use proc_macro2::Span;
 use syn::ext::IdentExt;

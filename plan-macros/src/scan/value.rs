@@ -1,12 +1,13 @@
 //! A value, cut where it has values inside it, so that a mistake remains in its piece.
 
+use super::brackets::{at_end, in_braces, in_brackets, in_parens};
 use super::reference;
 use crate::ast::Reference;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
-use syn::parse::{ParseBuffer, ParseStream, Parser};
-use syn::{Expr, ExprPath, Ident, Macro, Path, Token, braced, bracketed, parenthesized, token};
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, ExprPath, Ident, Macro, Path, Token, token};
 
 /// A value, and the tokens after it up to a comma, where there should be none.
 pub(crate) struct ValueTokens {
@@ -122,10 +123,6 @@ fn skip(input: ParseStream<'_>) -> TokenStream {
     skipped
 }
 
-pub(super) fn at_end(input: ParseStream<'_>) -> bool {
-    input.is_empty() || input.peek(Token![,])
-}
-
 /// Whether a value ends here, even if its comma is missing.
 fn ends(input: ParseStream<'_>) -> bool {
     at_end(input) || input.peek(Ident::peek_any) && !input.peek(Token![as])
@@ -148,23 +145,6 @@ fn structure(input: ParseStream<'_>) -> Option<ValueKind> {
         input.advance_to(&fork);
     }
     ends.then_some(value)
-}
-
-pub(super) fn in_brackets<'a>(
-    input: &ParseBuffer<'a>,
-) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
-    let content;
-    Ok((bracketed!(content in input), content))
-}
-
-fn in_parens<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Paren, ParseBuffer<'a>)> {
-    let content;
-    Ok((parenthesized!(content in input), content))
-}
-
-fn in_braces<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Brace, ParseBuffer<'a>)> {
-    let content;
-    Ok((braced!(content in input), content))
 }
 
 /// `[a, b]`; `[a; n]` is an expression.
