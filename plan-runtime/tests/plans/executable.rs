@@ -9,11 +9,7 @@ use plan_runtime::{Run, plan};
 use serde_json::Value;
 
 fn reference(source: Source) -> Template {
-    Template::Reference(Reference {
-        source,
-        path: [].as_slice().into(),
-        written: "".into(),
-    })
+    Reference::new(source).into()
 }
 
 /// A plan of the steps `a`, which is legal, and `b`, and an input.

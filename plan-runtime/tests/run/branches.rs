@@ -5,7 +5,7 @@ use super::stage::{
 };
 use super::support::statuses;
 use plan_runtime::plan::{
-    Absent, Body, Computed, Condition, Number, Policy, Segment, Source, Template,
+    Body, Computed, Condition, Number, Policy, Segment, Selector, Source, Template,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn number(number: u64) -> Template {
 }
 
 fn key(name: &'static str) -> Segment {
-    Segment::Key(name.into(), Absent::Error)
+    Segment::new(Selector::Key(name.to_owned()))
 }
 
 /// `if first { "a" } else if let Some(x) = second { x } [else { "c" }]`
@@ -159,7 +159,7 @@ fn lists_in_lists_maps_and_conditions_inside() {
             })
             .to_vec(),
     ));
-    let at = |index| Segment::Index(index, Absent::Error);
+    let at = |index| Segment::new(Selector::Index(index));
     let pair = list(vec![
         of(Source::Local(0), vec![at(0)], "k"),
         of(Source::Local(0), vec![at(1), at(0)], "v[0]"),

@@ -226,11 +226,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
     }
     let mut plan = plan("a, b, c");
     plan.inputs = vec![Input::new("x", "u64")];
-    action(&mut plan.steps[1]).args = Template::Reference(Reference {
-        source: Source::Input(0),
-        path: [].as_slice().into(),
-        written: "x".into(),
-    });
+    action(&mut plan.steps[1]).args = Reference::new(Source::Input(0)).into();
     let run = Run::<(), u64>::new(&plan, Ok(vec![]), &(), start);
     let run = run.on_failure(OnFailure::Continue);
     let Poll::Ready(result) = Driven::new(run).settle() else {

@@ -2,7 +2,9 @@
 
 use super::stage::{End, Stage, act, each, list, local, ms, of, plan, step, string, value, with};
 use super::support::{Driven, statuses};
-use plan_runtime::plan::{Computed, Optional, Plan, Policy, Segment, Source, Step, Template};
+use plan_runtime::plan::{
+    Computed, Optional, Plan, Policy, Segment, Selector, Source, Step, Template,
+};
 use plan_runtime::run::{OnFailure, Timer};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -214,7 +216,12 @@ fn null_or_a_fallback_stands_for_a_failure() {
     assert_eq!(here.log(), "c@0 a@10");
 
     let here = stage();
-    plan2.steps[0].policy = fallback(of(Source::Step(2), vec![Segment::Each], "c[..]")).into();
+    plan2.steps[0].policy = fallback(of(
+        Source::Step(2),
+        vec![Segment::new(Selector::Each)],
+        "c[..]",
+    ))
+    .into();
     let plan3 = plan2;
     let error = here.play(here.run::<Value>(&plan3)).unwrap_err();
     assert!(error.to_string().contains("its fallback: "), "{error}");

@@ -1,0 +1,193 @@
+//! What the schemas of one form say together.
+
+use super::{Element, Form, Presence, Property, Schema, Type, Types};
+use serde_json::Value;
+use std::collections::HashSet;
+
+impl<'a> Form<'a> {
+    pub(in crate::dynamic) fn schemas(&self) -> &[Schema<'a>] {
+        match self {
+            Self::All(schemas) => schemas,
+            Self::List(_) | Self::Plain(_) | Self::Beyond(_) => &[],
+        }
+    }
+
+    pub(in crate::dynamic) fn types(&self) -> Types {
+        match self {
+            Self::All(schemas) => {
+                let both = |types: Types, schema: &Schema<'a>| types.and(schema.types());
+                schemas.iter().fold(Types::ALL, both)
+            }
+            Self::List(_) => Types::LIST,
+            Self::Plain(types) => *types,
+            Self::Beyond(_) => Types::ALL,
+        }
+    }
+
+    /// What tells this form from others, for as long as the schemas are borrowed.
+    pub(super) fn key(&self) -> Vec<usize> {
+        let mut key = Vec::new();
+        self.push_key(&mut key);
+        key
+    }
+
+    pub(super) fn push_key(&self, key: &mut Vec<usize>) {
+        match self {
+            Self::All(schemas) => {
+                let places = schemas
+                    .iter()
+                    .map(|schema| std::ptr::from_ref(schema.at).addr());
+                key.extend(places);
+                key.push(0);
+            }
+            Self::List(element) => {
+                key.push(1);
+                element.forms.iter().for_each(|form| form.push_key(key));
+                key.push(2);
+            }
+            Self::Plain(types) => key.extend([3, types.bits()]),
+            Self::Beyond(_) => key.push(4),
+        }
+    }
+
+    /// Whether the values that are allowed are counted up.
+    pub(in crate::dynamic) fn counts(&self) -> bool {
+        self.schemas()
+            .iter()
+            .any(|schema| schema.listed().is_some())
+    }
+
+    /// The fewest values that one of its schemas counts up; not all of them need be [allowed](Self::allows).
+    pub(super) fn listed(&self) -> &'a [Value] {
+        let lists = self.schemas().iter().filter_map(|schema| schema.listed());
+        lists.min_by_key(|list| list.len()).unwrap_or_default()
+    }
+
+    /// Whether a value is among those that are counted up, where they are.
+    pub(in crate::dynamic) fn allows(&self, value: &Value) -> bool {
+        self.schemas().iter().all(|schema| schema.allows(value))
+    }
+
+    /// The values that are allowed, of those that are counted up.
+    pub(in crate::dynamic) fn allowed(&self) -> impl Iterator<Item = &'a Value> {
+        // A single `const` or `enum` allows all that it lists.
+        let keywords = self.schemas().iter();
+        let keywords =
+            keywords.flat_map(|schema| ["const", "enum"].map(|name| schema.keyword(name)));
+        let alone = keywords.flatten().count() == 1;
+        let values = self.listed().iter();
+        values.filter(move |value| alone || self.allows(value))
+    }
+
+    pub(in crate::dynamic) fn property(&self, name: &str) -> Property<'a> {
+        if let Self::Beyond(why) = self {
+            return Property::Type(Type::unknown(why.clone()));
+        }
+        let (mut listed, mut others) = (Vec::new(), Vec::new());
+        let (mut open, mut closed, mut lists) = (false, false, false);
+        for schema in self.schemas() {
+            let properties = schema.object("properties");
+            if let Some(property) = properties.and_then(|properties| properties.get(name)) {
+                listed.push(schema.sub(property));
+                continue;
+            }
+            lists |= properties.is_some_and(|properties| !properties.is_empty());
+            if schema.object("patternProperties").is_some() {
+                open = true;
+                continue;
+            }
+            match schema.keyword("additionalProperties") {
+                Some(Value::Bool(false)) => closed = true,
+                Some(Value::Bool(true)) => open = true,
+                Some(others_of_it) => others.push(schema.sub(others_of_it)),
+                None => closed |= schema.keyword("unevaluatedProperties") == Some(&false.into()),
+            }
+        }
+        match () {
+            () if !listed.is_empty() => Property::Type(Type::all(listed)),
+            () if closed => Property::Closed,
+            () if !others.is_empty() => Property::Type(Type::all(others)),
+            () if open || !lists => Property::Open,
+            () => Property::Unlisted,
+        }
+    }
+
+    /// The members that are named.
+    pub(in crate::dynamic) fn names(&self) -> Vec<&'a str> {
+        let properties = self.schemas().iter().filter_map(|s| s.object("properties"));
+        once(properties.flat_map(|properties| properties.keys().map(String::as_str)))
+    }
+
+    pub(in crate::dynamic) fn required(&self) -> Vec<&'a str> {
+        let lists = self.schemas().iter().map(|schema| schema.list("required"));
+        once(lists.flat_map(|list| list.iter().filter_map(Value::as_str)))
+    }
+
+    pub(in crate::dynamic) fn presence(&self, name: &str) -> Presence {
+        let mut lists = self.schemas().iter().map(|schema| schema.list("required"));
+        if lists.any(|list| list.iter().any(|required| required == name)) {
+            return Presence::Sure;
+        }
+        let says = |schema: &&Schema<'a>| {
+            let properties = schema.object("properties");
+            properties.is_some_and(|properties| properties.contains_key(name))
+                && schema
+                    .keyword("required")
+                    .is_some_and(serde_json::Value::is_array)
+        };
+        match self.schemas().iter().find(says) {
+            Some(_) => Presence::Maybe,
+            None => Presence::Unknown,
+        }
+    }
+
+    /// The element at an index, or any element.
+    pub(in crate::dynamic) fn element(&self, index: Option<usize>) -> Element<'a> {
+        if let Self::List(element) = self {
+            return Element::Type(element.clone());
+        }
+        if let Self::Beyond(why) = self {
+            return Element::Type(Type::unknown(why.clone()));
+        }
+        let mut elements = Vec::new();
+        for schema in self.schemas() {
+            let (first, rest) = schema.elements();
+            match (index, rest) {
+                (None, Some(rest)) if first.is_empty() => elements.push(schema.sub(rest)),
+                (None, _) => {}
+                (Some(index), _) if index < first.len() => elements.push(schema.sub(&first[index])),
+                (Some(_), Some(Value::Bool(false))) => return Element::Beyond(first.len()),
+                (Some(_), Some(rest)) => elements.push(schema.sub(rest)),
+                (Some(_), None) => {}
+            }
+            if let (Some(index), Some(most)) = (index, schema.length("maxItems"))
+                && index >= most
+            {
+                return Element::Beyond(most);
+            }
+        }
+        Element::Type(Type::all(elements))
+    }
+
+    /// How many elements of a list have schemas of their own.
+    pub(in crate::dynamic) fn first_elements(&self) -> usize {
+        let first = self
+            .schemas()
+            .iter()
+            .map(|schema| schema.elements().0.len());
+        first.max().unwrap_or_default()
+    }
+
+    /// What the schema of a member says that it is for.
+    pub(in crate::dynamic) fn description(&self, name: &str) -> Option<&'a str> {
+        let property = |schema: &Schema<'a>| schema.object("properties")?.get(name);
+        let property = self.schemas().iter().find_map(property)?;
+        property.get("description")?.as_str()
+    }
+}
+
+/// The names, each once.
+fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
+}

@@ -1,0 +1,211 @@
+//! What the keywords of one schema say.
+
+use super::{Beyond, MOST_FORMS, MOST_NESTED, MOST_OPENED, Opening, Schema, Types, same};
+use serde_json::{Map, Value};
+
+impl<'a> Schema<'a> {
+    pub(super) fn sub(self, at: &'a Value) -> Self {
+        Self { at, ..self }
+    }
+
+    pub(super) fn keyword(self, name: &str) -> Option<&'a Value> {
+        self.at.get(name)
+    }
+
+    pub(super) fn object(self, name: &str) -> Option<&'a Map<String, Value>> {
+        self.keyword(name)?.as_object()
+    }
+
+    pub(super) fn list(self, name: &str) -> &'a [Value] {
+        self.keyword(name)
+            .and_then(Value::as_array)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    pub(in crate::dynamic) fn number(self, name: &str) -> Option<f64> {
+        self.keyword(name)?.as_f64()
+    }
+
+    pub(in crate::dynamic) fn length(self, name: &str) -> Option<usize> {
+        let length = self.keyword(name)?;
+        if let Some(length) = length.as_u64() {
+            return Some(usize::try_from(length).unwrap_or(usize::MAX));
+        }
+        // To JSON Schema `5.0` is an integer.
+        let length = length.as_f64()?;
+        (length >= 0.0 && length.fract() == 0.0).then_some(length as usize)
+    }
+
+    /// `exclusiveMinimum: true`, as the fourth draft has it.
+    pub(in crate::dynamic) fn is(self, name: &str) -> bool {
+        self.keyword(name) == Some(&Value::Bool(true))
+    }
+
+    /// The schema of the same document that a `$ref` leads to; `None` without a `$ref`, or if it leads to another document.
+    pub(super) fn target(self) -> Result<Option<Self>, Beyond> {
+        let Some(target) = self.keyword("$ref") else {
+            return Ok(None);
+        };
+        let pointer = match target.as_str() {
+            Some("") => Some(""),
+            Some(target) => match target.strip_prefix('#') {
+                Some(pointer) => Some(pointer),
+                None => return Ok(None),
+            },
+            None => None,
+        };
+        let pointer = pointer.and_then(decoded);
+        let found = pointer.and_then(|pointer| self.root.pointer(&pointer));
+        match found.filter(|at| at.is_object() || at.is_boolean()) {
+            Some(at) => Ok(Some(self.sub(at))),
+            None => {
+                let target = target
+                    .as_str()
+                    .map_or_else(|| target.to_string(), str::to_owned);
+                Err(Beyond::Target(target.into()))
+            }
+        }
+    }
+
+    /// The forms of the values that fit, each as the schemas that all fit.
+    pub(super) fn forms(self, opening: &mut Opening) -> Result<Vec<Vec<Self>>, Beyond> {
+        let this: *const Value = self.at;
+        // A schema that is being opened says nothing more of the same value.
+        if opening.open.contains(&this) {
+            return Ok(vec![Vec::new()]);
+        }
+        if opening.open.len() == MOST_NESTED {
+            return Err(Beyond::Work);
+        }
+        opening.spend(1)?;
+        opening.open.push(this);
+        opening.names += self.list("type").len() + self.list("required").len();
+        let mut forms = vec![vec![self]];
+        if let Some(target) = self.target()? {
+            let target = target.forms(opening)?;
+            forms = opening.product(forms, target)?;
+        }
+        for part in self.list("allOf") {
+            let part = self.sub(part).forms(opening)?;
+            forms = opening.product(forms, part)?;
+        }
+        for name in ["anyOf", "oneOf"] {
+            let choices = self.list(name);
+            if !choices.is_empty() {
+                let mut all = Vec::new();
+                for choice in choices {
+                    all.append(&mut self.sub(choice).forms(opening)?);
+                }
+                forms = opening.product(forms, all)?;
+            }
+        }
+        opening.open.pop();
+        Ok(forms)
+    }
+
+    pub(super) fn types(self) -> Types {
+        let Value::Object(keywords) = self.at else {
+            return match self.at {
+                Value::Bool(false) => Types::NONE,
+                _ => Types::ALL,
+            };
+        };
+        let named = |name: &Value| name.as_str().map_or(Types::ALL, Types::named);
+        let any = |types: Types, value: Types| types.or(value);
+        let mut types = match keywords.get("type") {
+            Some(Value::Array(names)) => names.iter().map(named).fold(Types::NONE, any),
+            Some(name) => named(name),
+            None => Types::ALL,
+        };
+        if let Some(value) = keywords.get("const") {
+            types = types.and(Types::of(value));
+        }
+        if let Some(values) = self.counted() {
+            types = types.and(self.work.allowed(values).types);
+        }
+        if self.is("nullable") {
+            types.or(Types::NULL)
+        } else {
+            types
+        }
+    }
+
+    /// The values of `enum`.
+    pub(super) fn counted(self) -> Option<&'a [Value]> {
+        self.keyword("enum")?.as_array().map(Vec::as_slice)
+    }
+
+    /// The values that `const` or `enum` count up, whichever are fewer.
+    pub(super) fn listed(self) -> Option<&'a [Value]> {
+        let one = self.keyword("const").map(std::slice::from_ref);
+        one.or_else(|| self.counted())
+    }
+
+    /// Whether a value is among those that are counted up, where they are.
+    pub(super) fn allows(self, value: &Value) -> bool {
+        self.keyword("const").is_none_or(|one| same(one, value))
+            && self
+                .counted()
+                .is_none_or(|values| self.work.allows(values, value))
+    }
+
+    /// The schemas of a list's first elements, and the schema of the others.
+    pub(super) fn elements(self) -> (&'a [Value], Option<&'a Value>) {
+        match (self.keyword("prefixItems"), self.keyword("items")) {
+            (Some(Value::Array(first)), rest) => (first, rest),
+            (_, Some(Value::Array(first))) => (first, self.keyword("additionalItems")),
+            (_, rest) => (&[], rest),
+        }
+    }
+}
+
+impl Opening {
+    pub(super) fn spend(&mut self, schemas: usize) -> Result<(), Beyond> {
+        self.opened += schemas;
+        if self.opened <= MOST_OPENED {
+            Ok(())
+        } else {
+            Err(Beyond::Work)
+        }
+    }
+
+    /// Each of these with each of those.
+    pub(super) fn product<'a>(
+        &mut self,
+        mut forms: Vec<Vec<Schema<'a>>>,
+        others: Vec<Vec<Schema<'a>>>,
+    ) -> Result<Vec<Vec<Schema<'a>>>, Beyond> {
+        if forms.len() * others.len() > MOST_FORMS {
+            return Err(Beyond::Work);
+        }
+        let lengths = |forms: &[Vec<Schema<'a>>]| forms.iter().map(Vec::len).sum::<usize>();
+        if let [other] = &others[..] {
+            self.spend(other.len() * forms.len())?;
+            forms.iter_mut().for_each(|form| form.extend(other));
+            return Ok(forms);
+        }
+        self.spend(lengths(&forms) * others.len() + lengths(&others) * forms.len())?;
+        let mut all = Vec::with_capacity(forms.len() * others.len());
+        for form in &forms {
+            let with = |other: &Vec<Schema<'a>>| form.iter().chain(other).copied().collect();
+            all.extend(others.iter().map(with));
+        }
+        Ok(all)
+    }
+}
+
+/// A text without the percent signs of an address; `None` where that is not text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = after.get(..2).filter(|_| byte == b'%');
+        let hex = hex.filter(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+        let value = hex
+            .and_then(|hex| std::str::from_utf8(hex).ok())
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(value.unwrap_or(byte));
+        rest = if value.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).ok()
+}
