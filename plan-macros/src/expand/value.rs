@@ -99,7 +99,7 @@ impl<'a> Builder<'a> {
             // No lint about names is for the author: the name is the macro's own, whatever it is made of.
             let mut name = name;
             name.set_span(Span::mixed_site());
-            // Code after the `return` is type-checked, and the borrow checker has nothing to do for it.
+            // The code after `return` is type-checked, but not borrow-checked.
             quote!(fn #name() { return; #bindings })
         } else {
             self.constants.into_item(name, &bindings, self.data)
