@@ -1,12 +1,12 @@
 //! A value, cut where it has values inside it, so that a mistake remains in its piece.
 
-use super::reference;
+use super::reference::{self, at_end, in_brackets};
 use crate::ast::Reference;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
-use syn::{Expr, ExprPath, Ident, Macro, Path, Token, braced, bracketed, parenthesized, token};
+use syn::{Expr, ExprPath, Ident, Macro, Path, Token, braced, parenthesized, token};
 
 /// A value, and the tokens after it up to a comma, where there should be none.
 pub(crate) struct ValueTokens {
@@ -122,10 +122,6 @@ fn skip(input: ParseStream<'_>) -> TokenStream {
     skipped
 }
 
-pub(super) fn at_end(input: ParseStream<'_>) -> bool {
-    input.is_empty() || input.peek(Token![,])
-}
-
 /// Whether a value ends here, even if its comma is missing.
 fn ends(input: ParseStream<'_>) -> bool {
     at_end(input) || input.peek(Ident::peek_any) && !input.peek(Token![as])
@@ -148,13 +144,6 @@ fn structure(input: ParseStream<'_>) -> Option<ValueKind> {
         input.advance_to(&fork);
     }
     ends.then_some(value)
-}
-
-pub(super) fn in_brackets<'a>(
-    input: &ParseBuffer<'a>,
-) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
-    let content;
-    Ok((bracketed!(content in input), content))
 }
 
 fn in_parens<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Paren, ParseBuffer<'a>)> {

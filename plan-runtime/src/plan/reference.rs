@@ -16,11 +16,9 @@
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
 //! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
 
-use super::written::written;
 use crate::print::{Quoted, is_whole};
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
-use std::borrow::Cow;
 
 /// A value out of a step's output or out of an input.
 ///
@@ -212,14 +210,6 @@ impl Reference {
             optional: self.optional,
             segments: &self.path,
             otherwise: self.otherwise.as_deref(),
-        }
-    }
-
-    /// The reference as its author wrote it, or as it is derived without the names of the plan.
-    pub(crate) fn text(&self) -> Cow<'_, str> {
-        match &self.written {
-            Some(written) => Cow::Borrowed(written),
-            None => Cow::Owned(written(&self.source.name(), self.path())),
         }
     }
 }

@@ -1,9 +1,20 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
 use super::pattern::is_part;
-use super::{Absent, Path, Segment, Selector, push_key, reference::index};
+use super::{Absent, Path, Reference, Segment, Selector, push_key, reference::index};
 use crate::print::{Line, Name, Quoted};
 use jsonptr::PointerBuf;
+use std::borrow::Cow;
+
+impl Reference {
+    /// The reference as its author wrote it, or as it is derived without the names of the plan.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match &self.written {
+            Some(written) => Cow::Borrowed(written),
+            None => Cow::Owned(written(&self.source.name(), self.path())),
+        }
+    }
+}
 
 /// A reference as its author would write it, derived from the name of its source and its path. Two paths that do different things
 /// are written differently.
