@@ -410,7 +410,7 @@ fn clean(scratch: &Path, root: &Path) {
             "met",
         ],
     );
-    let features: [&[&str]; 7] = [
+    let features: [&[&str]; 9] = [
         &[],
         &["--no-default-features"],
         &["--features", "diagnostics"],

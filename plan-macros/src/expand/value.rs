@@ -99,7 +99,7 @@ impl<'a> Builder<'a> {
             // No lint about names is for the author: the name is the macro's own, whatever it is made of.
             let mut name = name;
             name.set_span(Span::mixed_site());
-            // What is behind the `return` has types, but rustc's borrow checker has nothing to do with it.
+            // Code after the `return` is type-checked, and the borrow checker has nothing to do for it.
             quote!(fn #name() { return; #bindings })
         } else {
             self.constants.into_item(name, &bindings, self.data)

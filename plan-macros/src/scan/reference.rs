@@ -1,11 +1,12 @@
 //! A reference whose form its first tokens show: `step.field[0]?.other`.
 
+use super::brackets::{at_end, in_brackets};
 use crate::ast::{Hop, Reference};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
+use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
-use syn::parse::{ParseBuffer, ParseStream};
-use syn::{Ident, Lit, Member, Token, bracketed, token};
+use syn::{Ident, Lit, Member, Token, token};
 
 /// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
@@ -60,16 +61,4 @@ pub(super) fn plain(input: ParseStream<'_>) -> Option<Reference> {
         hops,
         end,
     })
-}
-
-/// Whether nothing follows in a list of values.
-pub(super) fn at_end(input: ParseStream<'_>) -> bool {
-    input.is_empty() || input.peek(Token![,])
-}
-
-pub(super) fn in_brackets<'a>(
-    input: &ParseBuffer<'a>,
-) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
-    let content;
-    Ok((bracketed!(content in input), content))
 }

@@ -143,8 +143,8 @@ fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
         Some(TokenTree::Ident(second)) => second != "as",
         Some(second) => matches!(second, TokenTree::Literal(_)),
     };
-    let is_misspelt = tokens.peek_ident(1).is_some() && assigns(tokens, 2);
-    first == "step" && is_step || first == "let" || assigns(tokens, 1) || is_misspelt
+    let is_misspelled = tokens.peek_ident(1).is_some() && assigns(tokens, 2);
+    first == "step" && is_step || first == "let" || assigns(tokens, 1) || is_misspelled
 }
 
 /// Whether `=` or `:` comes next, and not `==`, `=>` or `::`.

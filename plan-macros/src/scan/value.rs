@@ -1,12 +1,13 @@
 //! A value, cut where it has values inside it, so that a mistake remains in its piece.
 
-use super::reference::{self, at_end, in_brackets};
+use super::brackets::{at_end, in_braces, in_brackets, in_parens};
+use super::reference;
 use crate::ast::Reference;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
-use syn::parse::{ParseBuffer, ParseStream, Parser};
-use syn::{Expr, ExprPath, Ident, Macro, Path, Token, braced, parenthesized, token};
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, ExprPath, Ident, Macro, Path, Token, token};
 
 /// A value, and the tokens after it up to a comma, where there should be none.
 pub(crate) struct ValueTokens {
@@ -144,16 +145,6 @@ fn structure(input: ParseStream<'_>) -> Option<ValueKind> {
         input.advance_to(&fork);
     }
     ends.then_some(value)
-}
-
-fn in_parens<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Paren, ParseBuffer<'a>)> {
-    let content;
-    Ok((parenthesized!(content in input), content))
-}
-
-fn in_braces<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Brace, ParseBuffer<'a>)> {
-    let content;
-    Ok((braced!(content in input), content))
 }
 
 /// `[a, b]`; `[a; n]` is an expression.

@@ -16,7 +16,6 @@
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
 //! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
 
-use crate::print::{Quoted, is_whole};
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 
@@ -226,7 +225,7 @@ impl Source {
 }
 
 impl Segment {
-    /// A part that has to be there.
+    /// A part that must be there.
     pub fn new(selector: Selector) -> Self {
         Self {
             selector,
@@ -256,7 +255,7 @@ impl Segment {
         self.selector == Selector::Each
     }
 
-    /// Whether this is a part of a JSON Pointer and nothing more: it has to be there, and null is a value.
+    /// Whether this is a part of a JSON Pointer and nothing more: it must be there, and null is a value.
     pub(crate) fn is_plain(&self) -> bool {
         !self.is_each() && matches!(self.absent, Absent::Error) && !self.optional
     }
@@ -291,15 +290,5 @@ pub(crate) fn index(token: &str) -> Option<usize> {
     match token.parse() {
         Ok(Index::Num(index)) => Some(index),
         _ => None,
-    }
-}
-
-/// As it is [written](Reference::written), in quotes where that could be taken for more than a reference.
-impl std::fmt::Display for Reference {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.text().as_ref() {
-            written if is_whole(written) => f.write_str(written),
-            written => write!(f, "reference({})", Quoted(written)),
-        }
     }
 }

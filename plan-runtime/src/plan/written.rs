@@ -1,20 +1,10 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
 use super::pattern::is_part;
-use super::{Absent, Path, Reference, Segment, Selector, push_key, reference::index};
-use crate::print::{Line, Name, Quoted};
+use super::{Absent, Path, Reference, Segment, Selector, index, push_key};
+use crate::print::{Line, Name, Quoted, is_whole};
 use jsonptr::PointerBuf;
 use std::borrow::Cow;
-
-impl Reference {
-    /// The reference as its author wrote it, or as it is derived without the names of the plan.
-    pub(crate) fn text(&self) -> Cow<'_, str> {
-        match &self.written {
-            Some(written) => Cow::Borrowed(written),
-            None => Cow::Owned(written(&self.source.name(), self.path())),
-        }
-    }
-}
 
 /// A reference as its author would write it, derived from the name of its source and its path. Two paths that do different things
 /// are written differently.
@@ -82,6 +72,26 @@ fn push_segment(text: &mut String, segment: &Segment) {
 
 fn push_call(text: &mut String, method: &str, argument: impl std::fmt::Display) {
     text.push_str(&format!(".{method}({argument})"));
+}
+
+impl Reference {
+    /// The reference as its author wrote it, or as it is derived without the names of the plan.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match &self.written {
+            Some(written) => Cow::Borrowed(written),
+            None => Cow::Owned(written(&self.source.name(), self.path())),
+        }
+    }
+}
+
+/// As it is [written](Reference::written), in quotes where that could be taken for more than a reference.
+impl std::fmt::Display for Reference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.text().as_ref() {
+            written if is_whole(written) => f.write_str(written),
+            written => write!(f, "reference({})", Quoted(written)),
+        }
+    }
 }
 
 /// Whether a text says what `name` and `path` say, segment by segment. A field may be spelled as Rust or as serde spells the key.
@@ -218,7 +228,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Reference, Source};
+    use crate::plan::Source;
 
     fn reference(text: &str) -> Reference {
         let reference = Reference::new(Source::Step(0));

@@ -93,7 +93,7 @@ proptest! {
         let expected = gives(&value, reference.optional, &reference.path, otherwise);
         let text = serde_json::to_string(&reference).unwrap();
         // Both deserializers: the one of plain references, and the one of all.
-        let list = Template::List(vec![Template::Reference(reference.clone())].into());
+        let list = Template::List(vec![Template::Reference(reference.clone())]);
         let alone = support::resolved::<Option<Value>>(&Template::Reference(reference), value.clone());
         let listed = support::resolved::<Value>(&list, value);
         match expected {
