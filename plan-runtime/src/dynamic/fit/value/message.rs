@@ -1,4 +1,4 @@
-//! What is said of a value that does not fit.
+//! The messages about a value that does not fit.
 
 use super::{Fit, MOST_COMPARED, MOST_COUNTED, MOST_LISTED, MOST_READ};
 use crate::dynamic::dialects::reading::MOST_NAMES;
