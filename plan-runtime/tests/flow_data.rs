@@ -1,4 +1,4 @@
-//! Branches, lists and policies as data: printed, as JSON, and in a `static`.
+//! Branches, lists and policies as data: printed, and as JSON.
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
@@ -7,6 +7,7 @@ use plan_runtime::plan::{
 };
 use serde_json::json;
 use std::borrow::Cow::Borrowed;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 const fn reference(source: Source, path: &'static [Segment], written: &'static str) -> Template {
@@ -40,7 +41,7 @@ const fn call(site: usize, tool: &'static ToolInfo, args: Template) -> Body {
 }
 
 /// Policies are written as differences, with and without a fallback.
-static PLAN: Plan = Plan {
+static PLAN: LazyLock<Plan> = LazyLock::new(|| Plan {
     name: Borrowed("flow"),
     description: Borrowed(""),
     inputs: Borrowed(&[Input {
@@ -48,7 +49,7 @@ static PLAN: Plan = Plan {
         type_name: Borrowed("bool"),
         description: Borrowed(""),
     }]),
-    steps: Borrowed(&[
+    steps: vec![
         Step {
             id: Borrowed("inbox"),
             intent: Borrowed("Find them."),
@@ -68,31 +69,41 @@ static PLAN: Plan = Plan {
         Step {
             id: Borrowed("sent"),
             intent: Borrowed("Answer each."),
-            body: Body::For(Borrowed(&[For {
-                pattern: Borrowed("mail"),
-                list: reference(Source::Step(0), &[], "inbox"),
-                body: Body::If(Borrowed(&[
-                    Branch {
-                        condition: Condition::Holds(reference(Source::Input(0), &[], "urgent")),
-                        body: call(1, &PHONE, reference(Source::Local(0), &[], "mail")),
-                    },
-                    Branch {
-                        condition: Condition::Binds {
-                            pattern: Borrowed("Some(to)"),
-                            value: reference(Source::Local(0), &TO, "mail.to"),
-                        },
-                        body: call(2, &REPLY, reference(Source::Local(1), &[], "to")),
-                    },
-                    Branch {
-                        condition: Condition::Always,
-                        body: Body::Action(Action {
-                            site: 3,
-                            tool: None,
-                            args: Template::Null,
-                        }),
-                    },
-                ])),
-            }])),
+            body: Body::For(
+                vec![For {
+                    pattern: Borrowed("mail"),
+                    list: reference(Source::Step(0), &[], "inbox"),
+                    body: Body::If(
+                        vec![
+                            Branch {
+                                conditions: vec![Condition::Holds(reference(
+                                    Source::Input(0),
+                                    &[],
+                                    "urgent",
+                                ))],
+                                body: call(1, &PHONE, reference(Source::Local(0), &[], "mail")),
+                            },
+                            Branch {
+                                conditions: vec![Condition::Let {
+                                    pattern: Borrowed("Some(to)"),
+                                    value: reference(Source::Local(0), &TO, "mail.to"),
+                                }],
+                                body: call(2, &REPLY, reference(Source::Local(1), &[], "to")),
+                            },
+                            Branch {
+                                conditions: Vec::new(),
+                                body: Body::Action(Action {
+                                    site: 3,
+                                    tool: None,
+                                    args: Template::Null,
+                                }),
+                            },
+                        ]
+                        .into(),
+                    ),
+                }]
+                .into(),
+            ),
             after: Borrowed(&[]),
             needs: Borrowed(&[0]),
             policy: Shared::Static(&Policy {
@@ -112,12 +123,13 @@ static PLAN: Plan = Plan {
                 ..Policy::DEFAULT
             }),
         },
-    ]),
+    ]
+    .into(),
     output: Output {
         type_name: Borrowed("u64"),
         value: Template::Number(Number::Unsigned(1)),
     },
-};
+});
 
 #[test]
 fn prints_as_it_would_be_written() {
@@ -159,7 +171,7 @@ fn plan_json() {
     let step = |id: &str| json!({"reference": {"step": id, "pointer": ""}});
     let local =
         |depth: usize, pointer: &str| json!({"reference": {"local": depth, "pointer": pointer}});
-    let json = serde_json::to_value(&PLAN).unwrap();
+    let json = serde_json::to_value(&*PLAN).unwrap();
     assert_eq!(
         json["steps"],
         json!([
@@ -189,7 +201,7 @@ fn plan_json() {
         ])
     );
     let read: Plan = serde_json::from_str(&json.to_string()).unwrap();
-    assert_eq!(read, PLAN);
+    assert_eq!(read, *PLAN);
     assert_eq!(read.to_string(), PLAN.to_string());
     for (read, step) in read.steps.iter().zip(PLAN.steps.iter()) {
         assert_eq!(read.needs, step.needs);

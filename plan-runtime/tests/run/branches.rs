@@ -17,16 +17,16 @@ fn key(name: &'static str) -> Segment {
 
 /// `if first { "a" } else if let Some(x) = second { x } [else { "c" }]`
 fn choice(first: Template, second: Template, last: bool) -> Body {
-    let binds = Condition::Binds {
+    let binds = Condition::Let {
         pattern: "Some(x)".into(),
         value: second,
     };
     let mut branches = vec![
-        branch(Condition::Holds(first), act(string("a"))),
-        branch(binds, act(local(0))),
+        branch(vec![Condition::Holds(first)], act(string("a"))),
+        branch(vec![binds], act(local(0))),
     ];
     if last {
-        branches.push(branch(Condition::Always, act(string("c"))));
+        branches.push(branch(Vec::new(), act(string("c"))));
     }
     Body::If(branches.into())
 }
@@ -80,7 +80,7 @@ fn a_condition_that_is_none_fails_the_step() {
         ),
     ] {
         let condition = Condition::Holds(condition);
-        let body = Body::If(vec![branch(condition, act(string("a")))].into());
+        let body = Body::If(vec![branch(vec![condition], act(string("a")))].into());
         let first = step("first", value(Template::Object(vec![].into())), &[]);
         let plan = plan(vec![first, step("a", body, &[])]);
         let stage = Stage::default();
@@ -133,11 +133,11 @@ fn the_run_bounds_calls_and_earlier_steps_go_first() {
 fn lists_in_lists_maps_and_conditions_inside() {
     // for x in [[1, 2], [], [3]] { for y in x { if let Some(z) = y { z } } }
     let inner = |items: &[u64]| list(items.iter().map(|it| number(*it)).collect());
-    let binds = Condition::Binds {
+    let binds = Condition::Let {
         pattern: "Some(z)".into(),
         value: local(1),
     };
-    let body = Body::If(vec![branch(binds, act(local(2)))].into());
+    let body = Body::If(vec![branch(vec![binds], act(local(2)))].into());
     let outer = list(vec![
         inner(&[1, 2]),
         inner(&[]),

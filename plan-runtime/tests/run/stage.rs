@@ -227,8 +227,8 @@ pub(crate) fn each(list: Template, body: Body) -> Body {
     )
 }
 
-pub(crate) fn branch(condition: Condition, body: Body) -> Branch {
-    Branch { condition, body }
+pub(crate) fn branch(conditions: Vec<Condition>, body: Body) -> Branch {
+    Branch { conditions, body }
 }
 
 pub(crate) fn step(id: &str, body: Body, after: &[usize]) -> Step {

@@ -184,20 +184,24 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
         prop::collection::vec(action(true), 4),
     );
     let branches = branches.prop_map(|(holds, value, pattern, mut bodies)| {
-        let pattern = format!("Some({pattern})").into();
-        let chain = Template::Computed(Computed {
-            reads: vec![].into(),
-            written: "let Some(each) = nothing() && true".into(),
+        let pattern = format!("Some({pattern})");
+        let bind = |value| Condition::Let {
+            pattern: pattern.clone().into(),
+            value,
+        };
+        let computed = Template::Computed(Computed {
+            reads: vec![Source::Local(2)].into(),
+            written: "true || false".into(),
             compute: None,
         });
         let conditions = [
-            Condition::Holds(holds),
-            Condition::Binds { pattern, value },
-            Condition::Chain(chain),
-            Condition::Always,
+            vec![Condition::Holds(holds.clone())],
+            vec![bind(value.clone())],
+            vec![bind(value), Condition::Holds(computed), bind(holds)],
+            Vec::new(),
         ];
         let branches = conditions.into_iter().zip(bodies.drain(..));
-        let branches = branches.map(|(condition, body)| Branch { condition, body });
+        let branches = branches.map(|(conditions, body)| Branch { conditions, body });
         Body::If(branches.collect::<Vec<_>>().into())
     });
     let inside = prop_oneof![branches, action(true)];

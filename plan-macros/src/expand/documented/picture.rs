@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::escape::Text;
 use super::words;
-use crate::ast::{Body, Condition, Optional, Step};
+use crate::ast::{Body, Optional, Step};
 use plan_graph::{Boxes, HEIGHT, Layout, cut, layout, width};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -104,9 +104,7 @@ fn write_box(svg: &mut String, step: &Step, does: &str, layout: &Layout, place: 
 
 fn may_be_skipped(body: &Body) -> bool {
     match body {
-        Body::If(branches) => !branches
-            .iter()
-            .any(|branch| matches!(branch.condition, Condition::Always)),
+        Body::If(branches) => !branches.iter().any(|branch| branch.conditions.is_empty()),
         _ => false,
     }
 }
