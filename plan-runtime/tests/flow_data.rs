@@ -56,7 +56,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| Plan {
             body: call(0, &FETCH, Template::Object(Borrowed(&[]))),
             after: Borrowed(&[]),
             needs: Borrowed(&[]),
-            policy: Shared::Static(&Policy {
+            policy: Shared::from(Policy {
                 attempts: 5,
                 backoff: Duration::from_millis(200),
                 max: Duration::from_secs(10),
@@ -106,7 +106,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| Plan {
             ),
             after: Borrowed(&[]),
             needs: Borrowed(&[0]),
-            policy: Shared::Static(&Policy {
+            policy: Shared::from(Policy {
                 optional: Optional::Each,
                 concurrency: Some(4),
                 ..Policy::DEFAULT
@@ -118,7 +118,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| Plan {
             body: call(4, &COUNT, reference(Source::Step(1), &[], "sent")),
             after: Borrowed(&[]),
             needs: Borrowed(&[0, 1]),
-            policy: Shared::Static(&Policy {
+            policy: Shared::from(Policy {
                 fallback: Some(reference(Source::Step(0), &[], "inbox")),
                 ..Policy::DEFAULT
             }),

@@ -70,6 +70,9 @@ impl Builder<'_> {
     fn branch(&mut self, branch: &Branch, step: &Step, tools: &mut Tools) {
         self.data.number(branch.conditions.len());
         let around = self.frames.len();
+        // Between others, a pattern that always matches names a value, which rustc has no objections to.
+        let allow =
+            (branch.conditions.len() > 1).then(|| quote!(#[allow(irrefutable_let_patterns)]));
         for condition in &branch.conditions {
             match condition {
                 Condition::Holds(value) => {
@@ -82,7 +85,7 @@ impl Builder<'_> {
                     self.data.tag('b');
                     self.data.text(&pattern_text(pattern));
                     let expr = &computed.expr;
-                    self.bind(computed, &quote!(if #expr), names, false);
+                    self.bind(computed, &quote!(#allow if #expr), names, false);
                 }
                 // Nothing refers to what it would bind.
                 Condition::Broken(_) => {

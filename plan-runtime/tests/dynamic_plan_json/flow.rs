@@ -29,7 +29,7 @@ fn conditions_and_loops() {
             (
                 r#""if": [{"all": [true], "condition": true, "then": {"value": 1}}]"#,
                 "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
-  --> 3:37 in step `b`
+  --> 3:38 in step `b`
    = help: take one of them out
 ",
             ),
@@ -48,12 +48,12 @@ fn conditions_and_loops() {
             ),
             (
                 r#""if": [{"all": [true, {"pattern": "Some(x)", "valeu": 1}], "then": {"value": 1}}]"#,
-                "error[unknown-member]: nothing reads the member `valeu` of a condition
+                "error[missing-member]: the condition has a `pattern`, but no `value` for it
+  --> 3:37 in step `b`
+
+error[unknown-member]: nothing reads the member `valeu` of a condition
   --> 3:60 in step `b`
    = help: did you mean `value`?
-
-error[missing-member]: the condition has a `pattern`, but no `value` for it
-  --> 3:37 in step `b`
 ",
             ),
             (

@@ -32,7 +32,10 @@ impl Edges {
                     None => continue,
                 },
             };
-            self.data.insert((read, part));
+            // A condition that reads what one before it binds is in the same node.
+            if read != Read::Part(part) {
+                self.data.insert((read, part));
+            }
         }
     }
 
