@@ -151,7 +151,9 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
         return vec![Condition::Broken(Vec::new())];
     }
     // A condition is what can follow `if`. The parser of an expression alone does not know that.
-    let parsed = syn::parse2::<ExprIf>(quote!(if #tokens {}));
+    let end = tokens.clone().into_iter().last();
+    let end = end.map_or(keyword, |last| last.span());
+    let parsed = syn::parse2::<ExprIf>(quote_spanned!(end=> if #tokens {}));
     match parsed {
         Ok(branch) => {
             let mut conditions = Vec::new();

@@ -13,7 +13,7 @@ plan! {
         step _computed = if inbox.data.len() && wanted { Say { text: "a" } };
         step _pattern = if wanted && let Some(page) = inbox.total { Say { text: page } };
         step _bound = if let Some(page) = next && page { Say { text: page } };
-        step _compared = if let Some(page) = next && page > 3 { Say { text: page } };
+        step _compared = if let Some(page) = next && page.len() > "a" { Say { text: page } };
         step _field = if let Some(mail) = inbox.data.first() && mail.subjct == "a" { Say { text: mail.id } };
         step _later = if page.len() > 3 && let Some(page) = next { Say { text: page } };
         step _unknown = if wanted && let Some(page) = nextt && page.len() > 3 { Say { text: page } };
