@@ -8,7 +8,7 @@ struct Customer {
     name: String,
     orders: u32,
     /// Where someone takes parcels in.
-    neighbour: Option<String>,
+    neighbor: Option<String>,
 }
 
 #[derive(Clone, Serialize, Deserialize, Shape)]
@@ -22,7 +22,7 @@ struct Line {
 /// Looks a customer up.
 #[tool]
 async fn find_customer(name: String) -> Result<Customer> {
-    let (orders, neighbour) = match name.as_str() {
+    let (orders, neighbor) = match name.as_str() {
         "Ada" => (25, Some("Charles".into())),
         "Grace" => (3, None),
         _ => (0, None),
@@ -30,7 +30,7 @@ async fn find_customer(name: String) -> Result<Customer> {
     Ok(Customer {
         name,
         orders,
-        neighbour,
+        neighbor,
     })
 }
 
@@ -60,8 +60,8 @@ async fn send_by_courier(to: String) -> Result<String> {
 
 /// Leaves a parcel with someone.
 #[tool]
-async fn leave_with(neighbour: String, owner: String) -> Result<String> {
-    Ok(format!("to {neighbour}, for {owner}"))
+async fn leave_with(neighbor: String, owner: String) -> Result<String> {
+    Ok(format!("to {neighbor}, for {owner}"))
 }
 
 /// Sends a parcel by post.
@@ -109,8 +109,8 @@ plan! {
         /// One of three ways; each gives a `String`, and so does the step.
         step sent = if express {
             SendByCourier { to: customer.name }
-        } else if let Some(neighbour) = &customer.neighbour {
-            LeaveWith { neighbour, owner: customer.name }
+        } else if let Some(neighbor) = &customer.neighbor {
+            LeaveWith { neighbor, owner: customer.name }
         } else {
             SendByPost { to: customer.name }
         };

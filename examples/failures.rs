@@ -1,4 +1,4 @@
-//! Everything that can go wrong in a run, and what is said about it.
+//! Everything that can go wrong in a run, and how it is reported.
 
 use plan_runtime::run::{OnFailure, StepError};
 use plan_runtime::{Error, Report, Result, ResultExt, RunError, plan, tool};

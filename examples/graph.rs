@@ -81,7 +81,7 @@ fn main() -> serde_json::Result<()> {
     }
 
     println!("\neach step:");
-    for step in plan.steps.iter() {
+    for step in &plan.steps {
         let tool = step.tool().expect("every step calls a tool");
         println!("  {}  ({}: {})", step.id, tool.name, tool.description);
         println!("    needs      {}", names(&plan.dependencies(&step.id)));

@@ -147,7 +147,7 @@ async fn main() -> Result<()> {
     println!("{}", document.plan());
 
     // The user gives values for the plan's placeholders.
-    for input in document.plan().inputs.iter() {
+    for input in &document.plan().inputs {
         let default = || Value::from(format!("<{}>", input.name));
         inputs.entry(input.name.as_ref()).or_insert_with(default);
     }

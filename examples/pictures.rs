@@ -9,7 +9,7 @@ use std::time::Duration;
 struct Customer {
     name: String,
     orders: u32,
-    neighbour: Option<String>,
+    neighbor: Option<String>,
 }
 
 #[derive(Clone, Serialize, Deserialize, Shape)]
@@ -28,7 +28,7 @@ async fn work(millis: u64) {
 async fn find_customer(name: String) -> Result<Customer> {
     work(30).await;
     Ok(Customer {
-        neighbour: Some(format!("the neighbour of {name}")),
+        neighbor: Some(format!("the neighbor of {name}")),
         orders: 25,
         name,
     })
@@ -46,9 +46,9 @@ async fn take(item: String, count: u32, price: u32) -> Result<u32> {
 
 /// Leaves a parcel with someone.
 #[tool]
-async fn leave_with(neighbour: String, owner: String) -> Result<String> {
+async fn leave_with(neighbor: String, owner: String) -> Result<String> {
     work(15).await;
-    Ok(format!("with {neighbour}, for {owner}"))
+    Ok(format!("with {neighbor}, for {owner}"))
 }
 
 /// Sends a parcel by post.
@@ -95,12 +95,12 @@ plan! {
         };
         step total: u32 = costs.iter().flatten().sum();
 
-        /// By the neighbour, if there is one.
+        /// By the neighbor, if there is one.
         #[after(costs)]
         step sent = if express {
             SendByPost { to: customer.name }
-        } else if let Some(neighbour) = &customer.neighbour {
-            LeaveWith { neighbour, owner: customer.name }
+        } else if let Some(neighbor) = &customer.neighbor {
+            LeaveWith { neighbor, owner: customer.name }
         } else {
             SendByPost { to: customer.name }
         };

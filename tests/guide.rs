@@ -32,7 +32,7 @@ fn message(place: &str) -> String {
         at.is_some_and(|at| at == place || at.starts_with(&format!("{place}:")))
     };
     let found = said.split("\n\n").find(is_about);
-    let found = found.unwrap_or_else(|| panic!("nothing is said about {place}"));
+    let found = found.unwrap_or_else(|| panic!("no message at {place}"));
     format!("{}\n", found.trim_end()).replace(&format!("{file}.rs"), "src/main.rs")
 }
 

@@ -1,9 +1,10 @@
 //! How the code is laid out: the folders of a crate depend on each other in one direction, and `ARCHITECTURE.md` names files that exist.
 //!
-//! The folder graph of a crate has a node for each top-level module: a file `x.rs` and its folder `x/` are one. It has an edge for
-//! each path by which one of them names another: in a `use`, in an expression or a type, and in the tokens of a macro.
+//! A crate and each folder in it has a graph, with a node for each module right inside: a file `x.rs` and its folder `x/` are one. The graph
+//! has an edge for each path by which one module names another: in a `use`, in an expression or a type, and in the tokens of a macro.
 //!
-//! - `lib.rs` is not a node. It declares the modules and re-exports from them: `crate::Plan` in a module is an edge to `plan`.
+//! - `lib.rs` is not a node, nor is the `mod.rs` of a folder. It declares the modules and re-exports from them: `crate::Plan` in a module
+//!   is an edge to `plan`. A folder's own file may also declare what all its modules use, and use them in turn.
 //! - `private`, which generated code names, is a node like any other. It may use everything, so nothing may use it.
 //! - Code and files under `#[cfg(test)]` are left out, and so are comments: a link in documentation may lead anywhere.
 //! - What is inside `quote!` and the like is code of somewhere else.
@@ -19,7 +20,7 @@ use std::path::Path;
 
 const CRATES: [&str; 3] = ["plan-graph", "plan-macros", "plan-runtime"];
 
-/// Folders of `plan-runtime` of which the first must not depend on the second, directly or by way of others.
+/// Folders of `plan-runtime` of which the first must not depend on the second, directly or through others.
 const APART: [(&str, &str); 5] = [
     ("plan", "resolve"),
     ("error", "run"),
@@ -28,18 +29,43 @@ const APART: [(&str, &str); 5] = [
     ("print", "plan"),
 ];
 
+/// Files side by side that call each other, since what they read or make is recursive. This list may only get shorter.
+const RECURSIVE: [[&str; 2]; 5] = [
+    ["plan-macros/expand/binding", "plan-macros/expand/value"],
+    ["plan-macros/expand/flow", "plan-macros/expand/step"],
+    ["plan-macros/parse/format", "plan-macros/parse/value"],
+    [
+        "plan-runtime/private/argument",
+        "plan-runtime/private/cursor",
+    ],
+    ["plan-runtime/resolve/access", "plan-runtime/resolve/node"],
+];
+
 #[test]
 fn no_folders_depend_on_each_other() {
+    let mut found = Vec::new();
+    let mut wrong = Vec::new();
     for name in CRATES {
-        let imports = Imports::of(name);
-        let cycles = graph(&imports).cycles();
-        let cycles = cycles.iter().map(|cycle| imports.lines(cycle));
-        let cycles: Vec<String> = cycles.collect();
-        assert!(
-            cycles.is_empty(),
-            "folders of `{name}` depend on each other:\n{}",
-            cycles.join("\n")
-        );
+        for imports in Imports::of_folders(name) {
+            for cycle in graph(&imports).cycles() {
+                let modules = imports.names(&cycle);
+                let modules = modules.iter().map(|path| format!("{name}/{path}"));
+                let modules: Vec<String> = modules.collect();
+                if !RECURSIVE.iter().any(|known| modules == *known) {
+                    wrong.push(imports.lines(&cycle));
+                }
+                found.push(modules);
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "modules depend on each other:\n{}",
+        wrong.join("\n")
+    );
+    for known in RECURSIVE {
+        let is_found = found.iter().any(|modules| *modules == known);
+        assert!(is_found, "take out of the list: {known:?}");
     }
 }
 
@@ -131,17 +157,31 @@ fn imports_are_found() {
         ),
     ];
     for (code, expected) in cases {
-        assert_eq!(targets(lib, code), expected, "{code}");
+        assert_eq!(targets(&[], lib, code), expected, "{code}");
+    }
+    let folder = "mod a; mod b; pub use b::Thing; pub struct Own;";
+    let cases = [
+        ("use super::b::X;", "b"),
+        ("use crate::f::Thing;", "b"),
+        ("use crate::f::b;", "b"),
+        ("mod inner { use super::super::b; }", "b"),
+        (
+            "use super::Own; use crate::{b, g::b::X}; use super::super::b;",
+            "",
+        ),
+    ];
+    for (code, expected) in cases {
+        assert_eq!(targets(&["f".to_owned()], folder, code), expected, "{code}");
     }
     for code in ["use crate::nothing::X;", "use super::*;"] {
-        let found = std::panic::catch_unwind(|| targets(lib, code));
+        let found = std::panic::catch_unwind(|| targets(&[], lib, code));
         assert!(found.is_err(), "{code}");
     }
 }
 
-/// The modules that code of the module `a` names.
-fn targets(lib: &str, code: &str) -> String {
-    let mut imports = Imports::of_root(&syn::parse_str(lib).unwrap());
+/// The modules of a folder that code of the module `a` in it names.
+fn targets(root: &[String], own: &str, code: &str) -> String {
+    let mut imports = Imports::of_root(root, &syn::parse_str(own).unwrap());
     imports.read("a", &syn::parse_str(code).unwrap());
     let targets = imports.edges.keys().map(|(_, to)| &*imports.modules[*to]);
     targets.collect::<Vec<_>>().join(" ")

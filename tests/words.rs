@@ -1,7 +1,6 @@
 //! The project's text does not use the words and phrases in `tests/words.txt`.
 //!
-//! Text is Markdown, and the comments, doc comments and string literals of Rust files. Paths in `tests/words-unclean.txt`, files and folders, are
-//! not clean yet. That list may only get shorter: a path in it without any of the phrases fails the test.
+//! Text is Markdown, and the comments, doc comments and string literals of Rust files.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::fs;
@@ -206,24 +205,17 @@ fn files(path: &str, found: &mut Vec<String>) {
     }
 }
 
-fn lines(file: &str) -> Vec<String> {
-    let text = fs::read_to_string(root().join(file)).unwrap();
-    let lines = text.lines().map(str::to_owned);
-    lines
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .collect()
-}
-
 fn phrases() -> Vec<Phrase> {
-    let lines = lines("tests/words.txt");
-    lines.iter().map(|line| Phrase::read(line)).collect()
+    let text = fs::read_to_string(root().join("tests/words.txt")).unwrap();
+    text.lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(Phrase::read)
+        .collect()
 }
 
 #[test]
 fn words() {
     let phrases = phrases();
-    let unclean = lines("tests/words-unclean.txt");
-    let mut unused: Vec<&String> = unclean.iter().collect();
     let mut all = Vec::new();
     SEARCHED.iter().for_each(|path| files(path, &mut all));
     all.sort();
@@ -236,28 +228,12 @@ fn words() {
         } else {
             Prose::rust(&source)
         };
-        let found = prose.phrases(&phrases);
-        if found.is_empty() {
-            continue;
-        }
-        let is_listed = |path: &&String| {
-            let rest = file.strip_prefix(path.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        if unclean.iter().any(|path| is_listed(&path)) {
-            unused.retain(|path| !is_listed(path));
-            continue;
-        }
-        for (line, phrase) in found {
+        for (line, phrase) in prose.phrases(&phrases) {
             let Phrase { words, instead, .. } = phrase;
             wrong.push(format!("{file}:{line}: `{words}`; write: {instead}"));
         }
     }
     assert!(wrong.is_empty(), "reword this:\n{}", wrong.join("\n"));
-    assert!(
-        unused.is_empty(),
-        "these are clean, so remove them from tests/words-unclean.txt: {unused:#?}"
-    );
 }
 
 #[test]

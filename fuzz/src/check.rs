@@ -50,7 +50,7 @@ pub fn check(data: &[u8]) {
     let Some(report) = run(plan, contracts, output.as_ref()) else {
         return;
     };
-    for step in plan.steps.iter() {
+    for step in &plan.steps {
         let Some(given) = plain(step) else {
             continue;
         };
@@ -151,7 +151,7 @@ fn value(template: &Template) -> Option<Value> {
         Template::List(items) => items.iter().map(value).collect::<Option<Vec<_>>>()?.into(),
         Template::Object(entries) => {
             let mut members = Map::new();
-            for entry in entries.iter() {
+            for entry in entries {
                 let Key::Name(name) = &entry.key else {
                     return None;
                 };

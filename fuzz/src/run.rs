@@ -222,18 +222,20 @@ impl Lists {
         match body {
             Body::Action(action) => self.see(&action.args),
             Body::If(branches) => branches.iter().for_each(|it| self.see_all(&it.body)),
-            Body::For(rounds) => {
-                for each in rounds.iter() {
-                    self.see(&each.list);
-                    self.see_all(&each.body);
-                }
+            Body::For(each) => {
+                self.see(&each.list);
+                self.see_all(&each.body);
             }
         }
     }
 
     fn see(&mut self, template: &Template) {
         match template {
-            Template::List(items) | Template::Tagged(_, items) => {
+            Template::Tagged(_, content) => {
+                self.longest = self.longest.max(1);
+                content.iter().for_each(|content| self.see(content));
+            }
+            Template::List(items) => {
                 self.longest = self.longest.max(items.len() as u64);
                 items.iter().for_each(|item| self.see(item));
             }
@@ -257,15 +259,13 @@ fn of_body(body: &Body, unknown: u64) -> u64 {
                 .map(|branch| 1 + of_body(&branch.body, unknown));
             branches.fold(0, u64::saturating_add)
         }
-        Body::For(rounds) => {
-            let rounds = rounds.iter().map(|each| {
-                let elements = match &each.list {
-                    Template::List(items) => items.len() as u64,
-                    _ => unknown,
-                };
-                elements.max(1).saturating_mul(of_body(&each.body, unknown))
-            });
-            rounds.fold(1, u64::saturating_add)
+        Body::For(each) => {
+            let elements = match &each.list {
+                Template::List(items) => items.len() as u64,
+                _ => unknown,
+            };
+            let elements = elements.max(1).saturating_mul(of_body(&each.body, unknown));
+            elements.saturating_add(1)
         }
     }
 }

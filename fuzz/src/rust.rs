@@ -5,6 +5,7 @@ use plan_runtime::Plan;
 use plan_runtime::plan::{Body, Condition, Entry, Key, Part, Template};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::borrow::Cow;
+use std::sync::Arc;
 use syn::parse::{Parse, ParseStream};
 use syn::{
     Attribute, Block, Expr, Ident, Lit, Stmt, Token, Type, Visibility, braced, parenthesized,
@@ -79,16 +80,17 @@ fn is_foreign_body(body: &Body) -> bool {
                 Condition::Let { .. } => true,
             }) || is_foreign_body(&branch.body)
         }),
-        Body::For(rounds) => rounds.iter().any(|each| {
+        Body::For(each) => {
             !is_name(&each.pattern) || has_code(&each.list) || is_foreign_body(&each.body)
-        }),
+        }
     }
 }
 
 fn has_code(template: &Template) -> bool {
     match template {
         Template::Computed(_) => true,
-        Template::List(items) | Template::Tagged(_, items) => items.iter().any(has_code),
+        Template::List(items) => items.iter().any(has_code),
+        Template::Tagged(_, content) => content.as_deref().is_some_and(has_code),
         Template::Object(entries) => entries.iter().any(|entry| has_code(&entry.value)),
         Template::Text(parts) => parts
             .iter()
@@ -100,13 +102,13 @@ fn has_code(template: &Template) -> bool {
 /// Makes all texts of a plan others, so that only what is not text is the same in its source.
 fn without_texts(plan: &mut Plan) {
     plan.description = Cow::Borrowed("");
-    for input in plan.inputs.to_mut() {
+    for input in &mut plan.inputs {
         input.description = Cow::Borrowed("");
     }
-    for step in plan.steps.to_mut() {
+    for step in &mut plan.steps {
         step.intent = Cow::Borrowed("");
         without_texts_in(&mut step.body);
-        if let Some(fallback) = &mut step.policy.to_mut().fallback {
+        if let Some(fallback) = &mut Arc::make_mut(&mut step.policy).fallback {
             replace(fallback, true);
         }
     }
@@ -117,7 +119,7 @@ fn without_texts_in(body: &mut Body) {
     match body {
         Body::Action(action) => replace(&mut action.args, false),
         Body::If(branches) => {
-            for branch in branches.to_mut() {
+            for branch in branches {
                 for condition in &mut branch.conditions {
                     if let Condition::Holds(value) = condition {
                         replace(value, true);
@@ -126,11 +128,9 @@ fn without_texts_in(body: &mut Body) {
                 without_texts_in(&mut branch.body);
             }
         }
-        Body::For(rounds) => {
-            for each in rounds.to_mut() {
-                replace(&mut each.list, true);
-                without_texts_in(&mut each.body);
-            }
+        Body::For(each) => {
+            replace(&mut each.list, true);
+            without_texts_in(&mut each.body);
         }
     }
 }
@@ -139,14 +139,10 @@ fn without_texts_in(body: &mut Body) {
 fn replace(template: &mut Template, keys: bool) {
     match template {
         Template::String(text) => *text = Cow::Borrowed("text"),
-        Template::List(items) | Template::Tagged(_, items) => {
-            items
-                .to_mut()
-                .iter_mut()
-                .for_each(|item| replace(item, true));
-        }
+        Template::List(items) => items.iter_mut().for_each(|item| replace(item, true)),
+        Template::Tagged(_, content) => content.iter_mut().for_each(|item| replace(item, true)),
         Template::Object(entries) => {
-            for (index, Entry { key, value }) in entries.to_mut().iter_mut().enumerate() {
+            for (index, Entry { key, value }) in entries.iter_mut().enumerate() {
                 replace(value, true);
                 if let Key::Name(name) = key
                     && keys
@@ -156,7 +152,7 @@ fn replace(template: &mut Template, keys: bool) {
             }
         }
         Template::Text(parts) => {
-            for part in parts.to_mut() {
+            for part in parts {
                 match part {
                     Part::Literal(text) => *text = Cow::Borrowed("text"),
                     Part::Value { value, .. } => replace(value, true),
@@ -198,12 +194,12 @@ fn collect_texts<'p>(template: &'p Template, texts: &mut Vec<Text<'p>>) {
         Template::String(text) => texts.push(Text::Whole(text)),
         Template::List(items) => items.iter().for_each(|item| collect_texts(item, texts)),
         Template::Object(entries) => {
-            for entry in entries.iter() {
+            for entry in entries {
                 collect_texts(&entry.value, texts);
             }
         }
         Template::Text(parts) => {
-            for part in parts.iter() {
+            for part in parts {
                 if let Part::Literal(text) = part {
                     texts.push(Text::Part(text));
                 }

@@ -26,7 +26,7 @@ pub fn cut(text: &str) -> String {
     text.chars().take_while(fits).collect::<String>() + "…"
 }
 
-/// How wide a box is, for what of two texts is left once they are [`cut`]: a bold one of 13 pixels, which has a sign beside it, and one
+/// How wide a box is, for what of two texts is left once they are [`cut`]: a bold one of 13 pixels, which has an icon beside it, and one
 /// of 11.5 pixels below.
 pub fn width(id: &str, what: &str) -> f64 {
     let id = letters(&cut(id)) as f64 * 8.2 + 44.0;

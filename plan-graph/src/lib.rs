@@ -1,4 +1,5 @@
-//! Graphs of steps: levels, cycles and reachability. With the feature `layout`, where the boxes and the arrows of a picture go. Knows of no plans.
+//! Graphs of steps: levels, cycles and reachability, and which of their names somebody meant. With the feature `layout`, where the boxes and
+//! the arrows of a picture go. Knows of no plans.
 //!
 //! An implementation detail of `plan-runtime` and `plan-macros`, which share it as a crate of its own since a crate of macros
 //! exports nothing but macros. Depend on `plan-runtime`; anything here may change in any version.
@@ -34,6 +35,7 @@ mod label;
 #[cfg(feature = "layout")]
 mod layout;
 mod reach;
+mod similar;
 #[cfg(test)]
 mod tests;
 
@@ -45,3 +47,4 @@ pub use label::{HEIGHT, cut, width};
 #[cfg(feature = "layout")]
 pub use layout::{Boxes, Layout, Point, layout};
 pub use reach::{Exhausted, Paths};
+pub use similar::similar;

@@ -1,3 +1,5 @@
+//! Doc comments as text.
+
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 /// The text of the doc comments among `attrs`: one space is taken off each line, and empty lines at both ends are.

@@ -23,7 +23,6 @@ mod options;
 mod parse;
 mod report;
 mod shape;
-mod similar;
 mod tool;
 
 use proc_macro::TokenStream;
@@ -44,7 +43,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     tool::attribute(options.into(), item.into()).into()
 }
 
-/// Says how a type looks in JSON, which is what its serde attributes say.
+/// Describes how serde writes a type as JSON, from its serde attributes.
 ///
 /// `plan_runtime` re-exports it, and documents it.
 #[proc_macro_derive(Shape, attributes(serde, shape))]

@@ -1,7 +1,7 @@
 //! `key = value` pairs in an attribute.
 
 use crate::report::Report;
-use crate::similar::similar;
+use plan_graph::similar;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -55,7 +55,7 @@ fn pair(
         skip_value(input);
         return Err(syn::Error::new(
             key.span(),
-            format_args!("`{name}` is given twice"),
+            format_args!("`{name}` is given more than once"),
         ));
     }
     seen.push(name.clone());
@@ -86,7 +86,7 @@ fn pair(
 /// Parses the string literal of `key`, which must not be empty.
 pub(crate) fn string(key: &str, input: ParseStream) -> syn::Result<LitStr> {
     if !input.peek(LitStr) {
-        return Err(input.error(format_args!("`{key}` is a string: `{key} = \"…\"`")));
+        return Err(input.error(format_args!("`{key}` takes a string: `{key} = \"…\"`")));
     }
     let literal: LitStr = input.parse()?;
     if literal.value().is_empty() {
@@ -102,7 +102,7 @@ pub(crate) fn string(key: &str, input: ParseStream) -> syn::Result<LitStr> {
 pub(crate) fn ident(key: &str, input: ParseStream) -> syn::Result<Ident> {
     if !input.peek(Ident) {
         return Err(input.error(format_args!(
-            "`{key}` is a name without quotes: `{key} = Name`"
+            "`{key}` takes a name without quotes: `{key} = Name`"
         )));
     }
     input.parse()
@@ -111,14 +111,16 @@ pub(crate) fn ident(key: &str, input: ParseStream) -> syn::Result<Ident> {
 /// Parses the path of a crate.
 pub(crate) fn krate(input: ParseStream) -> syn::Result<syn::Path> {
     if input.peek(LitStr) {
-        return Err(input.error("the path is written without quotes: `crate = ::plan_runtime`"));
+        return Err(input.error("write the path without quotes: `crate = ::plan_runtime`"));
     }
     input.call(syn::Path::parse_mod_style)
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {
     match similar(name, known.iter().copied()) {
-        Some(similar) => format!("unknown option `{name}`\nhelp: there is `{similar}`"),
+        Some(similar) => format!(
+            "unknown option `{name}`\nhelp: an option with a similar name exists: `{similar}`"
+        ),
         None => format!("unknown option `{name}`\nhelp: there is {}", list(known)),
     }
 }

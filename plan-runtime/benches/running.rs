@@ -6,7 +6,7 @@ use cases::running::{ByHand, block_on, closures, dynamic, plan, typed};
 use cases::shapes::{SHAPES, shape};
 use divan::Bencher;
 
-/// Without optimisation it is only to be seen that it works.
+/// Without optimization it is only to be seen that it works.
 const STEPS: usize = if cfg!(debug_assertions) { 400 } else { 10_000 };
 
 fn main() {

@@ -43,7 +43,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// A transient error out of any error, a text, or what else converts into a boxed error (`anyhow::Error`, say).
+    /// A transient error out of any error, a text, or anything else that converts into a boxed error (`anyhow::Error`, say).
     ///
     /// ```
     /// # use plan_runtime::Error;

@@ -73,7 +73,7 @@
 //! | [`guide`] | a guide, from a first plan to everything that a plan can do; every check with its fix |
 //! | [`plan!`](crate::plan!) | the macro: steps, references, values, checks |
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | the contract of a tool and its implementations |
-//! | [`Shape`] | how a type looks in JSON, so that references can lead into it |
+//! | [`Shape`] | how serde writes a type as JSON, so that references can lead into it |
 //! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, pictures of it |
 //! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source |
 //! | [`run`] | runs, their options, reports, observers, timers and errors |
@@ -165,7 +165,7 @@ pub use crate::tool::{Call, Tool};
 #[cfg(feature = "macros")]
 pub use plan_macros::Tool;
 
-/// Implements [`Shape`](trait@Shape), which describes how a type looks in JSON, so that references can lead into it. Reads the type's serde
+/// Implements [`Shape`](trait@Shape), which describes how serde writes a type as JSON, so that references can lead into it. Reads the type's serde
 /// attributes.
 ///
 /// ```
@@ -483,7 +483,7 @@ pub use plan_macros::tool;
 /// # Absence
 ///
 /// A step that may be skipped or may fail is an `Option`. So is an `Option` field, and a reference with `?` is optional. None of them compiles in an
-/// argument that is not an `Option`, in `format!`, as the list of a `for` or as the condition of an `if`. There are three ways out: an argument that
+/// argument that is not an `Option`, in `format!`, as the list of a `for` or as the condition of an `if`. There are three ways to fix this: an argument that
 /// is an `Option`; an `else` or a `#[fallback(…)]`; or a default in a computed value, such as `menu.clone().unwrap_or_default()`.
 ///
 /// ```compile_fail

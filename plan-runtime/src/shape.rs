@@ -1,4 +1,4 @@
-//! How a Rust type looks in JSON: the names that serde gives to its fields.
+//! How serde writes a Rust type as JSON: the names that serde gives to its fields.
 //!
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
@@ -9,7 +9,7 @@ mod standard;
 
 use serde_json::Value;
 
-/// A type that says how it looks in JSON.
+/// A type that describes how serde writes it as JSON.
 ///
 /// `#[derive(Shape)]` reads the type's serde attributes, with or without serde's own derives. Outputs have the names that
 /// serde writes, and arguments have the names that it reads:
@@ -39,7 +39,7 @@ use serde_json::Value;
 /// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
 /// [opaque](TypeShape::Opaque). Where this crate has another name, say `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how it looks in JSON",
+    message = "`{Self}` does not implement `Shape`",
     label = "this refers to a field of `{Self}`",
     note = "add `#[derive(plan_runtime::Shape)]` to the declaration of `{Self}`"
 )]

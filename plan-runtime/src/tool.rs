@@ -1,3 +1,5 @@
+//! Tools, and applications that can call them.
+
 use crate::{Result, Shape};
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
@@ -11,7 +13,7 @@ use std::marker::PhantomData;
 /// `#[tool]` makes the struct, the contract and the implementation. The first parameter is the application if it is a
 /// reference; without it, the tool is one of every application. The other parameters are the fields, as visible as the
 /// function, with their doc comments and `#[serde(…)]` attributes. `#[derive(…)]` and `#[serde(…)]` below `#[tool]` go to the
-/// struct. The function itself stays as it is.
+/// struct. The function itself is not changed.
 ///
 /// ```
 /// use plan_runtime::{Call, Result, Tool, tool};
@@ -55,8 +57,8 @@ use std::marker::PhantomData;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
-    label = "this is no tool",
-    note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` makes of an `async fn`: `#[tool] async fn fetch_emails(…)` makes `FetchEmails`"
+    label = "this is not a tool",
+    note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` generates from an `async fn`: `#[tool] async fn fetch_emails(…)` generates `FetchEmails`"
 )]
 pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// What the tool returns when it succeeds.
@@ -136,9 +138,9 @@ pub trait Call<App: ?Sized>: Tool {
 /// What a function with `#[tool]` returns.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a tool returns a `Result`, not `{Self}`",
-    label = "this is no `Result`",
-    note = "a tool that cannot fail returns `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
+    message = "a tool must return a `Result`, not `{Self}`",
+    label = "this is not a `Result`",
+    note = "a tool that cannot fail must return `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
 )]
 pub trait Outcome {
     /// What the tool returns when it succeeds.

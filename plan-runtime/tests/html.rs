@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A tool that takes `ms`, and gives `give`, or fails with `fail`: always, or, if it is told so, every other time.
+/// A tool that takes `ms`, and gives `give`, or fails with `fail`: always, or, if requested, every other time.
 fn toolbox() -> Toolbox<()> {
     let calls = AtomicU64::new(0);
     Toolbox::new().with_fn(Contract::new("act"), move |given: Value| {
@@ -89,7 +89,7 @@ fn story() -> Plan {
             flaky, extra,
             {"id": "never", "if": [{"condition": false, "then": {"tool": {"name": "act"}, "arguments": {"object": {}}}}]},
             step("broken", json!({"ms": 20, "fail": "</pre><script>alert(2)</script>"}), &["first"]),
-            step("behind", json!({}), &["broken"]),
+            step("blocked", json!({}), &["broken"]),
             last
         ],
         "output": {"value": {"reference": {"step": "last", "pointer": ""}}}
@@ -117,7 +117,7 @@ fn a_page_of_each_status() {
         .into_iter()
         .all(class)
     );
-    // `first` is needed by four, `all` and `flaky` by `last`, which is after `extra`, and `behind` needs `broken`.
+    // `first` is needed by four, `all` and `flaky` by `last`, which is after `extra`, and `blocked` needs `broken`.
     assert_eq!(html.matches("<path class=\"edge").count(), 8);
     assert_eq!(html.matches("<path class=\"edge after").count(), 2);
     let all = between(&html, "id=\"step-1\"", "</section>");
@@ -168,10 +168,12 @@ fn what_was_not_recorded_is_said() {
     let html = page("unrecorded", &run(&story(), false));
     assert!(!html.contains("at last") && !html.contains("alert(1)"));
     let first = between(&html, "id=\"step-0\"", "</section>");
-    assert!(first.contains("What it was given was not recorded: that is done by <code>Run::capture_arguments(true)</code>."));
     assert!(first.contains(
-        "What it gave was not recorded: that is done by <code>Run::capture_outputs(true)</code>."
+        "Its arguments were not recorded: use <code>Run::capture_arguments(true)</code>."
     ));
+    assert!(
+        first.contains("Its output was not recorded: use <code>Run::capture_outputs(true)</code>.")
+    );
 }
 
 #[test]
@@ -179,7 +181,7 @@ fn long_values_are_cut() {
     let text = "é".repeat(30_000);
     let long = plan(json!({"name": "long", "steps": [step("a", json!({"give": text}), &[])]}));
     let html = run(&long, true).to_html();
-    assert!(html.contains("characters more"));
+    assert!(html.contains("more characters"));
     assert!(html.len() < 150_000, "{}", html.len());
 }
 
@@ -194,13 +196,13 @@ fn plans_without_steps_and_plans_that_cannot_run() {
     let mut round = plan(
         json!({"name": "round", "steps": [step("a", json!({}), &[]), step("b", json!({}), &["a"])]}),
     );
-    let steps = round.steps.to_mut();
-    steps[0].needs = vec![0, 1, 9].into();
+    let steps = &mut round.steps;
+    steps[0].needs = vec![0, 1, 9];
     let html = page("round", &run(&round, true));
     assert_eq!(html.matches("<a class=\"node not-started").count(), 2);
 }
 
-/// So many steps, each of which needs up to two of those shortly before it.
+/// A number of steps, each of which needs up to two of those shortly before it.
 fn many(count: usize) -> Plan {
     let mut random = 7_u64;
     let mut next = move |below: usize| {

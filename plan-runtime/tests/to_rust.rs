@@ -172,7 +172,7 @@ fn what_rust_has_no_form_for() {
     .unwrap();
     assert_eq!(
         plan.to_rust().unwrap_err().to_string(),
-        "`plan!` has no form for 7 parts of the plan:\n\
+        "`plan!` cannot express 7 parts of the plan:\n\
          - input `A`: the type `no type`, which is not a Rust type\n\
          - step `a`: the computed value `A + 1`, whose type the plan does not keep\n\
          - step `b`: the tool `3d`, whose name is not a Rust identifier\n\

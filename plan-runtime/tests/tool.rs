@@ -200,7 +200,7 @@ fn options() {
 #[derive(Debug, Serialize, Deserialize, Shape, Tool)]
 #[tool(output = f64)]
 pub struct HTTPQuote {
-    /// Of what.
+    /// The unit.
     pub item: String,
 }
 

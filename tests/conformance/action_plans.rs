@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const STRICT: Option<Profile> = Some(Profile::Strict);
 const COMPAT: Option<Profile> = Some(Profile::Compat);
 
-const PROTOTYPE: &str = "JavaScript's own properties are no data";
+const PROTOTYPE: &str = "JavaScript's own properties are not data";
 const NEARLY: &str = "strict: what is nearly a reference is an error";
 
 const REASONS: Reasons = &[

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 const STRICT: Option<Profile> = Some(Profile::Strict);
 
-const PROTOTYPE: &str = "JavaScript's own properties are no data";
+const PROTOTYPE: &str = "JavaScript's own properties are not data";
 
 const REASONS: Reasons = &[
     (
@@ -16,7 +16,7 @@ const REASONS: Reasons = &[
     (
         "bracketStar",
         None,
-        "`[*]` stands for every element, as `.*` does",
+        "`[*]` means every element, as `.*` does",
     ),
     (
         "doubleIndex",
@@ -26,7 +26,7 @@ const REASONS: Reasons = &[
     (
         "bareStep",
         STRICT,
-        "what is nearly a reference is an error; the step's own record is no output",
+        "what is nearly a reference is an error; the step's own record is not an output",
     ),
     (
         "key",

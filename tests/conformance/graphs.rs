@@ -7,7 +7,7 @@ const REASONS: Reasons = &[];
 const REFERENCES: Reasons = &[(
     "dagResolvedVarNotAncestor",
     None,
-    "a reference is a dependency: there is none to forget",
+    "every reference is a dependency, so none can be forgotten",
 )];
 
 #[test]

@@ -59,7 +59,7 @@ enum Outcome {
 }
 
 impl PartialEq for Outcome {
-    /// Errors are told in words of one's own.
+    /// Implementations word errors differently.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Value(one), Self::Value(other)) => same(one, other),

@@ -10,10 +10,9 @@ const STRICT: Option<Profile> = Some(Profile::Strict);
 
 const NULL: &str = "strict: a field that is not there is an error, and not silently null";
 const LITERAL: &str = "strict: what is nearly a reference is an error, and not silently text";
-const SPLICED: &str =
-    "recorded was text that is no JSON: values are substituted here, never spliced";
+const SPLICED: &str = "the recorded text is not JSON: values are substituted here, never spliced";
 const EXACT: &str = "a number that would change its value is an error";
-const SCALAR: &str = "what is no object has no fields: null would hide a mistake of the plan";
+const SCALAR: &str = "only objects have fields: null would hide a mistake of the plan";
 const KEY: &str =
     "the names of members are known before anything runs; in the lenient profile with a warning";
 const EMPTY: &str = r#"an empty key is written `[""]`, so that a dot too many is found"#;
@@ -29,7 +28,7 @@ const RESOLVE: Reasons = &[
     (
         "leadingZeroIndex",
         None,
-        "`01` is no index by RFC 6901, and a list has no other keys",
+        "`01` is not an index by RFC 6901, and a list has no other keys",
     ),
     ("hyphenStepIdNotMatched", STRICT, LITERAL),
     ("hyphenFieldNotMatched", STRICT, LITERAL),

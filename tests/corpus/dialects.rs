@@ -6,14 +6,14 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A plan as its corpus has it.
-pub struct Raw {
+pub(crate) struct Raw {
     pub id: String,
     pub intent: String,
     pub inputs: Vec<String>,
     pub steps: Vec<RawStep>,
 }
 
-pub struct RawStep {
+pub(crate) struct RawStep {
     pub name: String,
     pub tool: String,
     pub arguments: Vec<(String, Given)>,
@@ -25,7 +25,7 @@ pub struct RawStep {
 
 impl Raw {
     /// `"$var1.coordinates.latitude$"`, with the pointer that was recorded for it.
-    pub fn dollar(plan: &Value) -> Self {
+    pub(crate) fn dollar(plan: &Value) -> Self {
         let steps = plan["steps"].as_array().into_iter().flatten().map(|step| {
             let recorded: Vec<&Value> = step["references"]
                 .as_array()
@@ -78,7 +78,7 @@ impl Raw {
     }
 
     /// `"${step[0].data[0].id}"`; another `${name}` is an input of the plan.
-    pub fn step_index(index: usize, plan: &Value) -> Self {
+    pub(crate) fn step_index(index: usize, plan: &Value) -> Self {
         let mut inputs = BTreeSet::new();
         let steps = plan["steps"].as_array().into_iter().flatten().enumerate().map(|(number, step)| {
             let arguments = step["params"].as_object().into_iter().flatten().map(|(name, value)| {
@@ -114,7 +114,7 @@ impl Raw {
     }
 
     /// Adds what this plan's calls show of their tools' arguments.
-    pub fn sketch_arguments(
+    pub(crate) fn sketch_arguments(
         &self,
         sketches: &mut BTreeMap<String, Sketch>,
         structs: &Structs,
@@ -152,7 +152,7 @@ impl Raw {
     }
 
     /// Adds the types of the values that references give to arguments. Each argument gets an entry, even without references.
-    pub fn sketch_references(
+    pub(crate) fn sketch_references(
         &self,
         sketches: &mut BTreeMap<String, Sketch>,
         structs: &Structs,
@@ -185,7 +185,7 @@ impl Raw {
         }
     }
 
-    pub fn typed(self, tools: &[Tool]) -> Plan {
+    pub(crate) fn typed(self, tools: &[Tool]) -> Plan {
         let steps = self.steps.into_iter().map(|step| {
             let tool = tools
                 .iter()

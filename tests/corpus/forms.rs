@@ -8,10 +8,10 @@ use crate::write::{self, Way};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub const TOOLS: &str = "::corpus_tools";
+pub(crate) const TOOLS: &str = "::corpus_tools";
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Form {
+pub(crate) enum Form {
     /// The item form, steps in the corpus' order, `..` for the arguments that are left out.
     Item,
     /// The expression form, with `None` for the arguments that are left out.
@@ -23,15 +23,15 @@ pub enum Form {
 }
 
 impl Form {
-    pub const ALL: [Form; 4] = [Form::Item, Form::Expression, Form::Shuffled, Form::Nested];
+    pub(crate) const ALL: [Form; 4] = [Form::Item, Form::Expression, Form::Shuffled, Form::Nested];
 
-    pub fn package(self) -> String {
+    pub(crate) fn package(self) -> String {
         format!("corpus_{}", snake_case(&format!("{self:?}")))
     }
 }
 
 /// A plan whose arguments are written out.
-pub struct Written {
+pub(crate) struct Written {
     pub name: String,
     pub intent: String,
     pub inputs: String,
@@ -41,7 +41,7 @@ pub struct Written {
 }
 
 #[derive(Clone)]
-pub struct WrittenStep {
+pub(crate) struct WrittenStep {
     pub intent: String,
     pub after: Vec<String>,
     pub optional: bool,
@@ -57,7 +57,7 @@ pub struct WrittenStep {
 }
 
 #[derive(Clone)]
-pub struct WrittenArgument {
+pub(crate) struct WrittenArgument {
     pub argument: Argument,
     pub given: Given,
     pub name: String,
@@ -66,7 +66,7 @@ pub struct WrittenArgument {
 }
 
 /// The module of a plan in this form, or why the plan has no such form.
-pub fn module(corpus: &Corpus, plan: &Plan, form: Form) -> Result<String, String> {
+pub(crate) fn module(corpus: &Corpus, plan: &Plan, form: Form) -> Result<String, String> {
     let text = match form {
         Form::Item => written(corpus, plan)?.item(),
         Form::Expression => {
@@ -90,12 +90,12 @@ pub fn module(corpus: &Corpus, plan: &Plan, form: Form) -> Result<String, String
     Ok(header() + &text)
 }
 
-pub fn header() -> String {
+pub(crate) fn header() -> String {
     "use ::corpus_tools::*;\nuse ::plan_runtime::plan;\n\n".to_owned()
 }
 
 /// Writes the arguments of all steps.
-pub fn written(corpus: &Corpus, plan: &Plan) -> Result<Written, String> {
+pub(crate) fn written(corpus: &Corpus, plan: &Plan) -> Result<Written, String> {
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter().enumerate() {
         let (tool, known) = match &step.calls {
@@ -214,7 +214,7 @@ impl WrittenStep {
 }
 
 impl Written {
-    pub fn item(&self) -> String {
+    pub(crate) fn item(&self) -> String {
         let Self {
             name,
             intent,
@@ -233,7 +233,7 @@ impl Written {
         )
     }
 
-    pub fn expression(&self) -> String {
+    pub(crate) fn expression(&self) -> String {
         let steps: String = self
             .steps
             .iter()
@@ -246,7 +246,7 @@ impl Written {
     }
 
     /// Brings steps and arguments into another order, always the same.
-    pub fn shuffle(&mut self) {
+    pub(crate) fn shuffle(&mut self) {
         let mut random = Random::from(&*self.name);
         random.shuffle(&mut self.steps);
         for step in &mut self.steps {

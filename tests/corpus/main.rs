@@ -3,6 +3,7 @@
 //! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, this test says so and does nothing. By default a
 //! sample of the plans is checked; `PLAN_CORPUS=all` checks all of them, and `PLAN_CORPUS=time` measures how long rustc takes for a step.
 
+mod checks;
 mod dialects;
 mod forms;
 mod mistakes;
@@ -178,7 +179,7 @@ fn plans(corpus: &Corpus, sample: &[&Plan], scratch: &mut Scratch) -> String {
         counts.push(format!("{form:?} {}", modules.len()));
     }
     if sample.len() == corpus.plans.len() {
-        assert!(total >= 1000, "{total} are no thousand plans");
+        assert!(total >= 1000, "{total} plans are fewer than a thousand");
     }
     format!("{total} modules ({})", counts.join(", "))
 }

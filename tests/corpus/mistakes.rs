@@ -9,7 +9,7 @@ use crate::write::{Hop, Way, walk};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Mistake {
+pub(crate) enum Mistake {
     UnknownStep,
     UnknownField,
     WrongReference,
@@ -25,7 +25,7 @@ pub enum Mistake {
 }
 
 impl Mistake {
-    pub const ALL: [Mistake; 10] = [
+    pub(crate) const ALL: [Mistake; 10] = [
         Mistake::UnknownStep,
         Mistake::UnknownField,
         Mistake::WrongReference,
@@ -48,7 +48,7 @@ fn mark(text: &str) -> String {
 }
 
 /// Takes the marks out, and finds the places between them.
-pub fn unmark(marked: &str, file: &str) -> (String, Vec<Place>) {
+pub(crate) fn unmark(marked: &str, file: &str) -> (String, Vec<Place>) {
     let mut text = String::new();
     let mut places: Vec<Place> = Vec::new();
     let (mut line, mut column) = (1, 1);
@@ -65,7 +65,7 @@ pub fn unmark(marked: &str, file: &str) -> (String, Vec<Place>) {
                     .iter_mut()
                     .next_back()
                     .expect("a mark opens before it closes")
-                    .end = column
+                    .end = column;
             }
             other => {
                 text.push(other);
@@ -81,7 +81,7 @@ pub fn unmark(marked: &str, file: &str) -> (String, Vec<Place>) {
 }
 
 /// The plan with these mistakes, each marked and in a step of its own, in one of the forms; `None` if it has no place for one.
-pub fn plant(
+pub(crate) fn plant(
     corpus: &Corpus,
     plan: &Plan,
     mistakes: &[Mistake],

@@ -14,13 +14,13 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-pub struct Corpus {
+pub(crate) struct Corpus {
     pub structs: Structs,
     pub tools: Vec<Tool>,
     pub plans: Vec<Plan>,
 }
 
-pub struct Tool {
+pub(crate) struct Tool {
     /// Its name in the corpus.
     pub name: String,
     /// The name of its struct.
@@ -30,14 +30,14 @@ pub struct Tool {
 }
 
 #[derive(Clone)]
-pub struct Argument {
+pub(crate) struct Argument {
     pub json: String,
     pub ident: String,
     pub ty: Type,
 }
 
 #[derive(Clone)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub id: String,
     pub intent: String,
     pub inputs: Vec<(String, Type)>,
@@ -45,7 +45,7 @@ pub struct Plan {
 }
 
 #[derive(Clone)]
-pub struct Step {
+pub(crate) struct Step {
     pub name: String,
     pub calls: Calls,
     pub arguments: Vec<(String, Given)>,
@@ -53,33 +53,33 @@ pub struct Step {
 }
 
 #[derive(Clone)]
-pub enum Calls {
+pub(crate) enum Calls {
     Tool(usize),
     /// Another plan: its name, its inputs and its output.
     Plan(String, Vec<Argument>, Type),
 }
 
 #[derive(Clone)]
-pub enum Given {
+pub(crate) enum Given {
     Literal(Value),
     Reference(Reference),
 }
 
 #[derive(Clone, PartialEq)]
-pub struct Reference {
+pub(crate) struct Reference {
     pub root: String,
     pub path: Vec<Part>,
 }
 
 #[derive(Clone, PartialEq)]
-pub enum Part {
+pub(crate) enum Part {
     Key(String),
     Index(usize),
     Each,
 }
 
 impl Step {
-    pub fn references(&self) -> impl Iterator<Item = &Reference> {
+    pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
         self.arguments.iter().filter_map(|(_, given)| match given {
             Given::Reference(reference) => Some(reference),
             Given::Literal(_) => None,
@@ -89,7 +89,7 @@ impl Step {
 
 /// What a tool is made from.
 #[derive(Default)]
-pub struct Sketch {
+pub(crate) struct Sketch {
     pub schema: Option<Value>,
     pub arguments: BTreeMap<String, (usize, Seen)>,
     /// The types of references that are given to arguments, where they decide.
@@ -100,12 +100,12 @@ pub struct Sketch {
 
 impl Corpus {
     /// Reads both corpora of whole plans.
-    pub fn read(folder: &Path) -> Self {
+    pub(crate) fn read(folder: &Path) -> Self {
         Self::read_with(folder, false)
     }
 
     /// The same, with tools for plans that come out of JSON.
-    pub fn read_untyped(folder: &Path) -> Self {
+    pub(crate) fn read_untyped(folder: &Path) -> Self {
         Self::read_with(folder, true)
     }
 
@@ -177,7 +177,7 @@ impl Corpus {
     }
 
     /// What a step gives.
-    pub fn output(&self, step: &Step) -> Type {
+    pub(crate) fn output(&self, step: &Step) -> Type {
         match &step.calls {
             Calls::Tool(tool) => self.tools[*tool].output.clone(),
             Calls::Plan(_, _, output) => output.clone(),
@@ -185,7 +185,7 @@ impl Corpus {
     }
 
     /// What a step or an input of the plan gives.
-    pub fn source(&self, plan: &Plan, name: &str) -> Option<Type> {
+    pub(crate) fn source(&self, plan: &Plan, name: &str) -> Option<Type> {
         let input = plan
             .inputs
             .iter()
@@ -263,7 +263,7 @@ fn module(tool: &str) -> String {
 }
 
 /// What must be a text.
-pub fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value
         .as_str()
         .unwrap_or_else(|| panic!("expected a text, found {value}"))

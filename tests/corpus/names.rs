@@ -1,13 +1,13 @@
 //! Rust names for the corpus' names.
 
 /// Whether a JSON key could be the name of a field, however its letters are cased.
-pub fn is_name(key: &str) -> bool {
+pub(crate) fn is_name(key: &str) -> bool {
     !key.starts_with(|char: char| char.is_ascii_digit())
         && key.contains(|char: char| char.is_ascii_alphabetic())
 }
 
 /// `dropOff-ID` → `drop_off_id`
-pub fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     let chars: Vec<char> = name.chars().collect();
     for (index, char) in chars.iter().enumerate() {
@@ -29,7 +29,7 @@ pub fn snake_case(name: &str) -> String {
 }
 
 /// `search_car-location` → `SearchCarLocation`
-pub fn pascal_case(name: &str) -> String {
+pub(crate) fn pascal_case(name: &str) -> String {
     let snake = snake_case(name);
     let parts = snake.split('_').map(|part| {
         let mut chars = part.chars();
@@ -42,7 +42,7 @@ pub fn pascal_case(name: &str) -> String {
 }
 
 /// The name of a struct's field, a raw identifier where Rust has the word for itself.
-pub fn field_name(json: &str) -> String {
+pub(crate) fn field_name(json: &str) -> String {
     let snake = snake_case(json);
     match &*snake {
         "" => "unnamed".to_owned(),
@@ -54,7 +54,7 @@ pub fn field_name(json: &str) -> String {
 }
 
 /// The name, with a number after it if it is taken.
-pub fn distinct(name: &str, taken: &dyn Fn(&str) -> bool) -> String {
+pub(crate) fn distinct(name: &str, taken: &dyn Fn(&str) -> bool) -> String {
     let mut numbered = name.to_owned();
     let mut number = 1;
     while taken(&numbered) {

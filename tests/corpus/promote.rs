@@ -5,17 +5,17 @@ use crate::types::Type;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource};
 use serde_json::{Map, Value, json};
 
-/// What is told of the tools.
+/// The description of the tools.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Told {
+pub(crate) enum Told {
     Nothing,
     Schemas,
 }
 
 impl Told {
-    pub const ALL: [Told; 2] = [Told::Nothing, Told::Schemas];
+    pub(crate) const ALL: [Told; 2] = [Told::Nothing, Told::Schemas];
 
-    pub fn package(self) -> &'static str {
+    pub(crate) fn package(self) -> &'static str {
         match self {
             Told::Nothing => "promote_plans",
             Told::Schemas => "promote_known",
@@ -24,7 +24,12 @@ impl Told {
 }
 
 /// The module of a plan that went through JSON, or what is wrong with the plan.
-pub fn module(corpus: &Corpus, index: usize, plan: &Plan, told: Told) -> Result<String, String> {
+pub(crate) fn module(
+    corpus: &Corpus,
+    index: usize,
+    plan: &Plan,
+    told: Told,
+) -> Result<String, String> {
     check(corpus, plan)?;
     let dialect = match index % 3 {
         _ if !plan.inputs.is_empty() => Dialect::ActionPlan,
@@ -58,7 +63,7 @@ pub fn module(corpus: &Corpus, index: usize, plan: &Plan, told: Told) -> Result<
 }
 
 /// How many arguments of tools have a type, and how many are untyped.
-pub fn typed(corpus: &Corpus) -> (usize, usize) {
+pub(crate) fn typed(corpus: &Corpus) -> (usize, usize) {
     let arguments = corpus.tools.iter().flat_map(|tool| &tool.arguments);
     let (untyped, typed): (Vec<_>, Vec<_>) =
         arguments.partition(|argument| *argument.ty.present().0 == Type::Json);

@@ -1,7 +1,7 @@
 //! Choices that are the same in every run.
 
 /// SplitMix64.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl From<&str> for Random {
     fn from(seed: &str) -> Self {
@@ -12,7 +12,7 @@ impl From<&str> for Random {
 }
 
 impl Random {
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,11 +20,11 @@ impl Random {
         ((z ^ (z >> 31)) % bound as u64) as usize
     }
 
-    pub fn choose<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+    pub(crate) fn choose<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         (!from.is_empty()).then(|| &from[self.below(from.len())])
     }
 
-    pub fn shuffle<T>(&mut self, slice: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, slice: &mut [T]) {
         for index in (1..slice.len()).rev() {
             slice.swap(index, self.below(index + 1));
         }

@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-pub struct Scratch {
+pub(crate) struct Scratch {
     folder: PathBuf,
     packages: Vec<String>,
 }
 
 /// A place in a generated file; columns count characters from 1, and the end is after the last one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub(crate) struct Place {
     pub file: String,
     pub line: u64,
     pub start: u64,
     pub end: u64,
 }
 
-pub struct Diagnostic {
+pub(crate) struct Diagnostic {
     pub level: String,
     pub rendered: String,
     pub message: String,
@@ -28,18 +28,18 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub fn file(&self) -> &str {
+    pub(crate) fn file(&self) -> &str {
         self.primary.first().map_or("", |place| &place.file)
     }
 }
 
-pub struct Checked {
+pub(crate) struct Checked {
     pub diagnostics: Vec<Diagnostic>,
     pub took: Duration,
 }
 
 impl Scratch {
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         Self {
             folder,
@@ -48,7 +48,7 @@ impl Scratch {
     }
 
     /// Adds a crate: a file a module, or the text of `lib.rs`.
-    pub fn package(
+    pub(crate) fn package(
         &mut self,
         name: &str,
         depends: &[&str],
@@ -88,12 +88,12 @@ impl Scratch {
     }
 
     /// The file as it was generated.
-    pub fn read(&self, file: &str) -> String {
+    pub(crate) fn read(&self, file: &str) -> String {
         std::fs::read_to_string(self.folder.join(file)).unwrap_or_default()
     }
 
     /// Writes the manifest of the workspace, with the versions of this one. Nothing is checked incrementally: most is checked once.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.write("Cargo.toml", &format!("[workspace]\nmembers = {:?}\nresolver = \"3\"\n\n[profile.dev]\nincremental = false\n", self.packages));
         let lock =
             std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock"));
@@ -103,7 +103,7 @@ impl Scratch {
     }
 
     /// Runs `cargo check` on these crates.
-    pub fn check(&self, packages: &[&str]) -> Checked {
+    pub(crate) fn check(&self, packages: &[&str]) -> Checked {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .parent()
             .expect("the folder of the target");

@@ -41,8 +41,8 @@ pub struct Next {
 "#;
 
 /// Checks plans of 1, 100 and 1,000 steps with four references each, and prints the time a step: what a plan takes beyond the same
-/// crate without one, the best of five turns, with the sizes in turn so that what else the machine does falls on all.
-pub fn measure(say: impl Fn(&str)) {
+/// crate without one, the best of five turns, with the sizes in turn, so that other load on the machine affects all of them.
+pub(crate) fn measure(say: impl Fn(&str)) {
     let sizes = [0, 1, 100, 1000];
     let mut best = [Duration::MAX; 4];
     for turn in 0..6 {

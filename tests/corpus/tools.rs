@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A struct a tool, and a module a tool for the types of its arguments and its output.
-pub fn source(corpus: &Corpus) -> String {
+pub(crate) fn source(corpus: &Corpus) -> String {
     let mut modules = BTreeMap::<&str, String>::new();
     for one in &corpus.structs.0 {
         let text = modules.entry(&one.module).or_default();

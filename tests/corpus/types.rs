@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Type {
+pub(crate) enum Type {
     Bool,
     Int,
     Float,
@@ -25,7 +25,7 @@ pub enum Type {
 
 impl Type {
     /// What is there if it is there, and whether it may be absent.
-    pub fn present(&self) -> (&Type, bool) {
+    pub(crate) fn present(&self) -> (&Type, bool) {
         match self {
             Type::Maybe(inner) => (inner, true),
             other => (other, false),
@@ -33,7 +33,7 @@ impl Type {
     }
 
     /// The same, but always there.
-    pub fn sure(self) -> Type {
+    pub(crate) fn sure(self) -> Type {
         match self {
             Type::Maybe(inner) => inner.sure(),
             Type::List(inner) => Type::List(Box::new(inner.sure())),
@@ -43,7 +43,7 @@ impl Type {
     }
 
     /// The same, with untyped values in place of structs.
-    pub fn untyped(self) -> Type {
+    pub(crate) fn untyped(self) -> Type {
         match self {
             Type::Struct(_) => Type::Json,
             Type::Maybe(inner) => Type::Maybe(Box::new(inner.untyped())),
@@ -53,7 +53,7 @@ impl Type {
         }
     }
 
-    pub fn maybe(self) -> Type {
+    pub(crate) fn maybe(self) -> Type {
         match self {
             Type::Maybe(_) => self,
             other => Type::Maybe(Box::new(other)),
@@ -61,31 +61,31 @@ impl Type {
     }
 }
 
-pub struct Field {
+pub(crate) struct Field {
     pub json: String,
     pub ident: String,
     pub ty: Type,
 }
 
-pub struct Struct {
+pub(crate) struct Struct {
     pub module: String,
     pub name: String,
     pub fields: Vec<Field>,
 }
 
 impl Struct {
-    pub fn field(&self, json: &str) -> Option<&Field> {
+    pub(crate) fn field(&self, json: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.json == json)
     }
 }
 
 /// The structs of all tools.
 #[derive(Default)]
-pub struct Structs(pub Vec<Struct>);
+pub(crate) struct Structs(pub Vec<Struct>);
 
 impl Structs {
     /// Adds a struct, under another name if the module has one of this name.
-    pub fn add(&mut self, module: &str, name: &str, members: Vec<(String, Type)>) -> Type {
+    pub(crate) fn add(&mut self, module: &str, name: &str, members: Vec<(String, Type)>) -> Type {
         let taken = |name: &str| {
             self.0
                 .iter()
@@ -108,7 +108,7 @@ impl Structs {
     }
 
     /// The type as Rust, with `root` before the modules of structs.
-    pub fn rust(&self, ty: &Type, root: &str) -> String {
+    pub(crate) fn rust(&self, ty: &Type, root: &str) -> String {
         match ty {
             Type::Bool => "bool".to_owned(),
             Type::Int => "i64".to_owned(),
@@ -130,7 +130,7 @@ impl Structs {
 
 /// What was seen of the JSON at one place.
 #[derive(Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     null: bool,
     bool: bool,
     int: bool,
@@ -149,7 +149,7 @@ struct Object {
 }
 
 impl Seen {
-    pub fn schema(&mut self, schema: &Value) {
+    pub(crate) fn schema(&mut self, schema: &Value) {
         let kinds: Vec<&str> = match &schema["type"] {
             Value::String(kind) => vec![kind],
             Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -170,7 +170,7 @@ impl Seen {
     }
 
     /// An object with these members.
-    pub fn properties(&mut self, properties: &Value, required: Option<&Vec<Value>>) {
+    pub(crate) fn properties(&mut self, properties: &Value, required: Option<&Vec<Value>>) {
         let object = self.object.get_or_insert_default();
         for (key, schema) in properties.as_object().into_iter().flatten() {
             object
@@ -186,7 +186,7 @@ impl Seen {
         }
     }
 
-    pub fn value(&mut self, value: &Value) {
+    pub(crate) fn value(&mut self, value: &Value) {
         match value {
             Value::Null => self.null = true,
             Value::Bool(_) => self.bool = true,
@@ -210,7 +210,7 @@ impl Seen {
     }
 
     /// What a reference of this type gives.
-    pub fn reference(&mut self, ty: &Type) {
+    pub(crate) fn reference(&mut self, ty: &Type) {
         match ty {
             Type::Bool => self.bool = true,
             Type::Int => self.int = true,
@@ -227,7 +227,7 @@ impl Seen {
     }
 
     /// The type, whose structs go into the module under names that start with `name`.
-    pub fn into_type(self, module: &str, name: &str, structs: &mut Structs) -> Type {
+    pub(crate) fn into_type(self, module: &str, name: &str, structs: &mut Structs) -> Type {
         let number = self.int || self.float;
         let kinds = [
             self.bool,
@@ -319,7 +319,7 @@ impl Seen {
 
 impl Seen {
     /// The schema of a response: it describes the elements if lists were recorded, else the object itself.
-    pub fn answer(&mut self, properties: &Value) {
+    pub(crate) fn answer(&mut self, properties: &Value) {
         match &mut self.list {
             Some(list) => list.properties(properties, None),
             None => self.properties(properties, None),

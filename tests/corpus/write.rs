@@ -10,28 +10,32 @@ use crate::types::{Structs, Type};
 use serde_json::Value;
 
 /// A reference in Rust's words.
-pub struct Walked {
+pub(crate) struct Walked {
     /// `[0]`, `.coordinates`, `?`
     pub hops: Vec<Hop>,
-    /// What it gives, `Maybe` if that may be absent.
+    /// Its output, `Maybe` if it may be absent.
     pub ty: Type,
 }
 
 #[derive(Clone)]
-pub struct Hop {
+pub(crate) struct Hop {
     pub text: String,
     /// The struct whose field this is.
     pub field_of: Option<usize>,
 }
 
 impl Walked {
-    pub fn text(&self, root: &str) -> String {
+    pub(crate) fn text(&self, root: &str) -> String {
         root.to_owned() + &self.hops.iter().map(|hop| &*hop.text).collect::<String>()
     }
 }
 
 /// Follows a reference through the type of the step's output.
-pub fn walk(structs: &Structs, source: &Type, reference: &Reference) -> Result<Walked, String> {
+pub(crate) fn walk(
+    structs: &Structs,
+    source: &Type,
+    reference: &Reference,
+) -> Result<Walked, String> {
     let mut hops = Vec::new();
     let mut ty = source.clone();
     let mut maybe = false;
@@ -102,7 +106,7 @@ pub fn walk(structs: &Structs, source: &Type, reference: &Reference) -> Result<W
 
 /// How a reference goes into its argument.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Way {
+pub(crate) enum Way {
     /// As it is.
     Direct,
     /// In a computed value.
@@ -110,7 +114,7 @@ pub enum Way {
 }
 
 /// The value of an argument that is a reference.
-pub fn reference(
+pub(crate) fn reference(
     structs: &Structs,
     source: &Type,
     reference: &Reference,
@@ -178,7 +182,12 @@ fn present(walked: &Walked, root: &str, given: &Type) -> Result<String, String> 
 }
 
 /// Writes a literal where a value of this type is wanted.
-pub fn literal(structs: &Structs, value: &Value, ty: &Type, root: &str) -> Result<String, String> {
+pub(crate) fn literal(
+    structs: &Structs,
+    value: &Value,
+    ty: &Type,
+    root: &str,
+) -> Result<String, String> {
     let (wanted, _) = ty.present();
     match (value, wanted) {
         (Value::Null, _) if ty != wanted => Ok("None".to_owned()),

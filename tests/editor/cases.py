@@ -1,4 +1,4 @@
-"""What has to be offered where. `▮` is the cursor; each case is an edit of the fixture, which is correct."""
+"""What must be offered where. `▮` is the cursor; each case is an edit of the fixture, which is correct."""
 
 EMAIL = "thread_id from subject size"
 INBOX = "data next_page raw"
@@ -195,7 +195,7 @@ DIAGNOSTICS = [
     ("an input of another type", "body: reply,", "body: limit,", [(": limit", "expected String, found u64")]),
     ("an unknown step", "thread_id: inbox.data[0].thread_id,", "thread_id: inbx.data[0].thread_id,", [("inbx", "no step or input is named `inbx`")]),
     ("an unknown step in an attribute", "#[after(last)]", "#[after(lst)]", [("lst", "no step is named `lst`")]),
-    ("a field without a name", "thread_id: inbox.data[0].thread_id,", "thread_id: inbox.data[0].,", [(".", "expected the name of a field behind the `.`")]),
+    ("a field without a name", "thread_id: inbox.data[0].thread_id,", "thread_id: inbox.data[0].,", [(".", "expected the name of a field after the `.`")]),
     ("an unknown attribute", "#[after(last)]", "#[aftr(last)]", [("aftr", "a step has no attribute `aftr`")]),
     ("an unknown option", "backoff =", "bakoff =", [("bakoff", "unknown option `bakoff`")]),
     ("an argument that is given twice", "body: reply,", "body: reply, body: reply,", [("body", "the argument `body` is given more than once")]),

@@ -122,14 +122,14 @@ plan! {
         step nested: i64 = { let outer = { let b = 5; b }; outer + b };
         step pattern: i64 = { let (a, Point { x, y: b }) = (1, Point { x: 2, y: 3 }); a + x + b };
         step slices: i64 = match &list[..] { [a, .., b] => a * 10 + b, _ => 0 };
-        step labelled: i64 = 'a: { if b > 0 { break 'a 1; } 2 };
+        step labeled: i64 = 'a: { if b > 0 { break 'a 1; } 2 };
         step item: i64 = { fn a(b: i64) -> i64 { b } const B: i64 = 5; a(B) };
         step hidden_macro: i64 = { let a = 40; let v = vec![a, b]; v.iter().sum() };
         step matches: bool = matches!(maybe, Some(a) if a == 3);
         step last: i64 = { let matches = i64::from(matches); matches };
         [
             bound, in_order, closure, two, outer, if_let, let_chain, let_else, while_let, for_loop, arms, nested, pattern,
-            slices, labelled, item, hidden_macro, last,
+            slices, labeled, item, hidden_macro, last,
         ]
     }
 }
@@ -171,7 +171,7 @@ fn shadowed_names_are_not_read() {
         ("nested", &["b"]),
         ("pattern", &[]),
         ("slices", &["list"]),
-        ("labelled", &["b"]),
+        ("labeled", &["b"]),
         ("item", &[]),
         ("hidden_macro", &["b"]),
         ("matches", &["maybe"]),

@@ -69,7 +69,7 @@ plan! {
         step extra = Same::<Value> { value: got.extra["k"]["x"][0] };
         step inner = Same::<u64> { value: got.inner.id };
         step whole = Same::<Inner> { value: got.inner };
-        step behind = Same::<u64> { value: got.skipping.2.id };
+        step rest = Same::<u64> { value: got.skipping.2.id };
         step maybe = Same::<Option<u64>> { value: got.maybe.0?.id };
         step boxed = Same::<u64> { value: got.boxed[0].id };
         step queue = Same::<Vec<u64>> { value: got.queue[..].id };
@@ -83,7 +83,7 @@ plan! {
         step asked = Same::<Option<Value>> { value: raw.get("a")?.get(0)? };
         step absent = Same::<Option<Value>> { value: raw.pointer("/x/y")?["z"] };
         [
-            json!(extra), json!(inner), json!(whole), json!(behind), json!(maybe), json!(boxed), json!(queue), json!(second),
+            json!(extra), json!(inner), json!(whole), json!(rest), json!(maybe), json!(boxed), json!(queue), json!(second),
             json!(set), json!(deep), json!(maps), json!(gotten), json!(lists), json!(raw_name), json!(asked), json!(absent),
         ]
     }
@@ -102,7 +102,7 @@ fn references() {
     assert_eq!(json!(done(plan.run(&()))), expected);
     assert_eq!(pointers(References::PLAN, "extra", "value"), ["/k/x/0"]);
     assert_eq!(
-        pointers(References::PLAN, "behind", "value"),
+        pointers(References::PLAN, "rest", "value"),
         ["/skipping/1/id"]
     );
     assert_eq!(pointers(References::PLAN, "maybe", "value"), ["/maybe/id"]);
@@ -210,10 +210,10 @@ fn an_input_that_json_cannot_hold_is_named() {
     };
     assert_eq!(
         error(1.0, vec![1.0, f64::NAN]),
-        "plan `prices` cannot start: input `prices`: `/1` is NaN, which JSON cannot hold"
+        "plan `prices` cannot start: input `prices`: `/1` is NaN, which JSON cannot represent"
     );
     assert_eq!(
         error(f64::INFINITY, vec![]),
-        "plan `prices` cannot start: input `first`: the value is inf, which JSON cannot hold"
+        "plan `prices` cannot start: input `first`: the value is inf, which JSON cannot represent"
     );
 }

@@ -1,5 +1,9 @@
 //! What plans mean: every construct of the language, run.
 #![deny(warnings, clippy::pedantic)]
+#![allow(
+    unreachable_pub,
+    reason = "plans and tools are public, as in a crate that others use"
+)]
 #![forbid(unsafe_code)]
 
 mod support;
@@ -7,7 +11,6 @@ mod support;
 mod computed;
 mod edges;
 mod flow;
-mod inert;
 mod literals;
 mod plans;
 mod printed;

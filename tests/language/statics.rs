@@ -70,7 +70,7 @@ fn is_used_as_a_plan() {
     assert!(other != *Greet::PLAN);
 }
 
-/// Texts that are part of the program are told from those of data by this.
+/// Distinguishes texts of the program from those of data.
 #[test]
 fn texts_are_borrowed() {
     use std::borrow::Cow::Borrowed;
@@ -225,7 +225,7 @@ fn says_what_it_is() {
             )
         })
         .collect();
-    let same = Some(("same", "Gives back its argument."));
+    let same = Some(("same", "Returns its argument."));
     assert_eq!(
         steps,
         [

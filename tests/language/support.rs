@@ -1,4 +1,9 @@
 //! Tools and types that the plans of these tests use.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "some other tests use a part of this"
+)]
 
 use plan_runtime::plan::Template;
 use plan_runtime::{Call, Plan, Result, Run, Shape, Tool, tool};
@@ -15,7 +20,7 @@ pub struct Same<T> {
 impl<T: Serialize + DeserializeOwned + Send + 'static> Tool for Same<T> {
     type Output = T;
     const NAME: &'static str = "same";
-    const DESCRIPTION: &'static str = "Gives back its argument.";
+    const DESCRIPTION: &'static str = "Returns its argument.";
 }
 
 impl<A: ?Sized + Sync, T: Serialize + DeserializeOwned + Send + 'static> Call<A> for Same<T> {
@@ -77,7 +82,7 @@ pub fn failed<A: ?Sized + Sync, O: DeserializeOwned + Debug>(run: Run<'_, A, O>)
 #[track_caller]
 pub fn argument<'a>(plan: &'a Plan, step: &str, name: &str) -> &'a Template {
     let Template::Object(entries) = &plan.step(step).unwrap().action().unwrap().args else {
-        panic!("the arguments of `{step}` are no object")
+        panic!("the arguments of `{step}` are not an object")
     };
     let found = entries
         .iter()

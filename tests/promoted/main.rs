@@ -7,30 +7,30 @@ use serde_json::json;
 
 #[derive(Serialize, Deserialize, Shape)]
 #[serde(rename_all = "camelCase")]
-pub struct Order {
-    pub order_id: String,
-    pub items: Vec<Item>,
+struct Order {
+    order_id: String,
+    items: Vec<Item>,
 }
 
 #[derive(Serialize, Deserialize, Shape)]
-pub struct Item {
-    pub sku: String,
+struct Item {
+    sku: String,
 }
 
 #[derive(Serialize, Deserialize, Shape)]
-pub struct Orders {
-    pub orders: Vec<Order>,
+struct Orders {
+    orders: Vec<Order>,
 }
 
 #[derive(Serialize, Deserialize, Shape)]
-pub struct Check {
-    pub cents: u64,
-    pub reason: String,
+struct Check {
+    cents: u64,
+    reason: String,
 }
 
 /// Finds orders.
 #[tool]
-pub async fn search_orders(customer: String, limit: Option<u64>) -> Result<Orders> {
+async fn search_orders(customer: String, limit: Option<u64>) -> Result<Orders> {
     let item = Item {
         sku: format!("of {customer}"),
     };
@@ -44,7 +44,7 @@ pub async fn search_orders(customer: String, limit: Option<u64>) -> Result<Order
 /// Checks a return.
 #[tool]
 #[serde(rename_all = "camelCase")]
-pub async fn check_return(order_id: String, items: Vec<String>) -> Result<Check> {
+async fn check_return(order_id: String, items: Vec<String>) -> Result<Check> {
     let cents = items.len() as u64 * 100;
     Ok(Check {
         cents,
@@ -55,7 +55,7 @@ pub async fn check_return(order_id: String, items: Vec<String>) -> Result<Check>
 /// Pays back.
 #[tool]
 #[serde(rename_all = "camelCase")]
-pub async fn pay_back(
+async fn pay_back(
     order_id: String,
     cents: u64,
     reason: String,

@@ -1,6 +1,10 @@
 //! Correct plans compile without warnings, whatever the code around them.
 #![forbid(unsafe_code)]
 #![deny(warnings, clippy::pedantic)]
+#![allow(
+    unreachable_pub,
+    reason = "plans and tools are public, as in a crate that others use"
+)]
 #![recursion_limit = "400"]
 
 mod macros;

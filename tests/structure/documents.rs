@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// paths of files. Blocks of code are left out. A path begins at the root of the workspace, in `src` of a crate, or, within a section,
 /// in or beside what the section has named before: `run/schedule.rs`, then `schedule/ready.rs`. Of a path with a `*` or a `<name>`
 /// the folders before it are looked for.
-pub fn missing(root: &Path, crates: &[&str], text: &str) -> Vec<String> {
+pub(crate) fn missing(root: &Path, crates: &[&str], text: &str) -> Vec<String> {
     let always: Vec<PathBuf> = crates
         .iter()
         .map(|name| root.join(name).join("src"))

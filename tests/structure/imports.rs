@@ -1,4 +1,4 @@
-//! Which top-level modules of a crate name which.
+//! Which modules of a folder name which.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::BTreeMap;
@@ -18,24 +18,54 @@ const QUOTES: [&str; 4] = [
     "parse_quote_spanned",
 ];
 
-/// The top-level modules of a crate, and the paths by which they name each other.
+/// The modules right inside of a folder, and the paths by which they name each other.
 #[derive(Default)]
-pub struct Imports {
-    pub modules: Vec<String>,
+pub(crate) struct Imports {
+    /// The folder, as a module: nothing for that of the crate.
+    root: Vec<String>,
+    pub(crate) modules: Vec<String>,
     /// From which module to which, with the file, the line and the text of each path that leads there.
-    pub edges: BTreeMap<(usize, usize), Vec<String>>,
-    /// The module from which the root of the crate re-exports a name.
+    pub(crate) edges: BTreeMap<(usize, usize), Vec<String>>,
+    /// The module from which the folder's own file re-exports a name.
     exports: BTreeMap<String, usize>,
 }
 
 impl Imports {
     /// The imports of the crate in this folder of the workspace.
-    pub fn of(name: &str) -> Self {
-        // Tests run in the folder of their package, so lines are told as paths from there.
-        let source = Path::new(name).join("src");
-        let mut imports = Self::of_root(&parse(&source.join("lib.rs")));
+    pub(crate) fn of(name: &str) -> Self {
+        Self::inside(name, &[])
+    }
+
+    /// Those of each folder of the crate.
+    pub(crate) fn of_folders(name: &str) -> Vec<Self> {
+        let mut all = vec![Self::of(name)];
+        let mut next = 0;
+        while let Some(imports) = all.get(next) {
+            let roots = imports.modules.iter().map(|module| {
+                let root = [&imports.root[..], std::slice::from_ref(module)];
+                root.concat()
+            });
+            let folder = |root: &Vec<String>| source(name).join(root.iter().collect::<PathBuf>());
+            let inside: Vec<Self> = roots
+                .filter(|root| folder(root).is_dir())
+                .map(|root| Self::inside(name, &root))
+                .collect();
+            all.extend(inside);
+            next += 1;
+        }
+        all
+    }
+
+    fn inside(name: &str, root: &[String]) -> Self {
+        // Tests run in the folder of their package, so paths are relative to it.
+        let source = source(name);
+        let own = match root {
+            [] => source.join("lib.rs"),
+            _ => file(&source, root),
+        };
+        let mut imports = Self::of_root(root, &parse(&own));
         for (module, name) in imports.modules.clone().into_iter().enumerate() {
-            let mut open = vec![vec![name]];
+            let mut open = vec![[root, &[name]].concat()];
             while let Some(inside) = open.pop() {
                 let path = file(&source, &inside);
                 let code = parse(&path);
@@ -54,16 +84,20 @@ impl Imports {
     }
 
     /// Its modules and re-exports, without any edge.
-    pub fn of_root(root: &File) -> Self {
-        let mut imports = Self::default();
-        for item in &root.items {
+    pub(crate) fn of_root(root: &[String], code: &File) -> Self {
+        let mut imports = Self {
+            root: root.to_vec(),
+            ..Self::default()
+        };
+        for item in &code.items {
             if let Item::Mod(module) = item
+                && module.content.is_none()
                 && !is_test(&module.attrs)
             {
                 imports.modules.push(module.ident.to_string());
             }
         }
-        for item in &root.items {
+        for item in &code.items {
             let Item::Use(item) = item else { continue };
             each(&item.tree, &mut Vec::new(), &mut |path, name| {
                 let mut path = path.iter().map(Ident::to_string);
@@ -76,9 +110,10 @@ impl Imports {
         imports
     }
 
-    /// Reads code that is part of a top-level module.
-    pub fn read(&mut self, module: &str, code: &File) {
-        let (module, inside) = (self.module(module), vec![module.to_owned()]);
+    /// Reads code that is part of a module.
+    pub(crate) fn read(&mut self, module: &str, code: &File) {
+        let inside = [&self.root[..], &[module.to_owned()]].concat();
+        let module = self.module(module);
         let path = PathBuf::new();
         Reader {
             imports: self,
@@ -95,13 +130,21 @@ impl Imports {
     }
 
     /// The place of a module in `modules`.
-    pub fn module(&self, name: &str) -> usize {
+    pub(crate) fn module(&self, name: &str) -> usize {
         self.position(name)
             .unwrap_or_else(|| panic!("there is no module `{name}`"))
     }
 
+    /// The paths of some of the modules, in order.
+    pub(crate) fn names(&self, modules: &[usize]) -> Vec<String> {
+        let path = |module: &usize| [&self.root[..], &[self.modules[*module].clone()]].concat();
+        let mut names: Vec<String> = modules.iter().map(|it| path(it).join("/")).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// A cycle of modules, with the paths that make it one.
-    pub fn lines(&self, cycle: &[usize]) -> String {
+    pub(crate) fn lines(&self, cycle: &[usize]) -> String {
         let mut text = String::new();
         for (from, to) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
             text += &format!(
@@ -114,6 +157,11 @@ impl Imports {
         }
         text
     }
+}
+
+/// Where the code of a crate is.
+fn source(name: &str) -> PathBuf {
+    Path::new(name).join("src")
 }
 
 fn parse(path: &Path) -> File {
@@ -176,7 +224,7 @@ fn each(tree: &UseTree, path: &mut Vec<Ident>, f: &mut dyn FnMut(&[Ident], &Iden
     path.truncate(before);
 }
 
-/// Reads a file of a top-level module.
+/// Reads a file of a module.
 struct Reader<'i> {
     imports: &'i mut Imports,
     module: usize,
@@ -189,30 +237,36 @@ struct Reader<'i> {
 
 impl Reader<'_> {
     fn path(&mut self, path: &[Ident]) {
-        let mut rest = path;
-        match path.first().map(Ident::to_string).as_deref() {
-            Some("crate") => rest = &path[1..],
+        let names: Vec<String> = path.iter().map(Ident::to_string).collect();
+        let mut rest = &names[..];
+        let mut around = &self.inside[..];
+        match names.first().map(String::as_str) {
+            Some("crate") => (around, rest) = (&[], &names[1..]),
             Some("super" | "self") => {
-                let mut depth = self.inside.len();
                 while let [first, after @ ..] = rest
                     && (first == "super" || first == "self")
                 {
-                    depth -= usize::from(first == "super");
+                    around = &around[..around.len() - usize::from(first == "super")];
                     rest = after;
-                }
-                if depth > 0 {
-                    return;
                 }
             }
             _ => return,
         }
-        let Some(first) = rest.first() else { return };
-        let (line, name) = (first.span().start().line, first.to_string());
-        let written: Vec<String> = path.iter().map(Ident::to_string).collect();
-        let place = format!("{}:{line}: {}", self.path.display(), written.join("::"));
-        let export = || self.imports.exports.get(&name).copied();
-        let Some(to) = self.imports.position(&name).or_else(export) else {
-            panic!("{place}: it is not known which module this is");
+        let absolute = [around, rest].concat();
+        let root = &self.imports.root;
+        let Some([name, ..]) = absolute.strip_prefix(&root[..]) else {
+            return;
+        };
+        let line = path[0].span().start().line;
+        let place = format!("{}:{line}: {}", self.path.display(), names.join("::"));
+        let export = || self.imports.exports.get(name).copied();
+        let Some(to) = self.imports.position(name).or_else(export) else {
+            // The file of a folder may declare things itself. That of a crate does not.
+            assert!(
+                !root.is_empty(),
+                "{place}: it is not known which module this is"
+            );
+            return;
         };
         if to != self.module {
             self.imports
@@ -226,7 +280,7 @@ impl Reader<'_> {
     fn tree(&mut self, tree: &UseTree) {
         let mut paths = Vec::new();
         each(tree, &mut Vec::new(), &mut |path, _| {
-            paths.push(path.to_vec())
+            paths.push(path.to_vec());
         });
         paths.iter().for_each(|path| self.path(path));
     }

@@ -1,4 +1,4 @@
-//! What a plan costs, as ratios to what else would do the same.
+//! What a plan costs, as ratios to other code that does the same.
 
 #[allow(dead_code)]
 #[path = "../../../plan-runtime/benches/cases/mod.rs"]

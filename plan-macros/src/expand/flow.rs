@@ -109,7 +109,7 @@ impl Builder<'_> {
                 let (start, end) = (reference.root.span(), reference.end);
                 let items = path(&["Items", "items"], start, end);
                 let listed = path(&["Listed", "listed"], start, end);
-                let it = it(&way, end);
+                let it = it(way, end);
                 let place = self.fresh_at("f", name.span());
                 self.bindings.extend(quote_spanned! {end=>
                     let #place = __plan::element(&|| #items(#listed(#it)));

@@ -40,7 +40,7 @@ impl Builder<'_> {
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
                 let shown = path(&["Shown", "shown"], start, end);
-                let it = it(&way, end);
+                let it = it(way, end);
                 let slot = self.fresh_at("s", start);
                 self.bindings
                     .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown(#it));));

@@ -1,3 +1,5 @@
+//! The struct of a plan, its impls, and the constant with its data.
+
 use super::data::Data;
 use super::documented::{self, Reader};
 use super::value::Builder;
@@ -29,7 +31,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             quote! {
                 #errors
                 #definition
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unused_qualifications)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
@@ -42,7 +44,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
             let krate = cx.krate();
             quote!({
                 #errors
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unused_qualifications)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
                     use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
@@ -131,14 +133,14 @@ fn definition(
     let belongs =
         |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
     let first = attrs.iter().take_while(|attr| !belongs(attr)).count();
-    let (before, behind) = attrs.split_at(first);
+    let (before, after) = attrs.split_at(first);
     let documented = documented::attribute(head, cx, reader);
     quote! {
         #(#before)*
         #[derive(#krate::__private::serde::Serialize, #krate::__private::serde::Deserialize, #krate::Shape)]
         #[serde(crate = #serde)]
         #[shape(crate = #krate)]
-        #(#behind)*
+        #(#after)*
         #documented
         #vis struct #name { #(#fields),* }
     }

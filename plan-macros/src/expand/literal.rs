@@ -2,6 +2,7 @@
 
 use super::last_name;
 use super::reference::path;
+use super::tokens::Tokens;
 use super::value::{Builder, ends};
 use crate::ast::{Fields, Literal, Rest};
 use proc_macro2::{Group, Ident, Span, TokenStream};
@@ -91,14 +92,18 @@ impl Builder<'_> {
                 self.data.text(&variant);
                 self.data.number(fields.len());
                 let mut given = Vec::new();
-                let mut inits = TokenStream::new();
+                let mut inits = Tokens::default();
                 for field in fields {
                     let ident = &field.name;
                     let at = ident.span();
                     let text = ident.unraw().to_string();
                     self.data.text(&text);
                     let check = self.value(&field.value);
-                    inits.extend(quote_spanned!(at=> #ident: #check,));
+                    inits = inits
+                        .with(ident.clone())
+                        .operator(":", at)
+                        .and(check)
+                        .operator(",", at);
                     let known =
                         same.is_some_and(|same| !self.data.is_new_check(format!("{same}.{text}")));
                     if !known {
@@ -111,15 +116,17 @@ impl Builder<'_> {
                     Rest::Nothing => {}
                     Rest::Defaults(rest) => {
                         let [start, end] = rest.spans;
-                        inits.extend(quote_spanned!(start=> #rest __plan::any()));
+                        inits = inits.and(quote_spanned!(start=> #rest __plan::any()).into());
                         let names = names_at(start);
                         checks = quote_spanned!(end=> #names.rest(&[#(#given),*]););
                     }
                     Rest::Broken => {
-                        inits.extend(quote_spanned!(brace.span.close()=> ..__plan::any()));
+                        let any = quote_spanned!(brace.span.close()=> ..__plan::any());
+                        inits = inits.and(any.into());
                     }
                 }
-                let mut group = Group::new(proc_macro2::Delimiter::Brace, inits);
+                let mut group =
+                    Group::new(proc_macro2::Delimiter::Brace, inits.into_token_stream());
                 group.set_span(brace.span.join());
                 match (rest, enum_of(&literal.path)) {
                     // A variant cannot have `..`.
@@ -139,8 +146,7 @@ impl Builder<'_> {
                     self.data.tag('l');
                     self.data.number(values.len());
                 }
-                let check: Vec<TokenStream> =
-                    values.iter().map(|value| self.value(value)).collect();
+                let check: Vec<Tokens> = values.iter().map(|value| self.value(value)).collect();
                 let mut group =
                     Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#(#check),*));
                 group.set_span(at);

@@ -16,6 +16,7 @@ mod reference;
 #[cfg(test)]
 mod snapshots;
 mod step;
+mod tokens;
 mod types;
 mod value;
 
@@ -95,8 +96,8 @@ impl Context<'_> {
         }
     }
 
-    /// The name of the type that a step or an input gives. Its place is where the type is said, so that what is wrong with
-    /// the type is said there, once.
+    /// The name of the type of a step or an input. Its span is where the type is written, so that what is wrong with
+    /// the type is reported there, once.
     fn type_of(&self, source: Source) -> Ident {
         match source {
             Source::Step(index) => format_ident!(

@@ -52,7 +52,7 @@ impl Builder<'_> {
     }
 }
 
-/// The longest wait between attempts where nothing else is said, as `Policy::DEFAULT` has it.
+/// The longest wait between attempts by default, as `Policy::DEFAULT` has it.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Whether the output of the step is that of its one action, whatever happens.

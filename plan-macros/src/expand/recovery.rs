@@ -35,8 +35,8 @@ fn broken(middle: &str) -> String {
         "pub Broken(input: Input) -> Output {{
             step before = First {{ a: input.first_field }};
             {middle}
-            step behind = Last {{ a: before.last_field }};
-            behind.tail_field
+            step following = Last {{ a: before.last_field }};
+            following.tail_field
         }}"
     ))
 }

@@ -1,10 +1,11 @@
 //! References: a chain for rustc to check, and the pointer as data.
 
+use super::tokens::Tokens;
 use super::value::Builder;
 use crate::ast::{Hop, Local, Reference};
 use crate::names::Source;
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Lit, LitInt, Member, Token};
 
@@ -23,7 +24,7 @@ enum Place {
     /// Its first name, which is a `Way`.
     Root,
     /// A value, which this expression is.
-    Value { value: TokenStream, end: Span },
+    Value { value: Tokens, end: Span },
     /// What has something around it that is still to be said, a `?` or a `[..]` or the method that it ends with: the expression is a `Way`.
     Wrapped(TokenStream),
 }
@@ -35,17 +36,16 @@ impl Chain<'_> {
     }
 
     /// An expression for what has methods that say what the place is.
-    fn receiver(&self) -> TokenStream {
+    fn receiver(&self) -> Tokens {
         match &self.place {
-            Place::Root => self.root.to_token_stream(),
+            Place::Root => self.root.clone().into(),
             // All of it takes the place of the reference so far, which a message then points at.
             Place::Value { value, .. } => {
                 let at = self.root.span();
-                let mut group = Group::new(Delimiter::Parenthesis, quote_spanned!(at=> &#value));
-                group.set_span(at);
-                TokenTree::from(group).into()
+                let reference = Tokens::default().operator("&", at).and(value.clone());
+                Tokens::default().parens(reference, at)
             }
-            Place::Wrapped(way) => way.clone(),
+            Place::Wrapped(way) => way.clone().into(),
         }
     }
 
@@ -69,26 +69,30 @@ impl Chain<'_> {
         start: Span,
         end: Span,
         how: Look<'_>,
-        into: impl FnOnce(TokenStream) -> TokenStream,
+        into: impl FnOnce(Tokens) -> Tokens,
     ) {
         let value = match &self.place {
-            Place::Root => {
-                let look = look(self.root.clone(), start, end, how);
-                quote_spanned!(end=> (*#look))
-            }
+            Place::Root => look(self.root.clone(), start, end, how),
             Place::Value { value, .. } => {
                 let c = self.name("__c", end);
-                let look = look(c.clone(), start, end, how);
-                quote_spanned!(end=> (*{ let #c = &#value; #look }))
+                let block = Tokens::default()
+                    .name("let", end)
+                    .with(c.clone())
+                    .operator("=", end)
+                    .operator("&", end)
+                    .and(value.clone())
+                    .operator(";", end)
+                    .and(look(c, start, end, how));
+                Tokens::default().group(Delimiter::Brace, block, end)
             }
             Place::Wrapped(_) => {
                 return self.call("to", start, end, how, |value| {
-                    let value = into(value);
-                    quote_spanned!(end=> &#value)
+                    Tokens::default().operator("&", end).and(into(value))
                 });
             }
         };
-        let value = into(value);
+        let value = Tokens::default().operator("*", end).and(value);
+        let value = into(Tokens::default().parens(value, end));
         self.place = Place::Value { value, end };
     }
 
@@ -99,12 +103,13 @@ impl Chain<'_> {
         start: Span,
         end: Span,
         how: Look<'_>,
-        into: impl FnOnce(TokenStream) -> TokenStream,
+        into: impl FnOnce(Tokens) -> Tokens,
     ) {
         let (way, c) = (self.way(), self.name("__c", end));
         let method = Ident::new(method, end);
         let look = look(c.clone(), start, end, how);
-        let value = into(quote_spanned!(end=> (*#look)));
+        let value = Tokens::default().operator("*", end).and(look);
+        let value = into(Tokens::default().parens(value, end));
         self.place = Place::Wrapped(quote_spanned!(end=> { let #c = #way; #c.#method(#value) }));
     }
 }
@@ -122,15 +127,20 @@ enum Look<'a> {
 
 /// The value at the end of a way. That has a name, since rustc would else point at the reference so far where the value may be
 /// absent.
-fn look(mut way: Ident, start: Span, end: Span, how: Look<'_>) -> TokenStream {
+fn look(mut way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
     way.set_span(start.resolved_at(way.span()));
-    let (name, known) = match how {
-        Look::Field => ("field", None),
-        Look::See(known) => ("see", Some(quote_spanned!(end=> , #known))),
-        Look::Other => ("look", None),
+    let kind = call(Tokens::from(way).operator(".", end).name("kind", end), end);
+    let (name, value) = match how {
+        Look::Field => ("field", kind),
+        Look::See(known) => ("see", kind.operator(",", end).with(known.clone())),
+        Look::Other => ("look", kind),
     };
-    let look = path(&["Present", name], start, end);
-    quote_spanned!(end=> #look(#way.kind() #known))
+    path(&["Present", name], start, end).parens(value, end)
+}
+
+/// Calls the function without arguments.
+fn call(function: Tokens, at: Span) -> Tokens {
+    function.parens(Tokens::default(), at)
 }
 
 impl Builder<'_> {
@@ -138,7 +148,7 @@ impl Builder<'_> {
     ///
     /// The author's tokens keep their spans, and the tokens around them take the spans of their neighbors, so that rustc's
     /// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
-    pub(super) fn reference(&mut self, reference: &Reference) -> TokenStream {
+    pub(super) fn reference(&mut self, reference: &Reference) -> Tokens {
         let mut root = reference.root.clone();
         let source = match reference.local {
             Some(_) => None,
@@ -181,8 +191,7 @@ impl Builder<'_> {
         match &chain.place {
             Place::Wrapped(way) => {
                 let whole = path(&["whole"], root.span(), reference.end);
-                let at = reference.end;
-                quote_spanned!(at=> #whole(#way))
+                whole.parens(way.clone().into(), reference.end)
             }
             _ => chain.receiver(),
         }
@@ -194,29 +203,21 @@ impl Builder<'_> {
             Hop::Field(dot, member) => self.field(chain, dot, member, source, rest.is_empty()),
             Hop::Index(bracket, index) => {
                 let at = bracket.span.join();
-                chain.enter(at, at, Look::Other, |value| {
-                    indexed(&value, bracket, index.to_token_stream())
-                });
+                chain.enter(at, at, Look::Other, |value| indexed(value, bracket, index));
                 chain.same.push_str("[0]");
                 self.index(index, '!');
             }
             Hop::Key(bracket, key) => {
                 let at = bracket.span.join();
-                chain.enter(at, at, Look::Other, |value| {
-                    indexed(&value, bracket, key.to_token_stream())
-                });
+                chain.enter(at, at, Look::Other, |value| indexed(value, bracket, key));
                 chain.same.push_str("[key]");
                 self.key(&key.value(), '!');
             }
             Hop::Each(bracket) => {
                 let at = bracket.span.join();
-                chain.call(
-                    "to",
-                    at,
-                    at,
-                    Look::Other,
-                    |value| quote_spanned!(at=> &#value),
-                );
+                chain.call("to", at, at, Look::Other, |value| {
+                    Tokens::default().operator("&", at).and(value)
+                });
                 let way = chain.way();
                 chain.place = Place::Wrapped(quote_spanned!(at=> __plan::Elements::each(#way)));
                 chain.same.push_str("[..]");
@@ -247,13 +248,9 @@ impl Builder<'_> {
             }
             Hop::Get(dot, method, key) => {
                 let at = method.span();
-                chain.call(
-                    "get",
-                    dot.spans[0],
-                    at,
-                    Look::Other,
-                    |value| quote_spanned!(at=> #value #dot #method(#key)),
-                );
+                chain.call("get", dot.spans[0], at, Look::Other, |value| {
+                    quote_spanned!(at=> #value #dot #method(#key)).into()
+                });
                 match key {
                     Lit::Int(index) => {
                         chain.same.push_str(".get(0)");
@@ -271,13 +268,9 @@ impl Builder<'_> {
             }
             Hop::Pointer(dot, method, pointer, tokens) => {
                 let at = method.span();
-                chain.call(
-                    "pointer",
-                    dot.spans[0],
-                    at,
-                    Look::Other,
-                    |value| quote_spanned!(at=> #value #dot #method(#pointer)),
-                );
+                chain.call("pointer", dot.spans[0], at, Look::Other, |value| {
+                    quote_spanned!(at=> #value #dot #method(#pointer)).into()
+                });
                 chain.same.push_str(".pointer(key)");
                 let asked = matches!(rest.first(), Some(Hop::Optional(_)));
                 for token in tokens {
@@ -310,7 +303,13 @@ impl Builder<'_> {
         self.data.tag('.');
         self.data.number(number);
         self.data.text(&ident);
-        let field = |value| quote_spanned!(at=> #value #dot #member);
+        let field = |value: Tokens| {
+            let value = value.operator(".", dot.spans[0]);
+            match member {
+                Member::Named(name) => value.with(name.clone()),
+                Member::Unnamed(index) => value.and(index.to_token_stream().into()),
+            }
+        };
         // The type of a step or an input has a name.
         let root = source.filter(|_| matches!(chain.place, Place::Root));
         if let Some(known) = &known {
@@ -353,19 +352,16 @@ impl Builder<'_> {
 }
 
 /// `__plan::a::b`, from the one place to the other: as an expression it covers all between them.
-pub(super) fn path(names: &[&str], start: Span, end: Span) -> TokenStream {
-    let mut tokens = quote_spanned!(start=> __plan);
-    for name in names {
-        let name = Ident::new(name, end);
-        tokens.extend(quote_spanned!(end=> ::#name));
-    }
-    tokens
+pub(super) fn path(names: &[&str], start: Span, end: Span) -> Tokens {
+    let path = Tokens::default().name("__plan", start);
+    names
+        .iter()
+        .fold(path, |path, name| path.operator("::", end).name(name, end))
 }
 
-fn indexed(value: &TokenStream, bracket: &syn::token::Bracket, index: TokenStream) -> TokenStream {
-    let mut group = Group::new(Delimiter::Bracket, index);
-    group.set_span(bracket.span.join());
-    quote!(#value #group)
+fn indexed(value: Tokens, bracket: &syn::token::Bracket, index: &impl ToTokens) -> Tokens {
+    let index = index.to_token_stream().into();
+    value.group(Delimiter::Bracket, index, bracket.span.join())
 }
 
 /// The reference as its author wrote it.

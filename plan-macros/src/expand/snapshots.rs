@@ -81,6 +81,7 @@ fn a_reference() {
                 dead_code,
                 non_camel_case_types,
                 non_upper_case_globals,
+                unreachable_code,
                 unused_qualifications
             )]
             const _: () = {

@@ -23,7 +23,7 @@ pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
     }
 }
 
-/// Where a step says its type.
+/// Where a step declares its type.
 pub(super) fn place(step: &Step) -> Span {
     match (&step.body, &step.ty) {
         (_, Some(ty)) => ty.span(),
@@ -32,7 +32,7 @@ pub(super) fn place(step: &Step) -> Span {
     }
 }
 
-/// The type aliases of a step: what it gives, and its tools.
+/// The type aliases of a step: its output, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
     let each = matches!(step.policy.optional, Optional::Each(_));

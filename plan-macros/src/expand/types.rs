@@ -101,7 +101,7 @@ pub(super) fn may_be_absent(body: &Body) -> bool {
         || branches.first().is_some_and(|it| may_be_absent(&it.body))
 }
 
-/// Where a body says what it gives.
+/// Where a body declares its type.
 pub(super) fn place(body: &Body) -> Span {
     match body {
         Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => ends(path).0,

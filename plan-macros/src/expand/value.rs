@@ -4,6 +4,7 @@ use super::Context;
 use super::binding::Frame;
 use super::data::{Constants, Data};
 use super::reference::path;
+use super::tokens::Tokens;
 use crate::ast::{Json, Scalar, Value};
 use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
@@ -90,7 +91,7 @@ impl<'a> Builder<'a> {
 
     /// The item that checks all that was expanded, and holds the constants.
     pub(super) fn into_item(self, name: Ident) -> TokenStream {
-        // A function costs rustc less than a `const`, and is enough where nothing has to be evaluated.
+        // A function costs rustc less than a `const`, and is enough where nothing must be evaluated.
         let is_function = self.constants.is_empty();
         let bindings = self.bindings_in(is_function);
         let apart = self.apart;
@@ -98,7 +99,8 @@ impl<'a> Builder<'a> {
             // No lint about names is for the author: the name is the macro's own, whatever it is made of.
             let mut name = name;
             name.set_span(Span::mixed_site());
-            quote!(fn #name() { #bindings })
+            // What is behind the `return` has types, but rustc's borrow checker has nothing to do with it.
+            quote!(fn #name() { return; #bindings })
         } else {
             self.constants.into_item(name, &bindings, self.data)
         };
@@ -143,7 +145,7 @@ impl<'a> Builder<'a> {
 
     /// Writes a value as data, and gives an expression for it in code that is only type-checked, where rustc knows which type the
     /// place needs.
-    pub(super) fn value(&mut self, value: &Value) -> TokenStream {
+    pub(super) fn value(&mut self, value: &Value) -> Tokens {
         match value {
             Value::Scalar(scalar) => {
                 self.scalar_data(scalar);
@@ -153,13 +155,13 @@ impl<'a> Builder<'a> {
                 self.data.tag('n');
                 let at = none.span();
                 let from = path(&["FromNone", "none"], at, at);
-                quote_spanned!(at=> #from())
+                from.parens(Tokens::default(), at)
             }
             Value::Some(some, paren, value) => {
                 let check = self.value(value);
                 let end = paren.span.close();
                 let from = path(&["FromSome", "some"], some.span(), end);
-                quote_spanned!(end=> #from(#check))
+                from.parens(check, end)
             }
             Value::List(bracket, values) => {
                 let check = self.values(values);
@@ -167,48 +169,48 @@ impl<'a> Builder<'a> {
                 let list = path(&["List", "list"], start, end);
                 let mut elements = Group::new(proc_macro2::Delimiter::Bracket, quote!(#(#check),*));
                 elements.set_span(bracket.span.join());
-                quote_spanned!(end=> #list(#elements))
+                list.parens(Tokens::default().with(elements), end)
             }
             Value::Tuple(paren, values) => {
                 let at = paren.span.join();
                 if values.is_empty() {
                     self.data.tag('n');
-                    return quote_spanned!(at=> ());
+                    return Tokens::default().parens(Tokens::default(), at);
                 }
                 let check = self.values(values);
-                quote_spanned!(at=> (#(#check,)*))
+                quote_spanned!(at=> (#(#check,)*)).into()
             }
             Value::Literal(literal) => {
                 let name = self.literal(literal);
                 let (start, end) = ends(&literal.path);
                 let mut name = name;
                 name.set_span(start.resolved_at(name.span()));
-                fits(it(&name, end), start, end)
+                fits(it(name.into(), end), start, end)
             }
             Value::Json(at, json) => {
                 self.json(json);
                 let untyped = quote_spanned!(*at=> __plan::untyped());
-                fits(untyped, *at, *at)
+                fits(untyped.into(), *at, *at)
             }
-            Value::Format(format) => self.format(format),
+            Value::Format(format) => self.format(format).into(),
             Value::Reference(reference) => {
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                fits(it(&way, end), start, end)
+                fits(it(way, end), start, end)
             }
             Value::Computed(computed) => {
                 let name = self.computed(computed);
-                quote!(#name.value())
+                quote!(#name.value()).into()
             }
             Value::Broken => {
                 self.data.tag('n');
-                quote!(__plan::any())
+                quote!(__plan::any()).into()
             }
         }
     }
 
     /// A list of values.
-    fn values(&mut self, values: &[Value]) -> Vec<TokenStream> {
+    fn values(&mut self, values: &[Value]) -> Vec<Tokens> {
         self.data.tag('l');
         self.data.number(values.len());
         values.iter().map(|value| self.value(value)).collect()
@@ -220,7 +222,7 @@ impl<'a> Builder<'a> {
             Value::Reference(reference) => {
                 let way = self.reference(reference);
                 let end = reference.end;
-                let it = it(&way, end);
+                let it = it(way, end);
                 quote_spanned!(end=> #it.value())
             }
             Value::Literal(literal) => {
@@ -259,7 +261,9 @@ impl<'a> Builder<'a> {
                 let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
                 quote!(__plan::any::<#ty>())
             }
-            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => self.value(value),
+            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => {
+                self.value(value).into_token_stream()
+            }
         }
     }
 
@@ -282,7 +286,7 @@ impl<'a> Builder<'a> {
             }
             Value::Reference(reference) => {
                 let way = self.reference(reference);
-                let it = it(&way, reference.end);
+                let it = it(way, reference.end);
                 self.bindings.extend(quote!(let _ = || { let _ = #it; };));
             }
             other => {
@@ -353,16 +357,15 @@ impl<'a> Builder<'a> {
 }
 
 /// Calls what hands over what something is.
-pub(super) fn it(of: &impl ToTokens, end: Span) -> TokenStream {
-    let call = Ident::new("it", end);
-    quote_spanned!(end=> #of.#call())
+pub(super) fn it(of: Tokens, end: Span) -> Tokens {
+    let it = of.operator(".", end).name("it", end);
+    it.parens(Tokens::default(), end)
 }
 
 /// Checks that a value fits its place.
-pub(super) fn fits(it: TokenStream, start: Span, end: Span) -> TokenStream {
-    let present = path(&["NotAbsent", "present"], start, end);
-    let fit = path(&["Fits", "fit"], start, end);
-    quote_spanned!(end=> #fit(#present(#it)))
+pub(super) fn fits(it: Tokens, start: Span, end: Span) -> Tokens {
+    let present = path(&["NotAbsent", "present"], start, end).parens(it, end);
+    path(&["Fits", "fit"], start, end).parens(present, end)
 }
 
 /// The first and the last place of a path.
@@ -381,22 +384,14 @@ pub(super) fn ends(path: &Path) -> (Span, Span) {
     (start, spans.last().unwrap_or(start))
 }
 
-fn scalar(scalar: &Scalar) -> TokenStream {
+fn scalar(scalar: &Scalar) -> Tokens {
     let Scalar { minus, lit } = scalar;
     let at = lit.span();
     let start = minus.map_or(at, |minus| minus.span);
-    match lit {
-        Lit::Str(_) => {
-            let from = path(&["FromText", "from_text"], at, at);
-            quote_spanned!(at=> #from(#lit))
-        }
-        _ if minus.is_some() => {
-            let from = path(&["FromNegative", "from_negative"], start, at);
-            quote_spanned!(at=> #from(#minus #lit))
-        }
-        _ => {
-            let from = path(&["FromLiteral", "from_literal"], start, at);
-            quote_spanned!(at=> #from(#minus #lit))
-        }
-    }
+    let from = match lit {
+        Lit::Str(_) => path(&["FromText", "from_text"], at, at),
+        _ if minus.is_some() => path(&["FromNegative", "from_negative"], start, at),
+        _ => path(&["FromLiteral", "from_literal"], start, at),
+    };
+    from.parens(quote!(#minus #lit).into(), at)
 }

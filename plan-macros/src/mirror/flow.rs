@@ -81,7 +81,7 @@ impl Flow {
         }
     }
 
-    /// Whether what it gives is an `Option` because it may be skipped.
+    /// Whether its output is an `Option` because it may be skipped.
     fn may_be_absent(&self) -> bool {
         match self {
             Self::If {

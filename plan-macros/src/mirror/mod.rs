@@ -88,8 +88,8 @@ impl Mirror {
             return quote!({ let __plan = #editor::inline(|| { use #editor::Owned as _; #body #ahead #tail }); #echo __plan });
         };
         let inputs = head.inputs.iter().map(|input| {
-            let (name, ty, behind) = (&input.name, &input.ty, &input.behind);
-            quote!(let #name #ty = #editor::any(); let (#behind) = #editor::any();)
+            let (name, ty, after) = (&input.name, &input.ty, &input.after);
+            quote!(let #name #ty = #editor::any(); let (#after) = #editor::any();)
         });
         let behind_inputs = &head.behind_inputs;
         let tail = match &head.output {

@@ -24,7 +24,7 @@ pub(super) struct Input {
     pub(super) name: Option<Ident>,
     pub(super) ty: TokenStream,
     /// The tokens after the type, if a comma is missing.
-    pub(super) behind: TokenStream,
+    pub(super) after: TokenStream,
 }
 
 /// What follows another in the body of a plan.
@@ -130,7 +130,7 @@ fn input(tokens: TokenStream) -> Input {
     Input {
         name,
         ty: expression(&mut tokens),
-        behind: tokens.rest(),
+        after: tokens.rest(),
     }
 }
 

@@ -14,7 +14,7 @@ impl Mirror {
         quote!(#editor::arg(&(#value)))
     }
 
-    /// A value where a type is said. What is no more than an expression has that very type.
+    /// A value with a given type. A plain expression has exactly that type.
     pub(super) fn typed(&self, value: TokenStream) -> TokenStream {
         if is_expression(&value) {
             value

@@ -11,7 +11,7 @@ pub(crate) use resolve::resolve;
 
 use crate::ast::{Body, Branch, Condition, Plan};
 use crate::report::Report;
-use crate::similar::similar;
+use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -68,11 +68,11 @@ impl Names {
             match sources.get(&text) {
                 Some(Source::Step(_)) => report.error(
                     &step.name,
-                    format!("the plan has more than one step named `{text}`\nhelp: give this one a name of its own"),
+                    format!("the plan has more than one step named `{text}`\nhelp: give this step another name"),
                 ),
                 Some(Source::Input(_)) => report.error(
                     &step.name,
-                    format!("`{text}` is an input of the plan already\nhelp: give the step a name of its own"),
+                    format!("`{text}` is already an input of the plan\nhelp: give the step another name"),
                 ),
                 None => {
                     if step.ty.is_none() && is_untyped(&step.body) {
@@ -83,8 +83,8 @@ impl Names {
             }
         }
         let inputs_help = match &plan.head {
-            Some(head) => format!("what comes from outside comes in as an input: `{}(", head.name),
-            None => "what comes from outside comes in as an input, which a named plan has: `plan! { Name(".to_owned(),
+            Some(head) => format!("make it an input: `{}(", head.name),
+            None => "make it an input of a named plan: `plan! { Name(".to_owned(),
         };
         let mut bound = HashMap::new();
         for step in &plan.steps {
@@ -132,7 +132,7 @@ impl Names {
         let similar = similar(&text, known);
         let help = match similar {
             Some(known) if frames.names().any(|name| name == known) => {
-                format!("help: a name with a similar name is bound here: `{known}`")
+                format!("help: a local variable with a similar name exists: `{known}`")
             }
             Some(known) => {
                 let kind = match self.sources.get(known) {
@@ -143,10 +143,10 @@ impl Names {
             }
             None => match self.bound.get(&text) {
                 Some(step) => format!(
-                    "help: `{text}` is bound in the step `{step}`, and is known only in the braces there"
+                    "help: `{text}` is bound in the step `{step}`, and is in scope only inside its braces"
                 ),
                 None => format!(
-                    "help: a plan is static, so it sees no local variables; {}{text}: …)`",
+                    "help: a plan cannot capture local variables; {}{text}: …)`",
                     self.inputs_help
                 ),
             },
@@ -196,12 +196,12 @@ fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
     } else if is_keyword(name) {
         report.error(
             name,
-            format!("`{text}` is a keyword of Rust, so no {kind} can have this name"),
+            format!("`{text}` is a Rust keyword, so it cannot be the name of this {kind}"),
         );
     } else if text.starts_with(char::is_uppercase) {
         report.error(
             name,
-            format!("the name of this {kind} must start with a lower-case letter: names in upper case are Rust's own in a plan"),
+            format!("the name of this {kind} must start with a lowercase letter: in a plan, names that start with an uppercase letter are Rust paths"),
         );
         return true;
     } else {

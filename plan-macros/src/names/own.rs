@@ -21,9 +21,9 @@ fn in_body(body: &mut Body, own: &Ident, report: &mut Report) {
             report.error(
                 path.to_token_stream(),
                 format!(
-                    "`{own}` cannot be a step of itself: each run of it would start another\n\
-                     help: call it from a tool, which knows when to end: a function with `#[tool]` that awaits `Box::pin({own} {{ … }}.run(app))`\n\
-                     help: what is done for each element of a list is a `for`"
+                    "`{own}` cannot call itself in a step: every run would start another\n\
+                     help: for a recursion that ends, call it from a tool: a function with `#[tool]` that awaits `Box::pin({own} {{ … }}.run(app))`\n\
+                     help: to call a tool for each element of a list, use `for`"
                 ),
             );
             *body = Body::Broken(Some(path));

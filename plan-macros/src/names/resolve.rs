@@ -42,7 +42,7 @@ impl Resolver<'_> {
         after.retain(|after| match self.names.get(after) {
             Some(Source::Step(_)) => true,
             Some(Source::Input(_)) => {
-                self.report.error(after, format!("`{after}` is an input, which is there from the start; `#[after(…)]` names steps"));
+                self.report.error(after, format!("`{after}` is an input, which is available from the start; `#[after(…)]` takes steps"));
                 false
             }
             None => {

@@ -19,13 +19,13 @@ pub(super) fn call(
     name: &Ident,
     report: &mut Report,
 ) -> Body {
-    let (rest, behind) = without_waiting(rest);
+    let (rest, after) = without_waiting(rest);
     let tokens = rest.clone();
-    if !behind.is_empty() && function(tokens.clone()).is_none() {
-        let written = tidy(&behind);
+    if !after.is_empty() && function(tokens.clone()).is_none() {
+        let written = tidy(&after);
         report.error(
-            behind,
-            format!("a step calls its tool without `{written}`: the run waits for the tool, and fails if the tool does"),
+            after,
+            format!("a step calls its tool without `{written}`: the run awaits the tool, and fails if the tool fails"),
         );
     }
     match value::all(rest, end, until, report) {
@@ -36,7 +36,7 @@ pub(super) fn call(
                     &literal.path,
                     format!(
                         "a tool is called with named arguments: `{} {{ … }}`\n\
-                         help: if this is a value and no tool, say its type: `step {name}: Type = …;`",
+                         help: if this is a value, not a tool, give the step a type: `step {name}: Type = …;`",
                         path_text(&literal.path)
                     ),
                 );
@@ -68,21 +68,21 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
         report.error(
             path,
             format!(
-                "`{function}` is a function, and a step calls a tool by the struct of its arguments\n\
+                "`{function}` is a function, but a step calls a tool through the struct of its arguments\n\
                  help: `#[tool]` makes `{0}` of `async fn {function}`: `step {name} = {0} {{ … }};`\n\
-                 help: for the value of an expression, say its type: `step {name}: Type = …;`",
+                 help: to compute a value with an expression, give the step a type: `step {name}: Type = …;`",
                 function.to_upper_camel_case(),
             ),
         );
     } else if until == "`}`" {
         report.error(
             tokens,
-            format!("expected the call of a tool: `{{ Tool {{ … }} }}`\nhelp: what calls no tool is a computed step, which says its type: `step {name}: Type = …;`"),
+            format!("expected a call to a tool: `{{ Tool {{ … }} }}`\nhelp: to compute a value instead, give the step a type: `step {name}: Type = …;`"),
         );
     } else {
         report.error(
             name,
-            format!("a computed step says its type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
+            format!("a computed step needs a type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
         );
     }
 }
@@ -98,7 +98,7 @@ fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
     let Some(mut call) = call.flatten() else {
         return (tokens, TokenStream::new());
     };
-    let mut behind = TokenStream::new();
+    let mut after = TokenStream::new();
     loop {
         let (inner, postfix) = match call {
             syn::Expr::Await(waits) => {
@@ -106,13 +106,13 @@ fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
                 (*waits.base, quote!(#dot #keyword))
             }
             syn::Expr::Try(asks) => (*asks.expr, asks.question_token.to_token_stream()),
-            syn::Expr::Struct(_) => return (call.into_token_stream(), behind),
+            syn::Expr::Struct(_) => return (call.into_token_stream(), after),
             syn::Expr::Call(_) if function(call.to_token_stream()).is_some() => {
-                return (call.into_token_stream(), behind);
+                return (call.into_token_stream(), after);
             }
             _ => return (tokens, TokenStream::new()),
         };
-        behind = quote!(#postfix #behind);
+        after = quote!(#postfix #after);
         call = inner;
     }
 }

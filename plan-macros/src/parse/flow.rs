@@ -7,7 +7,7 @@ use super::value;
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
@@ -49,7 +49,7 @@ fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
     {
         report.error(
             keyword,
-            "the braces hold one call, whose output is their value: `{ Tool { … } }`",
+            "the braces contain exactly one call, whose output is their value: `{ Tool { … } }`",
         );
         return Body::Broken(None);
     }
@@ -58,7 +58,10 @@ fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
         if let TokenTree::Punct(punct) = &tree
             && punct.as_char() == ';'
         {
-            report.error(&tree, "the call stands without `;` here: the braces hold one call, whose output is their value");
+            report.error(
+                &tree,
+                "remove the `;`: the braces contain exactly one call, whose output is their value",
+            );
             continue;
         }
         taken.extend([tree]);
@@ -66,7 +69,7 @@ fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
     if taken.is_empty() {
         report.error_at(
             group.span(),
-            "expected the call of a tool in the braces: `{ Tool { … } }`",
+            "expected a call to a tool in the braces: `{ Tool { … } }`",
         );
         return Body::Broken(None);
     }
@@ -102,7 +105,7 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
                     condition.extend([tree]);
                 }
                 None => {
-                    report.error_at(tokens.last(), "expected `{` and the call of a tool behind the condition: `if ready { Tool { … } }`");
+                    report.error_at(tokens.last(), "expected `{` and a call to a tool after the condition: `if ready { Tool { … } }`");
                     return Body::Broken(None);
                 }
             }
@@ -125,13 +128,13 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
                         });
                     }
                     _ => {
-                        report.error(otherwise, "expected `if` or `{` behind `else`");
+                        report.error(otherwise, "expected `if` or `{` after `else`");
                         return Body::Broken(None);
                     }
                 }
-                let behind = tokens.rest();
-                if !behind.is_empty() {
-                    report.error(behind, "expected `;` before this");
+                let after = tokens.rest();
+                if !after.is_empty() {
+                    report.error(after, "expected `;` before this");
                 }
                 return Body::If(branches);
             }
@@ -147,7 +150,7 @@ fn condition_ends_in_braces(condition: &TokenStream) -> bool {
 /// Reads what is between `if` and the braces: conditions that `&&` joins.
 fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Condition> {
     if tokens.is_empty() {
-        report.error_at(keyword, "expected a condition behind `if`");
+        report.error_at(keyword, "expected a condition after `if`");
         return vec![Condition::Broken(Vec::new())];
     }
     // A condition is what can follow `if`. The parser of an expression alone does not know that.
@@ -312,7 +315,7 @@ fn repeated(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
 
 fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> List {
     if tokens.is_empty() {
-        report.error_at(within, "expected a list behind `in`");
+        report.error_at(within, "expected a list after `in`");
         return List::Broken;
     }
     let written = tokens.clone();

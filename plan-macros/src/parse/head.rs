@@ -46,7 +46,7 @@ pub(crate) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
             }
             Ok(attr) => report.error(
                 attr,
-                "a plan has one inner attribute, `#![plan(crate = path)]`",
+                "the only inner attribute of a plan is `#![plan(crate = path)]`",
             ),
             Err(error) => report.push(error),
         }
@@ -88,7 +88,7 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
     {
         report.error(
             &name,
-            "a plan has no type parameters: its inputs and its output have types of their own",
+            "a plan cannot be generic: its inputs and its output have concrete types",
         );
         return None;
     }
@@ -100,7 +100,7 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
     } else {
         report.error(
             &name,
-            format!("a plan names its inputs in parentheses, even if it has none: `{name}()`"),
+            format!("expected the inputs in parentheses, even if the plan has none: `{name}()`"),
         );
     }
     let arrow = is_arrow(tokens);
@@ -121,7 +121,7 @@ pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, To
     if !tokens.is_empty() {
         report.error(
             tokens.rest(),
-            "expected nothing behind the plan: each `plan!` holds one",
+            "expected nothing after the plan: each `plan!` contains one plan",
         );
     }
     let attrs = parse_all(Attribute::parse_outer, attrs, report).unwrap_or_default();
@@ -205,7 +205,7 @@ fn output(tokens: &mut Tokens, report: &mut Report) -> Option<Type> {
         return None;
     }
     if ty.is_empty() {
-        report.error_at(arrow, "expected the type of the plan's output behind `->`");
+        report.error_at(arrow, "expected the type of the plan's output after `->`");
         return None;
     }
     parse_all(<Type as syn::parse::Parse>::parse, ty, report)
@@ -283,13 +283,13 @@ fn input_tokens(tokens: &mut Tokens, report: &mut Report) -> proc_macro2::TokenS
 fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     let attrs = Attribute::parse_outer(input)?;
     if input.peek(Token![self]) || input.peek(Token![&]) {
-        return Err(input.error("a plan has no `self`: its inputs are `name: Type`"));
+        return Err(input.error("a plan cannot have `self`: its inputs are `name: Type`"));
     }
     if input.peek(Token![mut]) {
-        return Err(input.error("inputs cannot be changed: write `name: Type`"));
+        return Err(input.error("inputs cannot be mutable: write `name: Type`"));
     }
     if input.peek(Token![pub]) {
-        return Err(input.error("inputs are as visible as their plan: write `name: Type`"));
+        return Err(input.error("inputs have the visibility of their plan: write `name: Type`"));
     }
     if !input.peek(Ident::peek_any) {
         return Err(input.error("expected an input: `name: Type`"));
@@ -311,7 +311,7 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     let ty: Type = input.parse().map_err(|error| {
         syn::Error::new(
             error.span(),
-            format!("the type of the input `{name}` cannot be read here: `{name}: Type`"),
+            format!("the type of the input `{name}` is not valid: write `{name}: Type`"),
         )
     })?;
     if !input.is_empty() {
@@ -320,7 +320,7 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     if let Type::Reference(reference) = &ty {
         return Err(syn::Error::new(
             reference.and_token.span,
-            "an input is owned by its plan, so it cannot be a borrowed type\nhelp: use the owned type, such as `String` for `&str`",
+            "a plan owns its inputs, so their types cannot be references\nhelp: use the owned type, such as `String` for `&str`",
         ));
     }
     Ok(Input { attrs, name, ty })

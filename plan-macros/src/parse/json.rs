@@ -89,11 +89,11 @@ fn object(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resu
                 return Ok(None);
             }
             let message = if is_text {
-                format!("expected `:` and a value behind the key: `{first}: value`")
+                format!("expected `:` and a value after the key: `{first}: value`")
             } else if matches!(first, TokenTree::Punct(_)) {
                 "expected a key before this: `\"key\": value`".to_owned()
             } else {
-                format!("a key of `json!` is a string: `\"{first}\"`")
+                format!("the keys of `json!` are strings: `\"{first}\"`")
             };
             return Err(syn::Error::new(first.span(), message));
         }

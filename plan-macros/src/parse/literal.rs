@@ -102,14 +102,14 @@ fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field
             rest = Rest::Defaults(dots);
             let base = skip(content);
             if !base.is_empty() {
-                report.error(base, "`..` stands alone here: it leaves out the remaining arguments, which then take their defaults");
+                report.error(base, "`..` takes no value here: it omits the remaining arguments, which then have their defaults");
                 rest = Rest::Broken;
             }
             if !content.is_empty() {
                 let _ = content.parse::<Token![,]>();
-                let behind = drain(content);
-                if !behind.is_empty() {
-                    report.error(behind, "`..` stands behind all arguments");
+                let after = drain(content);
+                if !after.is_empty() {
+                    report.error(after, "`..` must come after all arguments");
                     rest = Rest::Broken;
                 }
             }
@@ -151,7 +151,7 @@ fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field
 
 fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Result<Field> {
     if content.peek(Token![#]) {
-        return Err(content.error("arguments have no attributes"));
+        return Err(content.error("arguments cannot have attributes"));
     }
     if !content.peek(Ident::peek_any) {
         return Err(content.error("expected the name of an argument: `name: value`"));
@@ -185,7 +185,7 @@ fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Resul
     if !at_end(content) {
         if content.peek(Token![=]) {
             return Err(content.error(format!(
-                "an argument is written with a colon: `{name}: value`"
+                "write a colon between the argument and its value: `{name}: value`"
             )));
         }
         return Err(content.error(format!("expected `:` and the value of `{name}`")));

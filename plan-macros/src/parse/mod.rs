@@ -34,7 +34,7 @@ pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Option<Plan> {
     if tokens.is_empty() {
         report.error_at(
             Span::call_site(),
-            "a plan has steps: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
+            "a plan needs at least one step: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
         );
         return None;
     }
@@ -78,14 +78,14 @@ fn body_of(
         {
             report.error(
                 tail.tokens,
-                "a plan's output is its last expression: move it behind the last step, or make it a step\n\
+                "a plan's output is its last expression: move it after the last step, or make it a step\n\
                  help: `step name: Type = …;` is a computed step",
             );
         }
         let statement = if is_step {
-            let (step, behind) = step::parse(statement, report);
+            let (step, after) = step::parse(statement, report);
             steps.extend(step);
-            behind
+            after
         } else {
             ended = true;
             Some(statement)
@@ -124,7 +124,7 @@ fn check_output(
             report.error(
                 ty,
                 format!(
-                    "the plan promises this, and has no last expression that gives it\n\
+                    "the plan declares this output, but has no last expression that returns it\n\
                      help: end the plan with a value, without `;`: `{last}`"
                 ),
             );
@@ -134,8 +134,8 @@ fn check_output(
             report.error(
                 &tail.tokens,
                 format!(
-                    "the plan does not say the type of its output, which this is\n\
-                     help: write it behind the inputs: `{}(…) -> Type {{ … }}`",
+                    "the plan returns this output, but does not declare its type\n\
+                     help: write the type after the inputs: `{}(…) -> Type {{ … }}`",
                     head.name
                 ),
             );

@@ -6,7 +6,7 @@ use crate::ast::{Body, Optional, Policy};
 use crate::docs;
 use crate::options;
 use crate::report::Report;
-use crate::similar::similar;
+use plan_graph::similar;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::time::Duration;
 use syn::parse::{ParseStream, Parser};
@@ -103,7 +103,7 @@ fn one(
         "fallback" => {
             let tokens = arguments(
                 attr,
-                "`#[fallback(…)]` takes the value that stands for the output when the step fails: `#[fallback(0)]`",
+                "`#[fallback(…)]` takes the value to use as the output if the step fails: `#[fallback(0)]`",
             )?;
             let end = tokens.span();
             policy.fallback = Some((
@@ -166,7 +166,7 @@ pub(super) fn check_body(policy: &Policy, body: &Body, report: &mut Report) {
     if let (Body::Compute(_), Some(at)) = (body, policy.tries) {
         report.error_at(
             at,
-            "a computed step calls no tool, so there is nothing to try again or to wait for",
+            "a computed step calls no tool, so there is nothing to retry or to wait for",
         );
     }
 }
@@ -176,7 +176,7 @@ fn check(policy: &Policy, report: &mut Report) {
     if let (Some((span, _)), Optional::Whole) = (&policy.fallback, &policy.optional) {
         report.error_at(
             *span,
-            "`#[fallback]` gives the step an output when it fails, so `#[optional]` has nothing to do\nhelp: keep one of the two",
+            "`#[fallback]` gives the step an output if it fails, so `#[optional]` has no effect\nhelp: keep one of the two",
         );
     }
 }
@@ -191,7 +191,7 @@ fn arguments(attr: &Attribute, usage: &str) -> syn::Result<TokenStream> {
 
 fn after(attr: &Attribute) -> syn::Result<Vec<Ident>> {
     const USAGE: &str =
-        "`#[after(…)]` names the steps that must end first: `#[after(first, second)]`";
+        "`#[after(…)]` takes the steps that must end first: `#[after(first, second)]`";
     let tokens = arguments(attr, USAGE)?;
     let names = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
     names
@@ -201,7 +201,7 @@ fn after(attr: &Attribute) -> syn::Result<Vec<Ident>> {
 
 /// `#[retry(3)]`, `#[retry(5, backoff = "200ms", max = "10s", jitter = false)]`
 fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Result<()> {
-    const USAGE: &str = "`#[retry(…)]` gives the maximum number of attempts: `#[retry(3)]` or `#[retry(5, backoff = \"200ms\", max = \"10s\", jitter = false)]`";
+    const USAGE: &str = "`#[retry(…)]` takes the maximum number of attempts: `#[retry(3)]` or `#[retry(5, backoff = \"200ms\", max = \"10s\", jitter = false)]`";
     let tokens = arguments(attr, USAGE)?;
     let mut count = None;
     let parser = |input: ParseStream<'_>| {
@@ -234,7 +234,7 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
 }
 
 fn attempts(input: ParseStream<'_>) -> syn::Result<u32> {
-    const NUMBER: &str = "the number of attempts is a whole number from 1 on: `#[retry(3)]`";
+    const NUMBER: &str = "the number of attempts is an integer of at least 1: `#[retry(3)]`";
     if !input.peek(LitInt) {
         return Err(input.error(NUMBER));
     }
@@ -263,14 +263,13 @@ fn optional(attr: &Attribute) -> syn::Result<Optional> {
         }
         meta => Err(syn::Error::new_spanned(
             meta,
-            "`#[optional]` stands alone; `#[optional(each)]` makes each element of a `for` optional",
+            "`#[optional]` takes no arguments except `each`, which makes each element of a `for` optional",
         )),
     }
 }
 
 fn concurrency(attr: &Attribute) -> syn::Result<(Span, usize)> {
-    const USAGE: &str =
-        "`#[concurrency(…)]` says how many elements of a `for` run at once: `#[concurrency(4)]`";
+    const USAGE: &str = "`#[concurrency(…)]` takes the number of elements of a `for` that run concurrently: `#[concurrency(4)]`";
     let number: LitInt = syn::parse2(arguments(attr, USAGE)?)
         .map_err(|_| syn::Error::new_spanned(&attr.meta, USAGE))?;
     match number.base10_parse()? {
@@ -294,7 +293,7 @@ fn duration_of(attr: &Attribute, name: &str, example: &str) -> syn::Result<Durat
 /// A duration in a string: `"200ms"`, `"1m 30s"`.
 fn duration(input: ParseStream<'_>) -> syn::Result<Duration> {
     if !input.peek(LitStr) {
-        return Err(input.error("a duration is a string, of a number with a unit: `\"200ms\"`"));
+        return Err(input.error("a duration is a string with a number and a unit: `\"200ms\"`"));
     }
     duration_in(&input.parse()?)
 }
@@ -303,7 +302,7 @@ fn duration_in(text: &LitStr) -> syn::Result<Duration> {
     humantime::parse_duration(&text.value()).map_err(|error| {
         syn::Error::new(
             text.span(),
-            format!("`{}` is no duration: {error}\nhelp: a duration is a number with a unit: \"200ms\", \"10s\", \"1m 30s\", \"2h\"", text.value()),
+            format!("`{}` is not a duration: {error}\nhelp: a duration is a number with a unit: \"200ms\", \"10s\", \"1m 30s\", \"2h\"", text.value()),
         )
     })
 }

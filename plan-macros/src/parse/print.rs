@@ -89,7 +89,7 @@ impl Printer {
     }
 
     fn group(&mut self, delimiter: Delimiter, inside: TokenStream) {
-        let behind = match delimiter {
+        let glued = match delimiter {
             // Nothing is written around it.
             Delimiter::None => return self.stream(inside),
             Delimiter::Parenthesis => matches!(
@@ -106,7 +106,7 @@ impl Printer {
         };
         let is_spaced = delimiter == Delimiter::Brace && !inside.is_empty();
         let first = if is_spaced { Last::Spaced } else { Last::Glue };
-        self.put(open, !behind, first);
+        self.put(open, !glued, first);
         self.stream(inside);
         if is_spaced {
             self.out.push(' ');
@@ -137,7 +137,7 @@ impl Printer {
     }
 }
 
-/// The next token, where it makes one sign with what is before it.
+/// The next token, if it continues the operator before it.
 fn joined(sign: &str, end: &Punct, next: Option<&TokenTree>) -> Option<Punct> {
     const SIGNS: [&str; 16] = [
         "::", "->", "=>", "..", "...", "..=", "&&", "||", "==", "!=", "<=", ">=", "+=", "-=", "*=",

@@ -70,8 +70,8 @@ pub(super) fn is_step(tokens: &Tokens, is_known: impl Fn(&str) -> bool) -> bool 
         Some(TokenTree::Ident(second)) => second != "as",
         Some(second) => matches!(second, TokenTree::Literal(_)),
     };
-    let is_misspelt = tokens.peek_ident(1).is_some() && assigns(2);
-    first == "step" && is_step || first == "let" || assigns(1) || is_misspelt
+    let is_misspelled = tokens.peek_ident(1).is_some() && assigns(2);
+    first == "step" && is_step || first == "let" || assigns(1) || is_misspelled
 }
 
 /// Whether the punctuation is one of `chars` and no part of `==`, `=>` or `::`.

@@ -13,12 +13,12 @@ pub(super) fn parse(
     statement: Statement,
     report: &mut Report,
 ) -> (Option<Step>, Option<Statement>) {
-    let mut behind = None;
-    let step = step(statement, &mut behind, report);
-    (step, behind)
+    let mut next = None;
+    let step = step(statement, &mut next, report);
+    (step, next)
 }
 
-fn step(statement: Statement, behind: &mut Option<Statement>, report: &mut Report) -> Option<Step> {
+fn step(statement: Statement, next: &mut Option<Statement>, report: &mut Report) -> Option<Step> {
     let Statement {
         attrs,
         mut tokens,
@@ -36,10 +36,7 @@ fn step(statement: Statement, behind: &mut Option<Statement>, report: &mut Repor
             && tokens.peek_ident(1).is_some()
         {
             let mutable = tokens.next();
-            report.error(
-                mutable,
-                "the value of a step never changes: leave the `mut` out",
-            );
+            report.error(mutable, "a step cannot be mutable: remove the `mut`");
         }
         tokens.next()
     } else if keyword.to_string() == "let" {
@@ -111,15 +108,12 @@ fn step(statement: Statement, behind: &mut Option<Statement>, report: &mut Repor
             report.error(comma, "a step ends with `;`, not with a comma");
         } else {
             end = last_of(&value).unwrap_or(end);
-            report.error_at(
-                end,
-                "expected `;` behind this: a step ends with a semicolon",
-            );
+            report.error_at(end, "expected `;` after this: a step ends with a semicolon");
         }
         rest = value;
         if !more.is_empty() {
             let last = last_of(&more).unwrap_or(end);
-            *behind = Some(Statement {
+            *next = Some(Statement {
                 attrs: TokenStream::new(),
                 tokens: Tokens::new(more),
                 semicolon,
@@ -176,7 +170,7 @@ fn ty(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Option<Type> {
         let message = if is_call {
             format!("a tool is called with `=`: `step {name} = Tool {{ … }};`")
         } else {
-            format!("expected `=` and the value behind the type: `step {name}: Type = …;`")
+            format!("expected `=` and the value after the type: `step {name}: Type = …;`")
         };
         report.error_at(if is_call { colon } else { tokens.last() }, message);
         return None;

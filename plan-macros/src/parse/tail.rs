@@ -19,7 +19,7 @@ pub(super) fn tail(statement: Statement, report: &mut Report) -> Option<Tail> {
     if !attrs.is_empty() {
         report.error(
             attrs,
-            "only steps have attributes and doc comments; expected `step name = …;` behind this",
+            "only steps have attributes and doc comments; expected `step name = …;` after this",
         );
     }
     if tokens.is_empty() {

@@ -14,11 +14,11 @@ use syn::{
 
 /// Reads a value that is all of `tokens`. A message about a missing value points at `end`; the next parameter names what follows
 /// a value here.
-pub(super) fn all(tokens: TokenStream, end: Span, behind: &str, report: &mut Report) -> Value {
+pub(super) fn all(tokens: TokenStream, end: Span, next: &str, report: &mut Report) -> Value {
     let parser = |input: ParseStream<'_>| {
-        let value = value_before(input, end, behind, report);
+        let value = value_before(input, end, next, report);
         if !input.is_empty() && !matches!(value, Value::Broken) {
-            report.error_at(input.span(), format!("expected {behind}, found `,`"));
+            report.error_at(input.span(), format!("expected {next}, found `,`"));
         }
         drain(input);
         Ok(value)
@@ -53,7 +53,10 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
     value_before(input, end, "`,` or the end of the value", report)
 }
 
-fn value_before(input: ParseStream<'_>, end: Span, behind: &str, report: &mut Report) -> Value {
+fn value_before(input: ParseStream<'_>, end: Span, next: &str, report: &mut Report) -> Value {
+    if let Some(reference) = reference::plain(input) {
+        return Value::Reference(reference);
+    }
     let literal = structural(input, report);
     if let Some(value) = literal {
         return value;
@@ -71,7 +74,7 @@ fn value_before(input: ParseStream<'_>, end: Span, behind: &str, report: &mut Re
             let at = fork.span();
             report.error_at(
                 at,
-                format!("expected {behind}, found `{}`", first_token(&fork)),
+                format!("expected {next}, found `{}`", first_token(&fork)),
             );
             if fork.peek(Ident::peek_any) && fork.peek2(Token![:]) && !fork.peek2(Token![::]) {
                 // Only the comma is missing: the next argument is read as well.
@@ -113,7 +116,7 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         _ => None,
     });
     if let Some(dot) = dot {
-        report.error_at(dot, "expected the name of a field behind the `.`");
+        report.error_at(dot, "expected the name of a field after the `.`");
         return;
     }
     let index = trees.windows(2).find_map(|pair| match pair {
@@ -133,17 +136,17 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         return;
     }
     match trees.last() {
-        None => report.error_at(end, "expected a value behind this"),
+        None => report.error_at(end, "expected a value after this"),
         Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
-            report.error_at(dot.span(), "expected the name of a field behind the `.`");
+            report.error_at(dot.span(), "expected the name of a field after the `.`");
         }
         Some(TokenTree::Punct(last)) => {
-            report.error_at(last.span(), "expected a value behind this");
+            report.error_at(last.span(), "expected a value after this");
         }
         Some(last) if ends_early(&trees) => {
             report.error_at(
                 last.span(),
-                "the value ends too early: expected more behind this",
+                "the value ends too early: expected more after this",
             );
         }
         Some(_) => report.push(error),
@@ -227,7 +230,9 @@ fn list(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
     Some(Value::List(bracket, values))
 }
 
-fn in_brackets<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
+pub(super) fn in_brackets<'a>(
+    input: &ParseBuffer<'a>,
+) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
     let content;
     Ok((bracketed!(content in input), content))
 }

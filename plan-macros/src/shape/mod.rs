@@ -50,10 +50,7 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Path {
                     Ok(())
                 });
             }
-            other => report.error(
-                other,
-                "options are written `#[shape(crate = ::plan_runtime)]`",
-            ),
+            other => report.error(other, "expected `#[shape(crate = ::plan_runtime)]`"),
         }
     }
     let elsewhere = input_fields(input).flat_map(|field| &field.attrs);
@@ -65,7 +62,7 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Path {
         if attr.path().is_ident("shape") {
             report.error(
                 attr,
-                "`#[shape(…)]` stands on the type; what a field looks like is said with `#[serde(…)]`",
+                "`#[shape(…)]` applies to the type; for a field, use `#[serde(…)]`",
             );
         }
     }
@@ -85,7 +82,7 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
     if let syn::Data::Union(data) = &input.data {
         report.error(
             data.union_token,
-            "serde cannot read or write a union, so it has no `Shape`\nhelp: use a struct or an enum",
+            "serde cannot read or write a union, so it cannot have a `Shape`\nhelp: use a struct or an enum",
         );
         return None;
     }

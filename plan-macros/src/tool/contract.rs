@@ -28,7 +28,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         report.error(
             ident,
             format_args!(
-                "`{ident}` does not say what it gives back\nhelp: write `#[tool(output = Receipt)]` below the derive, with the type in place of `Receipt`; `()` is for nothing"
+                "`{ident}` does not declare its output\nhelp: write `#[tool(output = Receipt)]` below the derive, with the tool's own type in place of `Receipt`, or `()` if it has no output"
             ),
         );
     }
@@ -105,7 +105,7 @@ impl Options {
                     let list = &list.tokens;
                     tokens.extend(quote!(#list,));
                 }
-                other => report.error(other, "options are written `#[tool(output = Receipt)]`"),
+                other => report.error(other, "expected `#[tool(output = Receipt)]`"),
             }
         }
         options::read(

@@ -12,7 +12,7 @@ pub(super) fn expand(item: &Item) -> TokenStream {
         Item::Struct(item) => report.error(
             &item.ident,
             format_args!(
-                "`#[tool]` alone makes tools of functions only\nhelp: write `#[derive(Tool)]` above the `#[tool(…)]` of `{}`",
+                "`#[tool]` on a struct needs `#[derive(Tool)]`\nhelp: write `#[derive(Tool)]` above the `#[tool(…)]` of `{}`",
                 item.ident
             ),
         ),

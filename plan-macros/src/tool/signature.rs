@@ -69,31 +69,34 @@ fn qualifiers(item: &ItemFn, report: &mut Report) {
     if let Some(constness) = &sig.constness {
         report.error(
             constness,
-            "a tool is not `const`: it runs when its step does",
+            "a tool cannot be `const`: it runs when its step runs",
         );
     }
     if let Safety::Unsafe(safety) = &sig.safety {
         report.error(
             safety,
-            "a tool is safe to call: plans call it with whatever earlier steps gave back",
+            "a tool cannot be `unsafe`: plans call it with any output of earlier steps",
         );
     }
     if let Some(abi) = &sig.abi {
-        report.error(abi, "a tool is a Rust function");
+        report.error(abi, "a tool cannot have an ABI: it is called from Rust");
     }
     if sig.asyncness.is_none() {
         report.error(
             sig.fn_token,
-            format_args!("a tool is async\nhelp: write `async fn {}`", sig.ident),
+            format_args!("a tool must be async\nhelp: write `async fn {}`", sig.ident),
         );
     }
     if !sig.generics.params.is_empty() {
         report.error(
             &sig.generics.params,
-            "a tool is one type with one name, so its function has no generics\nhelp: write the concrete types; for a generic tool, write a struct with `#[derive(Tool)]` and `impl Call<App>` for it",
+            "a tool is one type with one name, so its function cannot be generic\nhelp: write the concrete types; for a generic tool, write a struct with `#[derive(Tool)]` and `impl Call<App>` for it",
         );
     } else if let Some(clause) = &sig.generics.where_clause {
-        report.error(clause, "a tool has no generics, so it needs no `where`");
+        report.error(
+            clause,
+            "a tool cannot be generic, so it needs no `where` clause",
+        );
     }
 }
 
@@ -116,14 +119,14 @@ fn application(
         if attr.path().is_ident("serde") {
             report.error(
                 attr,
-                "this parameter is the application, which is no argument of the tool",
+                "this parameter is the application, not an argument of the tool",
             );
         }
     }
     if let Some(mutability) = reference.mutability {
         report.error(
             mutability,
-            "steps run at once, so they share the application\nhelp: take `&App`, and keep what changes behind a `Mutex` or a channel",
+            "steps run concurrently, so they share the application\nhelp: take `&App`, and put mutable state into a `Mutex` or use a channel",
         );
         return None;
     }
@@ -133,7 +136,7 @@ fn application(
         if refuse_lifetime {
             report.error(
                 lifetime,
-                "a tool borrows its application for one call\nhelp: leave the lifetime out",
+                "a tool borrows its application for one call\nhelp: remove the lifetime",
             );
         }
         return None;
@@ -164,7 +167,10 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
     let ident = match &*input.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
         Pat::Ident(pat) => {
-            report.error(pat, "an argument is one name\nhelp: bind it in the body");
+            report.error(
+                pat,
+                "an argument must be a plain name\nhelp: bind it in the body",
+            );
             None
         }
         Pat::Wild(pat) => {
@@ -174,7 +180,7 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
         other => {
             report.error(
                 other,
-                "an argument is one name, which plans use\nhelp: take it apart in the body",
+                "an argument must be a plain name, since plans use it\nhelp: destructure it in the body",
             );
             None
         }
@@ -203,7 +209,7 @@ fn output(item: &ItemFn, report: &mut Report) -> Option<Type> {
             report.error(
                 &item.sig.ident,
                 format_args!(
-                    "a tool returns a `Result`, so that it can fail\nhelp: write `-> plan_runtime::Result<()>` and end `{}` with `Ok(())`",
+                    "a tool must return a `Result`, so that it can fail\nhelp: write `-> plan_runtime::Result<()>` and end `{}` with `Ok(())`",
                     item.sig.ident
                 ),
             );
@@ -236,7 +242,7 @@ fn no_impl_trait(ty: &Type, report: &mut Report) -> bool {
     for ty in &found.0 {
         report.error(
             ty,
-            "what a tool takes and gives back has a type that can be named\nhelp: write the concrete type",
+            "the arguments and the output of a tool must have types that can be named\nhelp: write the concrete type",
         );
     }
     found.0.is_empty()
@@ -258,7 +264,7 @@ impl<'ast> Visit<'ast> for Borrows<'_> {
         self.report.error(
             reference,
             format_args!(
-                "what a tool takes and gives back is owned: it is made from JSON and outlives the call\nhelp: write {instead}; only the first parameter, the application, is lent"
+                "the arguments and the output of a tool must be owned: they are deserialized from JSON and outlive the call\nhelp: write {instead}; only the first parameter, the application, is borrowed"
             ),
         );
     }
@@ -268,7 +274,7 @@ impl<'ast> Visit<'ast> for Borrows<'_> {
             self.owned = false;
             self.report.error(
                 lifetime,
-                "what a tool takes and gives back is owned: it is made from JSON and outlives the call\nhelp: write a type that borrows nothing, or `'static`",
+                "the arguments and the output of a tool must be owned: they are deserialized from JSON and outlive the call\nhelp: write a type without borrows, or use `'static`",
             );
         }
     }

@@ -22,25 +22,25 @@ pub async fn zero() -> Result<u64> {
     Ok(1)
 }
 
-/// Gives what it is given.
+/// Returns its argument.
 #[tool]
 pub async fn one(a: u64) -> Result<u64> {
     Ok(a)
 }
 
-/// Gives some of what it is given.
+/// Returns a part of its argument.
 #[tool]
 pub async fn two(a: u64, b: u64) -> Result<u64> {
     Ok(a & b)
 }
 
-/// Gives some of what it is given.
+/// Returns a part of its argument.
 #[tool]
 pub async fn three(a: u64, b: u64, c: u64) -> Result<u64> {
     Ok(a & b & c)
 }
 
-/// Gives some of what it is given.
+/// Returns a part of its argument.
 #[tool]
 pub async fn join(all: Vec<u64>) -> Result<u64> {
     Ok(all.into_iter().fold(1, |a, b| a & b))
@@ -175,7 +175,7 @@ impl ByHand {
         outputs.pop().unwrap()
     }
 
-    /// The same with what a run does besides: calls in boxes, no more than 64 at once and the first of the graph first, panics that
+    /// The same with what a run does besides: calls in boxes, no more than 64 concurrently and the first of the graph first, panics that
     /// are caught, outputs that are dropped after their last reader, and a report of when each step started and ended.
     pub async fn run_guarded(&self) -> (Value, Vec<(Duration, Duration)>) {
         let begin = Instant::now();
@@ -241,7 +241,7 @@ impl ByHand {
     }
 }
 
-/// Calls a tool, and serialises what it gives.
+/// Calls a tool, and serializes its output.
 async fn call(step: usize, arguments: Arguments) -> (usize, Result<Value>) {
     let output = match arguments {
         Arguments::Zero(call) => call.call(&()).await,

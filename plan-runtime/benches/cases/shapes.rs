@@ -7,7 +7,7 @@ pub type Needs = Vec<Vec<usize>>;
 
 pub const SHAPES: [&str; 4] = ["chain", "fan", "grid", "dag"];
 
-/// A graph of about so many steps.
+/// A graph of about this number of steps.
 pub fn shape(name: &str, steps: usize) -> Needs {
     match name {
         "chain" => chain(steps),
@@ -65,7 +65,7 @@ pub fn dag(steps: usize) -> Needs {
     (0..steps).map(&mut step).collect()
 }
 
-/// The tool of a step with so many references, and its arguments.
+/// The tool of a step with this number of references, and its arguments.
 pub fn tool(needs: &[usize]) -> (&'static str, &'static [&'static str]) {
     match needs.len() {
         0 => ("zero", &[]),

@@ -2,17 +2,9 @@
 
 use super::finding::{Code, Findings, Note, Notes};
 
-/// What some editors write before text in UTF-8. It is not part of the text.
-const MARK: char = '\u{feff}';
-
-/// Where a document starts: after the mark of its encoding, if it has one.
-pub(super) fn start(text: &str) -> usize {
-    text.len() - text.strip_prefix(MARK).unwrap_or(text).len()
-}
-
 /// The text that bytes are in UTF-8, or where they are not.
 pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
-    // Every other encoding with a mark, or with a zero in its first sign of JSON, could be read as text of other signs.
+    // Every other encoding with a mark, or with a zero in its first character of JSON, could be read as text of other characters.
     if let Some(encoding) = encoding(bytes) {
         let message = format!("the document is in {encoding}, and JSON is in UTF-8");
         return Err(finding(bytes, 0, message, "save it as UTF-8"));
@@ -35,7 +27,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
     })
 }
 
-/// An encoding of text that is not UTF-8, by its mark or by the zeros of the sign that JSON begins with.
+/// An encoding of text that is not UTF-8, by its mark or by the zeros of the character that JSON begins with.
 fn encoding(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [1..=0xff, 0, 0, 0, ..] => Some("UTF-32 (little-endian)"),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// What is known of a tool by its name: what it does, and how its arguments and its output look.
 ///
-/// Schemas are [JSON Schemas](https://json-schema.org). A contract serializes to what a model is told about a tool:
+/// Schemas are [JSON Schemas](https://json-schema.org). A contract serializes to what a model needs to know about a tool:
 ///
 /// ```
 /// use plan_runtime::dynamic::Contract;

@@ -105,7 +105,7 @@ codes! {
     UnknownDialect = "unknown-dialect",
     /// The document mixes two dialects.
     MixedDialects = "mixed-dialects",
-    /// A part of the plan is of another kind than it has to be (a number where there should be text).
+    /// A part of the plan is of another kind than it must be (a number where there should be text).
     WrongKind = "wrong-kind",
     /// A part that every plan or step has is not there.
     MissingMember = "missing-member",
@@ -113,7 +113,7 @@ codes! {
     UnknownMember = "unknown-member",
     /// An object has a member twice.
     DuplicateMember = "duplicate-member",
-    /// A number that cannot be held exactly.
+    /// A number that cannot be represented exactly.
     InexactNumber = "inexact-number",
     /// The plan has no steps.
     NoSteps = "no-steps",

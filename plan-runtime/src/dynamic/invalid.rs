@@ -1,7 +1,7 @@
 //! Where a text is not JSON, and what was expected there.
 
 use super::finding::{Code, Note};
-use super::node::Source;
+use super::source::Source;
 use crate::resolve::describe::short;
 use std::fmt::Write;
 use std::ops::Range;
@@ -181,7 +181,7 @@ impl Scanner<'_> {
                 Some(b'\\') => self.escape()?,
                 Some(control @ ..0x20) => {
                     let message = format!(
-                        "`{}` cannot be in a string as it is",
+                        "`{}` must be escaped in a string",
                         char::from(control).escape_debug()
                     );
                     return Err(
@@ -280,7 +280,7 @@ impl Scanner<'_> {
     fn expected(&self, expected: &str) -> Invalid {
         if let (Some(comma), Some(b'}' | b']')) = (self.comma_before(), self.byte()) {
             let at = comma..comma + 1;
-            return Invalid::new(at, "nothing follows the comma").help("take the comma out");
+            return Invalid::new(at, "expected a value after the comma").help("remove the comma");
         }
         let rest = &self.text[self.at..];
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');

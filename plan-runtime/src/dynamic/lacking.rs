@@ -1,9 +1,9 @@
-//! Parts of a plan that have no form in what it was to be written in, or that somebody has to review first.
+//! Parts of a plan that the target cannot express, or that somebody has to review first.
 
 use crate::print::Line;
 use std::fmt;
 
-/// Why a plan is not written: all of its parts that have no form there, or all code in it that somebody has to review first.
+/// Why a plan is not written: the target cannot express some of its parts, or it contains code that somebody has to review first.
 ///
 /// ```
 /// use plan_runtime::Plan;
@@ -14,7 +14,7 @@ use std::fmt;
 /// ], "output": {"value": {"computed": {"written": "count + 1", "reads": [{"input": "count"}]}}}}"#)?;
 /// let lacking = Dialect::Blueprint.write(&plan).unwrap_err();
 /// assert_eq!(lacking.to_string(), "\
-/// a step blueprint (`${step[0]…}`) has no form for 3 parts of the plan:
+/// a step blueprint (`${step[0]…}`) cannot express 3 parts of the plan:
 /// - input `count`: a plan of this dialect has no inputs
 /// - step `a`: a deadline for all attempts together
 /// - the output: the computed value `count + 1`");
@@ -29,14 +29,14 @@ pub struct Lacking {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
-    /// This has no form for the parts.
+    /// This target cannot express the parts.
     NoForm(&'static str),
     /// The parts are code from outside the program.
     #[cfg(feature = "rust")]
     Foreign,
 }
 
-/// A part of a plan that has no form in what it was to be written in, or that somebody has to review before it is.
+/// A part of a plan that the target cannot express, or that somebody has to review first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
     /// Where it is: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
@@ -58,7 +58,7 @@ impl Lacking {
         Self { why, all }
     }
 
-    /// All parts that have no form, or all code to review, in the order of the plan; there is at least one.
+    /// All parts that cannot be expressed, or all code to review, in the order of the plan; there is at least one.
     pub fn all(&self) -> &[Lack] {
         &self.all
     }
@@ -68,9 +68,9 @@ impl fmt::Display for Lacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.all.len();
         match (self.why, count) {
-            (Why::NoForm(target), 1) => write!(f, "{target} has no form for a part of the plan:")?,
+            (Why::NoForm(target), 1) => write!(f, "{target} cannot express a part of the plan:")?,
             (Why::NoForm(target), _) => {
-                write!(f, "{target} has no form for {count} parts of the plan:")?;
+                write!(f, "{target} cannot express {count} parts of the plan:")?;
             }
             #[cfg(feature = "rust")]
             (Why::Foreign, 1) => f.write_str("the plan contains code from outside the program:")?,

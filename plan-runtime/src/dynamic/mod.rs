@@ -51,7 +51,7 @@
 //!
 //! # What is checked before anything runs
 //!
-//! All that is wrong is found in one go, and each mistake is one finding. [`Code`] lists the kinds, with what each is for.
+//! All mistakes are found in one pass, and each is one finding. [`Code`] lists the kinds, with what each is for.
 //!
 //! | known | checked |
 //! |---|---|
@@ -71,7 +71,6 @@
 
 mod bytes;
 mod contract;
-mod cycle;
 mod dialects;
 mod finding;
 mod fit;
@@ -86,6 +85,7 @@ mod runnable;
 #[cfg(feature = "rust")]
 mod rust;
 mod schema;
+mod source;
 mod spans;
 mod text;
 mod toolbox;

@@ -1,27 +1,14 @@
 //! JSON text, opened one level at a time. A node is a slice of the text, so it knows its place.
 
 use super::invalid::Invalid;
+pub(super) use super::source::{Source, Text};
 pub(super) use crate::plan::json::Kind;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::ops::Range;
 
 /// A JSON value that is known to be well-formed, but for the surrogates in its strings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node<'a>(&'a str);
-
-/// A string with the slice that it is written as, its quotes included.
-#[derive(Clone, Debug)]
-pub(super) struct Text<'a> {
-    pub(super) value: Cow<'a, str>,
-    pub(super) raw: &'a str,
-    /// Where in `raw` some of the value is, if there are escapes in it. See [`Text::marks`].
-    marks: OnceCell<Vec<(u32, u32)>>,
-}
-
-/// How many bytes of a value lie between two marks.
-const MARK: usize = 256;
 
 impl<'a> Node<'a> {
     /// The value that a text is.
@@ -76,11 +63,7 @@ impl<'a> Node<'a> {
             }
             _ => Cow::Owned(serde_json::from_str(self.0)?),
         };
-        Ok(Text {
-            value,
-            raw: self.0,
-            marks: OnceCell::new(),
-        })
+        Ok(Text::new(value, self.0))
     }
 
     /// The value as serde reads it.
@@ -164,139 +147,6 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
             Some(_) => at += 1,
             None => return bytes.len(),
         }
-    }
-}
-
-impl Text<'_> {
-    /// Where a part of the value, given by its bytes, is in [`Text::raw`].
-    pub(super) fn in_raw(&self, part: &Range<usize>) -> Range<usize> {
-        if matches!(self.value, Cow::Borrowed(_)) {
-            return part.start + 1..part.end + 1;
-        }
-        let start = self.raw_at(part.start);
-        start..self.raw_at(part.end).max(start)
-    }
-
-    /// Where a byte of the value is in [`Text::raw`].
-    fn raw_at(&self, place: usize) -> usize {
-        let marks = self.marks.get_or_init(|| self.marks());
-        let after = marks.partition_point(|(decoded, _)| *decoded as usize <= place);
-        let (mut decoded, mut at) = match after.checked_sub(1).and_then(|at| marks.get(at)) {
-            Some((decoded, at)) => (*decoded as usize, *at as usize),
-            None => (0, 1),
-        };
-        let last = self.raw.len().saturating_sub(1);
-        while at < last && decoded < place {
-            let (written, length) = self.sign(at);
-            at += written;
-            decoded += length;
-        }
-        at.min(last)
-    }
-
-    /// A place of the value every now and then, with where it is in [`Text::raw`]: there may be many questions for long strings.
-    fn marks(&self) -> Vec<(u32, u32)> {
-        let mut marks = Vec::with_capacity(self.value.len() / MARK);
-        let (mut at, mut decoded, mut next) = (1, 0, MARK);
-        while at < self.raw.len() {
-            if decoded >= next {
-                next = decoded + MARK;
-                // A document is shorter than 4 GiB.
-                marks.extend(u32::try_from(decoded).ok().zip(u32::try_from(at).ok()));
-            }
-            let (written, length) = self.sign(at);
-            at += written;
-            decoded += length;
-        }
-        marks
-    }
-
-    /// How long the sign is that is written here, and in UTF-8.
-    fn sign(&self, at: usize) -> (usize, usize) {
-        let bytes = self.raw.as_bytes();
-        match (bytes[at], bytes.get(at + 1)) {
-            (b'\\', Some(b'u')) => unit(self.raw, at),
-            (b'\\', _) => (2, 1),
-            (first, _) => {
-                let length = utf8_length(first);
-                (length, length)
-            }
-        }
-    }
-}
-
-/// How long `\u….` is as written, with the other half of its pair, and in UTF-8.
-fn unit(raw: &str, at: usize) -> (usize, usize) {
-    let code = raw
-        .get(at + 2..at + 6)
-        .and_then(|hex| u32::from_str_radix(hex, 16).ok())
-        .unwrap_or_default();
-    match code {
-        0xD800..0xDC00 => (12, 4),
-        _ => (6, char::from_u32(code).map_or(3, char::len_utf8)),
-    }
-}
-
-fn utf8_length(first: u8) -> usize {
-    match first {
-        ..0x80 => 1,
-        0x80..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0.. => 4,
-    }
-}
-
-/// A text that nodes are slices of: the document, or JSON in one of its strings.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a> {
-    text: &'a str,
-    outer: Option<(&'a Text<'a>, &'a Source<'a>)>,
-}
-
-impl<'a> Source<'a> {
-    pub(super) fn document(text: &'a str) -> Self {
-        Self { text, outer: None }
-    }
-
-    /// The value of a string of this text, as a text of its own.
-    pub(super) fn inside(&'a self, string: &'a Text<'a>) -> Source<'a> {
-        Source {
-            text: &string.value,
-            outer: Some((string, self)),
-        }
-    }
-
-    pub(super) fn text(&self) -> &'a str {
-        self.text
-    }
-
-    /// The document.
-    pub(super) fn whole(&self) -> &'a str {
-        match self.outer {
-            None => self.text,
-            Some((_, source)) => source.whole(),
-        }
-    }
-
-    /// Where a slice of this text is in the document.
-    pub(super) fn place(&self, slice: &str) -> Range<usize> {
-        let start = (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        self.range(start..start + slice.len())
-    }
-
-    /// Where a range of this text is in the document.
-    pub(super) fn range(&self, range: Range<usize>) -> Range<usize> {
-        match self.outer {
-            None => range,
-            Some((string, source)) => source.place_in(string, &range),
-        }
-    }
-
-    /// Where a part of a string's value is in the document.
-    pub(super) fn place_in(&self, string: &Text<'_>, part: &Range<usize>) -> Range<usize> {
-        let start = (string.raw.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        let raw = string.in_raw(part);
-        self.range(start + raw.start..start + raw.end)
     }
 }
 

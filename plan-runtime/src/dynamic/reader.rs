@@ -1,11 +1,11 @@
 //! Reads documents: recognizes the dialect, reads the plan, checks it.
 
 use super::dialects;
-use super::dialects::reading::Draft;
+use super::dialects::reading::{Draft, cycle};
 use super::finding::{Code, Findings, Note, Notes};
 use super::node::{Node, Source};
 use super::spans::Spans;
-use super::{Contracts, Dialect, Limits, Profile, bytes, cycle, fit};
+use super::{Contracts, Dialect, Limits, Profile, bytes, fit, source};
 use crate::Plan;
 
 /// Reads plans that come as JSON.
@@ -249,7 +249,7 @@ impl Reader<'_> {
 
     fn type_inputs(&self, plan: &mut Plan, types: Vec<(usize, String)>) {
         for (input, type_name) in types {
-            if let Some(input) = plan.inputs.to_mut().get_mut(input) {
+            if let Some(input) = plan.inputs.get_mut(input) {
                 input.type_name = match self.profile {
                     Profile::Compat => format!("Option<{type_name}>"),
                     Profile::Strict => type_name,
@@ -311,7 +311,7 @@ impl<'t> Document<'t> {
         self.profile
     }
 
-    /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs stay as they are.
+    /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs do not change.
     pub fn check(&self, tools: &Contracts) -> Findings {
         let mut notes = Notes::default();
         fit::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);
@@ -327,7 +327,7 @@ impl<'t> Document<'t> {
 /// The JSON in a Markdown fence, where a text is not JSON from its start and has one fence.
 fn without_fence(text: &str) -> &str {
     const FENCE: &str = "```";
-    let bare = &text[bytes::start(text)..];
+    let bare = &text[source::start(text)..];
     if bare.trim_start().starts_with(['{', '[']) {
         return bare;
     }

@@ -1,7 +1,7 @@
 //! Findings with the places in the document underlined.
 
-use super::bytes;
 use super::finding::{Finding, Findings, Label, Severity, boundary};
+use super::source;
 use crate::print::{Line, Safe, Told};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt::Write;
@@ -116,7 +116,7 @@ impl Window {
         let mut moved = false;
         let mut start = match text[..first].rfind('\n') {
             Some(end) => end + 1,
-            None => bytes::start(text).min(first),
+            None => source::start(text).min(first),
         };
         let mut end = text[last..].find('\n').map_or(text.len(), |at| last + at);
         if text[last..end].ends_with('\r') && end < text.len() {

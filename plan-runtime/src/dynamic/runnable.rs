@@ -2,8 +2,9 @@
 
 use super::Contracts;
 use crate::plan::{BodyPart, Part, Plan, Step, Template};
-use crate::resolve::describe::{self, short, similar};
+use crate::resolve::describe::{self, short};
 use crate::resolve::{Held, encode};
+use plan_graph::similar;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -50,12 +51,12 @@ fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<He
         Value::Null => Map::new(),
         other => {
             let other = describe::value(&other);
-            mistakes.push(format!("the inputs are {other}, and not an object"));
+            mistakes.push(format!("the inputs are {other}, not an object"));
             return Vec::new();
         }
     };
     let mut inputs = Vec::with_capacity(plan.inputs.len());
-    for input in plan.inputs.iter() {
+    for input in &plan.inputs {
         match given.remove(&*input.name) {
             Some(value) => inputs.push(Held::json(value)),
             None if is_option(&input.type_name) => inputs.push(Held::json(Value::Null)),
@@ -83,7 +84,7 @@ fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
 /// Each tool that the plan calls and the toolbox lacks, with the steps that call it.
 fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
     let mut lacking: Vec<(&str, Vec<&str>)> = Vec::new();
-    for step in plan.steps.iter() {
+    for step in &plan.steps {
         step.body.visit(&mut |part| {
             let BodyPart::Action(action) = part else {
                 return;
@@ -130,7 +131,7 @@ fn callers(steps: &[&str]) -> String {
 
 /// What only `plan!` can give code to, in a plan that was read from JSON.
 fn code(plan: &Plan, mistakes: &mut Vec<String>) {
-    const NO_CODE: &str = "the plan was read from JSON, so there is no code that computes";
+    const NO_CODE: &str = "the plan was read from JSON, so there is no code to compute";
     let mut find = |step: Option<&Step>, template: &Template| {
         let place = || {
             step.map_or("the output".to_owned(), |step| {
@@ -143,7 +144,7 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
                 mistakes.push(format!("{}: {NO_CODE} `{written}`", place()));
             }
             Template::Text(parts) => {
-                for part in parts.iter() {
+                for part in parts {
                     if let Part::Value {
                         spec, show: None, ..
                     } = part
@@ -157,7 +158,7 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
             _ => {}
         });
     };
-    for step in plan.steps.iter() {
+    for step in &plan.steps {
         step.templates(&mut |_, template| find(Some(step), template));
     }
     find(None, &plan.output.value);
@@ -172,7 +173,8 @@ pub(super) fn has_code(template: &Template) -> bool {
             // The most frequent one, without a call.
             matches!(entry.value, Template::Reference(_)) || has_code(&entry.value)
         }),
-        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().all(has_code),
+        Template::List(parts) => parts.iter().all(has_code),
+        Template::Tagged(_, content) => content.as_deref().is_none_or(has_code),
         Template::Text(parts) => parts.iter().all(|part| match part {
             Part::Literal(_) => true,
             Part::Value { value, spec, show } => {

@@ -125,7 +125,7 @@ impl Templates {
         self.get(at).is_some_and(|template| template.size == 0)
     }
 
-    /// The place after a template and all that is in it: that of its neighbour.
+    /// The place after a template and all that is in it: that of its neighbor.
     pub(super) fn after(&self, at: usize) -> usize {
         let size = self.get(at).map_or(1, |template| template.size.max(1));
         at + size as usize

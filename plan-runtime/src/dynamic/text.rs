@@ -18,7 +18,7 @@ use serde_json::Value;
 /// assert_eq!(json_or_text("It is sunny.")?, "It is sunny.");
 ///
 /// let error = json_or_text(r#"{"id": 18446744073709551616}"#).unwrap_err();
-/// assert_eq!(error.to_string(), "the number `18446744073709551616` cannot be held exactly");
+/// assert_eq!(error.to_string(), "the number `18446744073709551616` cannot be represented exactly");
 /// # Ok::<(), plan_runtime::Error>(())
 /// ```
 ///
@@ -31,7 +31,10 @@ pub fn json_or_text(text: &str) -> Result<Value> {
         return Ok(Value::String(text.to_owned()));
     }
     if let Some(number) = numbers(text).find(|number| !is_exact(number)) {
-        let message = format!("the number `{}` cannot be held exactly", short(number));
+        let message = format!(
+            "the number `{}` cannot be represented exactly",
+            short(number)
+        );
         return Err(Error::permanent(message));
     }
     serde_json::from_str(text).map_err(Error::permanent)
@@ -185,7 +188,7 @@ mod tests {
                 assert!(error.is_permanent());
                 assert_eq!(
                     error.to_string(),
-                    format!("the number `{number}` cannot be held exactly")
+                    format!("the number `{number}` cannot be represented exactly")
                 );
             }
         }

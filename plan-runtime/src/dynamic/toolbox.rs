@@ -185,7 +185,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// use plan_runtime::dynamic::{Contract, Toolbox};
     /// use serde_json::json;
     ///
-    /// let echo = Contract::new("echo").description("Gives back what it is given.").read_only();
+    /// let echo = Contract::new("echo").description("Returns its argument.").read_only();
     /// let toolbox = Toolbox::<()>::new().with_fn(echo, |arguments| async move { Ok(arguments) });
     /// assert!(toolbox.contains("echo"));
     /// ```
@@ -237,7 +237,7 @@ impl<App: ?Sized> Toolbox<App> {
         let name = &contract.name;
         assert!(
             !self.contains(name),
-            "the toolbox has a tool `{name}` already; another needs another name"
+            "the toolbox already has a tool `{name}`: give the other tool another name"
         );
         self.contracts.insert(contract);
         self.tools.push(tool);
@@ -388,7 +388,7 @@ impl<'a, App: ?Sized> Found<'a, App> {
             };
             by_site.push(tool);
         };
-        for step in plan.steps.iter() {
+        for step in &plan.steps {
             step.body.visit(&mut |part| {
                 lacks.code |= !has_code(part.template());
                 if let BodyPart::Action(action) = part {

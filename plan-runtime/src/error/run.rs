@@ -108,7 +108,7 @@ impl fmt::Display for StepError {
                 )
             }
             Self::Fallback(error) => write!(f, "its fallback: {error}"),
-            Self::Unknown => f.write_str("there is nothing here that runs this step"),
+            Self::Unknown => f.write_str("the program has no code that runs this step"),
         }
     }
 }

@@ -1,3 +1,5 @@
+// The tools of the mailbox that the guide's examples use.
+
 use plan_runtime::{Error, Result, Shape, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

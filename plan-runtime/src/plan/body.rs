@@ -1,42 +1,27 @@
 //! What a step does: calls, conditions, loops.
 
-use super::{Shared, Step, Template, ToolInfo};
+use super::{Step, Template, ToolInfo};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
 ///
 /// ```
-/// use plan_runtime::plan::{Action, Body, For, Number, Reference, Source, Template};
-/// use std::borrow::Cow::Borrowed;
+/// use plan_runtime::plan::{Action, Body, Computed, For, Source};
 ///
-/// // for id in ids { id }
-/// static EACH: Body = Body::For(Borrowed(&[For {
-///     pattern: Borrowed("id"),
-///     list: Template::Reference(Reference {
-///         source: Source::Input(0),
-///         path: Borrowed(&[]),
-///         written: Borrowed("ids"),
-///     }),
-///     body: Body::Action(Action {
-///         site: 0,
-///         tool: None,
-///         args: Template::Reference(Reference {
-///             source: Source::Local(0),
-///             path: Borrowed(&[]),
-///             written: Borrowed("id"),
-///         }),
-///     }),
-/// }]));
-/// assert_eq!(EACH.actions().len(), 1);
+/// // for id in [1, 2] { id + 1 }
+/// let next = Computed::new("id + 1", [Source::Local(0)]);
+/// let body = Body::from(For::new("id", vec![1.into(), 2.into()], Action::value(next)));
+/// assert_eq!(body.actions().len(), 1);
 /// ```
 #[derive(Clone, Debug)]
 pub enum Body {
     /// A tool is called, or a value is computed.
     Action(Action),
-    /// The first branch whose conditions hold. Where there is none, the output is null.
-    If(Cow<'static, [Branch]>),
-    /// A body for each element of a list; the output is the list of theirs. There is exactly one `For`.
-    For(Cow<'static, [For]>),
+    /// The first branch whose conditions hold. If there is none, the output is null.
+    If(Vec<Branch>),
+    /// A body for each element of a list; the output is the list of theirs.
+    For(Box<For>),
 }
 
 /// A tool that is called, or a value that is computed.
@@ -47,7 +32,7 @@ pub struct Action {
     /// A run starts the action by this number. Plan JSON does not contain it.
     pub site: usize,
     /// The tool that is called; `None` where a value is computed.
-    pub tool: Option<Shared<ToolInfo>>,
+    pub tool: Option<Arc<ToolInfo>>,
     /// The tool's arguments, or the computed value.
     pub args: Template,
 }
@@ -125,18 +110,16 @@ impl Body {
         match self {
             Self::Action(action) => f(Part::Action(action)),
             Self::If(branches) => {
-                for branch in branches.iter() {
+                for branch in branches {
                     for condition in &branch.conditions {
                         f(Part::Condition(condition.template()));
                     }
                     branch.body.visit(f);
                 }
             }
-            Self::For(rounds) => {
-                for each in rounds.iter() {
-                    f(Part::List(&each.list));
-                    each.body.visit(f);
-                }
+            Self::For(each) => {
+                f(Part::List(&each.list));
+                each.body.visit(f);
             }
         }
     }

@@ -37,7 +37,7 @@ impl Display for Plan {
             }
             write_beside(f, &input.description)?;
         }
-        for step in self.steps.iter() {
+        for step in &self.steps {
             f.write_char('\n')?;
             step::write_step(f, step, Some(self))?;
         }
@@ -123,7 +123,7 @@ impl Display for Template {
                     f.write_str(" }")
                 }
             },
-            Self::Tagged(tag, content) => match (tag, content.first()) {
+            Self::Tagged(tag, content) => match (tag, content.as_deref()) {
                 (Tag::None, Some(content)) => write!(f, "{content}"),
                 (Tag::None, None) => f.write_str("null"),
                 (Tag::Variant(_, name), None) => Name(name).fmt(f),

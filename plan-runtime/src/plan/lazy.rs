@@ -3,7 +3,7 @@
 use super::Plan;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// The plan of a `plan!`, which is part of the program: what `Name::PLAN` refers to.
 ///
@@ -27,14 +27,32 @@ use std::sync::LazyLock;
 /// other.description = "Greets somebody.".into();
 /// assert_ne!(*GREET, other);
 /// ```
-pub struct LazyPlan(LazyLock<Plan>);
+pub struct LazyPlan {
+    make: fn() -> Plan,
+    // A trait object, since each crate that has a plan would otherwise prove that all of a `Plan` is `Sync`, and compute its layout.
+    plan: OnceLock<Box<dyn Made>>,
+}
+
+/// A plan that was made.
+trait Made: Send + Sync {
+    fn plan(&self) -> &Plan;
+}
+
+impl Made for Plan {
+    fn plan(&self) -> &Plan {
+        self
+    }
+}
 
 impl LazyPlan {
     /// A plan that is made when it is first used. Not for users: `plan!` makes them.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(make: fn() -> Plan) -> Self {
-        Self(LazyLock::new(make))
+        Self {
+            make,
+            plan: OnceLock::new(),
+        }
     }
 
     /// A plan of its own, to be changed.
@@ -52,7 +70,7 @@ impl Deref for LazyPlan {
     type Target = Plan;
 
     fn deref(&self) -> &Plan {
-        &self.0
+        self.plan.get_or_init(|| Box::new((self.make)())).plan()
     }
 }
 

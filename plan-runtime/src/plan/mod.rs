@@ -49,13 +49,13 @@ mod display;
 mod graph;
 pub(crate) mod json;
 mod lazy;
+mod new;
 mod pattern;
 mod picture;
 #[cfg(feature = "dynamic")]
 mod plain;
 mod policy;
 mod reference;
-mod shared;
 mod template;
 mod uses;
 mod written;
@@ -69,7 +69,6 @@ pub(crate) use picture::path;
 pub use picture::{Direction, Dot, Mermaid};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Source};
-pub use shared::Shared;
 pub use template::{Code, Computed, Entry, Key, Number, Part, Tag, Template};
 
 pub(crate) use crate::print::is_word;
@@ -83,6 +82,7 @@ pub(crate) use uses::push_key;
 pub(crate) use written::{agrees, path_agrees, written};
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A plan: named inputs, steps that call tools, and an output.
 ///
@@ -96,7 +96,7 @@ use std::borrow::Cow;
 /// | an object | `{"object": {"name": template}}` |
 /// | an object into which others are flattened | `{"merge": [template]}` |
 /// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
-/// | a projection, or a reference through what may be absent | the same with `"path"` in place of `"pointer"` |
+/// | a projection, or a reference through a value that may be absent | the same with `"path"` in place of `"pointer"` |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
@@ -136,9 +136,9 @@ pub struct Plan {
     /// What the plan does, from its doc comment; empty where nothing was said.
     pub description: Cow<'static, str>,
     /// What the plan is given.
-    pub inputs: Cow<'static, [Input]>,
+    pub inputs: Vec<Input>,
     /// The steps, in the order in which they were written.
-    pub steps: Cow<'static, [Step]>,
+    pub steps: Vec<Step>,
     /// What the plan returns.
     pub output: Output,
 }
@@ -175,11 +175,11 @@ pub struct Step {
     /// What the step does.
     pub body: Body,
     /// The steps, by their place in [`Plan::steps`], that must end first though nothing of theirs is used, in ascending order.
-    pub after: Cow<'static, [usize]>,
+    pub after: Vec<usize>,
     /// All steps, by their place in [`Plan::steps`], that must end first: those that the body and the fallback refer to and `after`, in ascending order.
-    pub needs: Cow<'static, [usize]>,
-    /// What is done about failures and time.
-    pub policy: Shared<Policy>,
+    pub needs: Vec<usize>,
+    /// What is done about failures and time. Steps that say nothing about it share one.
+    pub policy: Arc<Policy>,
 }
 
 /// What a plan says of the tool that a step calls, for people and for whoever looks the tool up by its name.

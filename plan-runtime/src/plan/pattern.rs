@@ -198,7 +198,7 @@ fn is_identifier(token: &str) -> bool {
         && !OTHERS.contains(&token)
 }
 
-/// Without the sign that makes a name of a keyword.
+/// Without the `r#` of a raw identifier.
 fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
@@ -226,7 +226,7 @@ fn words(tokens: &[&str], has_strings: bool) -> Vec<Box<str>> {
     words
 }
 
-/// Names, literals, `::`, and other signs of their own.
+/// Names, literals, `::`, and other punctuation.
 fn tokens(mut text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     loop {
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn names_of_patterns() {
         let computed = Template::Computed(Computed {
-            reads: vec![].into(),
+            reads: Vec::new(),
             written: "x".into(),
             compute: None,
         });

@@ -1,6 +1,7 @@
 //! What a step does about failures and time.
 
 use super::Template;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// What a step does about failures and time. Those of an element of a `for` are each that element's own.
@@ -9,13 +10,13 @@ use std::time::Duration;
 /// use plan_runtime::plan::Policy;
 /// use std::time::Duration;
 ///
-/// static PATIENT: Policy = Policy {
+/// let patient = Policy {
 ///     attempts: 5,
 ///     timeout: Some(Duration::from_secs(10)),
 ///     ..Policy::DEFAULT
 /// };
-/// assert!(PATIENT.jitter);
-/// assert!(!PATIENT.is_default());
+/// assert!(patient.jitter);
+/// assert!(!patient.is_default());
 /// ```
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -69,6 +70,12 @@ impl Policy {
         fallback: None,
         concurrency: None,
     };
+
+    /// [`Policy::DEFAULT`] as all steps have it that say nothing about failures and time.
+    pub(crate) fn shared() -> Arc<Self> {
+        static SHARED: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);
+        Arc::clone(&SHARED)
+    }
 
     /// Whether nothing differs from [`Policy::DEFAULT`].
     pub fn is_default(&self) -> bool {

@@ -36,16 +36,16 @@ pub enum Template {
     /// A string.
     String(Cow<'static, str>),
     /// An array.
-    List(Cow<'static, [Template]>),
+    List(Vec<Template>),
     /// An object: a struct literal or a `json!` object.
-    Object(Cow<'static, [Entry]>),
-    /// A value of a nested type, which is marked with its variant if the type is an enum. The content is one template,
-    /// or none for a unit variant. In plan JSON it is the object or the string that serde writes for such a variant.
-    Tagged(Tag, Cow<'static, [Template]>),
+    Object(Vec<Entry>),
+    /// A value of a nested type, which is marked with its variant if the type is an enum. A unit
+    /// variant has no content. In plan JSON it is the object or the string that serde writes for such a variant.
+    Tagged(Tag, Option<Box<Template>>),
     /// A value out of an output or an input.
     Reference(Reference),
     /// A string with values in it: `format!`.
-    Text(Cow<'static, [Part]>),
+    Text(Vec<Part>),
     /// A Rust expression over outputs and inputs.
     Computed(Computed),
 }
@@ -111,7 +111,7 @@ pub enum Part {
 #[derive(Clone, Debug)]
 pub struct Computed {
     /// What the expression mentions, in ascending order.
-    pub reads: Cow<'static, [Source]>,
+    pub reads: Vec<Source>,
     /// The expression as its author wrote it.
     pub written: Cow<'static, str>,
     /// The expression; `None` in a plan that was read from JSON.

@@ -109,9 +109,9 @@ impl Template {
         match self {
             Self::List(items) => items.iter().for_each(|item| item.each(f)),
             Self::Object(entries) => entries.iter().for_each(|entry| entry.value.each(f)),
-            Self::Tagged(_, content) => content.iter().for_each(|inner| inner.each(f)),
+            Self::Tagged(_, content) => content.iter().for_each(|content| content.each(f)),
             Self::Text(parts) => {
-                for part in parts.iter() {
+                for part in parts {
                     if let Part::Value { value, .. } = part {
                         value.each(f);
                     }
@@ -139,7 +139,7 @@ impl Template {
                 }
             }
             Self::Object(entries) => {
-                for entry in entries.iter() {
+                for entry in entries {
                     if let Key::Name(name) = &entry.key {
                         push_key(place, name);
                     }
@@ -147,9 +147,9 @@ impl Template {
                     place.truncate(length);
                 }
             }
-            Self::Tagged(_, content) => content.iter().for_each(|inner| inner.visit(place, f)),
+            Self::Tagged(_, content) => content.iter().for_each(|content| content.visit(place, f)),
             Self::Text(parts) => {
-                for part in parts.iter() {
+                for part in parts {
                     if let Part::Value { value, .. } = part {
                         value.visit(place, f);
                     }

@@ -123,7 +123,7 @@ pub(crate) fn literal(text: &str) -> Option<usize> {
                 '\'' if kind != "c" => {
                     let before = rest.as_str().len();
                     skip_character(&mut rest);
-                    // It is the sign of a lifetime.
+                    // It is the apostrophe of a lifetime.
                     if rest.as_str().len() == before {
                         return None;
                     }

@@ -1,3 +1,5 @@
+//! Names, lines and quoted strings in printed text.
+
 use super::{Cut, Line, Lines, Name, Quoted, Told, is_seen, visible, width};
 use regex_syntax::hir::{Class, HirKind};
 

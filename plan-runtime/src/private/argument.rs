@@ -66,7 +66,7 @@ pub struct Toward<K, T, To>(PhantomData<(K, T, To)>);
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
-    note = "three ways out: give it to an argument that is an `Option<{T}>`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or say what stands in for it when it is absent in a computed value, such as `reference.clone().unwrap_or_default()`"
+    note = "there are three ways to fix this: pass it to an argument that is an `Option<{T}>`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait NotAbsent<K, T, N>: Sized {
     /// The kind of value.
@@ -146,10 +146,7 @@ impl<T> Fits<Opt, Option<T>, Same> for Option<T> {}
 impl<T> Fits<Opt, Option<T>, AsJson> for Value {}
 
 /// A place that takes a text literal.
-#[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found a text",
-    label = "this is a text"
-)]
+#[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
 pub trait FromText: Sized {
     /// `"…"`
     #[must_use]
@@ -328,7 +325,7 @@ impl<const N: usize, C: List<N>> List<N> for Option<C> {
 #[diagnostic::on_unimplemented(
     message = "this value may be absent: it is an `Option<{Self}>`, and `format!` needs it to be there",
     label = "this may be absent",
-    note = "three ways out: `?` in a reference that goes into an argument that is an `Option`; an `else` or a `#[fallback(…)]` for a step that may be skipped or fail; or a computed value that says what stands in for it, such as `reference.clone().unwrap_or_default()`"
+    note = "there are three ways to fix this: use `?` in a reference for an argument that is an `Option`; give a step that may be skipped or fail an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait Shown<K>: Sized {
     /// The type itself.

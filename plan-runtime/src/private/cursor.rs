@@ -61,7 +61,7 @@ impl<P: Presence, W: Around> Around for Every<P, W> {
     type Whole<T, Q: Presence> = W::Whole<Vec<Q::Element<T>>, P>;
 }
 
-/// A place of a type that is said, or that rustc infers.
+/// A place of a type that is written, or that rustc infers.
 #[must_use]
 pub const fn root<T>() -> Way<T> {
     Way(PhantomData)
@@ -254,7 +254,7 @@ pub(super) fn unreachable() -> ! {
 
 /// A type with fields, in a reference or a literal.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how it looks in JSON",
+    message = "`{Self}` does not implement `Shape`",
     label = "this needs the JSON names of the fields of `{Self}`",
     note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`"
 )]
@@ -283,8 +283,8 @@ impl<T: Shape> Shaped for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "a step calls a tool",
-    note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` makes of an `async fn`: of `fetch_emails` it makes `FetchEmails`",
-    note = "if this is a value and no call, say its type: `step name: Type = …;`"
+    note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` generates from an `async fn`: from `fetch_emails` it generates `FetchEmails`",
+    note = "if this is a value, not a call, give the step a type: `step name: Type = …;`"
 )]
 pub trait IsTool {
     /// The type itself.
@@ -301,9 +301,9 @@ impl<T: Tool> IsTool for T {
 
 /// A type of values that `?` can follow.
 #[diagnostic::on_unimplemented(
-    message = "`?` stands behind a value that may be absent, and `{Self}` is always there",
+    message = "`?` is only for a value that may be absent, but `{Self}` is always present",
     label = "this is not an `Option`",
-    note = "leave the `?` out; it is for an `Option`, for `.get(…)`, and for values of type `serde_json::Value`"
+    note = "remove the `?`; it is for an `Option`, for `.get(…)`, and for values of type `serde_json::Value`"
 )]
 pub trait OrAbsent: Sized {
     /// The type of the value if it is not absent.
@@ -360,9 +360,9 @@ impl OrAbsent for Value {
 
 /// A type of lists, which `[..]` can follow.
 #[diagnostic::on_unimplemented(
-    message = "`[..]` takes every element of a list, and `{Self}` is no list",
+    message = "`[..]` takes every element of a list, but `{Self}` is not a list",
     label = "this is not a list",
-    note = "lists are `Vec`, arrays, sets and what else serde writes as a JSON array, and values of type `serde_json::Value`"
+    note = "lists are `Vec`, arrays, sets, other types that serde writes as a JSON array, and values of type `serde_json::Value`"
 )]
 pub trait Elements: Sized {
     /// An element.

@@ -28,11 +28,12 @@
 use super::segment;
 use crate::plan::{
     Absent, Action, Body, Branch, Code, Computed, Condition, Entry, For, Input, Key, Number,
-    Optional, Output, Part, Plan, Policy, Reference, Segment, Shared, Source, Step, Template,
-    ToolInfo,
+    Optional, Output, Part, Plan, Policy, Reference, Segment, Source, Step, Template, ToolInfo,
 };
 use crate::shape::TypeShape;
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What only the compiler knows of a part of a plan.
@@ -57,6 +58,7 @@ pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
         rest: text,
         constants: table.concat(),
         actions: 0,
+        tools: HashMap::new(),
         depth: 0,
     };
     let plan = decoder.plan();
@@ -75,6 +77,7 @@ struct Decoder {
     constants: Vec<Constant>,
     /// How many actions there were so far, which are numbered.
     actions: usize,
+    tools: HashMap<*const ToolInfo, Arc<ToolInfo>>,
     depth: usize,
 }
 
@@ -118,13 +121,13 @@ impl Decoder {
         Cow::Borrowed(self.str())
     }
 
-    fn list<T: Clone>(&mut self, mut element: impl FnMut(&mut Self) -> T) -> Cow<'static, [T]> {
+    fn list<T>(&mut self, mut element: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let count = self.number();
         let mut list = Vec::with_capacity(count);
         for _ in 0..count {
             list.push(element(self));
         }
-        Cow::Owned(list)
+        list
     }
 
     fn constant(&mut self) -> Constant {
@@ -182,24 +185,27 @@ impl Decoder {
     fn body(&mut self) -> Body {
         self.deeper(|it| match it.tag() {
             b'T' => match it.constant() {
-                Constant::Tool(tool, _) => it.action(Some(Shared::Static(tool))),
+                Constant::Tool(tool, _) => {
+                    let tool = it.tool(tool);
+                    it.action(Some(tool))
+                }
                 _ => it.bug(),
             },
             b'V' => it.action(None),
             b'I' => Body::If(it.list(|it| Branch {
-                conditions: it.list(Self::condition).into_owned(),
+                conditions: it.list(Self::condition),
                 body: it.body(),
             })),
-            b'F' => Body::For(Cow::Owned(vec![For {
+            b'F' => Body::For(Box::new(For {
                 pattern: it.text(),
                 list: it.template(),
                 body: it.body(),
-            }])),
+            })),
             _ => it.bug(),
         })
     }
 
-    fn action(&mut self, tool: Option<Shared<ToolInfo>>) -> Body {
+    fn action(&mut self, tool: Option<Arc<ToolInfo>>) -> Body {
         let site = self.actions;
         self.actions += 1;
         Body::Action(Action {
@@ -207,6 +213,12 @@ impl Decoder {
             tool,
             args: self.template(),
         })
+    }
+
+    /// Steps that call the same tool share what the plan says of it.
+    fn tool(&mut self, tool: &'static ToolInfo) -> Arc<ToolInfo> {
+        let shared = self.tools.entry(tool);
+        Arc::clone(shared.or_insert_with(|| Arc::new(tool.clone())))
     }
 
     fn condition(&mut self) -> Condition {
@@ -220,10 +232,10 @@ impl Decoder {
         }
     }
 
-    fn policy(&mut self) -> Shared<Policy> {
+    fn policy(&mut self) -> Arc<Policy> {
         if let Some(rest) = self.rest.strip_prefix(';') {
             self.rest = rest;
-            return Shared::default();
+            return Policy::shared();
         }
         let mut policy = Policy::DEFAULT;
         loop {
@@ -274,7 +286,7 @@ impl Decoder {
             }
             b'v' => {
                 let tag = segment::tag(it.shape(), it.str());
-                Template::Tagged(tag, Cow::Owned(vec![it.template()]))
+                Template::Tagged(tag, Some(Box::new(it.template())))
             }
             b'r' => Template::Reference(it.reference()),
             b'x' => Template::Text(it.list(Self::part)),

@@ -100,7 +100,7 @@ pub fn optional<T>(_: T) -> Option<T> {
     unreachable()
 }
 
-/// The elements that a loop goes through.
+/// The elements that a loop iterates over.
 pub struct Elements<T>(PhantomData<T>);
 
 /// The elements of a list, out of which nothing is taken.

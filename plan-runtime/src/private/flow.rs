@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "this list may be absent: it is an `Option<{Self}>`, and `for` needs it to be there",
     label = "this may be absent",
-    note = "three ways out: `?` in a reference that goes into an argument that is an `Option`; an `else` or a `#[fallback(…)]` for a step that may be skipped or fail; or a computed value that says what stands in for it, such as `reference.clone().unwrap_or_default()`"
+    note = "there are three ways to fix this: use `?` in a reference for an argument that is an `Option`; give a step that may be skipped or fail an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait Listed<K>: Sized {
     /// The list itself.
@@ -40,7 +40,7 @@ impl Listed<Untyped> for Value {
 
 /// What a `for` can go through.
 #[diagnostic::on_unimplemented(
-    message = "`for` goes through a list, and `{Self}` is none",
+    message = "`for` iterates over a list, but `{Self}` is not a list",
     label = "this is not a list",
     note = "lists are `Vec`, arrays, sets, maps with `String` keys, values of type `serde_json::Value`, and expressions that iterate, such as `reference.iter().take(3)`"
 )]
@@ -81,9 +81,9 @@ items! {
 
 /// What a branch gives, if it is what the first one gives.
 #[diagnostic::on_unimplemented(
-    message = "the branches of this `if` give different types: `{First}` and `{Self}`",
-    label = "this gives `{Self}`, and the first branch gives `{First}`",
-    note = "a call gives the output of its tool, an `if` without `else` an `Option`, and a `for` a `Vec`"
+    message = "the branches of this `if` have different types: `{First}` and `{Self}`",
+    label = "this is `{Self}`, but the first branch is `{First}`",
+    note = "a call has the type of its tool's output, an `if` without `else` is an `Option`, and a `for` is a `Vec`"
 )]
 pub trait Joins<First> {
     /// Asks whether it is.
@@ -257,7 +257,7 @@ impl<L: Locals, F: Serialize> Compute for Within<L, F> {
     }
 }
 
-/// What a `for` goes through, or what the pattern of an `if let` binds: JSON already.
+/// The list of a `for`, or what the pattern of an `if let` binds, as JSON.
 pub const fn binding<L: Locals>(
     locals: L,
     look: Look,

@@ -1,3 +1,5 @@
+//! How generated code starts the steps of a plan.
+
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;

@@ -15,14 +15,14 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
         fail(&[
             "`",
             ident,
-            "` is not part of how its type looks in JSON, so a reference cannot lead there",
+            "` is not part of its type's JSON, so a reference cannot reach it",
         ])
     };
     if field.opaque && !last {
         fail(&[
             "the value of `",
             ident,
-            "` is written by a function of its own (`#[serde(with)]`), so what is inside it is not known",
+            "` is serialized by a custom function (`#[serde(with)]`), so its content is unknown",
         ])
     }
     match field.output {
@@ -30,7 +30,7 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
         Place::Flattened if last => fail(&[
             "`",
             ident,
-            "` is flattened (`#[serde(flatten)]`), so in JSON it is no value of its own\nhelp: refer to one of its fields",
+            "` is flattened (`#[serde(flatten)]`), so it is not a separate value in JSON\nhelp: refer to one of its fields",
         ]),
         Place::Flattened => {}
         Place::LeftOut(attribute) => fail(&[
@@ -176,7 +176,7 @@ const fn place(shape: TypeShape, variant: &'static str, ident: &'static str) -> 
     };
     match find(fields, ident) {
         Some(field) => field.argument,
-        None => fail(&["`", ident, "` is not part of how its type looks in JSON"]),
+        None => fail(&["`", ident, "` is not part of its type's JSON"]),
     }
 }
 

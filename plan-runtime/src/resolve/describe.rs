@@ -3,6 +3,7 @@
 use super::error::JsonKind;
 pub(crate) use crate::print::short;
 use crate::print::{SHORT as LONGEST, short_to as cut};
+use plan_graph::similar;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -74,28 +75,6 @@ pub(super) fn known(members: &Map<String, Value>, missing: &str) -> String {
         Some(name) => format!("it has {}, and `{}` is similar", keys(members), short(name)),
         None => format!("it has {}", keys(members)),
     }
-}
-
-/// The name that was probably meant.
-pub(crate) fn similar<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // A comparison costs the product of the lengths, and both may come from anywhere.
-    if wrong.len() > LONGEST {
-        return None;
-    }
-    let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
-    let meant = plain(wrong);
-    names
-        .filter(|name| name.len() <= LONGEST)
-        .take(1000)
-        .map(|name| {
-            (
-                strsim::normalized_damerau_levenshtein(&meant, &plain(name)),
-                name,
-            )
-        })
-        .filter(|(likeness, _)| *likeness >= 0.65)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
 }
 
 fn keys(members: &Map<String, Value>) -> String {

@@ -1,4 +1,8 @@
 //! From Rust values to JSON, without losing anything on the way.
+//!
+//! [`serde_json::to_value`] takes 12 % fewer instructions for a list of ten structs, but it writes NaN as null, keeps the last of two members
+//! of one name, cannot say where a value has no JSON, and cannot stop at a limit of the run. A second look at its result would
+//! find none of this.
 
 use super::error::{Place, ResolveError, What};
 use super::member_name::MemberName;
@@ -22,7 +26,7 @@ const DEEPEST: u8 = 127;
 /// struct Quote { prices: Vec<f64> }
 ///
 /// let error = encode(&Quote { prices: vec![1.0, f64::NAN] }).unwrap_err();
-/// assert_eq!(error.to_string(), "`/prices/1` is NaN, which JSON cannot hold");
+/// assert_eq!(error.to_string(), "`/prices/1` is NaN, which JSON cannot represent");
 /// ```
 ///
 /// # Errors
@@ -61,7 +65,7 @@ fn finite(value: f64) -> Result<(), ResolveError> {
     if value.is_finite() {
         return Ok(());
     }
-    Err(refused(format!("is {value}, which JSON cannot hold")))
+    Err(refused(format!("is {value}, which JSON cannot represent")))
 }
 
 impl<'m> Encoder<'m> {
@@ -369,7 +373,7 @@ impl Object<'_> {
                     self.members.insert(key, value);
                     return Ok(());
                 }
-                refused("is there twice, of which JSON can hold one")
+                refused("is there more than once, but a JSON object can hold it only once")
             }
             Err(error) => error,
         };

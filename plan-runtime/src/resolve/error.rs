@@ -1,3 +1,5 @@
+//! Errors of resolving a template, with the argument, the reference and the pointer.
+
 mod message;
 
 use super::describe;
@@ -25,7 +27,7 @@ use std::fmt;
 /// let error = resolve::<serde_json::Value>(&plan.steps[1].action().unwrap().args, &scope).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "argument `to`: `inbox` has 0 elements at `/data`, so `/data/0` is not there (reference `inbox.data[0]`)"
+///     "argument `to`: `inbox` has 0 elements at `/data`, so it has no `/data/0` (reference `inbox.data[0]`)"
 /// );
 /// assert_eq!(error.reached().unwrap().as_str(), "/data");
 /// # Ok::<(), serde_json::Error>(())
@@ -260,7 +262,7 @@ impl ResolveError {
     pub(super) fn not_json(mut self) -> Self {
         self.0.argument.clear();
         if let What::Other(message) = &self.0.what {
-            self.0.what = What::Encode(format!("cannot be serialised: {message}"));
+            self.0.what = What::Encode(format!("cannot be serialized: {message}"));
         }
         self
     }

@@ -11,7 +11,7 @@ type Never = ser::Impossible<String, ResolveError>;
 
 fn no_name(what: &str) -> ResolveError {
     refused(format!(
-        "has {what} for a key of a map, but JSON's keys are strings"
+        "has {what} as the key of a map, but JSON keys are strings"
     ))
 }
 

@@ -126,7 +126,7 @@ impl<'a> Members<'a> {
             | Node::Template(Template::Null) => {}
             Node::Template(Template::Object(entries)) => self.push(Layer::Entries(entries.iter())),
             Node::Template(Template::Tagged(Tag::Variant(tagging, name), content)) => {
-                let content = content.first();
+                let content = content.as_deref();
                 match tagging {
                     Tagging::External => {
                         let content = content.unwrap_or(&Template::Null);

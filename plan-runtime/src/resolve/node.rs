@@ -81,7 +81,7 @@ impl<'a> At<'a> {
                     _ => break,
                 },
                 Template::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => {
-                    match content.first() {
+                    match content.as_deref() {
                         Some(content) => Node::Template(content),
                         None => Node::Template(&Template::Null),
                     }
@@ -192,9 +192,7 @@ impl<'a> At<'a> {
             }
             Template::List(items) => self.plain(template).list(items, visitor),
             // A variant without content is a string, as serde_json writes it.
-            Template::Tagged(Tag::Variant(Tagging::External, name), content)
-                if content.is_empty() =>
-            {
+            Template::Tagged(Tag::Variant(Tagging::External, name), None) => {
                 visitor.visit_borrowed_str(name)
             }
             Template::Object(_) | Template::Tagged(..) => {
@@ -431,7 +429,7 @@ fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, R
             _ => unreachable!("matched above"),
         },
         Node::Template(Template::Tagged(Tag::Variant(Tagging::External, name), content)) => {
-            let content = match content.first() {
+            let content = match content.as_deref() {
                 Some(content) => Some((at.deeper()?.part(Node::Template(content)), None)),
                 None => None,
             };

@@ -1,3 +1,5 @@
+//! Values that references read, and the scope in which a template finds them.
+
 use super::error::What;
 use super::meter::{Meter, Room, charge_value};
 use super::value::InValue;

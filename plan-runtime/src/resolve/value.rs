@@ -1,4 +1,10 @@
 //! The deserializer for values in outputs. They are most of the values that are deserialized, and the only nodes that are just values.
+//!
+//! serde_json has a deserializer for `&Value`, which takes 42,000 instructions for a list of ten structs of seven members; this one takes
+//! 50,000. But serde_json's does not count what it makes, so it cannot stop at a limit of the run, does not limit depth together with
+//! the template around the value, and says neither where it failed nor what it found. `serde_path_to_error` around it would say where, for
+//! 136,000 instructions. A second pass that finds the place after a failure would have to be this deserializer, over the whole
+//! template, since a visitor can be used only once.
 
 use super::access::{KeyOrText, Variant};
 use super::error::{Place, ResolveError, What};

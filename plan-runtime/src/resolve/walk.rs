@@ -142,24 +142,9 @@ fn member<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
 fn element(value: &Value, index: usize) -> Option<&Value> {
     match value {
         Value::Array(items) => items.get(index),
-        Value::Object(members) => with_digits(index, |digits| members.get(digits)),
+        Value::Object(members) => members.get(itoa::Buffer::new().format(index)),
         _ => None,
     }
-}
-
-/// A number's decimal digits, on the stack.
-fn with_digits<R>(mut number: usize, f: impl FnOnce(&str) -> R) -> R {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + u8::try_from(number % 10).unwrap_or_default();
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    f(std::str::from_utf8(&digits[start..]).unwrap_or_default())
 }
 
 /// The way stopped before `rest`, which is the end of `path`, at `value`.

@@ -1,3 +1,5 @@
+//! The graph of a plan's steps, as a run needs it.
+
 use crate::plan::{Plan, Source, Step};
 use plan_graph::Graph as Edges;
 

@@ -1,3 +1,5 @@
+//! Limits on the memory of a run.
+
 /// How much a run makes and holds before something in it fails, so that no plan uses up the memory.
 ///
 /// The limits are about the values that steps read and give. The bytes are about what a value takes in memory: an element counts 32, a

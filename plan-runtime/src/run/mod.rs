@@ -5,7 +5,7 @@
 //! needs has completed; of several that could start, the one that the plan names first does.
 //!
 //! A panic in a tool, or in Rust code among a step's arguments, is that step's failure (where panics unwind, as they do
-//! by default). What else a run calls may panic too, and nothing unwinds out of it: an observer that does is told nothing more, and a
+//! by default). Other code that a run calls may panic too, and nothing unwinds out of it: an observer that does is not notified again, and a
 //! timer that does ends the run with an error. An output is dropped once the last step that reads it has ended.
 //!
 //! | | |
@@ -15,7 +15,7 @@
 //! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
 //! | [`ExecutionResults`] | the same in the form of the step blueprint |
 //! | [`Limits`] | how much a run makes and holds |
-//! | [`Observer`] | is told what happens as it happens |
+//! | [`Observer`] | is notified of events as they happen |
 //! | [`Timer`] | where waits and time limits take the time from |
 
 mod graph;

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-/// At most this many runs are polled inside each other on a thread. Unoptimised, one takes 7 to 10 KiB of the stack besides what tools take, and
+/// At most this many runs are polled inside each other on a thread. Unoptimized, one takes 7 to 10 KiB of the stack besides what tools take, and
 /// threads have 2 MiB.
 pub(super) const DEEPEST: usize = 64;
 

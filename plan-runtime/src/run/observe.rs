@@ -1,3 +1,5 @@
+//! Observers of runs.
+
 use super::{Status, StepError, Totals};
 use crate::Plan;
 use crate::error::write_elements;
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 /// Watches a run. Its methods are called in between the steps' work, so they should not take long.
 ///
-/// One that panics is told nothing more; that changes nothing of the run. Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
+/// One that panics is not notified again; the run is not affected. Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
 ///
 /// ```
 /// use plan_runtime::run::{Observer, Status, StepError, StepRef};
@@ -62,7 +64,7 @@ pub trait Observer: Sync {
     /// The step starts.
     fn step_started(&self, step: &StepRef<'_>) {}
 
-    /// The step, or an element of one, goes through a list of this length.
+    /// The step, or an element of one, iterates over a list of this length.
     fn list_started(&self, step: &StepRef<'_>, length: usize) {}
 
     /// An element of a list has its output, or null in its place.

@@ -1,3 +1,5 @@
+//! The options of a run.
+
 use super::limits::Limits;
 use super::observe::Observer;
 use super::timer::{ThreadTimer, Timer};

@@ -1,3 +1,5 @@
+//! A progress bar for runs.
+
 use super::StepError;
 use super::observe::{Observer, StepRef};
 use super::report::{Status, Totals};

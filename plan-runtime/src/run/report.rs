@@ -1,3 +1,5 @@
+//! Reports of runs: the steps, their attempts and their times.
+
 mod display;
 #[cfg(feature = "html")]
 mod html;
@@ -7,11 +9,12 @@ mod serialize;
 pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadata, ToolResult};
 
 use super::StepError;
-use crate::plan::{Action, Plan, Shared, Step, ToolInfo};
+use crate::plan::{Action, Plan, Step, ToolInfo};
 use serde_json::Value;
 use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// What became of each step of a run.
@@ -133,7 +136,7 @@ pub struct Attempt {
 
 /// The name of a tool, which the plan's steps and their reports share.
 #[derive(Clone)]
-struct ToolName(Shared<ToolInfo>);
+struct ToolName(Arc<ToolInfo>);
 
 impl ToolName {
     /// That of the tool that a step calls, if it is one.

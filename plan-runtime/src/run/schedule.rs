@@ -1,3 +1,5 @@
+//! The scheduler: starts each step when the steps that it waits for have ended.
+
 mod clock;
 mod flow;
 mod interrupts;
@@ -50,7 +52,7 @@ pub(super) struct Schedule<'x> {
     /// How many steps have started and not ended.
     open: usize,
     steps: Progress<'x>,
-    /// When each step started and ended; empty unless somebody is told.
+    /// When each step started and ended; empty unless there is an observer.
     times: Vec<(Option<Duration>, Option<Duration>)>,
     failed: Vec<(usize, Vec<usize>, StepError)>,
     /// Copies of the outputs for the report; empty unless it is to have them.

@@ -1,3 +1,5 @@
+//! What starts the steps of a plan: generated code, or a toolbox.
+
 use super::StepError;
 use crate::plan::Action;
 use crate::resolve::{ErrorKind, Held, Meter, ResolveError, Scope, encode_within, resolve};

@@ -61,7 +61,7 @@ impl<T: Timer + ?Sized> Timer for Arc<T> {
     }
 }
 
-/// The system's time. One thread, which is started when the first run has to wait, serves all runs.
+/// The system's time. One thread of the crate `futures-timer`, which is started when the first run has to wait, serves all runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadTimer;
 

@@ -1,3 +1,5 @@
+//! The shape of `serde_json::Value`.
+
 use super::{Shape, TypeShape};
 use serde_json::{Map, Number, Value};
 

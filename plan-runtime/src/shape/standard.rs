@@ -1,3 +1,5 @@
+//! Shapes of the standard library's types.
+
 use super::{Field, Omitted, Place, Shape, Tagging, TypeShape, Variant};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};

@@ -211,7 +211,7 @@ fn merged_objects_are_printed_in_the_order_that_decides() {
     all.dedup();
     assert_eq!(all.len(), 5);
     let twice = json!([own, rest, own]);
-    assert_eq!(refused(&nested(twice)), "the member `id` is there twice");
+    assert_eq!(refused(&nested(twice)), "duplicate member `id`");
 }
 
 /// What is printed to win does.

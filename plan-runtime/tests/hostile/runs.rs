@@ -30,7 +30,7 @@ fn step(id: &str) -> Value {
     json!({"reference": {"step": id, "pointer": ""}})
 }
 
-/// `echo` gives what it is given, `list` a list of `n` numbers, `text` a text of `n` bytes, `fail` nothing, `hang` nothing ever.
+/// `echo` returns its argument, `list` a list of `n` numbers, `text` a text of `n` bytes; `fail` fails, and `hang` never ends.
 fn tools() -> Toolbox<()> {
     Toolbox::new()
         .with_fn(Contract::new("echo"), |given| async move { Ok(given) })

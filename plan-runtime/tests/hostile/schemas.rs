@@ -1,4 +1,4 @@
-//! Schemas and arguments that are made so that checking them is much work: no check is left out in silence, and none takes forever.
+//! Schemas and arguments that are expensive to check: no check is skipped silently, and none takes forever.
 
 use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Reader, Toolbox};
 use serde_json::{Map, Value, json};
@@ -80,8 +80,8 @@ fn nothing_hides_after_many_elements() {
         assert_eq!(
             messages,
             [
-                "argument `amount` is the number 1000000, and has to be at most 100",
-                "argument `to.iban` is the string \"EVIL\", and has to be one of `DE1`, `DE2`",
+                "argument `amount` is the number 1000000, but must be at most 100",
+                "argument `to.iban` is the string \"EVIL\", but must be one of `DE1`, `DE2`",
                 "argument `to` has no member `more`",
             ]
         );
@@ -317,7 +317,7 @@ fn types_that_contain_themselves_are_compared() {
             .map(drop);
         findings.err().map(|findings| findings[0].code)
     };
-    // The `$ref`s of what is taken lead to the whole schema of the arguments.
+    // The `$ref`s of an argument's schema lead to the schema of all arguments.
     let inside = |leaf: &str| {
         let mut tree = tree(leaf);
         tree["properties"]["inner"]["$ref"] = json!("#/properties/text");
@@ -402,7 +402,7 @@ fn many_allowed_values_are_compared() {
     );
 }
 
-/// A plan with so many values, each of which is one of an `enum` of 50,000, has nothing wrong with it.
+/// A plan with this number of values, each one of an `enum` of 50,000, is correct.
 #[test]
 fn many_values_are_each_one_of_many() {
     const ALLOWED: usize = 50_000;
@@ -530,7 +530,7 @@ fn references_that_lead_nowhere_are_errors() {
                 .as_str()
                 .map_or_else(|| target.to_string(), str::to_owned);
             assert!(
-                error.contains(&format!("`{words}`, which is not found")),
+                error.contains(&format!("`{words}`, which does not exist")),
                 "{error}"
             );
         }
@@ -560,7 +560,7 @@ fn references_are_decoded() {
     ] {
         takes(&schema(target), &json!("x")).unwrap();
         let error = takes(&schema(target), &json!(5)).unwrap_err();
-        assert!(error.contains("has to be a string"), "{target}: {error}");
+        assert!(error.contains("must be a string"), "{target}: {error}");
     }
 }
 
@@ -576,7 +576,7 @@ fn outputs_with_references_that_lead_nowhere_are_errors() {
     let findings = read("{{found.result.a}}").unwrap_err();
     assert_eq!(
         findings[0].message,
-        "the output of `find` cannot be checked: the schema of its output refers to `#/$defs/gone`, which is not found"
+        "the output of `find` cannot be checked: the schema of its output refers to `#/$defs/gone`, which does not exist"
     );
     read("{{found.result.b}}").unwrap();
 }

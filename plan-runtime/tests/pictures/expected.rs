@@ -35,7 +35,7 @@ async fn reply(thread: String, to: Option<String>, text: String) -> Result<Strin
 
 plan! {
     Answer(sender: String) -> String {
-        /// Find the "latest" mails of the sender, however many of them there may be.
+        /// Find the "latest" mails of the sender, including those that were read.
         #[retry(3, backoff = "200ms")]
         #[timeout("10s")]
         step inbox = Fetch { sender };
@@ -62,7 +62,7 @@ title: "answer"
 ---
 flowchart TB
   input_sender[/"sender: String"/]:::input
-  step_inbox["inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, however many of them there<br/>may be.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
+  step_inbox["inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, including those that were<br/>read.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
   step_sent["sent = reply"]
   step_end["end = reply<br/>optional"]:::optional
   output(["output: String"]):::output
@@ -84,7 +84,7 @@ flowchart TB
   node [shape=box, fontname="sans-serif"];
   edge [fontname="sans-serif", fontsize=11];
   input_sender [label="sender: String", shape=parallelogram];
-  step_inbox [label="inbox = fetch\nFind the \"latest\" mails of the\nsender, however many of them there\nmay be.\nretry(3, backoff = \"200ms\")\ntimeout(\"10s\")"];
+  step_inbox [label="inbox = fetch\nFind the \"latest\" mails of the\nsender, including those that were\nread.\nretry(3, backoff = \"200ms\")\ntimeout(\"10s\")"];
   step_sent [label="sent = reply"];
   step_end [label="end = reply\noptional", style=dashed];
   output [label="output: String", shape=oval];
@@ -253,7 +253,7 @@ flowchart LR
     step_last_call_3["reply"]
     subgraph step_last_call_2["answer"]
       step_last_call_2_input_sender[/"sender: String"/]:::input
-      step_last_call_2_step_inbox["inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, however many of them there<br/>may be.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
+      step_last_call_2_step_inbox["inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, including those that were<br/>read.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
       step_last_call_2_step_sent["sent = reply"]
       step_last_call_2_step_end["end = reply<br/>optional"]:::optional
       step_last_call_2_output(["output: String"]):::output

@@ -129,9 +129,7 @@ fn keywords_as_names() {
 
 #[test]
 fn plans_that_no_one_would_write() {
-    use plan_runtime::plan::{
-        Action, Body, Input, Output, Reference, Shared, Source, Step, Template,
-    };
+    use plan_runtime::plan::{Action, Body, Input, Output, Reference, Source, Step, Template};
     let reference = |source| {
         Template::Reference(Reference {
             source,
@@ -147,37 +145,19 @@ fn plans_that_no_one_would_write() {
         Source::Local(0),
     ];
     let body = |body| match body {
-        0 => Body::If(vec![].into()),
-        1 => Body::For(vec![].into()),
-        _ => Body::Action(Action {
-            site: 0,
-            tool: None,
-            args: Template::List(sources.map(reference).to_vec().into()),
-        }),
+        0 => Body::If(Vec::new()),
+        _ => Action::value(sources.map(reference).to_vec()).into(),
     };
-    let step = |number| Step {
-        id: "a".into(),
-        intent: "".into(),
-        body: body(number),
-        after: vec![0, number, 9].into(),
-        needs: vec![0, number, 9].into(),
-        policy: Shared::default(),
+    let step = |number| {
+        let mut step = Step::new("a", body(number));
+        step.after = vec![0, number, 9];
+        step.needs = vec![0, number, 9];
+        step
     };
-    let input = Input {
-        name: "a".into(),
-        type_name: "".into(),
-        description: "".into(),
-    };
-    let plan = Plan {
-        name: "".into(),
-        description: "".into(),
-        inputs: vec![input.clone(), input].into(),
-        steps: (0..4).map(step).collect::<Vec<_>>().into(),
-        output: Output {
-            type_name: "".into(),
-            value: reference(Source::Step(9)),
-        },
-    };
+    let mut plan = Plan::new("");
+    plan.inputs = vec![Input::new("a", ""); 2];
+    plan.steps = (0..4).map(step).collect();
+    plan.output = Output::new(reference(Source::Step(9)));
     let (mermaid, dot) = drawn(&plan);
     keep("odd", &mermaid, &dot);
 }

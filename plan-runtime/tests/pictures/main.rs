@@ -131,7 +131,7 @@ fn label(text: &str, open: &str, close: &str) -> bool {
     text.is_some_and(|text| !text.is_empty() && inert(text))
 }
 
-/// Whether a label has nothing in it but text, numbers of signs, and breaks between lines.
+/// Whether a label has nothing in it but text, numeric character references, and breaks between lines.
 fn inert(text: &str) -> bool {
     let text = text.replace("<br/>", "");
     let mut pieces = text.split('#');
@@ -170,7 +170,7 @@ fn drawn(plan: &Plan) -> (String, String) {
     (mermaid, dot)
 }
 
-/// The lines of DOT, with what stands in quotes taken out.
+/// The lines of DOT, without quoted text.
 fn dot_lines(dot: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in dot.lines() {

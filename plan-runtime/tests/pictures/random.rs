@@ -6,7 +6,7 @@ use plan_runtime::plan::{Body, Condition, Source, Template};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The edges of a plan, counted in another way: each part has a number, and each pair of what is read and a part is one edge.
+/// The edges of a plan, counted in another way: each part has a number, and each pair of a source and the part that reads it is one edge.
 #[derive(Default)]
 struct Edges {
     parts: usize,
@@ -44,10 +44,10 @@ impl Edges {
         self.parts += 1;
         match body {
             Body::Action(action) => self.read(&action.args, locals, part),
-            Body::For(rounds) => {
-                self.read(&rounds[0].list, locals, part);
+            Body::For(each) => {
+                self.read(&each.list, locals, part);
                 locals.push(part);
-                let round = self.part(&rounds[0].body, locals);
+                let round = self.part(&each.body, locals);
                 locals.pop();
                 self.flow.insert((part, round));
             }

@@ -28,7 +28,7 @@ fn choice(first: Template, second: Template, last: bool) -> Body {
     if last {
         branches.push(branch(Vec::new(), act(string("c"))));
     }
-    Body::If(branches.into())
+    Body::If(branches)
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_first_condition_that_holds_is_taken() {
         ),
     ] {
         let mut choice = step("a", choice(first, second, last), &[]);
-        choice.needs = vec![].into();
+        choice.needs = vec![];
         let plan = plan(vec![
             choice,
             step("b", value(of(Source::Step(0), vec![], "a")), &[]),
@@ -197,8 +197,8 @@ fn a_condition_that_is_none_fails_the_step() {
         ),
     ] {
         let condition = Condition::Holds(condition);
-        let body = Body::If(vec![branch(vec![condition], act(string("a")))].into());
-        let first = step("first", value(Template::Object(vec![].into())), &[]);
+        let body = Body::If(vec![branch(vec![condition], act(string("a")))]);
+        let first = step("first", value(Template::Object(Vec::new())), &[]);
         let plan = plan(vec![first, step("a", body, &[])]);
         let stage = Stage::default();
         let error = stage.play(stage.run::<Value>(&plan)).unwrap_err();
@@ -254,7 +254,7 @@ fn lists_in_lists_maps_and_conditions_inside() {
         pattern: "Some(z)".into(),
         value: local(1),
     };
-    let body = Body::If(vec![branch(vec![binds], act(local(2)))].into());
+    let body = Body::If(vec![branch(vec![binds], act(local(2)))]);
     let outer = list(vec![
         inner(&[1, 2]),
         inner(&[]),
@@ -273,8 +273,7 @@ fn lists_in_lists_maps_and_conditions_inside() {
                 key: plan_runtime::plan::Key::Name(name.into()),
                 value: list(vec![string(name)]),
             })
-            .to_vec()
-            .into(),
+            .to_vec(),
     ));
     let at = |index| Segment::Index(index, Absent::Error);
     let pair = list(vec![
@@ -329,7 +328,7 @@ fn an_error_names_the_element() {
     let missing = of(Source::Local(0), vec![key("id")], "x.id");
     let plan2 = plan(vec![step(
         "all",
-        each(list(vec![Template::Object(vec![].into())]), act(missing)),
+        each(list(vec![Template::Object(Vec::new())]), act(missing)),
         &[],
     )]);
     let error = stage.play(stage.run::<Value>(&plan2)).unwrap_err();
@@ -343,7 +342,7 @@ fn an_error_names_the_element() {
     let error = stage.play(stage.run::<Value>(&plan3)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `test` failed: step `all` (act): `for` goes through a list or an object, \
+        "plan `test` failed: step `all` (act): `for` iterates over a list or an object, \
          but `\"abc\"` is the string \"abc\""
     );
 }

@@ -17,7 +17,7 @@ const STEPS: usize = 50;
 #[derive(Clone, Debug)]
 struct Job {
     needs: Vec<usize>,
-    /// For each element, its attempts; a step that is no `for` has one.
+    /// For each element, its attempts; a step without a `for` has one.
     takes: Vec<Vec<Take>>,
     is_list: bool,
     policy: Policy,

@@ -3,16 +3,15 @@
 use super::support::Driven;
 use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::{
-    Absent, Action, Body, Computed, Entry, Input, Key, Output, Plan, Policy, Reference, Segment,
-    Shared, Source, Step, Template, ToolInfo,
+    Absent, Action, Computed, Input, Output, Plan, Reference, Segment, Source, Step, Template,
 };
 use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::future::Future;
+use std::sync::LazyLock;
 
 #[derive(Serialize, Deserialize)]
 struct FetchEmails {
@@ -108,8 +107,6 @@ impl Compute for Subject {
 }
 
 impl ReplyToLatest {
-    const PLAN: &'static Plan = &PLAN;
-
     fn run<A>(self, app: &A) -> Run<'_, A, Receipt>
     where
         A: ?Sized + Sync,
@@ -135,7 +132,7 @@ impl ReplyToLatest {
                 Held::value(self.reply, false)?,
             ])
         };
-        Run::new(Self::PLAN, inputs(), app, start::<A>)
+        Run::new(&PLAN, inputs(), app, start::<A>)
     }
 }
 
@@ -159,113 +156,45 @@ where
     }
 }
 
-const fn text(text: &'static str) -> Cow<'static, str> {
-    Cow::Borrowed(text)
-}
-
-const fn reference(source: Source, path: &'static [Segment], written: &'static str) -> Template {
+fn reference(source: Source, path: &[Segment], written: &'static str) -> Template {
+    let (path, written) = (path.to_vec().into(), written.into());
     Template::Reference(Reference {
         source,
-        path: Cow::Borrowed(path),
-        written: text(written),
+        path,
+        written,
     })
 }
 
-const fn entry(name: &'static str, value: Template) -> Entry {
-    Entry {
-        key: Key::Name(text(name)),
-        value,
-    }
-}
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    let action = |site, action: Action| Action { site, ..action };
+    let inbox = Template::object([("sender", reference(Source::Input(0), &[], "sender"))]);
+    let inbox = Action::call(FetchEmails::NAME, inbox);
+    let mut subject = Computed::new("inbox.data[0].subject.to_uppercase()", [Source::Step(0)]);
+    subject.compute = Some(&Subject);
+    let sent = Template::object([
+        ("subject", reference(Source::Step(1), &[], "subject")),
+        ("body", reference(Source::Input(1), &[], "reply")),
+    ]);
+    let sent = Action::call(ReplyEmail::NAME, sent);
+    let path = [Segment::Key("sent".into(), Absent::Error)];
+    let output = reference(Source::Step(2), &path, "sent.sent");
 
-static PLAN: Plan = Plan {
-    name: text("reply_to_latest"),
-    description: text(""),
-    inputs: Cow::Borrowed(&[
-        Input {
-            name: text("sender"),
-            type_name: text("String"),
-            description: text(""),
-        },
-        Input {
-            name: text("reply"),
-            type_name: text("String"),
-            description: text(""),
-        },
-    ]),
-    steps: Cow::Borrowed(&[
-        Step {
-            id: text("inbox"),
-            intent: text(""),
-            body: Body::Action(Action {
-                site: 0,
-                tool: Some(Shared::Static(&ToolInfo {
-                    name: text(FetchEmails::NAME),
-                    description: text(FetchEmails::DESCRIPTION),
-                })),
-                args: Template::Object(Cow::Borrowed(
-                    const { &[entry("sender", reference(Source::Input(0), &[], "sender"))] },
-                )),
-            }),
-            after: Cow::Borrowed(&[]),
-            needs: Cow::Borrowed(&[]),
-            policy: Shared::Static(&Policy::DEFAULT),
-        },
-        Step {
-            id: text("subject"),
-            intent: text(""),
-            body: Body::Action(Action {
-                site: 1,
-                tool: None,
-                args: Template::Computed(Computed {
-                    reads: Cow::Borrowed(&[Source::Step(0)]),
-                    written: text("inbox.data[0].subject.to_uppercase()"),
-                    compute: Some(&Subject),
-                }),
-            }),
-            after: Cow::Borrowed(&[]),
-            needs: Cow::Borrowed(&[0]),
-            policy: Shared::Static(&Policy::DEFAULT),
-        },
-        Step {
-            id: text("sent"),
-            intent: text(""),
-            body: Body::Action(Action {
-                site: 2,
-                tool: Some(Shared::Static(&ToolInfo {
-                    name: text(ReplyEmail::NAME),
-                    description: text(ReplyEmail::DESCRIPTION),
-                })),
-                args: Template::Object(Cow::Borrowed(
-                    const {
-                        &[
-                            entry("subject", reference(Source::Step(1), &[], "subject")),
-                            entry("body", reference(Source::Input(1), &[], "reply")),
-                        ]
-                    },
-                )),
-            }),
-            after: Cow::Borrowed(&[]),
-            needs: Cow::Borrowed(&[1]),
-            policy: Shared::Static(&Policy::DEFAULT),
-        },
-    ]),
-    output: Output {
-        type_name: text("Receipt"),
-        value: Template::Object(Cow::Borrowed(
-            const {
-                &[entry(
-                    "sent",
-                    reference(
-                        Source::Step(2),
-                        &[Segment::Key(Cow::Borrowed("sent"), Absent::Error)],
-                        "sent.sent",
-                    ),
-                )]
-            },
-        )),
-    },
-};
+    let mut plan = Plan::new("reply_to_latest");
+    plan.inputs = vec![
+        Input::new("sender", "String"),
+        Input::new("reply", "String"),
+    ];
+    plan.steps = vec![
+        Step::new("inbox", action(0, inbox)),
+        Step::new("subject", action(1, Action::value(subject))),
+        Step::new("sent", action(2, sent)),
+    ];
+    plan.steps[1].needs = vec![0];
+    plan.steps[2].needs = vec![1];
+    plan.output = Output::new(Template::object([("sent", output)]));
+    plan.output.type_name = "Receipt".into();
+    plan
+});
 
 fn reply() -> ReplyToLatest {
     ReplyToLatest {

@@ -2,7 +2,7 @@
 
 use super::support::{Driven, Lab, Outcome, Work, action, plan};
 use plan_runtime::__private::{Request, Started, called};
-use plan_runtime::plan::Plan;
+use plan_runtime::plan::{Plan, ToolInfo};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,8 @@ static INNER: LazyLock<Plan> = LazyLock::new(|| plan("one, two < one"));
 static OUTER: LazyLock<Plan> = LazyLock::new(|| {
     let mut plan = plan("first, second < first");
     plan.name = "outer".into();
-    action(&mut plan.steps.to_mut()[1]).args = plan_runtime::plan::Template::Object(vec![].into());
-    action(&mut plan.steps.to_mut()[1])
-        .tool
-        .as_mut()
-        .unwrap()
-        .to_mut()
-        .name = "inner".into();
+    action(&mut plan.steps[1]).args = plan_runtime::plan::Template::Object(Vec::new());
+    action(&mut plan.steps[1]).tool = Some(ToolInfo::new("inner").into());
     plan
 });
 
@@ -175,7 +170,7 @@ fn the_application_may_be_a_trait_object() {
     let letters = Letters;
     let app: &dyn Mail = &letters;
     let mut plan = plan("a");
-    action(&mut plan.steps.to_mut()[0]).args = plan_runtime::plan::Template::Object(vec![].into());
+    action(&mut plan.steps[0]).args = plan_runtime::plan::Template::Object(Vec::new());
     let run = Run::<dyn Mail, u64>::new(&plan, Ok(vec![]), app, |_, request, mail| {
         request.call::<Fetch, dyn Mail>(mail, false)
     });
@@ -191,8 +186,8 @@ fn the_application_need_not_be_sync_where_no_future_keeps_it() {
         }
     }
     let mut plan = plan("a, b");
-    for step in plan.steps.to_mut() {
-        action(step).args = plan_runtime::plan::Template::Object(vec![].into());
+    for step in &mut plan.steps {
+        action(step).args = plan_runtime::plan::Template::Object(Vec::new());
     }
     let next = Next(7.into());
     let run = Run::<Next, u64>::new(&plan, Ok(vec![]), &next, |_, request, next| {

@@ -97,15 +97,15 @@ fn an_output_is_held_until_its_last_reader_has_run() {
 #[test]
 fn what_order_alone_needs_is_not_held() {
     let mut plan = plan("a, b, c");
-    plan.steps.to_mut()[1].after = vec![0].into();
-    plan.steps.to_mut()[1].needs = vec![0].into();
+    plan.steps[1].after = vec![0];
+    plan.steps[1].needs = vec![0];
     assert_eq!(seen(&plan), "a:0 b:0 c:0");
 }
 
 #[test]
 fn the_plans_output_reads_too() {
     let mut plan = plan("a, b, c < b");
-    plan.output.value = Template::List(vec![reference(0), reference(2)].into());
+    plan.output.value = Template::List(vec![reference(0), reference(2)]);
     assert_eq!(seen(&plan), "a:0 b:1 c:2");
 }
 
@@ -131,7 +131,7 @@ static BURST: Formula = Formula(|_| panic!("index out of bounds"));
 
 fn computed(compute: &'static Formula) -> Template {
     Template::Computed(Computed {
-        reads: vec![Source::Step(0)].into(),
+        reads: vec![Source::Step(0)],
         written: "a + 1".into(),
         compute: Some(compute),
     })
@@ -148,18 +148,17 @@ fn run_computed(plan: &Plan) -> Poll<std::result::Result<u64, plan_runtime::RunE
 #[test]
 fn a_plan_of_computed_steps_ends_at_its_first_poll() {
     let mut plan = plan("a, b < a");
-    for step in plan.steps.to_mut() {
+    for step in &mut plan.steps {
         action(step).tool = None;
     }
-    action(&mut plan.steps.to_mut()[0]).args =
-        Template::Number(plan_runtime::plan::Number::Unsigned(41));
-    action(&mut plan.steps.to_mut()[1]).args = computed(&SUM);
+    action(&mut plan.steps[0]).args = Template::Number(plan_runtime::plan::Number::Unsigned(41));
+    action(&mut plan.steps[1]).args = computed(&SUM);
     let Poll::Ready(output) = run_computed(&plan) else {
         panic!()
     };
     assert_eq!(output.unwrap(), 42);
 
-    action(&mut plan.steps.to_mut()[1]).args = computed(&BURST);
+    action(&mut plan.steps[1]).args = computed(&BURST);
     let Poll::Ready(output) = run_computed(&plan) else {
         panic!()
     };
@@ -168,7 +167,7 @@ fn a_plan_of_computed_steps_ends_at_its_first_poll() {
         "plan `test` failed: step `b`: panicked: index out of bounds"
     );
 
-    action(&mut plan.steps.to_mut()[1]).args = computed(&SUM);
+    action(&mut plan.steps[1]).args = computed(&SUM);
     plan.output.value = computed(&BURST);
     let Poll::Ready(output) = run_computed(&plan) else {
         panic!()
@@ -188,7 +187,7 @@ fn a_long_chain_of_computed_steps_does_not_recurse() {
         )
     };
     let mut plan = super::support::graph((0..20_000).map(chain).collect());
-    for (place, step) in plan.steps.to_mut().iter_mut().enumerate() {
+    for (place, step) in plan.steps.iter_mut().enumerate() {
         action(step).tool = None;
         action(step).args = match place {
             0 => Template::Number(plan_runtime::plan::Number::Unsigned(7)),
@@ -227,7 +226,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
         }
     }
     let mut plan = plan("a, b, c");
-    action(&mut plan.steps.to_mut()[1]).args = reference(2);
+    action(&mut plan.steps[1]).args = reference(2);
     let run = Run::<(), u64>::new(&plan, Ok(vec![]), &(), start);
     let run = run.on_failure(OnFailure::Continue);
     let Poll::Ready(result) = Driven::new(run).settle() else {
@@ -240,7 +239,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
     assert!(failures[1].starts_with("step `b` (work): "), "{failures:?}");
     assert_eq!(
         failures[2],
-        "step `c` (work): there is nothing here that runs this step"
+        "step `c` (work): the program has no code that runs this step"
     );
     assert!(
         failures[0].starts_with("step `a` (work): its output cannot be encoded: "),
@@ -251,7 +250,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
 #[test]
 fn inputs_and_output_that_cannot_be() {
     let mut plan = plan("a");
-    action(&mut plan.steps.to_mut()[0]).args = Template::Null;
+    action(&mut plan.steps[0]).args = Template::Null;
     let odd = Held::value(std::collections::BTreeMap::from([(vec![1], 2)]), false).err();
     let run = Run::<(), u64>::new(&plan, Err(odd.unwrap()), &(), compute);
     let (result, report) = match Driven::new(run.with_report()).settle() {

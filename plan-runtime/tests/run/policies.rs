@@ -1,4 +1,4 @@
-//! Attempts, time limits, what stands for a failure, and runs that end before their time.
+//! Attempts, time limits, fallbacks, and runs that end before their time.
 
 use super::stage::{End, Stage, act, each, list, local, ms, of, plan, step, string, value, with};
 use super::support::{Driven, statuses};

@@ -3,8 +3,8 @@
 use super::support::Driven;
 use plan_runtime::__private::{Request, Started};
 use plan_runtime::plan::{
-    Action, Body, Branch, Condition, Entry, For, Input, Key, Output, Plan, Policy, Reference,
-    Segment, Shared, Source, Step, Template, ToolInfo,
+    Action, Body, Branch, Condition, For, Output, Plan, Policy, Reference, Segment, Source, Step,
+    Template,
 };
 use plan_runtime::resolve::Held;
 use plan_runtime::run::{ManualTimer, Timer};
@@ -168,11 +168,11 @@ impl Call<Stage> for Act {
 }
 
 pub(crate) fn string(text: &str) -> Template {
-    Template::String(text.to_owned().into())
+    text.to_owned().into()
 }
 
 pub(crate) fn list(items: Vec<Template>) -> Template {
-    Template::List(items.into())
+    items.into()
 }
 
 pub(crate) fn of(source: Source, path: Vec<Segment>, written: &str) -> Template {
@@ -189,79 +189,39 @@ pub(crate) fn local(depth: usize) -> Template {
 
 /// Calls the tool with this key.
 pub(crate) fn act(key: Template) -> Body {
-    Body::Action(Action {
-        site: 0,
-        tool: Some(
-            ToolInfo {
-                name: "act".into(),
-                description: "".into(),
-            }
-            .into(),
-        ),
-        args: Template::Object(
-            vec![Entry {
-                key: Key::Name("key".into()),
-                value: key,
-            }]
-            .into(),
-        ),
-    })
+    Action::call("act", Template::object([("key", key)])).into()
 }
 
 pub(crate) fn value(value: Template) -> Body {
-    Body::Action(Action {
-        site: 0,
-        tool: None,
-        args: value,
-    })
+    Action::value(value).into()
 }
 
 pub(crate) fn each(list: Template, body: Body) -> Body {
-    Body::For(
-        vec![For {
-            pattern: "x".into(),
-            list,
-            body,
-        }]
-        .into(),
-    )
+    For::new("x", list, body).into()
 }
 
 pub(crate) fn branch(conditions: Vec<Condition>, body: Body) -> Branch {
-    Branch { conditions, body }
+    Branch::new(conditions, body)
 }
 
 pub(crate) fn step(id: &str, body: Body, after: &[usize]) -> Step {
-    let mut step = Step {
-        id: id.to_owned().into(),
-        intent: "".into(),
-        body,
-        after: after.to_vec().into(),
-        needs: vec![].into(),
-        policy: Shared::default(),
-    };
-    step.needs = step.needed().into();
+    let mut step = Step::new(id.to_owned(), body);
+    step.after = after.to_vec();
+    step.needs = step.needed();
     step
 }
 
 pub(crate) fn with(mut step: Step, policy: Policy) -> Step {
     step.policy = policy.into();
-    step.needs = step.needed().into();
+    step.needs = step.needed();
     step
 }
 
 /// A plan whose output is that of its last step.
 pub(crate) fn plan(steps: Vec<Step>) -> Plan {
     let last = steps.len() - 1;
-    let id = steps[last].id.to_string();
-    Plan {
-        name: "test".into(),
-        description: "".into(),
-        inputs: Vec::<Input>::new().into(),
-        steps: steps.into(),
-        output: Output {
-            type_name: "".into(),
-            value: of(Source::Step(last), vec![], &id),
-        },
-    }
+    let mut plan = Plan::new("test");
+    plan.output = Output::new(of(Source::Step(last), vec![], &steps[last].id));
+    plan.steps = steps;
+    plan
 }

@@ -1,10 +1,7 @@
 //! Plans out of a line of text, a tool whose every step is held at a gate, and a driver that polls only what was woken.
 
 use plan_runtime::__private::{Request, Started};
-use plan_runtime::plan::{
-    Action, Body, Entry, Input, Key, Number, Output, Plan, Reference, Shared, Source, Step,
-    Template, ToolInfo,
-};
+use plan_runtime::plan::{Action, Body, Output, Plan, Reference, Source, Step, Template};
 use plan_runtime::resolve::Held;
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Report, Result, Run, Shape, Tool};
@@ -46,56 +43,23 @@ pub(crate) fn graph(steps: Vec<(String, Vec<usize>)>) -> Plan {
         })
     };
     let output = match ids.len() {
-        0 => Template::Number(Number::Unsigned(0)),
+        0 => 0.into(),
         count => reference(count - 1),
     };
-    let entry = |name: &'static str, value| Entry {
-        key: Key::Name(name.into()),
-        value,
-    };
-    let steps: Vec<Step> = steps
-        .iter()
-        .enumerate()
-        .map(|(site, (id, needs))| {
-            let from = needs.iter().copied().map(reference).collect::<Vec<_>>();
-            let mut needs = needs.clone();
-            needs.sort_unstable();
-            Step {
-                id: id.clone().into(),
-                intent: "".into(),
-                body: Body::Action(Action {
-                    site,
-                    tool: Some(
-                        ToolInfo {
-                            name: "work".into(),
-                            description: "".into(),
-                        }
-                        .into(),
-                    ),
-                    args: Template::Object(
-                        vec![
-                            entry("name", Template::String(id.clone().into())),
-                            entry("from", Template::List(from.into())),
-                        ]
-                        .into(),
-                    ),
-                }),
-                after: [].as_slice().into(),
-                needs: needs.into(),
-                policy: Shared::default(),
-            }
-        })
-        .collect();
-    Plan {
-        name: "test".into(),
-        description: "".into(),
-        inputs: Vec::<Input>::new().into(),
-        steps: steps.into(),
-        output: Output {
-            type_name: "u64".into(),
-            value: output,
-        },
+    let mut plan = Plan::new("test");
+    for (site, (id, needs)) in steps.iter().enumerate() {
+        let from: Vec<Template> = needs.iter().copied().map(reference).collect();
+        let args = Template::object([("name", id.clone().into()), ("from", from.into())]);
+        let mut action = Action::call("work", args);
+        action.site = site;
+        let mut step = Step::new(id.clone(), action);
+        step.needs.clone_from(needs);
+        step.needs.sort_unstable();
+        plan.steps.push(step);
     }
+    plan.output = Output::new(output);
+    plan.output.type_name = "u64".into();
+    plan
 }
 
 /// The action of a step that has but one.
@@ -106,7 +70,7 @@ pub(crate) fn action(step: &mut Step) -> &mut Action {
     }
 }
 
-/// Gives one more than the sum of what it reads, once it is let through.
+/// Returns one more than the sum of its arguments, after it is let through.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Work {
     pub(crate) name: String,
@@ -198,7 +162,7 @@ impl Lab {
         state.started.iter().filter(over).cloned().collect()
     }
 
-    /// How many ran at once at most.
+    /// The largest number of calls that ran concurrently.
     pub(crate) fn most(&self) -> usize {
         self.state.lock().unwrap().most
     }

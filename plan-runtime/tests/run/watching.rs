@@ -1,4 +1,4 @@
-//! What observers are told.
+//! The events that observers receive.
 
 use super::stage::{End, Stage, act, branch, each, list, local, ms, plan, step, string, with};
 use plan_runtime::plan::{Body, Condition, Optional, Plan, Policy, Step, Template};
@@ -85,7 +85,7 @@ fn an_observer_sees_it_all() {
     };
     let keys = list(["x", "y"].map(string).to_vec());
     let never = Condition::Holds(Template::Bool(false));
-    let never = Body::If(vec![branch(vec![never], act(string("n")))].into());
+    let never = Body::If(vec![branch(vec![never], act(string("n")))]);
     let plan = plan(vec![
         with(step("all", each(keys, act(local(0))), &[]), policy),
         step("never", never, &[]),

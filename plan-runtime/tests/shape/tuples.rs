@@ -1,4 +1,4 @@
-//! Tuple structs, and structs that stand for their one field or for nothing.
+//! Tuple structs, and structs with one field or none.
 
 use crate::{always, field, fields, tuple};
 use plan_runtime::Shape;
@@ -30,7 +30,7 @@ fn tuple_structs() {
     let read: Shifted = serde_json::from_value(json!([1, 2, 4])).unwrap();
     assert_eq!(read, Shifted(0, 1, 2, 0, 4));
 
-    // Where an element may be missing, those behind it have no place of their own.
+    // If an element may be missing, those after it have no fixed index.
     #[derive(Serialize, Deserialize, Shape)]
     struct Unsteady(
         u8,

@@ -2,37 +2,16 @@
 #![allow(dead_code, unreachable_pub)]
 
 use plan_runtime::Plan;
-use plan_runtime::plan::{
-    Absent, Action, Body, Entry, Key, Output, Reference, Segment, Shared, Source, Step, Template,
-};
+use plan_runtime::plan::{Absent, Action, Entry, Key, Reference, Segment, Source, Step, Template};
 use plan_runtime::resolve::{Held, ResolveError, Scope, resolve};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// A plan of one step, `inbox`.
 pub fn plan() -> Plan {
-    Plan {
-        name: "p".into(),
-        description: "".into(),
-        inputs: vec![].into(),
-        steps: vec![Step {
-            id: "inbox".into(),
-            intent: "".into(),
-            body: Body::Action(Action {
-                site: 0,
-                tool: None,
-                args: Template::Null,
-            }),
-            after: vec![].into(),
-            needs: vec![].into(),
-            policy: Shared::default(),
-        }]
-        .into(),
-        output: Output {
-            type_name: "".into(),
-            value: Template::Null,
-        },
-    }
+    let mut plan = Plan::new("p");
+    plan.steps = vec![Step::new("inbox", Action::value(Template::Null))];
+    plan
 }
 
 /// Resolves a template in which `inbox` has this output.
@@ -63,18 +42,18 @@ pub fn at(index: usize) -> Segment {
 pub fn object(members: Vec<(&str, Template)>) -> Template {
     let entries: Vec<Entry> = members
         .into_iter()
-        .map(|(name, value)| Entry {
-            key: match name {
+        .map(|(name, value)| {
+            let key = match name {
                 ".." => Key::Flattened,
                 "=" => Key::Inner,
                 name => Key::Name(name.to_owned().into()),
-            },
-            value,
+            };
+            Entry::new(key, value)
         })
         .collect();
-    Template::Object(entries.into())
+    Template::Object(entries)
 }
 
 pub fn string(text: &str) -> Template {
-    Template::String(text.to_owned().into())
+    text.to_owned().into()
 }

@@ -74,7 +74,7 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
         }),
         (prop::collection::btree_set(source(steps), 0..3), text()).prop_map(|(reads, written)| {
             Template::Computed(Computed {
-                reads: reads.into_iter().collect::<Vec<_>>().into(),
+                reads: reads.into_iter().collect(),
                 written: written.into(),
                 compute: None,
             })
@@ -89,40 +89,23 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
             Tag::Variant(Tagging::Untagged, "V"),
         ]);
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4)
-                .prop_map(|items| Template::List(items.into())),
-            (prop::collection::btree_map(text(), inner.clone(), 0..4)).prop_map(|members| {
-                let entry = |(name, value): (String, Template)| Entry {
-                    key: Key::Name(name.into()),
-                    value,
-                };
-                Template::Object(members.into_iter().map(entry).collect::<Vec<_>>().into())
-            }),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Template::List),
+            (prop::collection::btree_map(text(), inner.clone(), 0..4)).prop_map(Template::object),
             (source(0), any::<bool>()).prop_map(|(source, both)| {
                 let value = Template::Reference(Reference {
                     source,
                     path: vec![].into(),
                     written: "".into(),
                 });
-                let mut entries = vec![Entry {
-                    key: Key::Flattened,
-                    value,
-                }];
+                let mut entries = vec![Entry::new(Key::Flattened, value)];
                 if both {
-                    entries.push(Entry {
-                        key: Key::Name("n".into()),
-                        value: Template::Null,
-                    });
+                    entries.push(Entry::new(Key::Name("n".into()), Template::Null));
                 }
-                Template::Object(entries.into())
+                Template::Object(entries)
             }),
-            inner.clone().prop_map(|value| Template::Object(
-                vec![Entry {
-                    key: Key::Inner,
-                    value
-                }]
-                .into()
-            )),
+            inner
+                .clone()
+                .prop_map(|value| Template::Object(vec![Entry::new(Key::Inner, value)])),
             (tagging, prop::option::of(inner.clone())).prop_map(|(tag, content)| {
                 // No type has two tags in one object.
                 let internal = |tag: &Tag| matches!(tag, Tag::Variant(Tagging::Internal(_), _));
@@ -130,18 +113,14 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
                     !(internal(&tag)
                         && matches!(content, Template::Tagged(inner, _) if internal(inner)))
                 });
-                Template::Tagged(tag, content.into_iter().collect::<Vec<_>>().into())
+                Template::Tagged(tag, content.map(Box::new))
             }),
             prop::collection::vec((prop::option::of(inner), text()), 0..4).prop_map(|parts| {
                 let part = |(value, text): (Option<Template>, String)| match value {
-                    Some(value) => Part::Value {
-                        value,
-                        spec: text.into(),
-                        show: None,
-                    },
+                    Some(value) => Part::value(value, text),
                     None => Part::Literal(text.into()),
                 };
-                Template::Text(parts.into_iter().map(part).collect::<Vec<_>>().into())
+                Template::Text(parts.into_iter().map(part).collect())
             }),
         ]
     })
@@ -164,17 +143,13 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
             template(place).boxed()
         };
         (args, prop::option::of(text())).prop_map(|(args, tool)| {
-            Body::Action(Action {
-                site: 0,
-                tool: tool.map(|description| {
-                    ToolInfo {
-                        name: "t".into(),
-                        description: description.into(),
-                    }
-                    .into()
-                }),
-                args,
-            })
+            let mut action = Action::value(args);
+            action.tool = tool.map(|description| {
+                let mut tool = ToolInfo::new("t");
+                tool.description = description.into();
+                tool.into()
+            });
+            Body::Action(action)
         })
     };
     let branches = (
@@ -189,11 +164,7 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
             pattern: pattern.clone().into(),
             value,
         };
-        let computed = Template::Computed(Computed {
-            reads: vec![Source::Local(2)].into(),
-            written: "true || false".into(),
-            compute: None,
-        });
+        let computed = Computed::new("true || false", [Source::Local(2)]).into();
         let conditions = [
             vec![Condition::Holds(holds.clone())],
             vec![bind(value.clone())],
@@ -201,21 +172,13 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
             Vec::new(),
         ];
         let branches = conditions.into_iter().zip(bodies.drain(..));
-        let branches = branches.map(|(conditions, body)| Branch { conditions, body });
-        Body::If(branches.collect::<Vec<_>>().into())
+        let branches = branches.map(|(conditions, body)| Branch::new(conditions, body));
+        Body::If(branches.collect())
     });
     let inside = prop_oneof![branches, action(true)];
     let lists = (template(place), template(place), pattern(), inside);
     let lists = lists.prop_map(|(list, inner, pattern, body)| {
-        let each = |list, body| {
-            let pattern = pattern.into();
-            let each = For {
-                pattern,
-                list,
-                body,
-            };
-            Body::For(vec![each].into())
-        };
+        let each = |list, body| Body::from(For::new(pattern, list, body));
         each(list, each(inner, body))
     });
     prop_oneof![2 => action(false), 1 => lists]
@@ -265,15 +228,11 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
                 }
             }
             let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
-            let mut step = Step {
-                id: format!("s {place}").into(),
-                intent: intent.clone().into(),
-                body,
-                after: after.into(),
-                needs: vec![].into(),
-                policy: policy.into(),
-            };
-            step.needs = step.needed().into();
+            let mut step = Step::new(format!("s {place}"), body);
+            step.intent = intent.clone().into();
+            step.after = after;
+            step.policy = policy.into();
+            step.needs = step.needed();
             step
         },
     )
@@ -281,22 +240,16 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
 
 pub fn plan() -> impl Strategy<Value = Plan> {
     ((step(0), step(1), step(2)), template(3), text(), text()).prop_map(
-        |((a, b, c), value, name, type_name)| Plan {
-            name: name.into(),
-            description: type_name.clone().into(),
-            inputs: ["x", "y-z", "0"]
-                .map(|name| Input {
-                    name: name.into(),
-                    type_name: type_name.clone().into(),
-                    description: "".into(),
-                })
-                .to_vec()
-                .into(),
-            steps: vec![a, b, c].into(),
-            output: Output {
-                type_name: type_name.into(),
-                value,
-            },
+        |((a, b, c), value, name, type_name)| {
+            let mut plan = Plan::new(name);
+            plan.description = type_name.clone().into();
+            plan.inputs = ["x", "y-z", "0"]
+                .map(|name| Input::new(name, type_name.clone()))
+                .to_vec();
+            plan.steps = vec![a, b, c];
+            plan.output = Output::new(value);
+            plan.output.type_name = type_name.into();
+            plan
         },
     )
 }

@@ -1,4 +1,4 @@
-//! What a dialect has no form for is said, all at once.
+//! All parts of a plan that a dialect cannot express are reported together.
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Profile, Reader};
@@ -44,21 +44,21 @@ fn every_construct_and_its_place() {
             "step `a`: a deadline for all attempts together",
             "step `a`: the fallback `0`",
             "step `a`: that it waits for `b` (`#[after]`)",
-            "the arguments of step `a`: `null`, which is no object",
+            "the arguments of step `a`: `null`, which is not an object",
             "step `b`: the computed value `a + 1`",
             "step `c`: an `if`",
             "step `d`: a `for`",
             "step `d`: that it is optional",
-            "step `d`: how many elements are worked on at once",
+            "step `d`: how many elements run concurrently",
             "step `d`: that it waits for `a` (`#[after]`)",
             "argument `default` of step `e`: the default of a field that may be left out (`a.x.or(1)`)",
             "argument `list[0]` of step `e`: a text with values in it",
             "argument `list[0]` of step `e`: the value `5` in a text",
             "argument `list[0]` of step `e`: the format `{:>8}` in a text",
-            "argument `next` of step `e`: the reference `a.next?` through what may be absent",
+            "argument `next` of step `e`: the reference `a.next?` through a value that may be absent",
             "argument `own` of step `e`: the path `sender.x` into an input",
             "argument `sum` of step `e`: the computed value `a + 1`",
-            "the arguments of step `e`: the members of `a.more` among its own",
+            "the arguments of step `e`: the members of `a.more` among its own members",
         ];
         let all = all
             .into_iter()
@@ -94,7 +94,7 @@ fn what_only_one_dialect_has() {
         lacks(&plan, Dialect::Blueprint),
         [
             "input `y`: a plan of this dialect has no inputs",
-            "argument `x` of step `a`: a reference to `b`, which comes no earlier",
+            "argument `x` of step `a`: a reference to `b`, which does not come earlier",
         ]
     );
     let text = r#"{"steps": [{"id": "a", "tool": "t", "arguments": {"{{x.result}}": 1, "${step[0].data}": 2}}]}"#;
@@ -117,7 +117,7 @@ fn the_compat_profile_has_references_of_its_own() {
     assert_eq!(
         lacks(&plan, Dialect::ActionPlan),
         [
-            "argument `x` of step `b`: what stands for the reference `{{a.result.y}}` where it leads to nothing, which is the compat profile's"
+            "argument `x` of step `b`: the default for the reference `{{a.result.y}}` of the compat profile"
         ]
     );
 }

@@ -12,7 +12,7 @@ use plan_runtime::dynamic::{Dialect, Reader};
 
 const DIALECTS: [Dialect; 3] = [Dialect::ToolPlan, Dialect::Blueprint, Dialect::ActionPlan];
 
-/// The plan, read as this dialect and as one that is recognised; both have to be the same.
+/// The plan, read as this dialect and as one that is recognized; both must be the same.
 fn read(text: &str, dialect: Dialect) -> Plan {
     let named = Reader::new().dialect(dialect).read(text);
     let named = named.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
@@ -21,9 +21,9 @@ fn read(text: &str, dialect: Dialect) -> Plan {
         "{:?}\n{text}",
         named.warnings()
     );
-    let recognised = Reader::new().read(text);
-    let recognised = recognised.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
-    assert_eq!(recognised.dialect(), dialect, "{text}");
-    assert_eq!(recognised.plan(), named.plan(), "{text}");
+    let recognized = Reader::new().read(text);
+    let recognized = recognized.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
+    assert_eq!(recognized.dialect(), dialect, "{text}");
+    assert_eq!(recognized.plan(), named.plan(), "{text}");
     named.into_plan()
 }

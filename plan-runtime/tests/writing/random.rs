@@ -1,11 +1,11 @@
-//! Random plans, and texts full of what dialects look for.
+//! Random plans, and texts full of the marks of dialects.
 
 use super::{DIALECTS, plans, read};
 use plan_runtime::Plan;
 use plan_runtime::dynamic::Dialect;
 use plan_runtime::plan::{
-    Absent, Action, Body, Entry, Input, Key, Number, Optional, Output, Part, Policy, Reference,
-    Segment, Shared, Source, Step, Template, ToolInfo,
+    Absent, Action, Input, Number, Optional, Output, Part, Policy, Reference, Segment, Source,
+    Step, Template, ToolInfo,
 };
 use proptest::prelude::*;
 use std::time::Duration;
@@ -105,11 +105,7 @@ fn template(place: usize, inputs: usize) -> BoxedStrategy<Template> {
     let value = references.clone();
     let value = value.prop_map(|found| found.map_or(Template::Null, Template::Reference));
     let part = (references, text()).prop_map(|(reference, text)| match reference {
-        Some(reference) => Part::Value {
-            value: Template::Reference(reference),
-            spec: "".into(),
-            show: None,
-        },
+        Some(reference) => Part::value(reference, ""),
         None => Part::Literal(text.into()),
     });
     let part = prop_oneof![part, text().prop_map(|text| Part::Literal(text.into()))];
@@ -122,12 +118,11 @@ fn template(place: usize, inputs: usize) -> BoxedStrategy<Template> {
         1 => any::<i16>().prop_map(|n| Template::Number(Number::Float(n.into()))),
         3 => text().prop_map(|text| Template::String(text.into())),
         3 => value,
-        2 => prop::collection::vec(part, 0..4).prop_map(|parts| Template::Text(parts.into())),
+        2 => prop::collection::vec(part, 0..4).prop_map(Template::Text),
     ];
     let inner = leaf.prop_recursive(2, 10, 4, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4)
-                .prop_map(|items| Template::List(items.into())),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Template::List),
             members(inner),
         ]
     });
@@ -135,13 +130,7 @@ fn template(place: usize, inputs: usize) -> BoxedStrategy<Template> {
 }
 
 fn members(inner: impl Strategy<Value = Template>) -> impl Strategy<Value = Template> {
-    prop::collection::btree_map(name(), inner, 0..4).prop_map(|members| {
-        let entry = |(name, value): (String, Template)| Entry {
-            key: Key::Name(name.into()),
-            value,
-        };
-        Template::Object(members.into_iter().map(entry).collect::<Vec<_>>().into())
-    })
+    prop::collection::btree_map(name(), inner, 0..4).prop_map(Template::object)
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
@@ -185,26 +174,15 @@ fn step(place: usize, inputs: usize, rich: bool) -> impl Strategy<Value = Step> 
                 .into_iter()
                 .filter(|&after| rich && after < place)
                 .collect();
-            let tool = Some(
-                ToolInfo {
-                    name: "t".into(),
-                    description: about.into(),
-                }
-                .into(),
-            );
-            let mut step = Step {
-                id: id.into(),
-                intent: intent.into(),
-                body: Body::Action(Action {
-                    site: place,
-                    tool,
-                    args,
-                }),
-                after: after.into(),
-                needs: vec![].into(),
-                policy: policy.into(),
-            };
-            step.needs = step.needed().into();
+            let mut tool = ToolInfo::new("t");
+            tool.description = about.into();
+            let mut action = Action::call(tool, args);
+            action.site = place;
+            let mut step = Step::new(id, action);
+            step.intent = intent.into();
+            step.after = after;
+            step.policy = policy.into();
+            step.needs = step.needed();
             step
         },
     )
@@ -240,40 +218,33 @@ fn plan(inputs: usize, rich: bool) -> impl Strategy<Value = Plan> {
                 None => value,
             };
             let said = input.is_some();
-            let input = |name: String| Input {
-                name: name.into(),
-                type_name: if said { type_name } else { "String" }.into(),
-                description: if said {
-                    description.clone()
-                } else {
-                    String::new()
+            let input = |name: String| {
+                let mut input = Input::new(name, if said { type_name } else { "String" });
+                if said {
+                    input.description = description.clone().into();
                 }
-                .into(),
+                input
             };
-            Plan {
-                name: name.into(),
-                description: description.clone().into(),
-                inputs: names.map(input)[..inputs].to_vec().into(),
-                steps: steps.into(),
-                output: Output {
-                    type_name: type_name.into(),
-                    value,
-                },
-            }
+            let mut plan = Plan::new(name);
+            plan.description = description.clone().into();
+            plan.inputs = names.map(input)[..inputs].to_vec();
+            plan.steps = steps;
+            plan.output = Output::new(value);
+            plan.output.type_name = type_name.into();
+            plan
         },
     )
 }
 
 fn outputs(steps: &[Step], chosen: &[usize]) -> Template {
-    let entry = |&step: &usize| Entry {
-        key: Key::Name(steps[step].id.clone()),
-        value: Template::Reference(Reference {
+    Template::object(chosen.iter().map(|&step| {
+        let reference = Reference {
             source: Source::Step(step),
             path: vec![].into(),
             written: "".into(),
-        }),
-    };
-    Template::Object(chosen.iter().map(entry).collect::<Vec<_>>().into())
+        };
+        (steps[step].id.clone(), reference.into())
+    }))
 }
 
 /// What may be lacking of such a plan.
@@ -367,42 +338,15 @@ fn any_plan_is_written_or_said_to_lack_something() {
 #[test]
 fn any_text_reads_back() {
     let step = |text: String| {
-        let value = Template::String(text.into());
-        let key = Key::Name("x".into());
-        let args = Template::Object(vec![Entry { key, value }].into());
-        let tool = Some(
-            ToolInfo {
-                name: "t".into(),
-                description: "".into(),
-            }
-            .into(),
-        );
-        Step {
-            id: "a".into(),
-            intent: "".into(),
-            body: Body::Action(Action {
-                site: 0,
-                tool,
-                args,
-            }),
-            after: vec![].into(),
-            needs: vec![].into(),
-            policy: Shared::default(),
-        }
+        let args = Template::object([("x", text.into())]);
+        Step::new("a", Action::call("t", args))
     };
     let plans = (text(), text()).prop_map(|(one, other)| {
         let mut other = step(other);
         other.id = "step0".into();
-        Plan {
-            name: "plan".into(),
-            description: "".into(),
-            inputs: vec![].into(),
-            steps: vec![step(one), other].into(),
-            output: Output {
-                type_name: "".into(),
-                value: Template::Null,
-            },
-        }
+        let mut plan = Plan::new("plan");
+        plan.steps = vec![step(one), other];
+        plan
     });
     let mut runner = proptest::test_runner::TestRunner::new(config(4000));
     let result = runner.run(&plans, |plan| {

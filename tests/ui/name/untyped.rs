@@ -1,4 +1,4 @@
-//! A step whose tool could not be read is reported once, however often it is referred to.
+//! A step whose tool could not be read is reported once, even if it is referred to several times.
 
 #[path = "../tools.rs"]
 mod tools;

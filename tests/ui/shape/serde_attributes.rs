@@ -1,4 +1,4 @@
-//! What is wrong with a serde attribute is said by serde, once.
+//! serde reports a wrong serde attribute, once.
 use plan_runtime::Shape;
 use serde::Serialize;
 

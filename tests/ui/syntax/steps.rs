@@ -31,7 +31,7 @@ plan! {
         step extra = Say { text: "a" } inbox;
         step comma = Say { text: "a" },
         step two_values = Say { text: "a" }, Say { text: "b" };
-        stp misspelt = Say { text: "a" };
+        stp misspelled = Say { text: "a" };
         inbox
     }
 }

@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The time of it in nanoseconds, the peak of memory beyond what was there before, and what it gives.
+/// The time of it in nanoseconds, the peak of memory beyond the memory used before, and its output.
 fn watch<T>(of: impl FnOnce() -> T) -> (f64, usize, T) {
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);

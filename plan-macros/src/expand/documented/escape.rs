@@ -41,7 +41,7 @@ impl Display for Code<'_> {
         match self.0.trim() {
             "" => Ok(()),
             text if text.contains(ends) => write!(f, "{}", Text(text)),
-            // The one sign that a table takes out of code.
+            // The only character that a table removes from code.
             text => write!(f, "`{}`", text.replace('|', "\\|")),
         }
     }

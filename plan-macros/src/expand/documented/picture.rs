@@ -41,7 +41,7 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
     let _ = writeln!(
         svg,
         "<div style=\"overflow:auto;max-height:64rem;margin:.75em 0\"><svg width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {wide} {high}\" \
-         style=\"display:block;max-width:none\" role=\"group\" aria-label=\"The steps and what they need\">\
+         style=\"display:block;max-width:none\" role=\"group\" aria-label=\"The steps and their dependencies\">\
          <defs><marker id=\"plan-tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" markerWidth=\"9\" \
          markerHeight=\"9\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"currentColor\"></path></marker></defs>\
          <g opacity=\".6\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.3\">"

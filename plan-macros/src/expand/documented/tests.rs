@@ -196,7 +196,7 @@ fn what_cannot_be_seen_is_in_no_documentation() {
 }
 
 proptest! {
-    /// Numbers of signs are all that is left of markup, and reading them gives the text.
+    /// Markup becomes numeric character references only, and reading them gives the text.
     #[test]
     fn text_is_never_markup(text in "\\PC*|[ -~\n\t]*|[`|\\\\<>&#\\[\\]*_:/ a-]*") {
         let written = Text(&text).to_string();

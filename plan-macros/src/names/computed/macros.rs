@@ -164,14 +164,14 @@ fn captured(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some(open) = rest.find('{') {
         rest = &rest[open + 1..];
-        if let Some(behind) = rest.strip_prefix('{') {
-            rest = behind;
+        if let Some(after) = rest.strip_prefix('{') {
+            rest = after;
             continue;
         }
-        let Some((inside, behind)) = rest.split_once('}') else {
+        let Some((inside, after)) = rest.split_once('}') else {
             break;
         };
-        rest = behind;
+        rest = after;
         let (name, spec) = inside.split_once(':').unwrap_or((inside, ""));
         names.push(name.trim());
         let mut counts: Vec<&str> = spec.split('$').collect();

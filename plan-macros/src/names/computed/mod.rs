@@ -88,7 +88,7 @@ impl Finder<'_> {
 
     /// The same for a name that may also be meant as a function.
     fn mention_argument(&mut self, name: &Ident) -> bool {
-        let help = format!("\nhelp: a function is named by its path here: `self::{name}`");
+        let help = format!("\nhelp: refer to the function by its path: `self::{name}`");
         self.mention_or(name, &help)
     }
 

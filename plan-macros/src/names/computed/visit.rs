@@ -111,7 +111,7 @@ impl VisitMut for Finder<'_> {
                 self.visit_expr_mut(&mut ask.expr);
                 self.refuse(
                     token,
-                    "`?` has a meaning in a reference, such as `inbox.next?.id`, and none in a computed value\n\
+                    "`?` is for references, such as `inbox.next?.id`, not for computed values\n\
                      help: use a method of `Option` or `Result`, such as `unwrap_or_default()`",
                 );
             }
@@ -119,13 +119,16 @@ impl VisitMut for Finder<'_> {
                 let token = back.return_token;
                 self.refuse(
                     token,
-                    "a computed value is an expression: it cannot `return`",
+                    "a computed value is an expression, so it cannot `return`",
                 );
             }
             Expr::Await(wait) if self.nested == 0 => {
                 let token = wait.await_token;
                 self.visit_expr_mut(&mut wait.base);
-                self.refuse(token, "a computed value cannot wait: what takes time is a tool, called by a step of its own");
+                self.refuse(
+                    token,
+                    "a computed value cannot `.await`: call a tool in a separate step",
+                );
             }
             other => visit_mut::visit_expr_mut(self, other),
         }

@@ -9,7 +9,7 @@
 //! | `recognize.rs` | which dialect a document is in |
 //! | `reading/` | a plan that is being read: ids, members, steps, templates, limits, and what is found on the way |
 //! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
-//! | `writing/` | a plan that is being written: JSON, strings with references, what has no form |
+//! | `writing/` | a plan that is being written: JSON, strings with references, parts that cannot be expressed |
 
 mod action_plan;
 mod blueprint;
@@ -42,7 +42,7 @@ use std::fmt;
 /// that is a whole string keeps its type.
 ///
 /// In a path, `.0` and `[0]` are an index, `[*]` and `.*` are every element of a list, and `["odd key"]` is a key that has
-/// dots, brackets or other signs in it; the string is one of JSON, with its escapes. The same brackets give an id:
+/// dots, brackets or other such characters; the string is one of JSON, with its escapes. The same brackets give an id:
 /// `$ref:["step-1"].id`.
 ///
 /// Text that only looks like a reference is written as a string of JSON in place of the reference: `$ref:"$ref:x"`, `${"${x}"}`,
@@ -86,7 +86,7 @@ pub enum Profile {
     /// What the systems do that the dialect comes from, where it does no harm; each such place is a warning where it can be
     /// seen in the document.
     ///
-    /// Text that is nearly a reference stays as it is. In tool plans, a field that is not there is null. In action
+    /// Text that is nearly a reference remains text. In tool plans, a field that is not there is null. In action
     /// plans, a reference to a step or a field that is not there stays in place as text, as does an input that is not given.
     Compat,
 }
@@ -126,7 +126,7 @@ impl Dialect {
     /// let plan = Reader::new().read(text)?.into_plan();
     /// assert_eq!(
     ///     Dialect::ToolPlan.write(&plan).unwrap_err().to_string(),
-    ///     "a tool plan (`$ref:`) has no form for a part of the plan: step `step0`: 3 attempts",
+    ///     "a tool plan (`$ref:`) cannot express a part of the plan: step `step0`: 3 attempts",
     /// );
     /// let written = Dialect::Blueprint.write(&plan)?;
     /// assert!(written.contains(r#""to": "${step[0].data[0].from}""#));
@@ -136,7 +136,7 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that the dialect has no form for.
+    /// All parts of the plan that the dialect cannot express.
     pub fn write(self, plan: &Plan) -> Result<String, Lacking> {
         self.rules().write(plan)
     }

@@ -88,7 +88,7 @@ pub(in crate::dynamic) trait Rules: Sync {
         Some(self.style(to, "")?.write(path))
     }
 
-    /// How a reference in a text with more around it is told of.
+    /// How messages describe a reference inside a longer text.
     fn form_in_text(&self, form: &str) -> String {
         format!("the reference is `{form}`")
     }

@@ -1,6 +1,6 @@
 //! Notes, which become findings: how many there are, and how long they are, has a bound whatever the document is.
 
-use super::super::bytes;
+use super::super::source;
 use super::{Code, Finding, Findings, Label, Severity};
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ fn cut(mut text: String, longest: usize) -> String {
     text
 }
 
-/// The start of the sign that this byte is of. The standard library has `str::floor_char_boundary` since Rust 1.91.
+/// The start of the character that contains this byte. The standard library has `str::floor_char_boundary` since Rust 1.91.
 pub(in crate::dynamic) fn boundary(text: &str, at: usize) -> usize {
     let mut starts = (0..=at.min(text.len())).rev();
     starts
@@ -148,7 +148,7 @@ impl Notes {
         self.more_warnings += warnings;
     }
 
-    /// Whether there are more errors than are told, so that nobody needs to look for further ones.
+    /// Whether there are more errors than are listed, so that nobody needs to look for further ones.
     pub(in crate::dynamic) fn is_full(&self) -> bool {
         self.errors == MOST && self.more_errors > 0
     }
@@ -225,7 +225,7 @@ impl Lines {
         let mut places: Vec<usize> = places.collect();
         places.sort_unstable();
         places.dedup();
-        let (mut at, mut line, mut column) = (bytes::start(text), 1, 1);
+        let (mut at, mut line, mut column) = (source::start(text), 1, 1);
         let known = places.into_iter().map(|place| {
             let end = place.min(text.len());
             for byte in &text.as_bytes()[at.min(end)..end] {

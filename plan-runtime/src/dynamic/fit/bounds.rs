@@ -17,7 +17,7 @@ pub(super) fn outside(item: &Item<'_>, schema: Schema<'_>) -> Option<String> {
         let exact = |bound: &f64| number.abs() < LARGEST || number.total_cmp(bound).is_ne();
         let bound = schema.number(name).filter(exact);
         let bound = bound.filter(|bound| beyond(number, *bound))?;
-        Some(format!("has to be {words} {bound}"))
+        Some(format!("must be {words} {bound}"))
     };
     let minimum = || {
         if schema.is("exclusiveMinimum") {
@@ -65,5 +65,5 @@ pub(super) fn length(length: usize, schema: Schema<'_>, of: &str, what: &str) ->
 
 pub(super) fn bound(words: &str, count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("has to have {words} {count} {what}{plural}")
+    format!("must have {words} {count} {what}{plural}")
 }

@@ -18,7 +18,7 @@ struct Expected<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// Remembers what an argument has to be that is an input.
+    /// Remembers what an argument must be that is an input.
     pub(super) fn expect(&mut self, input: usize, ty: &Type<'a>, at: Option<usize>, place: &str) {
         let places = self.0.entry(input);
         // Most inputs are used once.
@@ -62,7 +62,7 @@ impl<'a> Inputs<'a> {
                     template.map_or(0..0, |template| template.value.range())
                 };
                 let message = format!(
-                    "the input `{name}` has to be {} here, and {} elsewhere",
+                    "the input `{name}` must be {} here, but {} elsewhere",
                     place.ty.words(),
                     other.ty.words()
                 );
@@ -71,13 +71,9 @@ impl<'a> Inputs<'a> {
                         .label(format!("argument `{}`", place.argument))
                         .related(
                             span(other),
-                            format!(
-                                "argument `{}` has to be {}",
-                                other.argument,
-                                other.ty.words()
-                            ),
+                            format!("argument `{}` must be {}", other.argument, other.ty.words()),
                         )
-                        .help("make it two inputs".to_owned()),
+                        .help("split it into two inputs".to_owned()),
                 );
                 all = Types::NONE;
                 break;

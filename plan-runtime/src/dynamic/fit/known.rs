@@ -77,7 +77,7 @@ fn computes(body: &Body) -> bool {
     match body {
         Body::Action(action) => action.tool.is_none(),
         Body::If(branches) => branches.iter().any(|branch| computes(&branch.body)),
-        Body::For(rounds) => rounds.iter().any(|each| computes(&each.body)),
+        Body::For(each) => computes(&each.body),
     }
 }
 
@@ -172,13 +172,13 @@ impl<'a> Gives<'a, '_> {
             && matches!(fallback, Template::Null)
         {
             given.nullable(format!(
-                "where step `{}` fails, its output is null",
+                "if step `{}` fails, its output is null",
                 short(&step.id)
             ));
         }
         if step.policy.optional == Optional::Whole && step.policy.fallback.is_none() {
             given.nullable(format!(
-                "step `{}` is optional, and where it fails its output is null",
+                "step `{}` is optional: if it fails, its output is null",
                 short(&step.id)
             ));
         }
@@ -189,7 +189,7 @@ impl<'a> Gives<'a, '_> {
         }
         if matches!(step.body, Body::If(_)) && given.absent.is_some() {
             given.absent = Some(format!(
-                "step `{}` may be skipped, and its output is null then",
+                "if step `{}` is skipped, its output is null",
                 short(&step.id)
             ));
         }
@@ -221,7 +221,7 @@ impl<'a> Gives<'a, '_> {
             },
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
-                for branch in branches.iter() {
+                for branch in branches {
                     let given = self.body(&branch.body);
                     all.ty = all.ty.or(given.ty);
                     all.absent = all.absent.or(given.absent);
@@ -232,9 +232,7 @@ impl<'a> Gives<'a, '_> {
                 }
                 all
             }
-            Body::For(rounds) => rounds.first().map_or_else(Given::any, |each| {
-                Given::typed(Type::list(self.body(&each.body).ty))
-            }),
+            Body::For(each) => Given::typed(Type::list(self.body(&each.body).ty)),
         }
     }
 }

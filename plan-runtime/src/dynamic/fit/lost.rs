@@ -9,7 +9,8 @@ use crate::dynamic::dialects::references::{Style, To};
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Form, Type};
 use crate::plan::{Absent, Reference, Segment, Source, Step};
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
+use plan_graph::similar;
 
 /// In how many fields the one is looked for that a reference names.
 const MOST_TRIED: usize = 64;

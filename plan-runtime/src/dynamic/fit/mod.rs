@@ -29,10 +29,11 @@ use super::schema::{Beyond, Type, Work};
 use super::spans::{Span, Spans, Templates};
 use super::{Contract, Contracts, Dialect};
 use crate::plan::{Action, BodyPart, Part, Plan, Step, Template, ToolInfo};
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
 use input::Inputs;
 use item::Item;
 use known::{Known, Unfound};
+use plan_graph::similar;
 use problem::{Place, Problem};
 use serde_json::Value;
 use std::ops::Range;
@@ -96,14 +97,17 @@ fn values(value: &Value) -> usize {
 /// Says that it is not known whether the arguments of a tool fit.
 fn unchecked(tool: &str, why: &Beyond) -> String {
     let why = match why {
-        Beyond::Work => "its schema and what it is given take too many comparisons".to_owned(),
+        Beyond::Work => "its schema and its arguments take too many comparisons".to_owned(),
         Beyond::Target(target) => refers("its schema", target),
     };
     format!("`{}` cannot be checked: {why}", short(tool))
 }
 
 fn refers(schema: &str, target: &str) -> String {
-    format!("{schema} refers to `{}`, which is not found", short(target))
+    format!(
+        "{schema} refers to `{}`, which does not exist",
+        short(target)
+    )
 }
 
 struct Checker<'a, 'n> {
@@ -274,10 +278,11 @@ fn each<'a>(
         }
     };
     match template {
-        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().for_each(inner),
+        Template::List(parts) => parts.iter().for_each(inner),
+        Template::Tagged(_, content) => content.as_deref().into_iter().for_each(inner),
         Template::Object(entries) => entries.iter().for_each(|entry| inner(&entry.value)),
         Template::Text(parts) => {
-            for part in parts.iter() {
+            for part in parts {
                 if let Part::Value { value, .. } = part {
                     inner(value);
                 }

@@ -76,10 +76,7 @@ pub(super) fn follow<'a>(
                 work.spend(1 + ty.cost())?;
                 let can_lack = presence == Presence::Maybe;
                 if can_lack && !matches!(missing, Absent::Default(_)) && absent.is_none() {
-                    *absent = Some(format!(
-                        "`{}` need not be there",
-                        short(&words(path, at + 1))
-                    ));
+                    *absent = Some(format!("`{}` may be missing", short(&words(path, at + 1))));
                 }
             }
             Segment::Each => {
@@ -96,7 +93,7 @@ pub(super) fn follow<'a>(
                 of_element = None;
             }
             Segment::Optional(_) => {
-                absent.get_or_insert_with(|| "the reference says that it may be".to_owned());
+                absent.get_or_insert_with(|| "the reference has a `?`".to_owned());
             }
             Segment::Or(_) | Segment::Else(_) => *absent = None,
             Segment::Same => {}

@@ -2,7 +2,7 @@
 
 use crate::dynamic::finding::Code;
 
-/// How many problems of one value are kept. Of all findings on a document, no more are told.
+/// How many problems of one value are kept. No more of them can be listed.
 const MOST: usize = 256;
 
 /// A value that does not fit, before it is known which of several forms counts.

@@ -37,11 +37,11 @@ impl Fit<'_> {
             return Ok(None);
         }
         let message = format!(
-            "{} has to be given, and `{written}` may lead to nothing: {absent}",
+            "{} is required, but `{written}` may lead to nothing: {absent}",
             subject(place)
         );
         let allowed = found.reference.path.iter().any(stops);
-        let help = "refer to what is always there: an optional step or field is not";
+        let help = "refer to a value that is always present, not to an optional step or field";
         let problem = Problem::new(Code::MaybeAbsent, item.at, message).warning(allowed);
         Ok(Some(problem.help(Some(help.to_owned()))))
     }
@@ -68,7 +68,7 @@ impl Fit<'_> {
                 self.allowed(&forms)
             };
             let message = format!(
-                "`{written}` is one of {}, and {subject} has to be one of {}",
+                "`{written}` is one of {}, but {subject} must be one of {}",
                 values(&found.ty),
                 values(takes)
             );
@@ -78,9 +78,9 @@ impl Fit<'_> {
             let why = self
                 .difference(&found.ty, takes)
                 .map_or_else(String::new, |why| format!(": {why}"));
-            format!("what is in `{written}` does not fit {subject}{why}")
+            format!("the value of `{written}` does not fit {subject}{why}")
         } else {
-            format!("{subject} has to be {wanted}, and `{written}` is {given}")
+            format!("{subject} must be {wanted}, but `{written}` is {given}")
         };
         let problem = |code| Problem::new(code, item.at, message.clone());
         let path = &found.reference.path;
@@ -139,7 +139,7 @@ impl Fit<'_> {
                 }
                 (Some(given), Property::Type(takes)) if !self.leads_to(&given, &takes) => {
                     Some(format!(
-                        "its `{}` is {}, and has to be {}",
+                        "its `{}` is {}, but must be {}",
                         short(name),
                         given.words(),
                         takes.words()

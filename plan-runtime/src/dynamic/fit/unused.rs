@@ -61,7 +61,7 @@ fn outputs(plan: &Plan, spans: &Spans, contracts: &Contracts, notes: &mut Notes)
         notes.push(
             Note::warning(Code::UnusedOutput, place, message)
                 .step(&step.id.as_ref().into())
-                .help("take the step out, or use what it finds".to_owned()),
+                .help("remove the step, or use its output".to_owned()),
         );
     }
 }
@@ -116,29 +116,29 @@ fn dependencies(
                 continue;
             }
             let Ok(near) = paths.through(index, needed) else {
-                let message = "not every dependency was checked for a reason";
-                let help = "there are so many ways between the steps that not all were looked at";
+                let message = "not every dependency was checked";
+                let help = "there are too many paths between the steps to check all of them";
                 let note = Note::warning(Code::LimitPassed, place.range(), message);
                 notes.push(note.help(help.to_owned()));
                 return;
             };
             if let Some(near) = near {
                 let message = format!(
-                    "{} waits for {} already, by way of {}",
+                    "{} already waits for {} through {}",
                     named(index),
                     named(needed),
                     named(near)
                 );
-                warn(message, "take it out of the list");
+                warn(message, "remove it from the list");
             } else if only_reads(other, contracts) && only_reads(step, contracts) {
                 let message = format!(
-                    "{} uses nothing of {}, and both only read: it need not wait",
+                    "{} uses nothing of {}, and both only read, so it does not have to wait",
                     named(index),
                     named(needed)
                 );
                 warn(
                     message,
-                    "take it out of the list, so that both can run at once",
+                    "remove it from the list, so that both can run concurrently",
                 );
             }
         }

@@ -8,7 +8,8 @@ use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Beyond, Element, Form, Property, Type, Types, Work};
 use crate::plan::push_key;
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
+use plan_graph::similar;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -326,7 +327,7 @@ impl<'t> Fit<'t> {
                     let free = names.iter().copied().filter(|name| !given.contains(name));
                     let similar = similar(name, free);
                     if closed || self.guesses {
-                        // One mistake is said once: here, and not as a name that is missing.
+                        // A mistake is reported once: here, and not as a missing name.
                         meant.extend(similar);
                         let warning = !closed && similar.is_none();
                         let problem = self.unknown(value, name, &names, similar);
@@ -353,7 +354,7 @@ impl<'t> Fit<'t> {
         Ok(problems)
     }
 
-    /// Remembers what arguments of inputs have to be.
+    /// Remembers what arguments of inputs must be.
     pub(super) fn inputs<'a>(
         &self,
         item: Item<'a>,
@@ -477,7 +478,7 @@ impl<'t> Fit<'t> {
         let (name, tool) = (short(name), short(self.tool));
         let place = self.place.borrow();
         let message = match place.as_str() {
-            "" => format!("the schema of `{tool}` names no argument `{name}`"),
+            "" => format!("the schema of `{tool}` does not list the argument `{name}`"),
             place => format!(
                 "the schema of `{tool}` names no `{name}` in {}",
                 subject(place)
@@ -493,7 +494,7 @@ impl<'t> Fit<'t> {
             (code, help) = self.meant(item, takes)?;
         }
         let message = format!(
-            "{} is {}, and has to be {}",
+            "{} is {}, but must be {}",
             subject(&self.place.borrow()),
             item.words(),
             takes.words()
@@ -522,8 +523,8 @@ impl<'t> Fit<'t> {
                 }
                 code = Code::ListOrElement;
                 help = Some(match count {
-                    1 => "take it out of the list".to_owned(),
-                    _ => "give one of the elements; for each of them, make a step".to_owned(),
+                    1 => "pass the element instead of the list".to_owned(),
+                    _ => "pass one of the elements, or make a step for each of them".to_owned(),
                 });
             }
             Kind::String(text) if text.len() <= MOST_READ => {
@@ -533,7 +534,7 @@ impl<'t> Fit<'t> {
                     && self.fits(Item::of_value(&value), takes)?
                 {
                     let text = short(text.trim());
-                    help = Some(format!("without its quotes it fits: `{text}`"));
+                    help = Some(format!("remove the quotes: `{text}`"));
                 }
             }
             Kind::Number(_) | Kind::Bool(_) if types.overlaps(Types::STRING) => {
@@ -571,11 +572,11 @@ impl<'t> Fit<'t> {
         let allowed = || forms.iter().flat_map(|form| form.allowed());
         let values = self.allowed(forms);
         let has_to = match allowed().nth(1) {
-            None => format!("has to be {values}"),
-            Some(_) => format!("has to be one of {values}"),
+            None => format!("must be {values}"),
+            Some(_) => format!("must be one of {values}"),
         };
         let place = self.place.borrow();
-        let message = format!("{} is {}, and {has_to}", subject(&place), item.words());
+        let message = format!("{} is {}, but {has_to}", subject(&place), item.words());
         let texts = || allowed().filter_map(Value::as_str).take(MOST_COMPARED);
         let help = match item.kind() {
             Kind::String(text)
@@ -593,7 +594,7 @@ impl<'t> Fit<'t> {
                 None if (2..=MOST_LISTED).contains(&parts.len())
                     && parts.iter().all(|part| texts().any(|text| text == *part)) =>
                 {
-                    Some("it takes one of them at a time: make a step for each".to_owned())
+                    Some("it takes one element at a time: make a step for each".to_owned())
                 }
                 None => None,
             }
@@ -603,7 +604,7 @@ impl<'t> Fit<'t> {
 
     fn out_of_bounds(&self, item: Item<'_>, bound: &str) -> Problem {
         let place = self.place.borrow();
-        let message = format!("{} is {}, and {bound}", subject(&place), item.words());
+        let message = format!("{} is {}, but {bound}", subject(&place), item.words());
         Problem::new(Code::NotAllowed, item.at, message)
     }
 }

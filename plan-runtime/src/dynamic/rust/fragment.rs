@@ -31,7 +31,7 @@ const GENERIC: [&str; 12] = [
 pub(super) enum Flaw {
     /// It is too long, or too deep.
     Large,
-    /// It is something else than it has to be.
+    /// It is something else than it must be.
     Other,
 }
 

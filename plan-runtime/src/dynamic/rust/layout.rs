@@ -290,7 +290,7 @@ pub(super) enum Token {
     /// A name or a literal.
     Word(String),
     Bracket(char),
-    /// A sign, and whether another one is right beside it; none where that does not matter.
+    /// A punctuation character, and whether another one follows directly; `None` if that does not matter.
     Punct(char, Option<Spacing>),
 }
 

@@ -29,7 +29,7 @@ impl Plan {
     /// The source of a `plan!` that says the same, ready to be pasted: a model drafts, the compiler checks, the author keeps.
     ///
     /// Of the tools only their names are known, so each call ends with `..`, which leaves out whatever is optional.
-    /// [`RustSource`] is told more.
+    /// [`RustSource`] has more options.
     ///
     /// | in the plan | in Rust |
     /// |---|---|
@@ -79,7 +79,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for. If it has a form for each: all code that is not a part of the program.
+    /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program.
     pub fn to_rust(&self) -> Result<String, Lacking> {
         RustSource::new(self).write()
     }
@@ -173,7 +173,7 @@ impl<'p> RustSource<'p> {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` has no form for. If it has a form for each: all code that is not a part of the program, unless
+    /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program, unless
     /// [that is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Lacking> {
         let lacking = |lacks| Lacking::new(TARGET, lacks);
@@ -226,7 +226,7 @@ impl<'p> RustSource<'p> {
     }
 }
 
-/// What has no form for a part of a plan, in messages.
+/// The name of the target in messages about parts that it cannot express.
 const TARGET: &str = "`plan!`";
 /// How deep templates are nested at most.
 const DEEPEST: usize = 128;
@@ -263,9 +263,7 @@ fn is_deep_body(body: &Body, left: usize) -> bool {
             let mut conditions = branch.conditions.iter().map(Condition::template);
             conditions.any(|it| is_deep(it, DEEPEST)) || is_deep_body(&branch.body, left)
         }),
-        Body::For(rounds) => rounds
-            .iter()
-            .any(|each| is_deep(&each.list, DEEPEST) || is_deep_body(&each.body, left)),
+        Body::For(each) => is_deep(&each.list, DEEPEST) || is_deep_body(&each.body, left),
     }
 }
 
@@ -274,9 +272,8 @@ fn is_deep(template: &Template, left: usize) -> bool {
         return true;
     };
     match template {
-        Template::List(items) | Template::Tagged(_, items) => {
-            items.iter().any(|item| is_deep(item, left))
-        }
+        Template::List(items) => items.iter().any(|item| is_deep(item, left)),
+        Template::Tagged(_, content) => content.as_ref().is_some_and(|it| is_deep(it, left)),
         Template::Object(entries) => entries.iter().any(|entry| is_deep(&entry.value, left)),
         Template::Text(parts) => parts
             .iter()

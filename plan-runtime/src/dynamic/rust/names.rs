@@ -34,7 +34,7 @@ impl Names {
     }
 }
 
-/// Without the sign that makes a name of a keyword.
+/// Without the `r#` of a raw identifier.
 pub(super) fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
@@ -109,7 +109,7 @@ pub(super) fn plan(name: &str, tools: &HashSet<String>) -> String {
     name
 }
 
-/// The field under which serde has this key, if it looks like one; a key with other signs is one of a map.
+/// The field under which serde has this key, if it looks like one; a key with other characters is one of a map.
 pub(super) fn field(key: &str) -> Option<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if key.chars().all(is_word) {

@@ -88,11 +88,7 @@ impl Source<'_> {
                 }
                 Tree::Together(parts)
             }
-            Body::For(rounds) => {
-                let Some(each) = rounds.first() else {
-                    self.lack(self.here(), "a `for` without a body");
-                    return Tree::text("");
-                };
+            Body::For(each) => {
                 let list = each.list.plain();
                 let (pattern, local) = self.binds(&each.pattern, &list, true);
                 // The list is resolved without the variables that the pattern binds.
@@ -177,7 +173,7 @@ impl Source<'_> {
         let mut fields = Vec::with_capacity(entries.len());
         let mut given: HashSet<&str> = HashSet::with_capacity(entries.len());
         let mut known: HashSet<String> = HashSet::new();
-        for Entry { key, value } in entries.iter() {
+        for Entry { key, value } in &entries {
             let Key::Name(key) = key else {
                 let value = shown(&value.to_string());
                 self.lack(self.at(""), format!("the members of `{value}` among them"));

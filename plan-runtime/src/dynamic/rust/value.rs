@@ -65,11 +65,14 @@ impl Source<'_> {
             }
             Template::Object(entries) => {
                 let mut members = Vec::with_capacity(entries.len());
-                for Entry { key, value } in entries.iter() {
+                for Entry { key, value } in entries {
                     let Key::Name(name) = key else {
                         let place = self.at(path);
                         let value = shown(&value.to_string());
-                        self.lack(place, format!("the members of `{value}` among its own"));
+                        self.lack(
+                            place,
+                            format!("the members of `{value}` among its own members"),
+                        );
                         continue;
                     };
                     let mut path = path.to_owned();
@@ -261,7 +264,7 @@ fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, St
         match segment {
             Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop) if !asked => {
                 return Err(format!(
-                    "the reference `{}`, which is absent where something on its way is",
+                    "the reference `{}`, which is absent if a part of its path is absent",
                     shown()
                 ));
             }
@@ -285,7 +288,7 @@ fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, St
             Segment::Same | Segment::Or(_) => {}
             Segment::Else(_) => {
                 return Err(format!(
-                    "what stands for the reference `{}` where it leads to nothing, which is the compat profile's",
+                    "the default for the reference `{}` of the compat profile",
                     shown()
                 ));
             }
@@ -311,7 +314,7 @@ pub(super) fn json(object: Tree) -> Tree {
     Tree::list("json!", Delimiter::Parenthesis, Style::Beside, vec![object])
 }
 
-/// What is wrong with a text that Rust has no form for.
+/// Why Rust cannot express a text.
 pub(super) fn said(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::Large => ", which is too long or too deep",

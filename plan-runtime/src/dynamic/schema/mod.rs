@@ -423,7 +423,7 @@ impl<'a> Type<'a> {
         self.forms.iter().fold(Types::NONE, any)
     }
 
-    /// Whether null is said to be among the values.
+    /// Whether null is listed among the values.
     pub(super) fn says_null(&self) -> bool {
         self.forms.iter().any(|form| {
             let types = form.types();

@@ -125,7 +125,7 @@ impl Comparison<'_> {
         Ok(inside.then_some(Clash::Inside))
     }
 
-    /// Whether a member clashes that is always there or has to be. A member too many does no harm to most that read objects.
+    /// Whether a member clashes that is always there or must be. A member too many does no harm to most that read objects.
     fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<bool, Beyond> {
         let required: HashSet<&str> = takes.required().into_iter().collect();
         let sure = given.required();

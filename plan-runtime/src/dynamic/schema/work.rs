@@ -20,7 +20,7 @@ const LEAST: usize = 2_000_000;
 /// The fuel for each value.
 const PER_VALUE: usize = 512;
 
-/// How many names a check compares at most with one that may be misspelt. The mistakes after that have no suggestion.
+/// How many names a check compares at most with one that may be misspelled. The mistakes after that have no suggestion.
 const MOST_NAMES: usize = 200_000;
 
 /// How many values of an `enum` are compared for a unit of fuel.

@@ -1,4 +1,4 @@
-//! Whether places are those of the templates that they are said to be of, in random plans of every dialect.
+//! Whether each place is that of its template, in random plans of every dialect.
 
 use crate::plans;
 
@@ -25,7 +25,8 @@ fn name(plan: &Plan, dialect: Dialect, source: Source) -> String {
 /// Asserts that the places are a tree as the template is.
 fn is_tree(template: &Template, at: usize, spans: &Templates, text: &str) {
     let parts: Vec<&Template> = match template {
-        Template::List(parts) | Template::Tagged(_, parts) => parts.iter().collect(),
+        Template::List(parts) => parts.iter().collect(),
+        Template::Tagged(_, content) => content.as_deref().into_iter().collect(),
         Template::Object(entries) => entries.iter().map(|entry| &entry.value).collect(),
         Template::Text(parts) => {
             let values = parts.iter().filter_map(|part| match part {
@@ -82,7 +83,7 @@ fn agree(text: &str, dialect: Dialect, draft: &Draft, plan: &Plan) {
     };
     assert_eq!(spans.steps.len(), plan.steps.len(), "{text}");
     let mut starts = Vec::new();
-    for step in plan.steps.iter() {
+    for step in &plan.steps {
         starts.push(0);
         step.templates(&mut |_, template| {
             check(template);

@@ -51,21 +51,18 @@ fn write_body(
                 writeln!(f, "{:indent$}}}", "")
             }
         }
-        Body::For(rounds) => match rounds.first() {
-            Some(each) => {
-                write!(
-                    f,
-                    "for {} in {} {{",
-                    Code(&each.pattern),
-                    Bound(&each.list, plan)
-                )?;
-                write_beside(f, comment)?;
-                write!(f, "{:inside$}", "")?;
-                write_body(f, &each.body, plan, inside, "")?;
-                writeln!(f, "{:indent$}}}", "")
-            }
-            None => write_null(f, comment),
-        },
+        Body::For(each) => {
+            write!(
+                f,
+                "for {} in {} {{",
+                Code(&each.pattern),
+                Bound(&each.list, plan)
+            )?;
+            write_beside(f, comment)?;
+            write!(f, "{:inside$}", "")?;
+            write_body(f, &each.body, plan, inside, "")?;
+            writeln!(f, "{:indent$}}}", "")
+        }
     }
 }
 

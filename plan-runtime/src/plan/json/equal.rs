@@ -51,14 +51,11 @@ impl Pair<'_> {
                 a.tool == b.tool && self.templates(&a.args, &b.args)
             }
             (Body::If(a), Body::If(b)) => all(a, b, |a, b| self.branches(a, b)),
-            (Body::For(a), Body::For(b)) => match (&a[..], &b[..]) {
-                ([a], [b]) => {
-                    a.pattern == b.pattern
-                        && self.templates(&a.list, &b.list)
-                        && self.bodies(&a.body, &b.body)
-                }
-                _ => false,
-            },
+            (Body::For(a), Body::For(b)) => {
+                a.pattern == b.pattern
+                    && self.templates(&a.list, &b.list)
+                    && self.bodies(&a.body, &b.body)
+            }
             _ => false,
         }
     }

@@ -1,9 +1,13 @@
 //! JSON text out of any format that serde reads, with repeated members and exact numbers.
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor, value,
+};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// JSON text.
 pub(crate) struct Json<'de> {
@@ -11,16 +15,10 @@ pub(crate) struct Json<'de> {
     /// Whether somebody wrote it so, and its lines can be told.
     #[cfg_attr(
         not(feature = "dynamic"),
-        expect(dead_code, reason = "the first mistake is told without a line")
+        expect(dead_code, reason = "the first mistake is reported without a line")
     )]
     pub(crate) is_written: bool,
 }
-
-/// The name of a newtype for which serde_json hands out a value's text. Other formats see an ordinary newtype, and are written as JSON.
-const RAW: &str = "$serde_json::private::RawValue";
-
-/// What serde_json calls the one member of a number of any precision, where it is held by something that is not serde_json.
-const NUMBER: &str = "$serde_json::private::Number";
 
 impl<'de> Deserialize<'de> for Json<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -29,7 +27,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
             out: &mut text,
             depth: 0,
         };
-        let borrowed = deserializer.deserialize_newtype_struct(RAW, writer)?;
+        let borrowed = deserializer.deserialize_newtype_struct(raw(), writer)?;
         // Text that was made on the spot, out of a `Value` for instance, is one line.
         let is_written = borrowed.is_some() || text.contains('\n');
         let text = borrowed.map_or(Cow::Owned(text), Cow::Borrowed);
@@ -40,7 +38,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
 /// The text, if it can be borrowed from the document; otherwise it is written.
 type Borrowed<'de> = Option<&'de str>;
 
-/// Writes what is read as JSON, with members that are there twice.
+/// Writes what is read as JSON, with duplicate members.
 struct Writer<'o> {
     out: &'o mut String,
     depth: u16,
@@ -153,53 +151,74 @@ impl<'de> Visitor<'de> for Writer<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Borrowed<'de>, A::Error> {
         let mut key = map.next_key::<String>()?;
-        if key.as_deref() == Some(RAW) && self.depth == 0 {
+        if self.depth == 0 && key.as_deref() == Some(raw()) {
             return map.next_value_seed(Raw(self.out));
         }
         let start = self.out.len();
         let mut members = 0;
-        let mut is_number = false;
         self.out.push('{');
         while let Some(name) = key {
             if members > 0 {
                 self.out.push(',');
             }
             members += 1;
-            is_number = name == NUMBER;
             self.inside()?.write::<A::Error>(name)?;
             self.out.push(':');
             map.next_value_seed(self.inside()?)?;
             key = map.next_key()?;
         }
         self.out.push('}');
-        if is_number && members == 1 {
-            self.unwrap_number(start);
+        if members == 1
+            && let Some(number) = number(&self.out[start..])
+        {
+            self.out.truncate(start);
+            self.out.push_str(&number);
         }
         Ok(None)
     }
 }
 
-impl Writer<'_> {
-    /// Replaces what was written from `start` with a number, if it is the object that represents one.
-    fn unwrap_number(&mut self, start: usize) {
-        let object: Option<std::collections::BTreeMap<String, String>> =
-            serde_json::from_str(&self.out[start..]).ok();
-        let number = object.and_then(|mut object| object.remove(NUMBER));
-        let number = number.filter(|text| is_number(text));
-        if let Some(number) = number {
-            self.out.truncate(start);
-            self.out.push_str(&number);
-        }
+/// The number that an object is. Where serde_json's numbers have any precision, other formats hold a number as an object of one
+/// member; serde_json knows it by its name, and reads it as a number.
+fn number(object: &str) -> Option<String> {
+    match serde_json::from_str(object) {
+        Ok(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
     }
 }
 
-/// Whether a text is a number of JSON.
-fn is_number(text: &str) -> bool {
-    let starts = |raw: &RawValue| {
-        raw.get()
-            .starts_with(|c: char| c == '-' || c.is_ascii_digit())
-    };
-    serde_json::from_str::<&RawValue>(text).is_ok_and(starts)
+/// The name of the newtype for which serde_json hands out a value's text: the one that [`RawValue`] asks a deserializer for. To other
+/// formats it is an ordinary newtype.
+fn raw() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| match <&RawValue>::deserialize(Asked) {
+        Err(name) => name.to_string(),
+        Ok(_) => String::new(),
+    })
+}
+
+/// A deserializer whose error is the name of the newtype that it is asked for.
+struct Asked;
+
+impl<'de> Deserializer<'de> for Asked {
+    type Error = value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, value::Error> {
+        Err(value::Error::custom(""))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: V,
+    ) -> Result<V::Value, value::Error> {
+        Err(value::Error::custom(name))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        seq tuple tuple_struct map struct enum identifier ignored_any
+    }
 }
 
 /// The text that serde_json hands out.

@@ -84,7 +84,7 @@ impl<'a> Value<'a> {
                 Kind::List => "a list",
                 Kind::Object => "an object",
             };
-            wrong(format!("{what} is {found}, and has to be {expected}"))
+            wrong(format!("{what} is {found}, but must be {expected}"))
         })
     }
 
@@ -97,7 +97,7 @@ impl<'a> Value<'a> {
     pub(super) fn members(self, what: &str) -> Result<Members<'a>> {
         if self.kind() != Kind::Object {
             self.read::<serde::de::IgnoredAny>(what, "an object")?;
-            return wrong(format!("{what} has to be an object"));
+            return wrong(format!("{what} must be an object"));
         }
         let mut json = serde_json::Deserializer::from_str(self.text());
         let Ok(members) = json.deserialize_map(Pairs) else {
@@ -106,7 +106,7 @@ impl<'a> Value<'a> {
         let mut seen = HashSet::with_capacity(members.len());
         for (name, _) in &members {
             if !seen.insert(name) {
-                return wrong(format!("the member `{}` is there twice", short(name)));
+                return wrong(format!("duplicate member `{}`", short(name)));
             }
         }
         Ok(Members(members))
@@ -120,10 +120,7 @@ impl<'a> Value<'a> {
             .iter()
             .find(|(name, _)| !known.contains(&name.as_str()))
         {
-            Some((name, _)) => wrong(format!(
-                "nothing reads the member `{}` of {what}",
-                short(name)
-            )),
+            Some((name, _)) => wrong(format!("unknown member `{}` in {what}", short(name))),
             None => Ok(members),
         }
     }

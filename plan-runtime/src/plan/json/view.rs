@@ -54,9 +54,9 @@ impl Template {
                 _ => View::Object(self.members()),
             },
             Self::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => {
-                content.first().unwrap_or(&NULL).view()
+                content.as_deref().unwrap_or(&NULL).view()
             }
-            Self::Tagged(Tag::Variant(Tagging::External, name), content) if content.is_empty() => {
+            Self::Tagged(Tag::Variant(Tagging::External, name), None) => {
                 View::String(Cow::Borrowed(name))
             }
             Self::Tagged(..) => View::Object(self.members()),
@@ -98,7 +98,7 @@ fn add_members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
     match template {
         Template::Null => {}
         Template::Object(entries) => {
-            for entry in entries.iter() {
+            for entry in entries {
                 match &entry.key {
                     Key::Name(name) => out.push(Member::Template(name, &entry.value)),
                     Key::Flattened | Key::Inner => add_members(&entry.value, out),
@@ -106,7 +106,7 @@ fn add_members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
             }
         }
         Template::Tagged(tag, content) => {
-            let inner = content.first();
+            let inner = content.as_deref();
             match tag {
                 Tag::None | Tag::Variant(Tagging::Untagged, _) => {
                     add_members(inner.unwrap_or(&NULL), out);

@@ -176,7 +176,7 @@ impl<'p> Builder<'p> {
             Body::If(branches) if !branches.is_empty() => {
                 let mut first = None;
                 let mut before = None;
-                for branch in branches.iter() {
+                for branch in branches {
                     let mut place = place.clone();
                     let line = format!("if {}", Asked(&branch.conditions, Some(drawing.plan)));
                     // An `else` asks nothing.
@@ -209,8 +209,7 @@ impl<'p> Builder<'p> {
                 }
                 first.unwrap_or(End::Node(0))
             }
-            Body::For(rounds) if !rounds.is_empty() => {
-                let each = &rounds[0];
+            Body::For(each) => {
                 let line = format!(
                     "for {} in {}",
                     Code(&each.pattern),
@@ -230,7 +229,7 @@ impl<'p> Builder<'p> {
                 self.connect(End::Node(node), begins, Way::Flow, "each".into());
                 End::Node(node)
             }
-            Body::If(_) | Body::For(_) => {
+            Body::If(_) => {
                 let line = vec!["null".to_owned()];
                 End::Node(self.node(inner("call"), Kind::Computed, line, place.group, false))
             }
@@ -270,7 +269,7 @@ impl<'p> Builder<'p> {
         self.around.pop();
         match &action.args {
             Template::Object(entries) => {
-                for entry in entries.iter() {
+                for entry in entries {
                     let input = match &entry.key {
                         Key::Name(name) => plan.inputs.iter().position(|it| it.name == *name),
                         Key::Flattened | Key::Inner => None,

@@ -155,7 +155,7 @@ impl Display for Title<'_> {
         for c in visible(self.0) {
             match c {
                 '\n' => f.write_char(' ')?,
-                // Mermaid reads signs of HTML and its own entities in titles, too, and ends a title at a line of hyphens.
+                // Mermaid reads HTML markup and its own entities in titles, too, and ends a title at a line of hyphens.
                 '"' | '\\' | '<' | '>' | '&' | '#' | '%' | '-' => {
                     write!(f, "\\u{:04x}", u32::from(c))?;
                 }
@@ -166,7 +166,7 @@ impl Display for Title<'_> {
     }
 }
 
-/// A label inside quotes. Whatever Mermaid, its Markdown or HTML could read as more than a sign is written as its number.
+/// A label inside quotes. Whatever Mermaid, its Markdown or HTML could read as more than a character is written as its number.
 struct Label<'l>(&'l [String]);
 
 impl Display for Label<'_> {

@@ -46,7 +46,9 @@ impl ResolveError {
                 self.write_subject(f)?;
                 write!(f, " is {}", self.found_text().unwrap_or_default())?;
                 if self.found_kind() == Some(JsonKind::Absent) {
-                    f.write_str("; make the argument optional, or say what stands in its place with `unwrap_or`")?;
+                    f.write_str(
+                        "; make the argument optional, or give a default with `unwrap_or`",
+                    )?;
                 }
                 return Ok(());
             }
@@ -97,7 +99,7 @@ impl ResolveError {
             }
             What::NoElement { length } => {
                 let elements = describe::counted(*length, "element");
-                write!(f, "`{source}` has {elements}{at}, so `{next}` is not there")
+                write!(f, "`{source}` has {elements}{at}, so it has no `{next}`")
             }
             What::NoInside => {
                 write!(
@@ -119,7 +121,7 @@ impl ResolveError {
             }
             What::NoOutput => write!(f, "`{source}` has no output to read"),
             What::NotExecutable => {
-                f.write_str("the plan was read from JSON, so there is no code that computes this")
+                f.write_str("the plan was read from JSON, so there is no code to compute this")
             }
             What::Encode(message) => match self.prefix(0).as_str() {
                 "" => write!(f, "the value {message}"),
@@ -133,7 +135,7 @@ impl ResolveError {
             ),
             What::TooLarge(Limit::Total(limit)) => write!(
                 f,
-                "with this value, the run would hold more than {}, its limit; let fewer calls run at once, read less, or raise `run::Limits::total`",
+                "with this value, the run would hold more than {}, its limit; run fewer calls concurrently, read less, or raise `run::Limits::total`",
                 describe::bytes(*limit)
             ),
             What::Interrupted => f.write_str("the run ended before the value was made"),

@@ -1,3 +1,5 @@
+//! Reports as text.
+
 use super::{Report, Status, StepReport, Totals};
 use crate::error::write_elements;
 use crate::print::{Told, width};

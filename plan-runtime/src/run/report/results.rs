@@ -1,3 +1,5 @@
+//! Reports in the form of a step blueprint's `ExecutionResults`.
+
 use super::{Report, Status, StepReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! Reports as JSON.
+
 use super::{Attempt, Report, Status, StepReport};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;

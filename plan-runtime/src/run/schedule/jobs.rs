@@ -59,10 +59,7 @@ impl<'x> Schedule<'x> {
                     }
                     Err(error) => return self.fail(step, place, frame, error),
                 },
-                Body::For(rounds) => {
-                    let Some(each) = rounds.first() else {
-                        return self.deliver(step, place, frame, Value::Null);
-                    };
+                Body::For(each) => {
                     let items = self.locally(step, frame, |scope| {
                         items(resolve(&each.list, scope)?, &each.list)
                     });
@@ -420,7 +417,7 @@ impl<'x> Schedule<'x> {
     }
 }
 
-/// What a `for` goes through.
+/// The list of a `for`.
 fn items(list: Value, template: &crate::plan::Template) -> Result<Vec<Value>, ResolveError> {
     match list {
         Value::Array(items) => Ok(items),
@@ -429,7 +426,7 @@ fn items(list: Value, template: &crate::plan::Template) -> Result<Vec<Value>, Re
             .map(|(key, value)| Value::Array(vec![key.into(), value]))
             .collect()),
         other => Err(ResolveError::new(format!(
-            "`for` goes through a list or an object, but `{}` is {}",
+            "`for` iterates over a list or an object, but `{}` is {}",
             describe::short(&template.to_string()),
             describe::value(&other)
         ))),

@@ -1,4 +1,7 @@
 //! The steps that may start something.
+//!
+//! Putting 300 steps in and taking them out takes 120 instructions for each, and 130 if there are 100,000. A `BTreeSet` takes 440 and 620.
+//! A `BinaryHeap` takes 150 and 230, and would hold a step more than once.
 
 /// A set of steps that gives the first of the plan first.
 ///

@@ -1,4 +1,4 @@
-//! What observers and `tracing` are told.
+//! The events of observers and `tracing`.
 
 use super::super::observe::{Observer, StepRef};
 use super::super::report::Totals;
@@ -10,7 +10,7 @@ use super::{Schedule, State};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Who watches a run. One that panics is told nothing more, and changes nothing of the run.
+/// Who watches a run. One that panics is not notified again; the run is not affected.
 pub(super) struct Watcher<'x>(Cell<Option<&'x dyn Observer>>);
 
 impl<'x> Watcher<'x> {

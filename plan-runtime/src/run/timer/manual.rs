@@ -1,4 +1,4 @@
-//! A timer for tests: time that a test moves.
+//! A timer for tests: time that a test moves. It belongs to no runtime: tokio's paused clock works under tokio alone.
 
 use super::{Sleep, Timer};
 use std::cmp::Reverse;

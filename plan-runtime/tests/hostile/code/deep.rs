@@ -1,10 +1,8 @@
-//! Text that a parser would call itself for, once for each sign, on a stack of 2 MB.
+//! Text that a parser would call itself for, once for each character, on a stack of 2 MB.
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::RustSource;
-use plan_runtime::plan::{
-    Absent, Computed, Entry, Key, Output, Reference, Segment, Source, Template,
-};
+use plan_runtime::plan::{Absent, Computed, Output, Reference, Segment, Source, Template};
 use serde_json::{Value, json};
 
 fn plan(kind: &str, text: &str) -> Plan {
@@ -43,7 +41,7 @@ fn plan(kind: &str, text: &str) -> Plan {
     }))
     .unwrap();
     if kind == "path" {
-        // A document has no path that is so long, but a program may make one.
+        // Documents cannot contain a path of this length, but programs can build one.
         let keys = text.split('/').skip(1);
         let path: Vec<Segment> = keys
             .map(|key| Segment::Key(key.to_owned().into(), Absent::Error))
@@ -113,7 +111,7 @@ fn what_is_nested_is_written_or_refused_and_never_ends_the_process() {
             for count in [1, 20, 60, 120, 250, 500, 2_000, 30_000] {
                 let text = before.repeat(count) + middle + &after.repeat(count);
                 let is = is_written(plan(kind, &text));
-                // What people write is taken; whether a sign is one of this kind at all is not the question here.
+                // What people write is taken; whether a character is of this kind is checked elsewhere.
                 let few = count == 1 && !["return ", "x = ", "'a: ", "#[a] "].contains(before);
                 assert!(!few || is || *kind == "condition", "{kind}: {text}");
                 assert!(!is || count <= 500, "{kind}: {count} times {before}{after}");
@@ -132,22 +130,13 @@ fn templates_are_nested_as_deep_as_that_is_written() {
                 let mut value = Template::Bool(true);
                 for _ in 0..depth {
                     value = if object {
-                        let key = Key::Name("k".into());
-                        Template::Object(vec![Entry { key, value }].into())
+                        Template::object([("k", value)])
                     } else {
-                        Template::List(vec![value].into())
+                        vec![value].into()
                     };
                 }
-                let plan = Plan {
-                    name: "p".into(),
-                    description: "".into(),
-                    inputs: vec![].into(),
-                    steps: vec![].into(),
-                    output: Output {
-                        type_name: "".into(),
-                        value,
-                    },
-                };
+                let mut plan = Plan::new("p");
+                plan.output = Output::new(value);
                 let written = std::thread::scope(|scope| {
                     let thread = std::thread::Builder::new().stack_size(2 << 20);
                     let thread = thread.spawn_scoped(scope, || plan.to_rust());
@@ -159,7 +148,7 @@ fn templates_are_nested_as_deep_as_that_is_written() {
                 match foreign {
                     Ok(found) => assert!(fits && found.is_empty()),
                     Err(deep) => {
-                        let said = "`plan!` has no form for a part of the plan: the output: a value that is nested too deeply";
+                        let said = "`plan!` cannot express a part of the plan: the output: a value that is nested too deeply";
                         assert!(!fits && deep.to_string() == said, "{deep}");
                     }
                 }
@@ -175,21 +164,9 @@ fn a_large_text_is_refused_before_it_is_read() {
         "x + ".repeat(1 << 18) + "x",
         "\"".to_owned() + &"x".repeat(1 << 20) + "\"",
     ] {
-        let value = Template::Computed(Computed {
-            reads: vec![].into(),
-            written: text.into(),
-            compute: None,
-        });
-        let plan = Plan {
-            name: "p".into(),
-            description: "".into(),
-            inputs: vec![].into(),
-            steps: vec![].into(),
-            output: Output {
-                type_name: "String".into(),
-                value,
-            },
-        };
+        let mut plan = Plan::new("p");
+        plan.output = Output::new(Computed::new(text, []));
+        plan.output.type_name = "String".into();
         let said = RustSource::new(&plan).allow_code().write().unwrap_err();
         assert!(
             said.to_string()

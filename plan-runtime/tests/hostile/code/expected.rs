@@ -1,4 +1,4 @@
-//! What a source has to be, token by token, from the plan alone: nothing of how it is laid out.
+//! What a source must be, token by token, from the plan alone: nothing of how it is laid out.
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
@@ -153,7 +153,7 @@ impl Reader<'_> {
     /// These very tokens; commas at the end of lists are nobody's.
     fn code(&mut self, code: &str) -> Checked {
         let mut meant = Vec::new();
-        let tokens: TokenStream = code.parse().map_err(|_| format!("{code} is no Rust"))?;
+        let tokens: TokenStream = code.parse().map_err(|_| format!("{code} is not Rust"))?;
         flat(tokens, &mut meant);
         for (index, token) in meant.iter().enumerate() {
             if self.peek() == Some(token) {
@@ -370,8 +370,7 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
-            Body::For(rounds) => {
-                let each = &rounds[0];
+            Body::For(each) => {
                 self.word("for")?;
                 self.code(&each.pattern)?;
                 self.word("in")?;
@@ -585,7 +584,7 @@ impl Reader<'_> {
                 }
                 name => {
                     let Template::Reference(reference) = value else {
-                        return Err(format!("{name} is no reference"));
+                        return Err(format!("{name} is not a reference"));
                     };
                     if self.root(reference)?.0 != name {
                         return Err(format!("{name} is another"));
@@ -685,7 +684,7 @@ impl Reader<'_> {
                 Segment::Each => self.signs("[..]")?,
                 Segment::Optional(_) => self.sign('?')?,
                 Segment::Same | Segment::Or(_) => {}
-                Segment::Else(_) => return Err("`else` has no form".to_owned()),
+                Segment::Else(_) => return Err("`else` cannot be expressed".to_owned()),
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
-//! Hostile text at every place of every dialect: a source has the tokens of its plan, or there is none.
+//! Hostile text at every place of every dialect: the generated source has the tokens of its plan, or writing it fails.
 //!
-//! `HOSTILE_CASES=1000000` makes so many plans, and `HOSTILE_FIRST=300` begins with that one.
+//! `HOSTILE_CASES` is the number of plans, and `HOSTILE_FIRST` the number of the first one.
 
 use super::expected;
 use fastrand::Rng;
@@ -448,13 +448,13 @@ fn has_computed(plan: &Plan) -> bool {
                 }
                 body(&branch.body, look);
             }),
-            Body::For(rounds) => rounds.iter().for_each(|each| {
+            Body::For(each) => {
                 look(&each.list);
                 body(&each.body, look);
-            }),
+            }
         }
     }
-    for step in plan.steps.iter() {
+    for step in &plan.steps {
         body(&step.body, &mut look);
         step.policy.fallback.iter().for_each(&mut look);
     }

@@ -337,15 +337,13 @@ fn a_name_that_a_pattern_binds_again_is_not_the_step() {
             ]),
         );
         // No reader makes this.
-        let Body::For(outer) = &mut plan.steps.to_mut()[1].body else {
+        let Body::For(outer) = &mut plan.steps[1].body else {
             panic!()
         };
-        let outer = &mut outer.to_mut()[0];
         outer.pattern = pattern.to_owned().into();
         let Body::For(within) = &mut outer.body else {
             panic!()
         };
-        let within = &mut within.to_mut()[0];
         within.pattern = inner.to_owned().into();
         let Body::Action(action) = &mut within.body else {
             panic!()
@@ -353,7 +351,7 @@ fn a_name_that_a_pattern_binds_again_is_not_the_step() {
         let Template::Object(entries) = &mut action.args else {
             panic!()
         };
-        let Template::Reference(reference) = &mut entries.to_mut()[0].value else {
+        let Template::Reference(reference) = &mut entries[0].value else {
             panic!()
         };
         reference.source = source;
@@ -442,7 +440,7 @@ fn what_plan_made_is_part_of_the_program_and_json_never_is() {
     );
     // One step of another plan does not lend its trust, nor lose it.
     let mut mixed = Talk::PLAN.clone();
-    mixed.steps.to_mut()[0] = read.steps[0].clone();
+    mixed.steps[0] = read.steps[0].clone();
     assert_eq!(RustSource::new(&mixed).foreign_code().unwrap().len(), 2);
 }
 

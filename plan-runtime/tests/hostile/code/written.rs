@@ -42,7 +42,7 @@ fn a_reference_that_says_something_else_is_an_error() {
     let said = read(json!({"step": "secrets", "pointer": "/0", "written": "mail.subject"}));
     assert_eq!(
         said.unwrap_err(),
-        "this reads `secrets[0]`, and `written` says `mail.subject`"
+        "this reads `secrets[0]`, but `written` says `mail.subject`"
     );
     for written in [
         "mail",
@@ -151,7 +151,7 @@ fn secrets() -> Value {
     json!({"step": "secrets", "pointer": "/0"})
 }
 
-const HIDDEN: &str = "this reads `secrets`, and a pattern around it binds `secrets`";
+const HIDDEN: &str = "this reads `secrets`, but a pattern around it binds `secrets`";
 
 #[test]
 fn a_name_that_a_pattern_binds_again_is_an_error() {
@@ -224,7 +224,7 @@ fn a_name_that_a_pattern_binds_again_is_an_error() {
         let printed = read("m", pattern, secrets()).unwrap();
         assert!(printed.contains("a: secrets[0]"), "{pattern}");
     }
-    // What a condition reads is no pattern.
+    // The value of a condition is not a pattern.
     assert!(chained("let Ok(secrets) = secrets && secrets", "Ok(a)").is_ok());
     for pattern in [
         "Foo::<A = B>(secrets)",

@@ -1,4 +1,4 @@
-//! Bytes that are not text, marks of encodings, and signs that few texts have.
+//! Bytes that are not text, marks of encodings, and characters that few texts have.
 
 use plan_runtime::Result;
 use plan_runtime::dynamic::{Code, Findings, Limits, Reader, Toolbox};
@@ -155,23 +155,23 @@ fn signs_that_few_texts_have_are_read_as_they_are_or_refused() {
     for (written, message) in [
         (
             "\"\0\"",
-            r"this is not JSON: `\0` cannot be in a string as it is",
+            r"this is not JSON: `\0` must be escaped in a string",
         ),
         (
             "\"\u{1b}\"",
-            r"this is not JSON: `\u{1b}` cannot be in a string as it is",
+            r"this is not JSON: `\u{1b}` must be escaped in a string",
         ),
         (
             "\"\n\"",
-            r"this is not JSON: `\n` cannot be in a string as it is",
+            r"this is not JSON: `\n` must be escaped in a string",
         ),
         (
             r#""\ud800""#,
-            "the string has half of a surrogate pair in it, which is no text",
+            "the string contains half of a surrogate pair, which is not valid text",
         ),
         (
             r#""\ude00\ud83d""#,
-            "the string has half of a surrogate pair in it, which is no text",
+            "the string contains half of a surrogate pair, which is not valid text",
         ),
         (r#""\u12""#, r"this is not JSON: `\u12` has too few digits"),
         (r#""\x41""#, r"this is not JSON: `\x` is not an escape"),

@@ -157,12 +157,12 @@ fn the_whole_of_it() {
         found(Dialect::ToolPlan, "at {{now.datetime}}").to_string(),
         r#"warning[malformed-reference]: `{{now.datetime}}` is not a reference in a tool plan (`$ref:`), though it names the step `now`
   --> 1:57 in step `b`: it is text
-   = help: let a tool join the parts of the text, of which `$ref:now.datetime` is one; to keep the text, write `$ref:"at {{now.datetime}}"`
+   = help: use a tool to join the parts of the text, of which `$ref:now.datetime` is one; to keep the text, write `$ref:"at {{now.datetime}}"`
 "#
     );
 }
 
-/// Nothing is said of what names nothing of the plan, of marks that other texts have, and of what is escaped.
+/// There are no findings for unknown names, for marks that also occur in other texts, and for escaped text.
 #[test]
 fn text_is_text() {
     for text in [
@@ -269,7 +269,7 @@ fn long_texts_of_nearly_references_are_read_in_time() {
 }
 
 proptest! {
-    /// Whatever the text: what is found lies in it, one behind the other, and its help is of the document's dialect.
+    /// For any text, the found references are inside it and in order, and their help is in the document's dialect.
     #[test]
     fn what_is_found_lies_in_the_text(
         parts in prop::collection::vec(prop::sample::select(vec![

@@ -62,7 +62,7 @@ fn a_step_never_runs_that_its_author_made_conditional() {
             assert_eq!(errors[0].code, Code::UnknownMember);
             assert_eq!(
                 errors[0].message,
-                format!("nothing reads the member `{name}` of a step")
+                format!("unknown member `{name}` in a step")
             );
             assert_eq!(&text[errors[0].label.span.clone()], format!("\"{name}\""));
             let help = errors[0].help.as_deref().unwrap();
@@ -84,10 +84,12 @@ fn a_plan_promises_as_its_steps_do() {
         document["repeat"] = json!(3);
         let text = document.to_string();
         let found = Reader::new().read(&text);
-        assert!(found.unwrap_err().iter().any(|it| {
-            it.message
-                .starts_with("nothing reads the member `repeat` of")
-        }));
+        assert!(
+            found
+                .unwrap_err()
+                .iter()
+                .any(|it| { it.message.starts_with("unknown member `repeat` in") })
+        );
     }
 }
 

@@ -133,7 +133,7 @@ fn types_of_inputs_are_read_however_deep() {
     );
 }
 
-/// What a step gives that only hands on what another gives is known, however many do.
+/// The output type of a step that only passes on another step's output is known, also after many such steps.
 #[test]
 fn values_that_are_handed_on_are_known() {
     let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
@@ -165,7 +165,7 @@ fn values_that_are_handed_on_are_known() {
     }
 }
 
-/// Each is a list of what the one before it gives, so that the type of the last is as deep as there are steps.
+/// Each step's output is a list of the previous step's output, so the type of the last is as deep as the number of steps.
 #[test]
 fn lists_of_lists_have_a_limit() {
     let step = |at: usize| {

@@ -11,7 +11,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// A document of about so many bytes.
+    /// A document of about this number of bytes.
     pub(super) fn of(&self, bytes: usize) -> String {
         let some = (self.make)(64).len();
         let more = (self.make)(128).len();
@@ -552,7 +552,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         );
         add("unclosed", Box::new(move |n| plan(dialect, &"[".repeat(n))));
         add(
-            "too deep at once",
+            "too deep",
             Box::new(move |n| plan(dialect, &format!("{}{}", "[".repeat(n), "]".repeat(n)))),
         );
     }

@@ -49,7 +49,7 @@ proptest! {
         }
     }
 
-    /// What serde is told of a plan that cannot be read.
+    /// The serde error for a plan that cannot be read.
     #[test]
     fn plans_that_serde_refuses(name in hostile()) {
         for plan in [

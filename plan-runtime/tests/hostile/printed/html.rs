@@ -21,7 +21,7 @@ fn tags(page: &str) -> Vec<String> {
             }
         }
         rest = &after[end..];
-        // What is in these is no HTML, and the page's own.
+        // The content of these elements is not HTML, and comes from the page itself.
         for raw in ["style", "script"] {
             if tag.starts_with(raw) {
                 rest = rest.split_once(&format!("</{raw}>")).unwrap().1;

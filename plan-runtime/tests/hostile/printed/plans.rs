@@ -44,7 +44,7 @@ proptest! {
             let whole = plan.steps.iter().map(|step| step.to_string()).collect::<String>();
             assert_safe(&whole);
             prop_assert_eq!(headers(&whole), STEPS, "{}", whole);
-            for step in plan.steps.iter() {
+            for step in &plan.steps {
                 for usage in step.references() {
                     super::assert_line(&usage.place);
                     super::assert_line(&usage.reference.to_string());

@@ -72,7 +72,7 @@ proptest! {
         assert_safe(&table);
         let critical = usize::from(report.critical_path().len() > 1);
         prop_assert_eq!(table.lines().count(), 1 + 5 + critical, "{}", table);
-        // The status stands in one column.
+        // The status is aligned in one column.
         let rows = table.lines().skip(1).take(5);
         let columns: Vec<_> = rows
             .zip(report.steps())
@@ -139,7 +139,7 @@ fn wide_names_keep_the_columns() {
     assert_eq!(column(rows[0], "t名前"), column(rows[1], "fail"), "{table}");
 }
 
-/// What is wrong before a run starts is said of names, too.
+/// Errors before a run starts escape names, too.
 #[test]
 fn a_run_that_cannot_start() {
     let plan: Plan = serde_json::from_value(

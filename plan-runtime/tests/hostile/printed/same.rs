@@ -229,7 +229,7 @@ fn arguments_and_members() {
     }
 }
 
-/// What a call of a tool without arguments could be taken for.
+/// Expressions that look like a call to a tool without arguments.
 #[test]
 fn calls_and_values() {
     let all: Vec<Value> = ["in", "\"in\"", "null", "1", "in.a", "[]", "{}", "computed(in)"]

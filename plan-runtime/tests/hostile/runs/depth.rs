@@ -284,7 +284,7 @@ plan! {
     }
 }
 
-/// Gives what it is given.
+/// Returns its argument.
 #[tool]
 async fn echo(number: u64) -> Result<u64> {
     Ok(number)

@@ -248,7 +248,7 @@ fn what_a_run_keeps_is_limited_together() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("with this value, the run would hold more than 500000 bytes, its limit; let fewer calls run at once, read less, or raise `run::Limits::total`"),
+        error.contains("with this value, the run would hold more than 500000 bytes, its limit; run fewer calls concurrently, read less, or raise `run::Limits::total`"),
         "{error}"
     );
     assert!(ended(tools().run(&plan, (), &()), total(4_000_000)).is_ok());

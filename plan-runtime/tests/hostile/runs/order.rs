@@ -30,7 +30,7 @@ fn local(pointer: &str) -> Value {
     json!({"reference": {"local": 0, "pointer": pointer}})
 }
 
-/// What is said of a plan whose calls take these times.
+/// The report of a plan whose calls take these times.
 fn said(plan: &Plan) -> String {
     let timer = ManualTimer::new();
     let tools = tools(&timer);
@@ -84,7 +84,7 @@ fn the_first_element_of_the_list_is_named() {
 
 #[test]
 fn an_element_that_waits_for_another_attempt_has_failed_too() {
-    // The first fails at once and waits for an hour, the second fails for good meanwhile.
+    // The first fails immediately and waits for an hour; meanwhile the second fails for good.
     let items = json!([{"object": {"name": 0, "after": 0}}, {"object": {"name": 1, "after": 5}}]);
     let body = call(&local("/name"), &local("/after"));
     let policy = json!({"attempts": 2, "backoff": "1h", "jitter": false, "timeout": "3ms", "deadline": "4ms"});

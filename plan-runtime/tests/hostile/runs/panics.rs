@@ -32,7 +32,7 @@ impl Fuse {
 }
 
 thread_local! {
-    /// The fuse of what has no application at hand.
+    /// The fuse of code without access to the application.
     static HERE: std::cell::RefCell<Fuse> = std::cell::RefCell::new(Fuse::new(usize::MAX));
 }
 

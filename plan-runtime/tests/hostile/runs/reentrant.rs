@@ -29,7 +29,7 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// What is said when a run is polled once more.
+/// The message if a run is polled after it has ended.
 fn once_more<F: Future>(future: F) -> String {
     let mut future = Box::pin(future);
     assert!(poll(future.as_mut()).is_ready());
@@ -123,7 +123,7 @@ impl Drop for Parting {
 #[derive(Default)]
 struct Bell(Mutex<Option<Waker>>);
 
-/// Leaves its waker behind, and ends when it is woken.
+/// Stores its waker, and ends when it is woken.
 #[tool]
 async fn listen(bell: &Bell) -> Result<u64> {
     let mut polls = 0;

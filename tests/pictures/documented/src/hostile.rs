@@ -2,7 +2,7 @@
 
 use plan_runtime::{Result, plan, tool};
 
-/// Gives back what it is given.
+/// Returns its argument.
 #[tool]
 pub async fn echo(r#type: String) -> Result<String> {
     Ok(r#type)
@@ -20,7 +20,7 @@ plan! {
     ) -> String {
         /// </svg></div></title> <b>bold</b> **bold** || two | pipes `code` [nowhere](nothing) [`nothing`] <img src=x onerror="alert(1)">
         step r#match = Echo { r#type };
-        ///     panic!("an indented block is no example")
+        ///     panic!("an indented block is not an example")
         ///
         /// # A heading
         ///

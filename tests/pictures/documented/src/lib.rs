@@ -76,7 +76,7 @@ plan! {
     ///
     /// - and a link to [`Inbox`],
     ///
-    /// stand before all else.
+    /// come before everything else.
     pub ReplyToLatest(
         /// Whose e-mails.
         sender: String,

@@ -13,7 +13,7 @@ plan! {
         #[after(c)]
         step b = Say { text: a };
         step a = Say { text };
-        // A closure's own `d` is no step.
+        // A closure's own `d` is not a step.
         step e: usize = [1, 2].iter().map(|d| d + a.len()).sum();
         #[after(e)]
         step f = Say { text: d };

@@ -25,9 +25,9 @@ plan! {
         #[concurrency(2)]
         #[optional(each)]
         step each = for email in inbox.data { Say { text: email.subject } };
-        step labelled = for (label, count) in inbox.labels { Log { entry: json!({"label": label, "count": count}) } };
+        step labeled = for (label, count) in inbox.labels { Log { entry: json!({"label": label, "count": count}) } };
         #[optional]
-        #[after(labelled)]
+        #[after(labeled)]
         step cc = ReplyEmail { thread_id: inbox.data[0].thread_id, to: chosen, body: "c", cc: skipped? };
         step some = for (index, email) in inbox.data.iter().enumerate().skip(1) {
             if email.size > 3 { Rate { id: email.id, stars: index as u8, weight: 1.5, offset: 0, urgent: wanted } }

@@ -3,7 +3,7 @@ use plan_runtime::Shape;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// No parameter needs a bound, wherever it stands.
+/// No parameter needs a bound, wherever it is.
 #[derive(Serialize, Deserialize, Shape)]
 pub struct Page<'a, T, const N: usize>
 where

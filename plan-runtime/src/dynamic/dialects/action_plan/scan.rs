@@ -44,7 +44,7 @@ fn plain<'t>(
             let path = part[open + 1..end].trim_end_matches('}').trim();
             let place = range.start + open..range.start + end;
             scan.flaws.push(
-                Flaw::new(place, "a reference stands in two braces")
+                Flaw::new(place, "a reference is written in double braces")
                     .help(format!("did you mean `{{{{{path}}}}}`?")),
             );
         }
@@ -75,12 +75,15 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
     let mut lacks = None;
     let target = match id.strip_prefix(INPUT) {
         Some("") => {
-            let message = "the name of an input is missing behind `PLACEHOLDER_`";
+            let message = "the name of an input is missing after `PLACEHOLDER_`";
             return Err(Flaw::new(range, message).into());
         }
         Some(name) => {
             if !path.is_empty() {
-                let flaw = Flaw::new(end..at, "an input is given as a whole, and has no path");
+                let flaw = Flaw::new(
+                    end..at,
+                    "an input is inserted as a whole, so it cannot have a path",
+                );
                 return Err(flaw.help(format!("write `{{{{{id}}}}}`")).into());
             }
             Target::Input(name.to_owned())
@@ -147,7 +150,7 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
         } else {
             format!("to keep the text, write `{literal}`")
         };
-        let flaw = Flaw::new(whole, "a reference has no spaces in it");
+        let flaw = Flaw::new(whole, "a reference cannot contain spaces");
         return flaw.general().help(help);
     }
     let message = match text[at..].chars().next() {

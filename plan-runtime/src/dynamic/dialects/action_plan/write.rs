@@ -51,7 +51,7 @@ fn inputs<'p>(writer: &mut Writer<'p>) -> Option<Json<'p>> {
             }
         }
     };
-    for step in plan.steps.iter() {
+    for step in &plan.steps {
         step.templates(&mut |_, template| find(template));
     }
     // Where the output is not written, it reads no inputs.

@@ -5,7 +5,7 @@ use crate::dynamic::dialects::reading::steps::{self, Head};
 use crate::dynamic::dialects::reading::{Draft, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source};
-use crate::plan::{Optional, Policy, Shared, Source as From, Step, Template};
+use crate::plan::{Optional, Policy, Source as From, Step, Template};
 use std::time::Duration;
 
 const TOP: &[&str] = &["requestId", "steps", "description", "output", "output_type"];
@@ -79,7 +79,7 @@ fn step(draft: &mut Draft, source: &Source<'_>, index: usize, head: Head<'_>) ->
             None,
             Template::Null,
             Vec::new(),
-            Shared::default(),
+            Policy::shared(),
         );
     };
     draft.only(source, &members, "a step", STEP);
@@ -148,11 +148,7 @@ fn policy(draft: &mut Draft, source: &Source<'_>, members: &Members<'_>) -> Poli
         match draft.value::<u64>(source, node, "`timeout`", "a number of milliseconds") {
             Some(0) => {
                 let note = wrong_kind(source, node, "`timeout`", "more than 0 milliseconds");
-                draft.note(
-                    note.help(
-                        "leave it out where an attempt may take as long as it likes".to_owned(),
-                    ),
-                );
+                draft.note(note.help("leave it out if an attempt has no time limit".to_owned()));
             }
             limit => policy.timeout = limit.map(Duration::from_millis),
         }

@@ -73,7 +73,7 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
                 Flaw::new(whole, "the reference is not closed with `}`").help(help)
             }
             Some(sign) => Flaw::new(start..at + sign.len_utf8(), no_part(sign))
-                .help(r#"a key with such signs stands in quotes: `["odd key"]`"#),
+                .help(r#"write a key with such characters in quotes: `["odd key"]`"#),
         }));
     }
     let written = &text[start..at + 1];
@@ -119,7 +119,7 @@ fn no_head(text: &str, whole: Range<usize>) -> Flaw {
     let plain = plain
         .strip_prefix("steps[")
         .map_or(plain.clone(), |rest| format!("step[{rest}"));
-    let flaw = Flaw::new(whole, format!("`{written}` is no reference to a step"));
+    let flaw = Flaw::new(whole, format!("`{written}` is not a reference to a step"));
     if head(&plain, 0).is_some() {
         return flaw.help(format!("did you mean `${{{plain}}}`?"));
     }

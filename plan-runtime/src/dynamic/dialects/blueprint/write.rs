@@ -87,7 +87,7 @@ fn after<'p>(writer: &mut Writer<'p>, index: usize, step: &Step) -> Vec<Json<'p>
             let place = writer.here();
             writer.lack(
                 place,
-                format!("that it waits for `{name}`, which comes no earlier"),
+                format!("that it waits for `{name}`, which does not come earlier"),
             );
         }
         written.push(after.into());
@@ -101,7 +101,7 @@ fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, O
         Source::Step(step) if writer.is_later(step) => {
             let id = writer.id_of(step, reference)?;
             Err(Some(format!(
-                "a reference to `{id}`, which comes no earlier"
+                "a reference to `{id}`, which does not come earlier"
             )))
         }
         Source::Step(step) => Ok(To::Step(step, "")),

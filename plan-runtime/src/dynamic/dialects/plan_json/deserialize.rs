@@ -1,10 +1,10 @@
 //! Plans out of anything that serde reads: it is made JSON text, and that is read as any other, with all that is wrong.
 
 use super::read::{Names, PlanReader};
-use crate::dynamic::dialects::reading::Draft;
+use crate::dynamic::dialects::reading::{Draft, cycle};
 use crate::dynamic::finding::Finding;
 use crate::dynamic::node::{Kind, Node, Source};
-use crate::dynamic::{Dialect, Limits, Profile, cycle};
+use crate::dynamic::{Dialect, Limits, Profile};
 use crate::plan::json::Json;
 use crate::plan::{Plan, Template};
 use crate::print::{Line, Told};

@@ -1,11 +1,12 @@
-//! The parts of an object, each of which has to be of its kind.
+//! The parts of an object, each of which must be of its kind.
 
 use super::{Draft, MOST_NAMES};
 use crate::dynamic::Severity;
 use crate::dynamic::dialects::Dialect;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source, Text};
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
+use plan_graph::similar;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use std::collections::HashMap;
 const FEW: usize = 16;
 
 impl<'a> Members<'a> {
-    /// The members of an object. `flaw` is told of those that are left out: they have no name, or that of another.
+    /// The members of an object. `flaw` receives those that are left out: they have no name, or the name of another.
     pub(in crate::dynamic) fn split(
         source: &Source<'_>,
         node: Node<'a>,
@@ -66,7 +67,7 @@ impl<'a> Members<'a> {
 }
 
 impl Draft {
-    /// The members of an object that has to be one.
+    /// The members of an object that must be one.
     pub(in crate::dynamic) fn members<'a>(
         &mut self,
         source: &Source<'_>,
@@ -108,10 +109,7 @@ impl Draft {
                 }
                 _ => format!("{what} has `{}`", known.join("`, `")),
             };
-            let message = format!(
-                "nothing reads the member `{}` of {what}",
-                short(&member.name)
-            );
+            let message = format!("unknown member `{}` in {what}", short(&member.name));
             let place = source.place(member.key.slice());
             let note = match promise.map_or(severity, |_| Severity::Error) {
                 Severity::Error => Note::error(Code::UnknownMember, place, message),
@@ -121,7 +119,7 @@ impl Draft {
         }
     }
 
-    /// The elements of a list that has to be one.
+    /// The elements of a list that must be one.
     pub(in crate::dynamic) fn items<'a>(
         &mut self,
         source: &Source<'_>,
@@ -137,7 +135,7 @@ impl Draft {
         }
     }
 
-    /// The text of a string that has to be one.
+    /// The text of a string that must be one.
     pub(in crate::dynamic) fn text<'a>(
         &mut self,
         source: &Source<'_>,
@@ -237,7 +235,7 @@ pub(in crate::dynamic) struct Member<'a> {
     pub(in crate::dynamic) value: Node<'a>,
 }
 
-/// `what` is not what it has to be.
+/// `what` is not what it must be.
 pub(in crate::dynamic) fn wrong_kind(
     source: &Source<'_>,
     node: Node<'_>,
@@ -254,7 +252,7 @@ pub(in crate::dynamic) fn wrong_kind(
     Note::error(
         Code::WrongKind,
         source.place(node.slice()),
-        format!("{what} is {found}, and has to be {expected}"),
+        format!("{what} is {found}, but must be {expected}"),
     )
 }
 
@@ -276,9 +274,9 @@ pub(in crate::dynamic) fn names<'n>(
 }
 
 fn no_text(source: &Source<'_>, node: Node<'_>) -> Note {
-    let message = "the string has half of a surrogate pair in it, which is no text";
+    let message = "the string contains half of a surrogate pair, which is not valid text";
     Note::error(Code::InvalidJson, source.place(node.slice()), message)
-        .help(r"a sign beyond U+FFFF is two escapes: `\ud83d\ude00`".to_owned())
+        .help(r"a character beyond U+FFFF is two escapes: `\ud83d\ude00`".to_owned())
 }
 
 pub(in crate::dynamic) fn duplicate(
@@ -287,8 +285,8 @@ pub(in crate::dynamic) fn duplicate(
     key: Node<'_>,
     first: Node<'_>,
 ) -> Note {
-    let message = format!("the member `{}` is there twice", short(name));
+    let message = format!("duplicate member `{}`", short(name));
     Note::error(Code::DuplicateMember, source.place(key.slice()), message)
         .related(source.place(first.slice()), "the first one is here")
-        .help("only one of them could be used: take one out".to_owned())
+        .help("only one of them can be used: remove the other".to_owned())
 }

@@ -1,5 +1,6 @@
 //! What readers share: names, templates, and what is found on the way.
 
+pub(in crate::dynamic) mod cycle;
 mod foreign;
 mod members;
 mod reference;
@@ -11,8 +12,10 @@ pub(in crate::dynamic) use members::{Member, Members, duplicate, names, wrong_ki
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Dialect, Limits, Profile};
-use crate::plan::{Input, Shared, ToolInfo};
-use crate::resolve::describe::{short, similar};
+use crate::plan::json::MOST_PARTS;
+use crate::plan::{Input, ToolInfo};
+use crate::resolve::describe::short;
+use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,8 +25,6 @@ pub(in crate::dynamic) const MOST_NAMES: usize = 8;
 
 /// For how many unknown names a similar one is looked for, where there are many.
 const MOST_SEARCHES: usize = 32;
-
-pub(in crate::dynamic) use crate::plan::json::MOST_PARTS;
 
 /// How many values a step counts for, besides those in it.
 pub(in crate::dynamic) const VALUES_OF_STEP: usize = 4;
@@ -47,7 +48,7 @@ pub(in crate::dynamic) struct Draft {
     ids: HashMap<Box<str>, usize>,
     pub(in crate::dynamic) steps: usize,
     /// The tools that were called last under each name.
-    tools: HashMap<String, Shared<ToolInfo>>,
+    tools: HashMap<String, Arc<ToolInfo>>,
     /// The step that is being read, with its id.
     pub(in crate::dynamic) current: Option<(usize, Arc<str>)>,
     /// How many names were looked for among all others.
@@ -195,7 +196,9 @@ impl Draft {
                 None => note,
             };
             self.note(
-                note.help("a reference could mean either: give one of them another id".to_owned()),
+                note.help(
+                    "a reference could mean either, so give one of them another id".to_owned(),
+                ),
             );
             return;
         }
@@ -203,13 +206,13 @@ impl Draft {
     }
 
     /// What a step says of its tool; the same for all that say the same.
-    pub(in crate::dynamic) fn tool(&mut self, name: &str, description: String) -> Shared<ToolInfo> {
+    pub(in crate::dynamic) fn tool(&mut self, name: &str, description: String) -> Arc<ToolInfo> {
         if let Some(tool) = self.tools.get(name)
             && tool.description == description
         {
             return tool.clone();
         }
-        let tool = Shared::from(ToolInfo {
+        let tool = Arc::new(ToolInfo {
             name: name.to_owned().into(),
             description: description.into(),
         });

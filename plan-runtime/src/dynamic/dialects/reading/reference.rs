@@ -39,7 +39,8 @@ impl Draft {
                     let place = source.place_in(text, &written.range);
                     let message = format!("there is no step `{}`", short(id));
                     self.note(
-                        Note::warning(Code::UnknownStep, place, message).label("it stays as it is"),
+                        Note::warning(Code::UnknownStep, place, message)
+                            .label("it is used as text"),
                     );
                     return Err(Unread::Stays);
                 }
@@ -51,7 +52,7 @@ impl Draft {
                         note = note.help(format!("did you mean `{form}`?"));
                     } else if self.dialect.rules().unknown_step_may_be_text() && !has_similar {
                         let literal = self.dialect.rules().literal(written.text);
-                        note = note.help(format!("if this is no reference, write `{literal}`"));
+                        note = note.help(format!("if this is not a reference, write `{literal}`"));
                     }
                     self.note(note);
                     return Err(Unread::Broken);
@@ -130,8 +131,8 @@ impl Draft {
             }
             _ => return Some(index),
         };
-        let help = "the steps of a blueprint run in their order: a step can use those before it"
-            .to_owned();
+        let help =
+            "the steps of a blueprint run in order: a step can use only earlier steps".to_owned();
         self.error(Note::error(Code::LaterStep, place, message).help(help))
     }
 }

@@ -6,10 +6,11 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node, Source};
 use crate::dynamic::spans::{Span, StepSpans};
 use crate::plan::{
-    Action, Body, Entry, Key, Output, Plan, Policy, Reference, Shared, Source as From, Step,
-    Template, ToolInfo,
+    Action, Body, Entry, Key, Output, Plan, Policy, Reference, Source as From, Step, Template,
+    ToolInfo,
 };
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A step whose references are not read yet. The heads of all steps exist at the same time, so they do not hold the members, which are
 /// found again when the step is read.
@@ -106,7 +107,7 @@ pub(in crate::dynamic) fn plain(
         intent = optional_string(draft, source, members, "intent", "the intent of a step");
         args = arguments(draft, source, index, members);
     }
-    step(index, id, intent, tool, args, Vec::new(), Shared::default())
+    step(index, id, intent, tool, args, Vec::new(), Policy::shared())
 }
 
 /// Whether there are no more steps than are read; where there are, it is an error.
@@ -125,7 +126,7 @@ pub(in crate::dynamic) fn counted(
         nodes.len()
     );
     let note = Note::error(Code::LimitPassed, source.place(first.slice()), message);
-    draft.note(note.label("this step is the first too many"));
+    draft.note(note.label("this step exceeds the limit"));
     false
 }
 
@@ -190,7 +191,7 @@ pub(in crate::dynamic) fn tool(
     source: &Source<'_>,
     index: usize,
     members: &Members<'_>,
-) -> Option<Shared<ToolInfo>> {
+) -> Option<Arc<ToolInfo>> {
     let whole = draft.spans.steps[index].whole.range();
     let Some(node) = members.given("tool") else {
         let note = Note::error(Code::MissingMember, whole, "the step names no `tool`");
@@ -253,7 +254,7 @@ pub(in crate::dynamic) fn arguments(
     let Some(node) = members.given(name) else {
         other_dialect(draft, source, members, name);
         draft.place(draft.spans.steps[index].whole.range(), None);
-        return Template::Object(Cow::Borrowed(&[]));
+        return Template::Object(Vec::new());
     };
     match node.kind() {
         Kind::Object => draft.template(source, node, None, 0),
@@ -301,10 +302,10 @@ pub(in crate::dynamic) fn step(
     index: usize,
     id: String,
     intent: String,
-    tool: Option<Shared<ToolInfo>>,
+    tool: Option<Arc<ToolInfo>>,
     args: Template,
     mut after: Vec<usize>,
-    policy: Shared<Policy>,
+    policy: Arc<Policy>,
 ) -> Step {
     after.sort_unstable();
     after.dedup();
@@ -316,11 +317,11 @@ pub(in crate::dynamic) fn step(
             tool,
             args,
         }),
-        after: after.into(),
-        needs: Cow::Borrowed(&[]),
+        after,
+        needs: Vec::new(),
         policy,
     };
-    step.needs = step.needed().into();
+    step.needs = step.needed();
     step
 }
 
@@ -335,8 +336,8 @@ pub(in crate::dynamic) fn plan(
     Plan {
         name: name.into(),
         description: description.into(),
-        inputs: std::mem::take(&mut draft.inputs).into(),
-        steps: steps.into(),
+        inputs: std::mem::take(&mut draft.inputs),
+        steps,
         output,
     }
 }
@@ -360,7 +361,7 @@ pub(in crate::dynamic) fn outputs(
     let entries: Vec<Entry> = chosen.into_iter().filter_map(entry).collect();
     Output {
         type_name: "".into(),
-        value: Template::Object(entries.into()),
+        value: Template::Object(entries),
     }
 }
 

@@ -36,7 +36,10 @@ impl Draft {
         if let Some(number) = number(node.slice()) {
             return Template::Number(number);
         }
-        let message = format!("the number {} cannot be held exactly", short(node.slice()));
+        let message = format!(
+            "the number {} cannot be represented exactly",
+            short(node.slice())
+        );
         let help = "write it as a string, if the tool takes one".to_owned();
         let place = source.place(node.slice());
         self.note(Note::error(Code::InexactNumber, place, message).help(help));
@@ -87,9 +90,9 @@ impl Draft {
                     }
                     items.push(self.template(source, item, None, depth + 1));
                 }
-                Template::List(items.into())
+                Template::List(items)
             }
-            Kind::Object => Template::Object(self.entries(source, node, depth).into()),
+            Kind::Object => Template::Object(self.entries(source, node, depth)),
         }
     }
 
@@ -135,10 +138,12 @@ impl Draft {
             let note = match self.profile {
                 Profile::Strict => Note::error(Code::MalformedReference, place, message),
                 Profile::Compat => Note::warning(Code::MalformedReference, place, message)
-                    .label("it stays as it is"),
+                    .label("it is used as text"),
             };
             self.note(
-                note.help("let a tool build the object, or write a name that is known".to_owned()),
+                note.help(
+                    "use a tool to build the object, or write a name that is known".to_owned(),
+                ),
             );
         }
     }
@@ -198,7 +203,7 @@ impl Draft {
             [Part::Literal(text)] => Template::String(std::mem::take(text)),
             _ => {
                 parts.shrink_to_fit();
-                Template::Text(parts.into())
+                Template::Text(parts)
             }
         }
     }
@@ -229,7 +234,7 @@ impl Draft {
         };
         let stays = self.profile == Profile::Compat && !flaw.in_reference;
         let note = if stays {
-            Note::warning(flaw.code, place, flaw.message).label("it stays as it is")
+            Note::warning(flaw.code, place, flaw.message).label("it is used as text")
         } else {
             Note::error(flaw.code, place, flaw.message)
         };

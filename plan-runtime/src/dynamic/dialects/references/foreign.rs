@@ -12,7 +12,7 @@ struct Form {
     mark: Mark,
     /// The dialect that has this form.
     dialect: Option<Dialect>,
-    /// What has to be there besides the mark and a name, since texts have such marks for other reasons.
+    /// What must be there besides the mark and a name, since texts have such marks for other reasons.
     needs: Needs,
 }
 

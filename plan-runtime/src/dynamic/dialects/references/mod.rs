@@ -135,7 +135,7 @@ impl<'t> Scan<'t> {
                 let message =
                     format!("the string has more than {MOST_PIECES} references and escapes");
                 let flaw = Flaw::beyond(start..start + open.len(), message);
-                scan.flaws.push(flaw.help("make several strings of it"));
+                scan.flaws.push(flaw.help("split it into several strings"));
                 return scan;
             }
             plain(&mut scan, text, at..start);
@@ -219,7 +219,7 @@ pub(in crate::dynamic) fn quoted(text: &str, at: usize) -> Option<(String, usize
     Some((value, at + strings.byte_offset()))
 }
 
-/// The message about a sign at which a reference has to go on or to end.
+/// The message about a character at which a reference must continue or end.
 pub(in crate::dynamic) fn no_part(sign: char) -> String {
     match sign {
         ' ' => "a reference cannot contain a space".to_owned(),

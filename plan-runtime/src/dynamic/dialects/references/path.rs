@@ -1,10 +1,10 @@
 //! The path after a reference's first name: `.data[0]["odd key"].*.id`.
 
 use super::{Flaw, quote, quoted};
-use crate::dynamic::dialects::reading::MOST_PARTS;
+use crate::plan::json::MOST_PARTS;
 use crate::plan::{Absent, Segment};
 
-/// Which signs a name may have that is not in quotes.
+/// Which characters a name without quotes may contain.
 #[derive(Clone, Copy)]
 pub(in crate::dynamic) enum Names {
     /// Letters and digits of ASCII, and `_`.
@@ -62,8 +62,8 @@ pub(in crate::dynamic) fn read(
             Some(b'.') => {
                 let end = names.end(text, at + 1);
                 if end == at + 1 {
-                    let flaw = Flaw::new(at..at + 1, "a name is missing after the dot");
-                    return Err(flaw.help(r#"a key that is empty is `[""]`"#).into());
+                    let flaw = Flaw::new(at..at + 1, "expected a name after the dot");
+                    return Err(flaw.help(r#"write an empty key as `[""]`"#).into());
                 }
                 path.push(Segment::of_token(
                     text[at + 1..end].to_owned(),
@@ -115,7 +115,7 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
             inner.trim_start_matches('0')
         )
     } else {
-        format!("a key stands in quotes: `[{}]`", quote(inner))
+        format!("write a key in quotes: `[{}]`", quote(inner))
     };
     Err(flaw.help(help).into())
 }

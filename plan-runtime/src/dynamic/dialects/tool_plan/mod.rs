@@ -67,14 +67,14 @@ impl Rules for ToolPlan {
     }
 
     fn form_in_text(&self, form: &str) -> String {
-        format!("let a tool join the parts of the text, of which `{form}` is one")
+        format!("use a tool to join the parts of the text, of which `{form}` is one")
     }
 
     fn literal(&self, text: &str) -> String {
         scan::literal(text)
     }
 
-    /// The dialect has no form for a part of a text.
+    /// The dialect cannot express a part of a text.
     fn literal_in(&self, text: &str, _: &str) -> String {
         scan::literal(&short(text))
     }

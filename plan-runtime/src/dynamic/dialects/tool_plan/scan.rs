@@ -35,7 +35,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
                 text,
                 Flaw::new(
                     OPEN.len()..text.len(),
-                    "what follows `$ref:` is no string of JSON",
+                    "the text after `$ref:` is not a JSON string",
                 )
                 .help(format!("to keep the text, write `{}`", literal(text))),
             ),
@@ -54,7 +54,7 @@ fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
     let start = OPEN.len();
     let (id, end) = path::name(text, start, Names::Ascii);
     if id.is_empty() {
-        let flaw = Flaw::new(0..text.len(), "the id of a step is missing behind `$ref:`");
+        let flaw = Flaw::new(0..text.len(), "the id of a step is missing after `$ref:`");
         let rest = text[start..].trim();
         return Err(match rest {
             "" => flaw
@@ -82,15 +82,15 @@ fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
     })
 }
 
-/// The flaw of a sign at `at` that cannot be part of a reference.
+/// The flaw of a character at `at` that cannot be part of a reference.
 fn left_over(text: &str, at: usize) -> Flaw {
     let sign = text[at..].chars().next().unwrap_or_default();
     let flaw = |message: String| Flaw::new(at..at + sign.len_utf8(), message);
     if !Names::Wide.has(sign) {
         return flaw(no_part(sign))
-            .help("a `$ref:` is the whole string: no text can stand behind it");
+            .help("a `$ref:` must be the whole string: no text can follow it");
     }
-    // A name with signs that are only allowed in quotes: `step-1`.
+    // A name with characters that are only allowed in quotes: `step-1`.
     let before = &text[..at];
     let word = before.rfind(['.', ':']).map_or(0, |start| start + 1);
     let end = Names::Wide.end(text, at);
@@ -101,7 +101,7 @@ fn left_over(text: &str, at: usize) -> Flaw {
         quote(&text[word..end]),
         &text[end..]
     );
-    flaw(format!("`{sign}` can only stand in a name in quotes"))
+    flaw(format!("`{sign}` is valid only in a name in quotes"))
         .help(format!("did you mean `{fixed}`?"))
 }
 
@@ -120,8 +120,12 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
             );
         }
         return Some(
-            Flaw::new(start..end, "a `$ref:` is not read inside a longer text").help(format!(
-                "let a tool join the parts, or, if this is no reference, write `{}`",
+            Flaw::new(
+                start..end,
+                "a `$ref:` is not a reference inside a longer text",
+            )
+            .help(format!(
+                "use a tool to join the parts, or, if this is not a reference, write `{}`",
                 literal(text)
             )),
         );

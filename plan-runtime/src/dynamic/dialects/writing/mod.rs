@@ -12,7 +12,7 @@ use crate::plan::{Action, Body, Key, Output, Policy, Reference, Step, Template};
 use json::{Json, Members};
 use std::collections::HashMap;
 
-/// What a reference reads, by its name in a dialect, or what of it has no form there; `None` if that was said once already.
+/// What a reference reads, by its name in a dialect, or the part that the dialect cannot express; `None` if that is already reported.
 type ToTarget = for<'w> fn(&'w Writer<'_>, &Reference) -> Result<To<'w>, Option<String>>;
 
 /// A plan that is being written.
@@ -92,7 +92,7 @@ impl<'p> Writer<'p> {
 
     /// Reports each input, as this dialect has no inputs.
     pub(in crate::dynamic) fn no_inputs(&mut self) {
-        for input in self.plan.inputs.iter() {
+        for input in &self.plan.inputs {
             let place = format!("input `{}`", input.name);
             self.lack(place, "a plan of this dialect has no inputs");
         }
@@ -174,7 +174,7 @@ impl<'p> Writer<'p> {
             lacks.push(format!("the fallback `{fallback}`"));
         }
         if policy.concurrency.is_some() {
-            lacks.push("how many elements are worked on at once".to_owned());
+            lacks.push("how many elements run concurrently".to_owned());
         }
         let place = self.here();
         lacks.into_iter().for_each(|lack| self.lack(&place, lack));
@@ -194,7 +194,7 @@ impl<'p> Writer<'p> {
         let args = args.plain();
         if !matches!(args, Template::Object(_) | Template::Reference(_)) {
             let place = self.at("");
-            self.lack(place, format!("`{args}`, which is no object"));
+            self.lack(place, format!("`{args}`, which is not an object"));
             return Json::Null;
         }
         self.template(&mut String::new(), &args)
@@ -220,7 +220,7 @@ impl<'p> Writer<'p> {
             return None;
         };
         let mut ids = Vec::new();
-        for entry in entries.iter() {
+        for entry in &entries {
             let (Key::Name(name), Template::Reference(reference)) = (&entry.key, &entry.value)
             else {
                 return None;

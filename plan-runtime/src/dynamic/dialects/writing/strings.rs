@@ -130,7 +130,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// A reference in the dialect's syntax. The error says what the syntax has no form for.
+    /// A reference in the dialect's syntax. The error is the part that the syntax cannot express.
     fn reference(&self, reference: &Reference) -> Result<String, Option<String>> {
         plain_path(reference)?;
         if matches!(reference.source, Source::Local(_)) {
@@ -173,7 +173,7 @@ fn plain_path(reference: &Reference) -> Result<(), String> {
     let has = |is: fn(&Segment) -> bool| reference.path.iter().any(is);
     if has(|segment| matches!(segment, Segment::Else(_))) {
         return Err(format!(
-            "what stands for the reference `{reference}` where it leads to nothing, which is the compat profile's"
+            "the default for the reference `{reference}` of the compat profile"
         ));
     }
     if has(|segment| matches!(segment, Segment::Or(_))) {
@@ -191,7 +191,7 @@ fn plain_path(reference: &Reference) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "the reference `{reference}` through what may be absent"
+            "the reference `{reference}` through a value that may be absent"
         ))
     }
 }

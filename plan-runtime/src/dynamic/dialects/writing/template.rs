@@ -38,17 +38,17 @@ impl<'p> Writer<'p> {
                 let length = path.len();
                 let mut members = Members::default();
                 let mut seen = HashSet::new();
-                for entry in entries.iter() {
+                for entry in entries {
                     let Key::Name(name) = &entry.key else {
                         self.lack(
                             self.at(path),
-                            format!("the members of `{}` among its own", entry.value),
+                            format!("the members of `{}` among its own members", entry.value),
                         );
                         continue;
                     };
                     push_key(path, name);
                     if !seen.insert(name) {
-                        self.lack(self.at(path), "a member that is there twice");
+                        self.lack(self.at(path), "a member that is there more than once");
                     }
                     self.name(path, name);
                     let value = self.template(path, &entry.value);

@@ -7,9 +7,9 @@ use crate::plan::json::{
     DEEPEST_BODY, NO_CONDITIONS, many_locals, meaningless, names, pattern_mistake,
 };
 use crate::plan::{
-    Action, Body, Bound, Branch, Condition, For, Optional, Policy, Shared, Step, Template, ToolInfo,
+    Action, Body, Bound, Branch, Condition, For, Optional, Policy, Step, Template, ToolInfo,
 };
-use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 impl Reader {
@@ -19,9 +19,9 @@ impl Reader {
             id: members.name(names::step::ID, "the step")?.into(),
             intent: members.string(names::step::INTENT)?.into(),
             body: self.body(&members, 0)?,
-            after: Cow::Borrowed(&[]),
-            needs: Cow::Borrowed(&[]),
-            policy: Shared::default(),
+            after: Vec::new(),
+            needs: Vec::new(),
+            policy: Policy::shared(),
         };
         let mut after = Vec::new();
         for (index, value) in members.items(names::step::AFTER)?.into_iter().enumerate() {
@@ -31,7 +31,7 @@ impl Reader {
         }
         after.sort_unstable();
         after.dedup();
-        step.after = after.into();
+        step.after = after;
         if let Some(value) = members.given(names::step::POLICY) {
             let policy = self.policy(value).at(names::step::POLICY)?;
             if let Some((member, message)) = meaningless(&policy, step.body.repeats()).first() {
@@ -39,7 +39,7 @@ impl Reader {
             }
             step.policy = policy.into();
         }
-        step.needs = step.needed().into();
+        step.needs = step.needed();
         Ok(step)
     }
 
@@ -67,7 +67,7 @@ impl Reader {
                 let tool = self.tool(value?).at(kind)?;
                 let args = match members.get(names::step::ARGUMENTS) {
                     Some(arguments) => self.template(arguments, 0).at(names::step::ARGUMENTS)?,
-                    None => Template::Object(Cow::Borrowed(&[])),
+                    None => Template::Object(Vec::new()),
                 };
                 Ok(Body::Action(Action {
                     site: place,
@@ -88,9 +88,9 @@ impl Reader {
                 for (index, branch) in value?.items("`if`").at(kind)?.into_iter().enumerate() {
                     branches.push(self.branch(branch, depth).at(index).at(kind)?);
                 }
-                Ok(Body::If(branches.into()))
+                Ok(Body::If(branches))
             }
-            _ => Ok(Body::For(vec![self.each(value?, depth).at(kind)?].into())),
+            _ => Ok(Body::For(Box::new(self.each(value?, depth).at(kind)?))),
         }
     }
 
@@ -99,7 +99,7 @@ impl Reader {
         self.actions - 1
     }
 
-    fn tool(&mut self, value: Value<'_>) -> Result<Shared<ToolInfo>> {
+    fn tool(&mut self, value: Value<'_>) -> Result<Arc<ToolInfo>> {
         let members = value.object("`tool`", names::tool::ALL)?;
         let name = members.name(names::tool::NAME, "the tool")?;
         let description = members.string(names::tool::DESCRIPTION)?;
@@ -108,7 +108,7 @@ impl Reader {
         {
             return Ok(tool.clone());
         }
-        let tool = Shared::from(ToolInfo {
+        let tool = Arc::new(ToolInfo {
             name: name.clone().into(),
             description: description.into(),
         });

@@ -7,12 +7,13 @@ mod template;
 use super::names;
 use super::text::Json;
 use super::value::{At, Result, Value, wrong};
-use crate::plan::{Bound, Input, Output, Plan, Shared, Template, ToolInfo};
+use crate::plan::{Bound, Input, Output, Plan, Template, ToolInfo};
 use crate::print::Line;
 use crate::print::short;
 #[cfg(not(feature = "dynamic"))]
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 #[cfg(not(feature = "dynamic"))]
 impl<'de> Deserialize<'de> for Plan {
@@ -55,7 +56,7 @@ struct Reader {
     /// The local values around what is read.
     locals: Vec<Bound>,
     /// One for all steps that say the same of a tool.
-    tools: HashMap<String, Shared<ToolInfo>>,
+    tools: HashMap<String, Arc<ToolInfo>>,
 }
 
 #[derive(Default)]
@@ -101,8 +102,8 @@ impl Reader {
         let plan = Plan {
             name: name.into(),
             description: description.into(),
-            inputs: inputs.into(),
-            steps: steps.into(),
+            inputs,
+            steps,
             output,
         };
         if let Some(&first) = plan.cycles().first().and_then(|cycle| cycle.first()) {

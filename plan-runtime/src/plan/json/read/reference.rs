@@ -18,7 +18,7 @@ impl Reader {
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
         let Some((name, rest)) = plan::seen(source, &name, &path, &self.locals) else {
             return wrong(format!(
-                "this reads `{0}`, and a pattern around it binds `{0}`",
+                "this reads `{0}`, but a pattern around it binds `{0}`",
                 short(&name)
             ));
         };
@@ -31,7 +31,7 @@ impl Reader {
             };
         if !agrees {
             return wrong(format!(
-                "this reads `{}`, and `written` says `{}`",
+                "this reads `{}`, but `written` says `{}`",
                 short(&written),
                 short(&said)
             ));

@@ -16,7 +16,7 @@ impl Reader {
             Kind::Bool => Ok(Template::Bool(value.text() == "true")),
             Kind::Number => match number(value.text()) {
                 Some(number) => Ok(Template::Number(number)),
-                None => wrong("the number cannot be held exactly"),
+                None => wrong("the number cannot be represented exactly"),
             },
             Kind::String => Ok(Template::String(value.string("a value")?.into())),
             Kind::List => {
@@ -25,7 +25,7 @@ impl Reader {
                 for (index, item) in value.items("a list")?.into_iter().enumerate() {
                     items.push(self.template(item, depth + 1).at(index)?);
                 }
-                Ok(Template::List(items.into()))
+                Ok(Template::List(items))
             }
             Kind::Object => {
                 fits(depth)?;
@@ -43,7 +43,7 @@ impl Reader {
             names::template::OBJECT | names::template::MERGE => {
                 let mut entries = Vec::new();
                 self.entries(kind, value, depth, &mut entries, &mut HashSet::new())?;
-                Ok(Template::Object(entries.into()))
+                Ok(Template::Object(entries))
             }
             names::template::REFERENCE => self.reference(value).map(Template::Reference),
             names::template::TEXT => {
@@ -51,7 +51,7 @@ impl Reader {
                 for (index, part) in value.items("`text`")?.into_iter().enumerate() {
                     parts.push(self.part(part, depth).at(index)?);
                 }
-                Ok(Template::Text(parts.into()))
+                Ok(Template::Text(parts))
             }
             names::template::COMPUTED => self.computed(value).map(Template::Computed),
             _ => wrong(format!("`{}` is not a kind of template", short(kind))),
@@ -70,7 +70,7 @@ impl Reader {
         if kind == names::template::OBJECT {
             for (name, value) in value.members("`object`")?.0 {
                 if !seen.insert(name.clone()) {
-                    return wrong(format!("the member `{}` is there twice", short(&name)));
+                    return wrong(format!("duplicate member `{}`", short(&name)));
                 }
                 let value = self.template(value, depth + 1).at(&name)?;
                 let key = Key::Name(name.into());
@@ -135,7 +135,7 @@ impl Reader {
         reads.sort_unstable();
         reads.dedup();
         Ok(Computed {
-            reads: reads.into(),
+            reads,
             written: written.into(),
             compute: None,
         })

@@ -3,8 +3,8 @@
 use super::reference::Named;
 use super::{InPlan, entry_unless_empty};
 use crate::plan::json::names::{binding, branch, each, step as members, tool};
-use crate::plan::{Body, Branch, Condition, Source, Step};
-use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
+use crate::plan::{Body, Branch, Condition, For, Source, Step};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 impl Serialize for InPlan<'_, &Step> {
@@ -49,39 +49,31 @@ impl<T> InPlan<'_, T> {
                 let branches: Vec<_> = branches.iter().map(|branch| self.of(branch)).collect();
                 map.serialize_entry(members::IF, &branches)
             }
-            Body::For(rounds) => match &rounds[..] {
-                [_] => map.serialize_entry(members::FOR, &self.of(body)),
-                _ => Err(M::Error::custom("a `for` has not one body")),
-            },
+            Body::For(each) => map.serialize_entry(members::FOR, &self.of(&**each)),
         }
     }
 }
 
-/// The body of a branch or of a `for`, without a step around it.
+/// The body of a branch or of a `for`, as an object of its own.
 impl Serialize for InPlan<'_, &Body> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self.part {
-            Body::For(rounds) => {
-                for round in rounds.iter() {
-                    map.serialize_entry(each::PATTERN, &round.pattern)?;
-                    map.serialize_entry(each::LIST, &self.of(&round.list))?;
-                    map.serialize_entry(each::BODY, &self.of(Alone(&round.body)))?;
-                }
-            }
-            body => self.write_body(&mut map, body)?,
-        }
+        let mut map = serializer.serialize_map(Some(1))?;
+        self.write_body(&mut map, self.part)?;
         map.end()
     }
 }
 
-/// A body as an object of its own.
-struct Alone<'a>(&'a Body);
-
-impl Serialize for InPlan<'_, Alone<'_>> {
+impl Serialize for InPlan<'_, &For> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        self.write_body(&mut map, self.part.0)?;
+        let For {
+            pattern,
+            list,
+            body,
+        } = self.part;
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry(each::PATTERN, pattern)?;
+        map.serialize_entry(each::LIST, &self.of(list))?;
+        map.serialize_entry(each::BODY, &self.of(body))?;
         map.end()
     }
 }
@@ -103,7 +95,7 @@ impl Serialize for InPlan<'_, &Branch> {
                 map.serialize_entry(branch::CONDITIONS, &all)?;
             }
         }
-        map.serialize_entry(branch::THEN, &self.of(Alone(&self.part.body)))?;
+        map.serialize_entry(branch::THEN, &self.of(&self.part.body))?;
         map.end()
     }
 }

@@ -23,7 +23,7 @@ impl Serialize for InPlan<'_, &Template> {
                 serializer.serialize_f64(value)
             }
             View::Number(Number::Float(value)) => Err(S::Error::custom(format_args!(
-                "a template has the number {value}, which JSON cannot hold"
+                "a template has the number {value}, which JSON cannot represent"
             ))),
             View::String(value) => serializer.serialize_str(&value),
             View::List(items) => serializer.collect_seq(items.iter().map(|item| self.of(item))),

@@ -110,7 +110,7 @@ fn write_given(f: &mut Formatter<'_>, page: &Page<'_>, report: &StepReport) -> R
     write!(f, "<h3>{title}</h3>")?;
     if !page.report.recorded.arguments {
         f.write_str(
-            "<p class=\"hint\">What it was given was not recorded: that is done by \
+            "<p class=\"hint\">Its arguments were not recorded: use \
              <code>Run::capture_arguments(true)</code>.</p>",
         )?;
     }
@@ -165,7 +165,7 @@ fn write_arguments(f: &mut Formatter<'_>, page: &Page<'_>, attempt: &Attempt) ->
             f.write_str("<p class=\"hint\">Its arguments could not be resolved.</p>")
         }
         (None, true) => {
-            f.write_str("<p class=\"hint\">It is computed, and is given nothing by name.</p>")
+            f.write_str("<p class=\"hint\">It is computed, so it has no named arguments.</p>")
         }
         (None, false) => Ok(()),
     }
@@ -179,9 +179,9 @@ fn write_gave(f: &mut Formatter<'_>, page: &Page<'_>, report: &StepReport) -> Re
     f.write_str("<h3>Gave</h3>")?;
     match (&report.output, page.report.recorded.outputs) {
         (Some(output), _) => write!(f, "<pre tabindex=\"0\">{}</pre>", Json(output)),
-        (None, true) => f.write_str("<p class=\"hint\">It gave nothing.</p>"),
+        (None, true) => f.write_str("<p class=\"hint\">It has no output.</p>"),
         (None, false) => f.write_str(
-            "<p class=\"hint\">What it gave was not recorded: that is done by <code>Run::capture_outputs(true)</code>.</p>",
+            "<p class=\"hint\">Its output was not recorded: use <code>Run::capture_outputs(true)</code>.</p>",
         ),
     }
 }

@@ -45,7 +45,7 @@ impl Display for Json<'_> {
             None => write!(f, "{}", Text(text)),
             Some((end, _)) => {
                 let more = text[end..].chars().count();
-                write!(f, "{}\n… and {more} characters more", Text(&text[..end]))
+                write!(f, "{}\n… and {more} more characters", Text(&text[..end]))
             }
         }
     }

@@ -80,7 +80,7 @@ impl Page<'_> {
         }
     }
 
-    /// The status as a sign, for people who cannot tell the colors apart.
+    /// The status as an icon, for people who cannot tell the colors apart.
     fn sign(&self, step: usize) -> char {
         sign(self.report.steps[step].status.name())
     }
@@ -136,11 +136,11 @@ impl Display for Page<'_> {
         )?;
         writeln!(f, "{}</div></section>", Graph(self))?;
         f.write_str(
-            "<section aria-label=\"Timeline\"><h2>Timeline</h2><p class=\"hint\">A bar is a step, and in it are its attempts: \
-             green ones worked, red ones failed. The run had to wait for those with a frame, the critical path.</p>",
+            "<section aria-label=\"Timeline\"><h2>Timeline</h2><p class=\"hint\">Each bar is a step with its attempts: \
+             green ones succeeded, red ones failed. The framed steps are the critical path, which the run had to wait for.</p>",
         )?;
         writeln!(f, "{}</section>\n</main>", Timeline(self))?;
-        f.write_str("<aside aria-label=\"The chosen step\"><p class=\"none\">Choose a step to see what it was given and what it gave.</p>")?;
+        f.write_str("<aside aria-label=\"The chosen step\"><p class=\"none\">Choose a step to see its arguments and its output.</p>")?;
         writeln!(f, "{}</aside></div>", Details(self))?;
         write!(
             f,

@@ -5,9 +5,10 @@ use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, names};
-use crate::plan::{Action, Body, Bound, Branch, Condition, For, Shared, Step, Template, ToolInfo};
+use crate::plan::{Action, Body, Bound, Branch, Condition, For, Policy, Step, Template, ToolInfo};
 use crate::resolve::describe::short;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 impl PlanReader<'_> {
     pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
@@ -18,9 +19,9 @@ impl PlanReader<'_> {
             id: id.into(),
             intent: Cow::Borrowed(""),
             body: nothing(),
-            after: Cow::Borrowed(&[]),
-            needs: Cow::Borrowed(&[]),
-            policy: Shared::default(),
+            after: Vec::new(),
+            needs: Vec::new(),
+            policy: Policy::shared(),
         };
         let Some(members) = self.object(node, "a step", names::step::ALL) else {
             self.draft.spans.steps[index].broken = true;
@@ -39,12 +40,12 @@ impl PlanReader<'_> {
             .text(&members, names::step::INTENT, "the intent of a step")
             .into();
         step.body = self.body(node, &members, "the step", 0);
-        step.after = self.after(index, &members).into();
+        step.after = self.after(index, &members);
         if let Some(policy) = members.given(names::step::POLICY) {
             let is_broken = self.draft.spans.steps[index].broken;
             step.policy = self.policy(policy, &step.body, is_broken).into();
         }
-        step.needs = step.needed().into();
+        step.needs = step.needed();
         step
     }
 
@@ -106,14 +107,11 @@ impl PlanReader<'_> {
                 self.broken_body()
             }
             ([first, second, ..], _) => {
-                let message = format!(
-                    "{what} does one thing, and has both `{}` and `{}`",
-                    first.name, second.name
-                );
+                let message = format!("{what} has both `{}` and `{}`", first.name, second.name);
                 let note = Note::error(Code::WrongKind, self.place(second.key), message);
                 let note = note.related(self.place(first.key), format!("`{}` is here", first.name));
                 self.draft
-                    .note(note.help("take one out, or make two steps of it".to_owned()));
+                    .note(note.help("remove one, or split this into two steps".to_owned()));
                 self.broken_body()
             }
         }
@@ -141,7 +139,7 @@ impl PlanReader<'_> {
                     Some(arguments) => self.template(arguments, None, 0),
                     None => {
                         self.draft.place(self.place(node), None);
-                        Template::Object(Cow::Borrowed(&[]))
+                        Template::Object(Vec::new())
                     }
                 };
                 Body::Action(Action { site, tool, args })
@@ -165,10 +163,10 @@ impl PlanReader<'_> {
                     read.extend(self.branch(node, depth));
                 }
                 read.shrink_to_fit();
-                Body::If(read.into())
+                Body::If(read)
             }
             _ => match self.each(kind.value, depth) {
-                Some(each) => Body::For(vec![each].into()),
+                Some(each) => Body::For(Box::new(each)),
                 None => self.broken_body(),
             },
         }
@@ -179,7 +177,7 @@ impl PlanReader<'_> {
         self.sites - 1
     }
 
-    fn tool(&mut self, node: Node<'_>) -> Option<Shared<ToolInfo>> {
+    fn tool(&mut self, node: Node<'_>) -> Option<Arc<ToolInfo>> {
         let members = match node.kind() {
             Kind::String => {
                 let help = format!(
@@ -258,15 +256,14 @@ impl PlanReader<'_> {
             (None, None, None, Some(value)) => {
                 let message = "the branch has a `value`, but no `pattern` for it";
                 let note = Note::error(Code::MissingMember, self.place(node), message);
-                let help = "a branch that is taken where a value is true has a `condition`";
+                let help = "a branch that is taken if a value is true has a `condition`";
                 self.draft.note(note.help(help.to_owned()));
                 vec![Condition::Holds(self.template(value, None, 0))]
             }
             (Some(one), ..) | (None, Some(one), ..) => {
                 let message = "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these";
                 let note = Note::error(Code::WrongKind, self.place(one.key), message);
-                self.draft
-                    .note(note.help("take one of them out".to_owned()));
+                self.draft.note(note.help("remove one of them".to_owned()));
                 Vec::new()
             }
         }
@@ -383,7 +380,7 @@ impl PlanReader<'_> {
         self.broken_body()
     }
 
-    /// A template that has to be there and is not.
+    /// A template that must be there and is not.
     fn missing(&mut self, node: Node<'_>, message: &str) -> Template {
         let place = self.place(node);
         self.draft
@@ -411,5 +408,5 @@ impl PlanReader<'_> {
 
 /// The placeholder for a body that could not be read.
 fn nothing() -> Body {
-    Body::If(Cow::Borrowed(&[]))
+    Body::If(Vec::new())
 }

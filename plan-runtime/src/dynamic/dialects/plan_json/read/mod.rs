@@ -104,8 +104,8 @@ impl<'d> PlanReader<'d> {
         Some(Plan {
             name: name.unwrap_or_default().into(),
             description: description.into(),
-            inputs: inputs.into(),
-            steps: steps.into(),
+            inputs,
+            steps,
             output,
         })
     }
@@ -164,9 +164,7 @@ impl<'d> PlanReader<'d> {
             self.draft.note(
                 Note::error(Code::DuplicateId, place, message)
                     .related(first, "the first one is here")
-                    .help(
-                        "a reference could mean either: give one of them another name".to_owned(),
-                    ),
+                    .help("a reference could mean either, so rename one of them".to_owned()),
             );
             return;
         }
@@ -202,7 +200,7 @@ impl<'d> PlanReader<'d> {
             let message = format!("the step `{}` has the name of an input", short(&text.value));
             let note = Note::error(Code::DuplicateId, place.clone(), message);
             let note = note.related(input.clone(), "the input is here");
-            let help = "steps and inputs have different names: give one of them another".to_owned();
+            let help = "steps and inputs need different names: rename one of them".to_owned();
             self.draft.note(note.help(help));
         }
         self.draft.spans.steps[index].id = place.clone().into();
@@ -282,7 +280,7 @@ impl<'d> PlanReader<'d> {
         steps::optional_string(self.draft, &self.source, members, name, what)
     }
 
-    /// A string that has to be there. Where it is a name, it has to be one.
+    /// A string that must be there. Where it is a name, it must be one.
     fn required(
         &mut self,
         members: &Members<'_>,
@@ -329,7 +327,7 @@ impl<'d> PlanReader<'d> {
         let found = allowed.iter().find(|allowed| **allowed == text);
         if found.is_none() {
             let text = crate::resolve::describe::short(&text);
-            let message = format!("{what} is `\"{text}\"`, and has to be {expected}");
+            let message = format!("{what} is `\"{text}\"`, but must be {expected}");
             return self.error(Code::NotAllowed, self.place(node), message);
         }
         found.copied()

@@ -17,7 +17,7 @@ impl PlanReader<'_> {
             return default;
         };
         let count = "a number of attempts: 1, 2, …";
-        let at_once = "a number of elements that are worked on at once: 1, 2, …";
+        let at_once = "the number of elements to process concurrently: 1, 2, …";
         let optional = members
             .given(names::policy::OPTIONAL)
             .and_then(|node| self.one_of(node, "`optional`", names::optional::ALL));
@@ -72,9 +72,12 @@ impl PlanReader<'_> {
         match humantime::parse_duration(&text.value) {
             Ok(duration) => Some(duration),
             Err(_) => {
-                let message = format!("`{name}` is `{}`, which is no duration", short(&text.value));
+                let message = format!(
+                    "`{name}` is `{}`, which is not a duration",
+                    short(&text.value)
+                );
                 let note = Note::error(Code::WrongKind, self.place(node), message);
-                let help = "a duration is a number with its unit: `200ms`, `10s`, `1m 30s`";
+                let help = "a duration is a number with a unit: `200ms`, `10s`, `1m 30s`";
                 self.draft.error(note.help(help.to_owned()))
             }
         }

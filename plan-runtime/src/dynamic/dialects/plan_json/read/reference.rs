@@ -6,8 +6,9 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::json::names::{self, segment};
 use crate::plan::{self, Absent, Reference, Segment, Source};
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
 use jsonptr::Pointer;
+use plan_graph::similar;
 
 impl PlanReader<'_> {
     pub(super) fn reference(&mut self, node: Node<'_>) -> Option<Reference> {
@@ -23,9 +24,9 @@ impl PlanReader<'_> {
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
         let Some((name, way)) = plan::seen(source, &name, &path, &self.locals) else {
             let name = short(&name);
-            let message = format!("this reads `{name}`, and a pattern around it binds `{name}`");
+            let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
             let note = Note::error(Code::DuplicateId, self.place(node), message);
-            let help = "a reference could mean either: give one of them another name";
+            let help = "a reference could mean either, so rename one of them";
             return self.draft.error(note.help(help.to_owned()));
         };
         let written = crate::plan::written(name, way);
@@ -39,7 +40,7 @@ impl PlanReader<'_> {
             && !agrees
         {
             let message = format!(
-                "this reads `{}`, and `written` says `{}`",
+                "this reads `{}`, but `written` says `{}`",
                 short(&written),
                 short(&said)
             );
@@ -74,8 +75,7 @@ impl PlanReader<'_> {
                 return self.draft.error(note.help(help));
             }
             [(first, _), (second, place), ..] => {
-                let message =
-                    format!("the reference reads one thing, and has both `{first}` and `{second}`");
+                let message = format!("the reference has both `{first}` and `{second}`");
                 return self.error(Code::WrongKind, self.place(place), message);
             }
         };
@@ -84,7 +84,7 @@ impl PlanReader<'_> {
         }
         let what = format!("the {kind} of a reference");
         if matches!(self.names, Names::Places) {
-            let expected = "its place in the plan, since no plan is around it: 0, 1, …";
+            let expected = "its index in the plan, since this is not part of a plan: 0, 1, …";
             let place = self.draft.value(&self.source, given, &what, expected)?;
             let source = match kind {
                 names::source::STEP => Source::Step(place),
@@ -107,8 +107,7 @@ impl PlanReader<'_> {
         if depth >= self.locals.len() && matches!(self.names, Names::InPlan(_)) {
             let message = format!("there is no local value {depth} here");
             let help = match self.locals.len() {
-                0 => "a local value is that of a `for` or a `pattern` around it, and there is none"
-                    .into(),
+                0 => "only a `for` or a `pattern` around the reference has local values".into(),
                 1 => "there is one: 0".to_owned(),
                 count => format!(
                     "there are {count}: 0 is the outermost, {} the innermost",
@@ -184,8 +183,7 @@ impl PlanReader<'_> {
                     if matches!(segments.last(), Some(Segment::Else(_))) {
                         let message = "nothing can follow an `else`";
                         let note = Note::error(Code::WrongKind, place, message);
-                        let help =
-                            "it says what stands for the whole reference, at the end of its path";
+                        let help = "it is the default for the whole reference, so it must be the last part of the path";
                         return self.draft.error(note.help(help.to_owned()));
                     }
                     sound &= self.item(item, &mut segments).is_some();
@@ -284,8 +282,7 @@ impl PlanReader<'_> {
                     let message =
                         "a part of a path is one thing: a `token`, `each`, `optional` or `else`";
                     let note = Note::error(Code::WrongKind, self.place(node), message);
-                    let help =
-                        "an `absent` says what a `token` is that leads to nothing".to_owned();
+                    let help = "`absent` says what to use if a `token` leads to nothing".to_owned();
                     self.draft.note(note.help(help));
                 }
                 return None;

@@ -6,7 +6,8 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::json::names;
 use crate::plan::{Computed, Entry, Key, Part, Template};
-use crate::resolve::describe::{short, similar};
+use crate::resolve::describe::short;
+use plan_graph::similar;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -51,7 +52,7 @@ impl PlanReader<'_> {
                     }
                     items.push(self.template(item, None, depth + 1));
                 }
-                Template::List(items.into())
+                Template::List(items)
             }
             Kind::Object => {
                 let template = self.wrapped(node, depth);
@@ -78,13 +79,13 @@ impl PlanReader<'_> {
                     }
                     entries.push(self.entry(member, depth));
                 }
-                Some(Template::Object(entries.into()))
+                Some(Template::Object(entries))
             }
             names::template::MERGE => {
                 let mut entries = Vec::new();
                 self.entries(name, value, depth, &mut entries, &mut HashMap::new())?;
                 entries.shrink_to_fit();
-                Some(Template::Object(entries.into()))
+                Some(Template::Object(entries))
             }
             names::template::REFERENCE => self.reference(value).map(Template::Reference),
             names::template::TEXT => {
@@ -99,7 +100,7 @@ impl PlanReader<'_> {
                     }
                     read.extend(self.part(part, depth));
                 }
-                (read.len() == count).then(|| Template::Text(read.into()))
+                (read.len() == count).then_some(Template::Text(read))
             }
             _ => self.computed(value).map(Template::Computed),
         }
@@ -249,7 +250,7 @@ impl PlanReader<'_> {
         let Some(list) = members.given(names::computed::READS) else {
             let message = "a computed value has no `reads`";
             let note = Note::error(Code::MissingMember, self.place(node), message);
-            let help = "they are the steps and inputs that it mentions; `[]` is none".to_owned();
+            let help = "list the steps and inputs that it mentions, or write `[]`".to_owned();
             return self.draft.error(note.help(help));
         };
         let items = self.draft.items(&self.source, list, "`reads`")?;
@@ -268,7 +269,7 @@ impl PlanReader<'_> {
         reads.sort_unstable();
         reads.dedup();
         Some(Computed {
-            reads: reads.into(),
+            reads,
             written: written?.into(),
             compute: None,
         })

@@ -1,0 +1,73 @@
+//! Finds the name that was probably meant by an unknown one.
+
+/// The longest name that is compared, in bytes.
+const LONGEST: usize = 60;
+
+/// How many names are compared.
+const MOST: usize = 1000;
+
+/// How alike two names must be, where 1 is the same: about a third of the letters may differ.
+const ALIKE: f64 = 0.65;
+
+/// The one of `known` that was probably meant by `name`: the most similar one, and the first of those that are equally so.
+///
+/// Upper case, `_`, `-` and spaces make no difference. A comparison costs the product of the lengths, so names of more than 60 bytes have nothing
+/// similar, and only the first thousand names are looked at.
+///
+/// ```
+/// use plan_graph::similar;
+///
+/// assert_eq!(similar("pageTitel", ["page_size", "page_title"]), Some("page_title"));
+/// assert_eq!(similar("a", ["b"]), None);
+/// ```
+pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > LONGEST {
+        return None;
+    }
+    let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
+    let name = plain(name);
+    let mut best = None;
+    let mut most = ALIKE;
+    let known = known.into_iter().filter(|known| known.len() <= LONGEST);
+    for known in known.take(MOST) {
+        let alike = strsim::normalized_damerau_levenshtein(&name, &plain(known));
+        if alike > most || (best.is_none() && alike == most) {
+            (best, most) = (Some(known), alike);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::similar;
+
+    #[test]
+    fn a_third_may_differ() {
+        let known = ["inbox", "sent_mail", "x"];
+        for (name, meant) in [
+            ("inbx", Some("inbox")),
+            ("InBox", Some("inbox")),
+            ("sentmail", Some("sent_mail")),
+            ("snet-mial", Some("sent_mail")),
+            ("outbox", None),
+            ("y", None),
+            ("mail", None),
+            ("", None),
+        ] {
+            assert_eq!(similar(name, known), meant, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_the_best_is_meant() {
+        assert_eq!(similar("day2", ["day1", "day3"]), Some("day1"));
+        assert_eq!(similar("day3", ["day1", "day_3", "DAY3"]), Some("day_3"));
+        let long = "x".repeat(61);
+        assert_eq!(similar(&long, [&*long]), None);
+        assert_eq!(similar("day", [&*long, "days"]), Some("days"));
+        let many = std::iter::repeat_n("other", 1000);
+        assert_eq!(similar("day", many.clone().chain(["day"])), None);
+        assert_eq!(similar("day", many.skip(1).chain(["day"])), Some("day"));
+    }
+}

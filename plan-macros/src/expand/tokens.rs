@@ -1,0 +1,77 @@
+//! Expressions as lists of tokens. A `TokenStream` asks rustc whenever something is added to it, which most of an expansion's time
+//! would go into; a list asks once for each pair of brackets.
+
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::{ToTokens, TokenStreamExt};
+
+/// Tokens, each with its own span.
+#[derive(Clone, Default)]
+pub(super) struct Tokens(Vec<TokenTree>);
+
+impl Tokens {
+    /// Adds a token.
+    pub(super) fn with(mut self, token: impl Into<TokenTree>) -> Self {
+        self.0.push(token.into());
+        self
+    }
+
+    /// Adds all of `tokens`.
+    pub(super) fn and(mut self, tokens: Self) -> Self {
+        self.0.extend(tokens.0);
+        self
+    }
+
+    /// Adds a name.
+    pub(super) fn name(self, name: &str, at: Span) -> Self {
+        self.with(Ident::new(name, at))
+    }
+
+    /// Adds an operator of one or two characters.
+    pub(super) fn operator(mut self, operator: &str, at: Span) -> Self {
+        let mut chars = operator.chars().peekable();
+        while let Some(char) = chars.next() {
+            let spacing = match chars.peek() {
+                Some(_) => Spacing::Joint,
+                None => Spacing::Alone,
+            };
+            let mut punct = Punct::new(char, spacing);
+            punct.set_span(at);
+            self.0.push(punct.into());
+        }
+        self
+    }
+
+    /// Adds tokens in brackets.
+    pub(super) fn group(self, delimiter: Delimiter, inside: Self, at: Span) -> Self {
+        let mut group = Group::new(delimiter, inside.0.into_iter().collect());
+        group.set_span(at);
+        self.with(group)
+    }
+
+    /// Adds arguments, or anything else in parentheses.
+    pub(super) fn parens(self, inside: Self, at: Span) -> Self {
+        self.group(Delimiter::Parenthesis, inside, at)
+    }
+}
+
+impl From<Ident> for Tokens {
+    fn from(name: Ident) -> Self {
+        Self::default().with(name)
+    }
+}
+
+impl From<TokenStream> for Tokens {
+    fn from(tokens: TokenStream) -> Self {
+        Self(tokens.into_iter().collect())
+    }
+}
+
+impl ToTokens for Tokens {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.append_all(&self.0);
+    }
+
+    fn into_token_stream(self) -> TokenStream {
+        self.0.into_iter().collect()
+    }
+}

@@ -1,0 +1,84 @@
+//! Steps that wait for one another.
+
+use super::Draft;
+use crate::Plan;
+use crate::dynamic::finding::{Code, Note};
+use crate::plan::{Source, Template};
+use crate::resolve::describe::short;
+use std::ops::Range;
+
+/// How many steps of a cycle are named.
+const MOST_NAMED: usize = 16;
+
+/// Says a cycle for each group of steps that wait for one another.
+pub(in crate::dynamic) fn check(draft: &mut Draft, plan: &Plan) {
+    for cycle in plan.cycles() {
+        let name = |step: usize| short(&plan.steps[step].id);
+        let message = match &cycle[..] {
+            [only] => format!("step `{}` waits for itself", name(*only)),
+            _ => format!("steps wait for one another: {}", round(&cycle, name)),
+        };
+        let mut edges = (0..cycle.len()).take(MOST_NAMED).map(|at| {
+            let (step, next) = (cycle[at], cycle[(at + 1) % cycle.len()]);
+            let label = format!("`{}` needs `{}`", name(step), name(next));
+            (edge(draft, plan, step, next), label)
+        });
+        let Some((place, label)) = edges.next() else {
+            continue;
+        };
+        let mut note = Note::error(Code::Cycle, place, message)
+            .label(label)
+            .step(&plan.steps[cycle[0]].id.as_ref().into());
+        for (place, label) in edges {
+            note = note.related(place, label);
+        }
+        draft.notes.push(note.help(
+            "remove one of these references, or use a value that does not depend on it".to_owned(),
+        ));
+    }
+}
+
+/// `a` → `b` → `a`, without the middle of a long cycle.
+fn round(cycle: &[usize], name: impl Fn(usize) -> String) -> String {
+    let named = |steps: &[usize]| {
+        let names: Vec<String> = steps
+            .iter()
+            .map(|&step| format!("`{}`", name(step)))
+            .collect();
+        names.join(" → ")
+    };
+    let first = named(&cycle[..1]);
+    match cycle.len().checked_sub(MOST_NAMED) {
+        None | Some(0) => format!("{} → {first}", named(cycle)),
+        Some(more) => {
+            let (start, end) = (&cycle[..MOST_NAMED - 1], &cycle[cycle.len() - 1..]);
+            format!("{} → {more} more → {} → {first}", named(start), named(end))
+        }
+    }
+}
+
+/// Where a step says that it needs another.
+fn edge(draft: &Draft, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
+    let Some(spans) = draft.spans.steps.get(step) else {
+        return 0..0;
+    };
+    if let Some((_, place)) = spans.after.iter().find(|(after, _)| *after == needed) {
+        return place.range();
+    }
+    let mut at = spans.templates();
+    let mut found = None;
+    plan.steps[step].templates(&mut |_, template| {
+        template.each(&mut |part| {
+            let reads = match part {
+                Template::Reference(reference) => reference.source == Source::Step(needed),
+                Template::Computed(computed) => computed.reads.contains(&Source::Step(needed)),
+                _ => false,
+            };
+            if reads && found.is_none() {
+                found = draft.spans.templates.get(at);
+            }
+            at += 1;
+        });
+    });
+    found.map_or(spans.whole, |span| span.value).range()
+}

@@ -1,0 +1,217 @@
+//! Plans that are built in Rust: each part from what it cannot be without.
+
+use super::{
+    Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Output, Part, Plan,
+    Policy, Reference, Source, Step, Template, ToolInfo,
+};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+impl Plan {
+    /// A plan without inputs and steps, whose output is null.
+    ///
+    /// ```
+    /// use plan_runtime::plan::{Action, Plan, Step, Template};
+    ///
+    /// let mut plan = Plan::new("hello");
+    /// let call = Action::call("send", Template::object([("text", "Hello!".into())]));
+    /// plan.steps = vec![Step::new("sent", call)];
+    /// assert_eq!(plan.to_string(), "\
+    /// plan hello
+    ///
+    ///   step sent = send
+    ///     text: \"Hello!\"
+    /// ");
+    /// ```
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            name: name.into(),
+            description: "".into(),
+            inputs: Vec::new(),
+            steps: Vec::new(),
+            output: Output::new(Template::Null),
+        }
+    }
+}
+
+impl Input {
+    /// An input of a type, as written in Rust.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        type_name: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            type_name: type_name.into(),
+            description: "".into(),
+        }
+    }
+}
+
+impl Output {
+    /// An output whose type is not said.
+    pub fn new(value: impl Into<Template>) -> Self {
+        Self {
+            type_name: "".into(),
+            value: value.into(),
+        }
+    }
+}
+
+impl Step {
+    /// A step that does this: an [`Action`], a [`For`], or the [`Branch`]es of an `if`.
+    pub fn new(id: impl Into<Cow<'static, str>>, body: impl Into<Body>) -> Self {
+        Self {
+            id: id.into(),
+            intent: "".into(),
+            body: body.into(),
+            after: Vec::new(),
+            needs: Vec::new(),
+            policy: Policy::shared(),
+        }
+    }
+}
+
+impl ToolInfo {
+    /// A tool of this name.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            name: name.into(),
+            description: "".into(),
+        }
+    }
+}
+
+impl From<&'static str> for ToolInfo {
+    fn from(name: &'static str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl Action {
+    /// The call of a tool. Of many calls of one tool, all may share what the plan says of it.
+    pub fn call(tool: impl Into<ToolInfo>, args: impl Into<Template>) -> Self {
+        Self {
+            tool: Some(Arc::new(tool.into())),
+            ..Self::value(args)
+        }
+    }
+
+    /// A value that is computed.
+    pub fn value(value: impl Into<Template>) -> Self {
+        Self {
+            site: 0,
+            tool: None,
+            args: value.into(),
+        }
+    }
+}
+
+impl Branch {
+    /// What is done if all of these conditions hold; an `else` has none.
+    pub fn new(conditions: impl IntoIterator<Item = Condition>, body: impl Into<Body>) -> Self {
+        Self {
+            conditions: conditions.into_iter().collect(),
+            body: body.into(),
+        }
+    }
+}
+
+impl For {
+    /// `for pattern in list { body }`.
+    pub fn new(
+        pattern: impl Into<Cow<'static, str>>,
+        list: impl Into<Template>,
+        body: impl Into<Body>,
+    ) -> Self {
+        Self {
+            pattern: pattern.into(),
+            list: list.into(),
+            body: body.into(),
+        }
+    }
+}
+
+impl From<Action> for Body {
+    fn from(action: Action) -> Self {
+        Self::Action(action)
+    }
+}
+
+impl From<Vec<Branch>> for Body {
+    fn from(branches: Vec<Branch>) -> Self {
+        Self::If(branches)
+    }
+}
+
+impl From<For> for Body {
+    fn from(each: For) -> Self {
+        Self::For(Box::new(each))
+    }
+}
+
+impl Template {
+    /// An object with these members.
+    pub fn object<K: Into<Cow<'static, str>>>(
+        members: impl IntoIterator<Item = (K, Self)>,
+    ) -> Self {
+        let entry = |(name, value): (K, Self)| Entry::new(Key::Name(name.into()), value);
+        Self::Object(members.into_iter().map(entry).collect())
+    }
+}
+
+impl Entry {
+    /// A value at a place of an object.
+    pub fn new(key: Key, value: impl Into<Template>) -> Self {
+        Self {
+            key,
+            value: value.into(),
+        }
+    }
+}
+
+impl Part {
+    /// A value, written as `format!` does with this after the colon; `""` is `{}`.
+    pub fn value(value: impl Into<Template>, spec: impl Into<Cow<'static, str>>) -> Self {
+        Self::Value {
+            value: value.into(),
+            spec: spec.into(),
+            show: None,
+        }
+    }
+}
+
+impl Computed {
+    /// An expression that is only text: nothing can compute it.
+    pub fn new(
+        written: impl Into<Cow<'static, str>>,
+        reads: impl IntoIterator<Item = Source>,
+    ) -> Self {
+        Self {
+            reads: reads.into_iter().collect(),
+            written: written.into(),
+            compute: None,
+        }
+    }
+}
+
+/// A conversion into a template.
+macro_rules! template {
+    ($($from:ty => $variant:expr),+ $(,)?) => {$(
+        impl From<$from> for Template {
+            fn from(value: $from) -> Self {
+                $variant(value)
+            }
+        }
+    )+};
+}
+
+template! {
+    bool => Self::Bool,
+    u64 => |value| Self::Number(Number::Unsigned(value)),
+    &'static str => |text: &'static str| Self::String(text.into()),
+    String => |text: String| Self::String(text.into()),
+    Vec<Self> => Self::List,
+    Reference => Self::Reference,
+    Computed => Self::Computed,
+}

@@ -1,0 +1,147 @@
+//! Checks of plans against the schemas of tools: each mistake with its findings, and a similar correct plan without findings.
+
+mod arguments;
+mod contracts;
+mod plans;
+mod random;
+mod references;
+mod schemas;
+#[cfg(feature = "schema")]
+mod schemas_of_types;
+
+use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
+use serde_json::json;
+
+fn tools() -> Contracts {
+    let person = json!({
+        "$defs": {"person": {
+            "type": "object",
+            "properties": {
+                "id": {"type": "string"},
+                "email": {"type": ["string", "null"]},
+                "age": {"type": "integer"},
+                "manager": {"$ref": "#/$defs/person"},
+                "manager_of": {"anyOf": [{"$ref": "#/$defs/person"}, {"type": "null"}]},
+            },
+            "required": ["id", "email", "age"],
+        }},
+        "$ref": "#/$defs/person",
+    });
+    let hit = json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "score": {"type": "number"},
+            "from": {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "email": {"type": "string"}},
+                "required": ["name"],
+                "additionalProperties": false,
+            },
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["id", "score", "from", "tags"],
+    });
+    [
+        Contract::new("search")
+            .read_only()
+            .arguments(json!({
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "minLength": 1, "maxLength": 40},
+                    "limit": {"type": "integer", "minimum": 1, "maximum": 50},
+                },
+                "required": ["query"],
+                "additionalProperties": false,
+            }))
+            .output(json!({"type": "array", "items": hit})),
+        Contract::new("read_person")
+            .read_only()
+            .arguments(json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}))
+            .output(person),
+        Contract::new("send")
+            .arguments(json!({
+                "type": "object",
+                "properties": {
+                    "to": {"type": "string", "description": "who gets it"},
+                    "subject": {"type": "string"},
+                    "body": {"type": "string"},
+                    "cc": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+                    "priority": {"enum": ["low", "normal", "high"]},
+                    "options": {
+                        "type": "object",
+                        "properties": {"html": {"type": "boolean"}, "footer": {"type": "string"}},
+                        "required": ["html"],
+                        "additionalProperties": false,
+                    },
+                },
+                "required": ["to", "subject"],
+                "additionalProperties": false,
+            }))
+            .output(json!({
+                "type": "object",
+                "properties": {"id": {"type": "string"}, "status": {"enum": ["queued", "sent"]}},
+                "required": ["id", "status"],
+            })),
+        Contract::new("notify").arguments(json!({
+            "type": "object",
+            "properties": {"user_id": {"type": "string"}, "text": {"type": "string"}},
+            "required": ["user_id"],
+        })),
+        Contract::new("archive").arguments(json!({
+            "type": "object",
+            "properties": {"ids": {"type": "array", "items": {"type": "string"}}},
+            "required": ["ids"],
+        })),
+        Contract::new("draw").arguments(json!({
+            "type": "object",
+            "properties": {"shape": {"oneOf": [
+                {"type": "object", "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}}, "required": ["kind", "radius"]},
+                {"type": "object", "properties": {"kind": {"const": "box"}, "sides": {"type": "array", "items": {"type": "number"}}}, "required": ["kind", "sides"]},
+            ]}},
+        })),
+        Contract::new("list_mail").output(json!({
+            "type": "object",
+            "properties": {
+                "paging": {"type": "object", "properties": {"cursor": {"type": "string"}}},
+                "extra": {"type": "object", "additionalProperties": true},
+            },
+        })),
+        Contract::new("locate").output(json!({
+            "type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}], "items": false,
+        })),
+        Contract::new("anything"),
+    ]
+    .into_iter()
+    .collect()
+}
+
+fn tool(steps: &str) -> String {
+    format!("{{\"steps\": [\n{steps}\n]}}")
+}
+
+fn tool_out(steps: &str) -> String {
+    format!("{{\"steps\": [\n{steps}\n], \"output_steps\": [\"b\"]}}")
+}
+
+fn blueprint(steps: &str) -> String {
+    format!("{{\"requestId\": \"r\", \"steps\": [\n{steps}\n]}}")
+}
+
+fn action(steps: &str) -> String {
+    format!("[\n{steps}\n]")
+}
+
+fn read(text: &str) -> Findings {
+    match Reader::new().tools(&tools()).read(text) {
+        Ok(document) => document.warnings().clone(),
+        Err(findings) => findings,
+    }
+}
+
+/// The findings for wrong steps; there are none for the similar correct steps.
+#[track_caller]
+fn check(dialect: fn(&str) -> String, steps: &str, expected: &str, neighbor: &str) {
+    assert_eq!(read(&dialect(steps)).to_string(), expected);
+    assert_eq!(read(&dialect(neighbor)).to_string(), "");
+}

@@ -1,0 +1,272 @@
+//! Plans as a whole: what is not used, what waits for nothing, inputs, and when a document is checked.
+
+use crate::{action, blueprint, check, read, tool, tool_out, tools};
+use plan_runtime::dynamic::{Code, Profile, Reader, Severity};
+
+#[test]
+fn an_output_that_nothing_uses() {
+    check(
+        tool_out,
+        r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
+{"id": "b", "tool": "send", "arguments": {"to": "x", "subject": "y"}}"#,
+        "\
+warning[unused-output]: nothing uses the output of step `a`, and `read_person` only reads
+  --> 2:8 in step `a`
+   = help: remove the step, or use its output
+",
+        r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
+{"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "y"}}"#,
+    );
+}
+
+#[test]
+fn waiting_without_a_reason() {
+    check(
+        blueprint,
+        r#"{"tool": "search", "params": {"query": "x"}},
+{"tool": "search", "params": {"query": "y"}, "dependsOn": [0]}"#,
+        "\
+warning[unneeded-dependency]: step[1] uses nothing of step[0], and both only read, so it does not have to wait
+  --> 3:60 in step `step1`
+   = help: remove it from the list, so that both can run concurrently
+",
+        r#"{"tool": "search", "params": {"query": "x"}},
+{"tool": "archive", "params": {"ids": ["y"]}, "dependsOn": [0]}"#,
+    );
+}
+
+#[test]
+fn waiting_by_another_way_already() {
+    check(
+        blueprint,
+        r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
+{"tool": "send", "params": {"to": "x", "subject": "${step[0].data.id}"}},
+{"tool": "archive", "params": {"ids": ["${step[1].data.id}"]}, "dependsOn": [0, 1]}"#,
+        "\
+warning[unneeded-dependency]: step[2] already waits for step[0] through step[1]
+  --> 4:78 in step `step2`
+   = help: remove it from the list
+",
+        r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
+{"tool": "send", "params": {"to": "x", "subject": "y"}},
+{"tool": "archive", "params": {"ids": ["${step[1].data.id}"]}, "dependsOn": [0, 1]}"#,
+    );
+}
+
+#[test]
+fn waiting_twice() {
+    check(
+        blueprint,
+        r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
+{"tool": "send", "params": {"to": "x", "subject": "y"}, "dependsOn": [0, 0]}"#,
+        "\
+warning[unneeded-dependency]: step[0] is listed twice
+  --> 3:74 in step `step1`
+   = help: once is enough
+",
+        r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
+{"tool": "send", "params": {"to": "x", "subject": "y"}, "dependsOn": [0]}"#,
+    );
+}
+
+#[test]
+fn an_input_of_two_types() {
+    check(
+        action,
+        r#"{"id": "a", "tool": "search", "arguments": {"query": "{{PLACEHOLDER_what}}", "limit": "{{PLACEHOLDER_what}}"}}"#,
+        "\
+error[wrong-type]: the input `what` must be an integer here, but a string elsewhere
+  --> 2:87: argument `limit`
+   = note: 2:54: argument `query` must be a string
+   = help: split it into two inputs
+",
+        r#"{"id": "a", "tool": "search", "arguments": {"query": "{{PLACEHOLDER_what}}", "limit": "{{PLACEHOLDER_most}}"}}"#,
+    );
+}
+
+#[test]
+fn two_mistakes_at_once() {
+    check(
+        tool,
+        r#"{"id": "hits", "tool": "search", "arguments": {"query": "x", "limit": 0}},
+{"id": "sent", "tool": "send", "arguments": {"to": "$ref:hits.0.form.name", "subject": 7}},
+{"id": "gone", "tool": "archive", "arguments": {"ids": "$ref:hitz"}}"#,
+        "\
+error[not-allowed]: argument `limit` is the number 0, but must be at least 1
+  --> 2:71 in step `hits`
+
+error[unknown-field]: `[0]` in the output of `search` has no field `form`
+  --> 3:52 in step `sent`
+   = help: did you mean `$ref:hits.0.from.name`?
+
+error[wrong-type]: argument `subject` is the number 7, but must be a string
+  --> 3:88 in step `sent`
+   = help: write it as a string: `\"7\"`
+
+error[unknown-step]: there is no step `hitz`
+  --> 4:62 in step `gone`
+   = help: a step with a similar name exists: `hits`
+",
+        r#"{"id": "hits", "tool": "search", "arguments": {"query": "x", "limit": 1}},
+{"id": "sent", "tool": "send", "arguments": {"to": "$ref:hits.0.from.name", "subject": "7"}},
+{"id": "gone", "tool": "archive", "arguments": {"ids": "$ref:hits[*].id"}}"#,
+    );
+}
+
+#[test]
+fn a_document_that_was_read_can_be_checked_later() {
+    let text = tool(r#"{"id": "found", "tool": "serach", "arguments": {"query": "x"}}"#);
+    let document = Reader::new().read(&text).unwrap();
+    assert!(document.warnings().is_empty());
+    let findings = document.check(&tools());
+    assert_eq!(
+        findings,
+        Reader::new().tools(&tools()).read(&text).unwrap_err()
+    );
+    assert_eq!(findings[0].code, Code::UnknownTool);
+}
+
+#[test]
+fn what_could_not_be_read_is_no_second_mistake() {
+    let text = tool(
+        r#"{"id": "hits", "tool": "search", "arguments": {"query": "$ref: gone"}},
+{"id": 3, "tool": "search", "arguments": {}},
+{"id": "more", "arguments": {"query": 3}},
+{"id": "sent", "tool": "send", "arguments": {"to": "x", "subject": "$ref:hits.0.id"}}"#,
+    );
+    let codes: Vec<Code> = read(&text).iter().map(|finding| finding.code).collect();
+    let expected = [
+        Code::MalformedReference,
+        Code::WrongKind,
+        Code::MissingArgument,
+        Code::MissingMember,
+    ];
+    assert_eq!(codes, expected);
+}
+
+#[test]
+fn where_a_profile_allows_nothing_it_is_a_warning() {
+    let text = tool(
+        r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
+{"id": "b", "tool": "send", "arguments": {"to": "$ref:a.email", "subject": "$ref:a.name"}}"#,
+    );
+    let tools = tools();
+    let reader = Reader::new().tools(&tools).profile(Profile::Compat);
+    let document = reader.read(&text).unwrap();
+    let codes: Vec<_> = document
+        .warnings()
+        .iter()
+        .map(|f| (f.code, f.severity))
+        .collect();
+    let warning = Severity::Warning;
+    assert_eq!(
+        codes,
+        [(Code::MaybeAbsent, warning), (Code::UnknownField, warning)]
+    );
+    assert!(
+        Reader::new()
+            .tools(&tools)
+            .read(&text)
+            .unwrap_err()
+            .errors()
+            .count()
+            == 2
+    );
+}
+
+#[test]
+fn inputs_have_the_types_of_the_arguments_that_they_stand_for() {
+    let text = action(
+        r#"{"id": "a", "tool": "search", "arguments": {"query": "{{PLACEHOLDER_query}}", "limit": "{{PLACEHOLDER_limit}}"}},
+{"id": "b", "tool": "archive", "arguments": {"ids": "{{PLACEHOLDER_ids}}"}},
+{"id": "c", "tool": "send", "arguments": {"to": "a", "subject": "To {{PLACEHOLDER_name}}, {{PLACEHOLDER_limit}}", "cc": ["{{PLACEHOLDER_cc}}"],
+    "options": {"html": "{{PLACEHOLDER_html}}"}, "body": "{{PLACEHOLDER_query}}"}},
+{"id": "d", "tool": "anything", "arguments": {"any": "{{PLACEHOLDER_any}}"}},
+{"id": "e", "tool": "send", "arguments": {"to": "a", "subject": "s", "options": "{{PLACEHOLDER_options}}"}}"#,
+    );
+    let tools = tools();
+    let types = |profile| {
+        let document = Reader::new()
+            .tools(&tools)
+            .profile(profile)
+            .read(&text)
+            .unwrap();
+        let inputs = document.plan().inputs.iter();
+        inputs
+            .map(|input| format!("{}: {}", input.name, input.type_name))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        types(Profile::Strict),
+        [
+            "query: String",
+            "limit: i64",
+            "ids: Vec<String>",
+            "name: String",
+            "cc: String",
+            "html: bool",
+            "any: String",
+            "options: serde_json::Value"
+        ]
+    );
+    assert_eq!(types(Profile::Compat)[1], "limit: Option<i64>");
+
+    let stated = r#"{"inputs": [{"name": "limit", "type": "String"}], "plan": [
+{"id": "a", "tool": "search", "arguments": {"query": "x", "limit": "{{PLACEHOLDER_limit}}"}}]}"#;
+    assert_eq!(
+        read(stated).to_string(),
+        "\
+error[wrong-type]: argument `limit` must be an integer, but `{{PLACEHOLDER_limit}}` is a string
+  --> 2:68 in step `a`
+"
+    );
+}
+
+#[test]
+fn plan_json_is_checked_where_things_stand_in_it() {
+    let text = r#"{"name": "p", "inputs": [{"name": "most"}, {"name": "who", "type": "u32"}], "steps": [
+  {"id": "people", "for": {"pattern": "who", "list": [1, 2], "body": {
+    "tool": {"name": "read_person"}, "arguments": {"object": {"id": {"reference": {"local": 0, "pointer": ""}}}}}}},
+  {"id": "maybe", "if": [{"condition": true, "then":
+    {"tool": {"name": "read_person"}, "arguments": {"object": {"id": 5}}}}]},
+  {"id": "hits", "tool": {"name": "search"}, "after": ["maybe"], "arguments": {"object": {
+    "query": {"reference": {"input": "who", "pointer": ""}},
+    "limit": {"reference": {"input": "most", "pointer": ""}}}}},
+  {"id": "sent", "tool": {"name": "send"}, "arguments": {"object": {
+    "to": {"reference": {"step": "maybe", "pointer": "/id"}},
+    "subject": {"text": ["Re: ", {"value": {"reference": {"step": "people", "pointer": "/0/idd"}}}]},
+    "cc": [{"reference": {"step": "people", "path": [{"each": "element"}, "id"]}}]}}}
+], "output": {"value": {"reference": {"step": "sent", "pointer": "/state"}}}}"#;
+    assert_eq!(read(text).to_string(), "\
+error[wrong-type]: argument `id` is the number 5, but must be a string
+  --> 5:70 in step `maybe`
+   = help: write it as a string: `\"5\"`
+
+warning[unused-output]: nothing uses the output of step `hits`, and `search` only reads
+  --> 6:10 in step `hits`
+   = help: remove the step, or use its output
+
+warning[unneeded-dependency]: step `hits` uses nothing of step `maybe`, and both only read, so it does not have to wait
+  --> 6:56 in step `hits`
+   = help: remove it from the list, so that both can run concurrently
+
+error[wrong-type]: argument `query` must be a string, but `who` is an integer
+  --> 7:14 in step `hits`
+
+error[maybe-absent]: argument `to` is required, but `maybe.id` may lead to nothing: if step `maybe` is skipped, its output is null
+  --> 10:11 in step `sent`
+   = help: refer to a value that is always present, not to an optional step or field
+
+error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
+  --> 11:44 in step `sent`
+   = help: did you mean `people[0].id`?
+
+error[list-or-element]: argument `cc[0]` must be a string, but `people[..].id` is a list of strings
+  --> 12:12 in step `sent`
+   = help: did you mean the first element, `people[0].id`?
+
+error[unknown-field]: the output of `send` has no field `state`
+  --> 13:24
+   = help: did you mean `sent.status`?
+");
+}

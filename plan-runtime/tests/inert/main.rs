@@ -1,0 +1,9 @@
+//! Values arrive as they are: whatever text is in an output, it is never read as anything but text.
+
+mod dialects;
+mod language;
+mod resolver;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../../../tests/language/support.rs"]
+mod tools;

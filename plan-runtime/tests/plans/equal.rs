@@ -1,0 +1,256 @@
+//! Plans are equal exactly where their JSON is, however their references are written.
+
+use crate::plans;
+use plan_runtime::Plan;
+use plan_runtime::plan::{
+    Absent, Body, Condition, Entry, For, Key, Number, Part, Segment, Source, Tag, Template,
+};
+use proptest::prelude::*;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Hands over each template of a plan, to be changed, before its parts.
+fn each(plan: &mut Plan, f: &mut dyn FnMut(&mut Template)) {
+    for step in &mut plan.steps {
+        each_of_body(&mut step.body, f);
+        if step.policy.fallback.is_some()
+            && let Some(fallback) = &mut Arc::make_mut(&mut step.policy).fallback
+        {
+            each_of(fallback, f);
+        }
+    }
+    each_of(&mut plan.output.value, f);
+}
+
+fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
+    match body {
+        Body::Action(action) => each_of(&mut action.args, f),
+        Body::If(branches) => {
+            for branch in branches {
+                for condition in &mut branch.conditions {
+                    let (Condition::Holds(value) | Condition::Let { value, .. }) = condition;
+                    each_of(value, f);
+                }
+                each_of_body(&mut branch.body, f);
+            }
+        }
+        Body::For(round) => {
+            each_of(&mut round.list, f);
+            each_of_body(&mut round.body, f);
+        }
+    }
+}
+
+fn each_of(template: &mut Template, f: &mut dyn FnMut(&mut Template)) {
+    f(template);
+    match template {
+        Template::List(items) => items.iter_mut().for_each(|item| each_of(item, f)),
+        Template::Tagged(_, content) => content.iter_mut().for_each(|item| each_of(item, f)),
+        Template::Object(entries) => {
+            let entries = entries.iter_mut();
+            entries.for_each(|entry| each_of(&mut entry.value, f));
+        }
+        Template::Text(parts) => {
+            for part in parts {
+                if let Part::Value { value, .. } = part {
+                    each_of(value, f);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The text that says what is equal, if there is one.
+fn json(mut plan: Plan) -> Option<String> {
+    each(&mut plan, &mut |template| {
+        if let Template::Reference(reference) = template {
+            reference.written = "".into();
+        }
+    });
+    serde_json::to_string(&plan).ok()
+}
+
+/// What is done to a part of a plan. Some of it changes what the plan is as JSON, and some does not.
+const CHANGES: usize = 23;
+
+/// Changes a template; `false` where it cannot be changed so.
+fn change(template: &mut Template, kind: usize) -> bool {
+    match (kind, &mut *template) {
+        (0, Template::Text(parts)) => {
+            // Text beside text is one text.
+            parts.push(Part::Literal("".into()));
+            parts.push(Part::Literal("a".into()));
+            parts.push(Part::Literal("b".into()));
+        }
+        (1, Template::String(text)) => {
+            let part = Part::Literal(std::mem::take(text));
+            *template = Template::Text(vec![part]);
+        }
+        (2, Template::Number(Number::Unsigned(value))) => match i64::try_from(*value) {
+            Ok(value) => *template = Template::Number(Number::Signed(value)),
+            Err(_) => return false,
+        },
+        (3, Template::Number(_)) => *template = Template::Number(Number::Float(-0.0)),
+        (4, Template::Number(_)) => *template = Template::Number(Number::Float(f64::NAN)),
+        (5, Template::Reference(reference)) => reference.written = "something else".into(),
+        (6, Template::Reference(reference)) => reference.path.to_mut().push(Segment::Same),
+        (7, Template::Reference(reference)) => {
+            let path = reference.path.to_mut();
+            path.push(Segment::Or(Box::new(json!(null))));
+        }
+        (8, Template::Reference(reference)) => {
+            let path = reference.path.to_mut();
+            path.push(Segment::Else(Box::new(json!({"a": -0.0}))));
+        }
+        (9, Template::Reference(reference)) => {
+            let index = |segment: &mut Segment| match segment {
+                Segment::Index(index, absent) => {
+                    *segment = Segment::Key(index.to_string().into(), *absent);
+                }
+                Segment::Optional(missing) => *missing = !*missing,
+                _ => {}
+            };
+            reference.path.to_mut().iter_mut().for_each(index);
+        }
+        (10, Template::Reference(reference)) => reference.source = Source::Step(0),
+        (11, Template::Reference(reference)) => reference.source = Source::Step(9),
+        (12, Template::Reference(reference)) => {
+            let path = reference.path.to_mut();
+            path.push(Segment::Key("k".into(), Absent::Default(|| json!(null))));
+        }
+        (13, Template::Reference(reference)) => {
+            let path = reference.path.to_mut();
+            path.push(Segment::Key("k".into(), Absent::Null));
+        }
+        (14, Template::Reference(reference)) => reference.path.to_mut().clear(),
+        (15, Template::Object(entries)) => entries.reverse(),
+        (16, Template::Object(entries)) => {
+            let (key, value) = (Key::Flattened, Template::Null);
+            entries.push(Entry { key, value });
+        }
+        (17, Template::Tagged(tag, _)) => *tag = Tag::None,
+        (18, Template::Computed(computed)) => computed.written.to_mut().push('x'),
+        (19, Template::Computed(computed)) => computed.reads.push(Source::Input(0)),
+        (20, _) => {
+            *template = Template::Tagged(Tag::None, Some(Box::new(template.clone())));
+        }
+        (21, _) => *template = Template::Null,
+        (22, Template::Bool(value)) => *value = !*value,
+        _ => return false,
+    }
+    true
+}
+
+/// Does something to what is around templates.
+fn change_around(plan: &mut Plan, kind: usize) {
+    let steps = &mut plan.steps;
+    match kind {
+        0 => plan.name = "other".into(),
+        1 => plan.description = "other".into(),
+        2 => plan.inputs[1].name = "other".into(),
+        3 => plan.inputs[1].type_name = "other".into(),
+        4 => plan.output.type_name = "other".into(),
+        5 => steps[1].id = "other".into(),
+        6 => steps[1].id = steps[0].id.clone(),
+        7 => steps[1].intent = "other".into(),
+        8 => steps[2].needs.clear(),
+        9 => steps[2].after = vec![1, 0, 1],
+        10 => steps[2].after.clear(),
+        11 => Arc::make_mut(&mut steps[0].policy).attempts = 2,
+        12 => Arc::make_mut(&mut steps[0].policy).jitter = false,
+        13 => Arc::make_mut(&mut steps[0].policy).fallback = Some(Template::Null),
+        14 => {
+            Arc::make_mut(&mut steps[0].policy).timeout = Some(std::time::Duration::from_nanos(1));
+        }
+        15 => steps[0].body = Body::If(Vec::new()),
+        16 => steps[0].body = For::new("x", vec![], steps[0].body.clone()).into(),
+        17 => {
+            let body = &mut steps[0].body;
+            if let Body::Action(action) = body {
+                action.site = 7;
+                action.tool = None;
+            }
+        }
+        _ => {}
+    }
+}
+
+fn agree(a: &Plan, b: &Plan) -> Result<(), TestCaseError> {
+    let (one, other) = (json(a.clone()), json(b.clone()));
+    let same = one.is_some() && one == other;
+    prop_assert_eq!(a == b, same, "{:?}\n{:?}", one, other);
+    prop_assert_eq!(b == a, same, "the other way round");
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn one_change(plan in plans::plan(), kind in 0..CHANGES, at in any::<prop::sample::Index>()) {
+        agree(&plan, &plan)?;
+        let mut count = 0;
+        let mut counted = plan.clone();
+        each(&mut counted, &mut |template| count += usize::from(change(&mut template.clone(), kind)));
+        prop_assume!(count > 0);
+        let (chosen, mut seen) = (at.index(count), 0);
+        let mut changed = plan.clone();
+        // What is wrapped is not wrapped again inside.
+        let mut done = false;
+        each(&mut changed, &mut |template| {
+            if !done && change(&mut template.clone(), kind) {
+                if seen == chosen {
+                    done = true;
+                    change(template, kind);
+                }
+                seen += 1;
+            }
+        });
+        agree(&plan, &changed)?;
+        agree(&changed, &changed)?;
+    }
+
+    #[test]
+    fn one_change_around(plan in plans::plan(), kind in 0..18_usize) {
+        let mut changed = plan.clone();
+        change_around(&mut changed, kind);
+        agree(&plan, &changed)?;
+        agree(&changed, &changed)?;
+    }
+
+    #[test]
+    fn of_templates_alone(plan in plans::plan(), kind in 0..CHANGES) {
+        let mut plan = plan;
+        let mut pairs = Vec::new();
+        each(&mut plan, &mut |template| {
+            let mut changed = template.clone();
+            change(&mut changed, kind);
+            pairs.push((template.clone(), changed));
+        });
+        for (a, b) in pairs {
+            let (one, other) = (serde_json::to_string(&a).ok(), serde_json::to_string(&b).ok());
+            prop_assert_eq!(a == b, one.is_some() && one == other, "{:?}\n{:?}", one, other);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_part_of_the_json_makes_no_difference() {
+    let text = r#"{"name": "p", "steps": [
+        {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"x": "y", "n": 1}}},
+        {"id": "b", "tool": {"name": "t"}, "after": ["a"], "arguments": {"object":
+            {"x": {"reference": {"step": "a", "pointer": "/0"}}}}}
+    ]}"#;
+    let plan: Plan = serde_json::from_str(text).unwrap();
+    let mut other = plan.clone();
+    each(&mut other, &mut |template| {
+        for kind in [1, 2, 5, 6, 9] {
+            change(template, kind);
+        }
+    });
+    let steps = &mut other.steps;
+    steps[1].needs.clear();
+    // It is read, too.
+    steps[1].after = vec![];
+    assert_eq!(plan, other);
+    assert_eq!(json(plan), json(other));
+}

@@ -1,0 +1,75 @@
+//! All mistakes in plan JSON are reported together, each with its place.
+
+mod flow;
+mod limits;
+mod plans_and_steps;
+mod right;
+mod values;
+
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{Dialect, Limits, Reader};
+
+#[path = "../../support/plans.rs"]
+mod plans;
+
+fn reader() -> Reader<'static> {
+    Reader::new().dialect(Dialect::PlanJson)
+}
+
+fn said(reader: Reader, document: &str) -> String {
+    match reader.read(document) {
+        Ok(document) => panic!("it is read: {}", document.plan()),
+        Err(findings) => findings.to_string(),
+    }
+}
+
+/// Parts of documents, each with its findings.
+#[track_caller]
+fn say(document: fn(&str) -> String, parts: &[(&str, &str)]) {
+    for (part, expected) in parts {
+        let document = document(part);
+        assert_eq!(said(reader(), &document), *expected, "of {document}");
+        // All that serde reads goes the same way.
+        assert!(
+            serde_json::from_str::<Plan>(&document).is_err(),
+            "{document}"
+        );
+    }
+}
+
+/// The findings of a reader with another limit.
+#[track_caller]
+fn limited(set: fn(&mut Limits), document: &str, expected: &str) {
+    let mut limits = Limits::default();
+    set(&mut limits);
+    assert_eq!(
+        said(reader().limits(limits), document),
+        expected,
+        "of {document}"
+    );
+}
+
+fn whole(document: &str) -> String {
+    document.to_owned()
+}
+
+fn steps(steps: &str) -> String {
+    format!(
+        r#"{{"name": "p", "inputs": [{{"name": "q"}}], "steps": [
+  {steps}
+]}}"#
+    )
+}
+
+/// A step `b` after a step `a`.
+fn step(members: &str) -> String {
+    steps(&format!(
+        r#"{{"id": "a", "tool": {{"name": "t"}}}},
+  {{"id": "b", {members}}}"#
+    ))
+}
+
+/// The value of the only step.
+fn value(value: &str) -> String {
+    steps(&format!(r#"{{"id": "a", "value": {value}}}"#))
+}

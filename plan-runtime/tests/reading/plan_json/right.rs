@@ -1,0 +1,91 @@
+//! What is right next to what is wrong in the other tables.
+
+use super::plans;
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{Code, Dialect, Reader};
+use proptest::prelude::*;
+
+/// What is right next to what is wrong above.
+#[test]
+fn what_is_right() {
+    let document = r#"{"name": "p", "inputs": [{"name": "q"}], "steps": [
+        {"id": "a", "tool": {"name": "t"}, "after": [], "intent": "Why."},
+        {"id": "b", "for": {"pattern": "x", "list": [1], "body": {"if": [
+            {"pattern": "Some(y)", "value": {"reference": {"local": 0, "pointer": ""}}, "then": {
+                "tool": {"name": "u"},
+                "arguments": {"merge": [{"object": {"l": {"reference": {"local": 1, "pointer": "/a~1b"}}}}, null, {"merge": [{"object": {"m": {"object": {}}}}]}]}
+            }},
+            {"all": [
+                {"pattern": "Some(z)", "value": {"computed": {"written": "q", "reads": [{"input": "q"}]}}},
+                {"reference": {"local": 1, "pointer": "/0/ok"}}
+            ], "then": {
+                "tool": {"name": "u"}, "arguments": {"object": {"l": {"reference": {"local": 1, "pointer": "/0/k"}}}}
+            }},
+            {"condition": true, "then": {"value": {"text": ["a", {"value": 1, "spec": ">8"}]}}},
+            {"then": {"value": null}}
+        ]}}, "after": ["a"], "policy": {"timeout": "1m 30s", "optional": "no", "fallback": null}},
+        {"id": "c", "value": {"reference": {"input": "q", "path": [
+            "a", {"token": "0", "absent": "null"}, {"each": "element"}, {"optional": "missing"},
+            {"token": "b", "absent": {"default": [1]}}, {"else": null}
+        ]}}}
+    ], "output": {"type": "u8", "value": {"computed": {"written": "c + 1", "reads": [{"step": "c"}]}}}}"#;
+    let read = Reader::new().read(document).unwrap();
+    assert_eq!(read.dialect(), Dialect::PlanJson);
+    assert!(read.warnings().is_empty());
+    assert_eq!(
+        read.plan(),
+        &serde_json::from_str::<Plan>(document).unwrap()
+    );
+    let printed = r#"plan p -> u8
+  input q
+
+  step a = t  // Why.
+
+  #[timeout("1m 30s")]
+  #[fallback(null)]
+  step b = for x in [1] {
+    if let Some(y) = x {
+      u
+        l: y["a/b"]
+        m: {}
+    } else if let Some(z) = q && z.ok {
+      u
+        l: z.k
+    } else if true {
+      format!("a{:>8}", 1)
+    } else {
+      null
+    }
+  }
+    // needs a
+    // after a
+
+  step c = q.a[0].or(null)[..]?.b.or([1]).unwrap_or(null)
+
+  output c + 1
+"#;
+    assert_eq!(read.plan().to_string(), printed);
+}
+
+proptest! {
+    /// Written, recognized, read, and equal.
+    #[test]
+    fn round_trip(mut plan in plans::plan()) {
+        plan.name = "p".into();
+        let text = serde_json::to_string_pretty(&plan).unwrap();
+        match Reader::new().read(&text) {
+            Ok(read) => {
+                prop_assert_eq!(read.dialect(), Dialect::PlanJson);
+                prop_assert_eq!(read.plan(), &plan);
+                // Text that names a step as another dialect does stays text.
+                let mut warnings = read.warnings().iter();
+                prop_assert!(warnings.all(|it| it.code == Code::MalformedReference));
+            }
+            // Only what no plan of an author has: a name twice in what tagging makes one object.
+            Err(findings) => prop_assert!(
+                findings.iter().all(|it| it.code == Code::DuplicateMember),
+                "{findings}\n{text}"
+            ),
+        }
+    }
+}

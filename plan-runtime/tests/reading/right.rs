@@ -1,0 +1,249 @@
+//! Correct documents that are similar to the wrong ones in the other tables.
+
+use crate::{action_plan, blueprint, blueprint_step, of, say, tool_plan, whole};
+use plan_runtime::dynamic::{Dialect, Profile};
+
+/// Correct documents that are similar to the wrong ones above.
+#[test]
+fn what_is_right() {
+    say(
+        &of(Dialect::ToolPlan),
+        whole,
+        &[
+            (
+                r#"{"steps": [
+  {"id": "a", "tool": "t"},
+  {"id": "b", "tool": "t", "arguments": {"x": "$ref:a", "y": "$ref:a.b.0[1][*].*[\"odd key\"]", "z": "$ref:[\"a\"].x", "l": "$ref:\"$ref:a\"", "t": "costs $5", "n": [1.5, null, true]}}
+], "output_steps": ["b"]}"#,
+                r#"plan plan
+
+  step a = t
+
+  step b = t
+    x: $ref:a
+    y: $ref:a.b.0[1][*].*["odd key"]
+    z: $ref:["a"].x
+    l: "$ref:a"
+    t: "costs $5"
+    n: [1.5, null, true]
+    // needs a
+
+  output { b: b }
+"#,
+            ),
+            (
+                r#"{"steps": [
+  {"id": "a", "tool": "t"},
+  {"id": "b", "tool": "t", "arguments": "{\"x\": \"$ref:a.y\"}"}
+]}"#,
+                "plan plan
+
+  step a = t
+
+  step b = t
+    x: $ref:a.y
+    // needs a
+
+  output { a: a, b: b }
+",
+            ),
+            (
+                r#"{"steps": [
+  {"id": "a", "tool": "t"},
+  {"id": "b", "tool": "t", "arguments": "$ref:a"}
+]}"#,
+                "plan plan
+
+  step a = t
+
+  step b = t
+    $ref:a
+    // needs a
+
+  output { a: a, b: b }
+",
+            ),
+            (
+                r#"{"steps": [
+  {"id": "a", "tool": "t"},
+  {"id": "b", "tool": "t", "arguments": "\"$ref:a\""}
+]}"#,
+                "plan plan
+
+  step a = t
+
+  step b = t
+    $ref:a
+    // needs a
+
+  output { a: a, b: b }
+",
+            ),
+            (
+                r#"{"name": "n", "steps": [{"id": "a", "tool": "t", "intent": "Why."}], "output": "$ref:a.x", "output_type": "u8"}"#,
+                "plan n -> u8
+
+  step a = t  // Why.
+
+  output $ref:a.x
+",
+            ),
+        ],
+    );
+    say(
+        &of(Dialect::Blueprint),
+        whole,
+        &[
+            (
+                r#"{"requestId": "r", "steps": [
+  {"tool": "t", "params": {}},
+  {"tool": "t", "params": {"x": "${step[0].data.b}", "y": "at ${step[0].result[0].c}!", "l": "${\"${step}\"}"}}
+]}"#,
+                r#"plan r
+
+  step step0 = t
+
+  step step1 = t
+    x: ${step[0].data.b}
+    y: format!("at {}!", ${step[0].result[0].c})
+    l: "${step}"
+    // needs step0
+
+  output { step0: step0, step1: step1 }
+"#,
+            ),
+            (
+                r#"[{"tool": "t", "params": {}}]"#,
+                "plan plan
+
+  step step0 = t
+
+  output { step0: step0 }
+",
+            ),
+        ],
+    );
+    say(
+        &of(Dialect::Blueprint),
+        blueprint_step,
+        &[(
+            r#""dependsOn": [0], "optional": true, "retryCount": 2, "timeout": 500, "parallel": false"#,
+            r#"plan r
+
+  step step0 = t
+
+  #[retry(3)]
+  #[timeout("500ms")]
+  #[optional]
+  step step1 = t
+    // needs step0
+    // after step0
+
+  output { step0: step0, step1: step1 }
+"#,
+        )],
+    );
+    say(
+        &of(Dialect::ActionPlan),
+        whole,
+        &[
+            (
+                r#"[
+  {"id": "a", "tool": "t", "arguments": {}},
+  {"id": "b", "tool": "t", "arguments": {"x": "{{a.result}}", "y": "at {{a.result[0].c}}, {{PLACEHOLDER_q}}", "l": "{{\"{{ name }}\"}}", "s": "{a: 1}"}}
+]"#,
+                r#"plan plan
+  input q: String
+
+  step a = t
+
+  step b = t
+    x: {{a.result}}
+    y: format!("at {}, {}", {{a.result[0].c}}, {{PLACEHOLDER_q}})
+    l: "{{ name }}"
+    s: "{a: 1}"
+    // needs a
+
+  output { a: a, b: b }
+"#,
+            ),
+            (
+                r#"{"plan": [{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_q}}"}}], "inputs": [{"name": "q", "type": "u8", "description": "How many."}]}"#,
+                "plan plan
+  input q: u8  // How many.
+
+  step a = t
+    x: {{PLACEHOLDER_q}}
+
+  output { a: a }
+",
+            ),
+        ],
+    );
+    say(
+        &of(Dialect::ToolPlan).profile(Profile::Compat),
+        tool_plan,
+        &[(
+            "$ref:a.b",
+            "plan plan
+
+  step a = t
+
+  step b = t
+    x: $ref:a.b
+    // needs a
+
+  output { a: a, b: b }
+",
+        )],
+    );
+    say(
+        &of(Dialect::Blueprint).profile(Profile::Compat),
+        blueprint,
+        &[(
+            "${step[0].data.b}",
+            "plan r
+
+  step step0 = t
+
+  step step1 = t
+    x: ${step[0].data.b}
+    // needs step0
+
+  output { step0: step0, step1: step1 }
+",
+        )],
+    );
+    say(
+        &of(Dialect::ActionPlan).profile(Profile::Compat),
+        action_plan,
+        &[
+            (
+                "{{a.result.b}}",
+                "plan plan
+
+  step a = t
+
+  step b = t
+    x: {{a.result.b}}
+    // needs a
+
+  output { a: a, b: b }
+",
+            ),
+            (
+                "{{PLACEHOLDER_q}}",
+                "plan plan
+  input q: Option<String>
+
+  step a = t
+
+  step b = t
+    x: {{PLACEHOLDER_q}}
+
+  output { a: a, b: b }
+",
+            ),
+        ],
+    );
+}

@@ -1,0 +1,7 @@
+//! From templates and outputs to arguments, and from values to outputs.
+
+mod encode;
+mod errors;
+mod literals;
+#[path = "../support/mod.rs"]
+mod support;

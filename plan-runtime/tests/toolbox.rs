@@ -1,0 +1,483 @@
+//! Plans run with tools that are looked up by their names.
+#![cfg(feature = "macros")]
+
+use plan_runtime::dynamic::{Contract, Toolbox};
+use plan_runtime::plan::Body;
+use plan_runtime::run::{Observer, OnFailure, Run, Status, StepRef};
+use plan_runtime::{Call, Error, Plan, Result, Shape, Tool, plan, tool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A workshop, whose drill works at the third attempt.
+#[derive(Default)]
+struct Shop {
+    attempts: AtomicU32,
+    rate: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    part_name: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    cents: Option<u32>,
+}
+
+/// Lists the parts.
+#[tool(read_only)]
+async fn list_parts(_shop: &Shop, names: Vec<String>) -> Result<Vec<Part>> {
+    let cents = |name: &str| u32::try_from(name.len()).ok().filter(|cents| *cents > 1);
+    let part = |name: String| Part {
+        cents: cents(&name),
+        part_name: name,
+    };
+    Ok(names.into_iter().map(part).collect())
+}
+
+#[tool]
+async fn cut(shop: &Shop, part: String, #[serde(default)] length: u32) -> Result<String> {
+    match part.as_str() {
+        "stone" => Err(Error::permanent("stone cannot be cut")),
+        _ => Ok(format!("{part}:{}", length * shop.rate)),
+    }
+}
+
+#[tool]
+async fn drill(shop: &Shop, part: String) -> Result<String> {
+    match shop.attempts.fetch_add(1, SeqCst) % 3 {
+        2 => Ok(format!("{part} with a hole")),
+        _ => Err(Error::msg("slipped")),
+    }
+}
+
+plan! {
+    /// Cuts one part.
+    CutOne(part: String) -> String {
+        step done = Cut { part, length: 3 };
+        done
+    }
+}
+
+plan! {
+    /// All that a plan can do.
+    Everything(names: Vec<String>, fast: bool, note: Option<String>) -> (Vec<Option<String>>, Option<String>, String, u32, Option<String>) {
+        step parts = ListParts { names };
+        #[optional(each)]
+        step each = for part in parts { Cut { part: part.part_name, length: 2 } };
+        step polished = if fast { Cut { part: "fast", .. } };
+        #[retry(3)]
+        step hole = Drill { part: parts[0].part_name };
+        #[fallback(format!("no {}", parts[0].part_name))]
+        step nested = CutOne { part: parts[0].part_name };
+        #[optional]
+        step lost = Cut { part: "stone", .. };
+        step total: u32 = parts.iter().filter_map(|part| part.cents).sum::<u32>() + u32::from(lost.is_some());
+        (each, polished, format!("{hole}, {nested}"), total, note)
+    }
+}
+
+fn toolbox() -> Toolbox<Shop> {
+    Toolbox::new()
+        .with::<ListParts>()
+        .with::<Cut>()
+        .with::<Drill>()
+        .with::<CutOne>()
+}
+
+fn everything(names: &[&str], fast: bool, note: Option<&str>) -> Everything {
+    Everything {
+        names: names.iter().map(ToString::to_string).collect(),
+        fast,
+        note: note.map(Into::into),
+    }
+}
+
+fn read(json: Value) -> Plan {
+    serde_json::from_value(json).unwrap()
+}
+
+fn error<App: ?Sized>(run: Run<'_, App, Value>) -> String {
+    smol::block_on(run).unwrap_err().to_string()
+}
+
+#[test]
+fn a_static_plan_runs_with_tools_by_name() {
+    let (toolbox, shop) = (toolbox(), Shop::default());
+    let inputs = json!({"names": ["stone", "oak", "x"], "fast": true});
+    let run = toolbox.run(Everything::PLAN, inputs, &shop);
+    assert_eq!(
+        smol::block_on(run).unwrap(),
+        json!([
+            [null, "oak:0", "x:0"],
+            "fast:0",
+            "stone with a hole, no stone",
+            8,
+            null
+        ])
+    );
+}
+
+#[test]
+fn a_static_plan_gives_the_same_as_its_own_run() {
+    let toolbox = toolbox();
+    let cases = [
+        everything(&["oak", "stone", "x"], true, None),
+        everything(&["stone"], false, Some("n")),
+        everything(&[], false, None),
+    ];
+    for case in cases {
+        let shops = [(); 2].map(|()| Shop {
+            rate: 5,
+            ..Shop::default()
+        });
+        let inputs = serde_json::to_value(&case).unwrap();
+        let typed = smol::block_on(case.run(&shops[0]).with_report());
+        let run = toolbox.run(Everything::PLAN, inputs, &shops[1]);
+        let dynamic = smol::block_on(run.with_report());
+        match (typed.0, dynamic.0) {
+            (Ok(typed), Ok(dynamic)) => assert_eq!(serde_json::to_value(typed).unwrap(), dynamic),
+            (Err(typed), Err(dynamic)) => assert_eq!(typed.to_string(), dynamic.to_string()),
+            (typed, dynamic) => panic!("{typed:?}\n{dynamic:?}"),
+        }
+        assert_eq!(typed.1.totals(), dynamic.1.totals());
+        let attempts = |report: &plan_runtime::Report| {
+            let steps = report.steps().iter();
+            steps.map(|step| step.attempts().len()).collect::<Vec<_>>()
+        };
+        assert_eq!(attempts(&typed.1), attempts(&dynamic.1));
+    }
+}
+
+fn greeting() -> Plan {
+    read(json!({
+        "name": "greet",
+        "inputs": [{"name": "who", "type": "String"}, {"name": "title", "type": "std::option::Option<String>"}],
+        "steps": [
+            {"id": "found", "tool": {"name": "find"}, "arguments": {"object": {
+                "who": {"reference": {"input": "who", "pointer": ""}},
+                "title": {"reference": {"input": "title", "pointer": ""}}}}},
+            {"id": "said", "tool": {"name": "say"}, "arguments": {"object": {
+                "text": {"text": ["Hi ", {"value": {"reference": {"step": "found", "pointer": "/names/0"}}}]}}}},
+        ],
+        "output": {"value": {"object": {
+            "said": {"reference": {"step": "said", "pointer": ""}},
+            "title": {"reference": {"step": "found", "pointer": "/title"}}}}},
+    }))
+}
+
+fn voices() -> Toolbox<str> {
+    Toolbox::new()
+        .with_fn(Contract::new("find"), |arguments| async move {
+            Ok(json!({"names": [arguments["who"]], "title": arguments["title"]}))
+        })
+        .with_app_fn(Contract::new("say"), |app: &str, arguments: Value| {
+            Box::pin(async move {
+                smol::future::yield_now().await;
+                let text = arguments["text"]
+                    .as_str()
+                    .ok_or_else(|| Error::msg("no text"))?;
+                Ok(json!(format!("{text}{app}")))
+            })
+        })
+}
+
+#[test]
+fn closures_are_tools() {
+    let (toolbox, plan) = (voices(), greeting());
+    // An application that lives no longer than the run.
+    let app = String::from("!");
+    let run = toolbox.run(&plan, json!({"who": "{{title}} \"Ann\""}), &*app);
+    let expected = json!({"said": "Hi {{title}} \"Ann\"!", "title": null});
+    assert_eq!(smol::block_on(run).unwrap(), expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_can_be_moved_to_another_thread() {
+    let (toolbox, plan) = (Arc::new(voices()), Arc::new(greeting()));
+    let task = tokio::spawn(async move {
+        let inputs = json!({"who": "Ann", "title": "Dr"});
+        toolbox.run(&plan, inputs, "?").await
+    });
+    assert_eq!(
+        task.await.unwrap().unwrap(),
+        json!({"said": "Hi Ann?", "title": "Dr"})
+    );
+}
+
+#[test]
+fn an_application_behind_a_trait() {
+    trait Voice: Sync {
+        fn say(&self) -> String;
+    }
+    #[tool]
+    async fn speak(voice: &dyn Voice) -> Result<String> {
+        Ok(voice.say())
+    }
+    struct Loud;
+    impl Voice for Loud {
+        fn say(&self) -> String {
+            "HA".into()
+        }
+    }
+    let toolbox = Toolbox::<dyn Voice>::new().with::<Speak>();
+    let plan = plan! { step said = Speak {}; said };
+    let run = toolbox.run(plan.plan(), (), &Loud);
+    assert_eq!(smol::block_on(run).unwrap(), "HA");
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once() {
+    let plan = read(json!({
+        "name": "p",
+        "inputs": [{"name": "part", "type": "String"}, {"name": "Option", "type": "Options<u8>"}],
+        "steps": [
+            {"id": "a", "tool": {"name": "list_part"}},
+            {"id": "b", "tool": {"name": "cut"}, "arguments": {"object": {
+                "part": {"computed": {"written": "part.trim()", "reads": [{"input": "part"}]}},
+                "length": {"text": [{"value": 5, "spec": ">8"}]}}}},
+            {"id": "c", "tool": {"name": "weld"}},
+            {"id": "d", "tool": {"name": "weld"}},
+        ],
+        "output": {"value": {"computed": {"written": "a + b", "reads": [{"step": "a"}]}}},
+    }));
+    let (toolbox, shop) = (toolbox(), Shop::default());
+    let (result, report) =
+        smol::block_on(toolbox.run(&plan, json!({"prt": 1}), &shop).with_report());
+    let failed = result.unwrap_err();
+    assert_eq!(
+        failed.to_string(),
+        "plan `p` cannot start: the input `part` is missing; the input `Option` is missing; \
+        there is no input `prt` (`part` is similar); \
+        the toolbox has no tool `list_part` (`list_parts` is similar), which step `a` calls; \
+        the toolbox has no tool `weld`, which steps `c` and `d` call; \
+        step `b`: the plan was read from JSON, so there is no code to compute `{:>8}`; \
+        step `b`: the plan was read from JSON, so there is no code to compute `part.trim()`; \
+        the output: the plan was read from JSON, so there is no code to compute `a + b`"
+    );
+    assert_eq!(format!("{failed:?}").lines().count(), 9);
+    assert!(failed.is_permanent() && failed.failures().is_empty());
+    assert_eq!(report.totals().to_string(), "4 not started");
+}
+
+#[test]
+fn tools_that_are_lacking() {
+    let steps = ["a", "b", "c", "d", "e"].map(|id| json!({"id": id, "tool": {"name": "weld"}}));
+    let plan = |count: usize| read(json!({"name": "p", "steps": steps[..count]}));
+    let toolbox = Toolbox::<()>::new();
+    let lacking = |count| {
+        let text = error(toolbox.run(&plan(count), (), &()));
+        text.strip_prefix("plan `p` cannot start: the toolbox has no tool `weld`, which ")
+            .map(str::to_owned)
+    };
+    assert_eq!(lacking(1).unwrap(), "step `a` calls");
+    assert_eq!(lacking(3).unwrap(), "steps `a`, `b` and `c` call");
+    assert_eq!(lacking(5).unwrap(), "steps `a`, `b`, `c` and 2 more call");
+}
+
+#[test]
+fn inputs_are_an_object() {
+    let (toolbox, plan) = (voices(), greeting());
+    for (inputs, expected) in [
+        (
+            json!([1, 2]),
+            "plan `greet` cannot start: the inputs are a list of 2 elements, not an object",
+        ),
+        (
+            json!("Ann"),
+            "plan `greet` cannot start: the inputs are the string \"Ann\", not an object",
+        ),
+        (
+            json!(null),
+            "plan `greet` cannot start: the input `who` is missing",
+        ),
+        (
+            json!({"WHO": 1, "zebra": 2}),
+            "plan `greet` cannot start: the input `who` is missing; \
+            there is no input `WHO` (`who` is similar); there is no input `zebra`",
+        ),
+    ] {
+        assert_eq!(error(toolbox.run(&plan, inputs, "")), expected);
+    }
+    assert_eq!(
+        error(toolbox.run(&plan, BTreeMap::from([("who", f64::NAN)]), "")),
+        "plan `greet` cannot start: the inputs cannot be encoded: `/who` is NaN, which JSON cannot represent"
+    );
+    // What is given need not be of the right type: that is for the tools to say.
+    let run = toolbox.run(&plan, json!({"who": 5, "title": null}), "");
+    assert_eq!(smol::block_on(run).unwrap()["said"], "Hi 5");
+}
+
+#[test]
+fn errors_of_tools_and_arguments_are_those_of_every_run() {
+    let plan = read(json!({"name": "p", "steps": [
+        {"id": "cut", "tool": {"name": "cut"}, "arguments": {"object": {"part": 5}}},
+        {"id": "say", "tool": {"name": "fail"}},
+    ]}));
+    let toolbox = toolbox().with_fn(Contract::new("fail"), |_| async {
+        Err(Error::msg("out of order"))
+    });
+    let shop = Shop::default();
+    let run = toolbox
+        .run(&plan, (), &shop)
+        .on_failure(OnFailure::Continue);
+    assert_eq!(
+        error(run),
+        "plan `p` failed: step `cut` (cut): argument `part`: invalid type: integer `5`, expected a string; \
+        step `say` (fail): out of order"
+    );
+}
+
+#[test]
+fn sites_of_a_plan_made_by_hand_do_not_matter() {
+    let toolbox = voices();
+    for sites in [[0, 0], [1, 0], [7, usize::MAX]] {
+        let mut plan = greeting();
+        for (step, wrong) in plan.steps.iter_mut().zip(sites) {
+            let Body::Action(action) = &mut step.body else {
+                panic!()
+            };
+            action.site = wrong;
+        }
+        let run = toolbox.run(&plan, json!({"who": "Ann"}), "");
+        assert_eq!(smol::block_on(run).unwrap()["said"], "Hi Ann");
+    }
+}
+
+/// A tool of the same name as one of the plan, whose output is of another type.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = Vec<Value>, name = "list_parts")]
+struct MockParts {
+    names: Value,
+}
+
+impl Call<()> for MockParts {
+    async fn call(self, (): &()) -> Result<Vec<Value>> {
+        let names = self.names.as_array().into_iter().flatten();
+        Ok(names
+            .map(|name| json!({"partName": name, "cents": 9}))
+            .collect())
+    }
+}
+
+#[test]
+fn computed_values_read_the_json_of_outputs() {
+    let plan = plan! {
+        step parts = ListParts { names: ["a", "b"] };
+        parts.iter().filter_map(|part| part.cents).sum::<u32>()
+    };
+    let toolbox = Toolbox::new().with::<MockParts>();
+    assert_eq!(
+        smol::block_on(toolbox.run(plan.plan(), (), &())).unwrap(),
+        18
+    );
+}
+
+#[test]
+fn dropping_a_run_cancels_it() {
+    struct Guard(Arc<AtomicU32>);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    let dropped = Arc::new(AtomicU32::new(0));
+    let count = dropped.clone();
+    let toolbox = Toolbox::<()>::new().with_fn(Contract::new("wait"), move |_| {
+        let guard = Guard(count.clone());
+        async move {
+            std::future::pending::<()>().await;
+            drop(guard);
+            Ok(Value::Null)
+        }
+    });
+    let plan = read(json!({"name": "p", "steps": [
+        {"id": "a", "tool": {"name": "wait"}}, {"id": "b", "tool": {"name": "wait"}}]}));
+    let mut run = toolbox.run(&plan, (), &());
+    assert!(smol::block_on(smol::future::poll_once(&mut run)).is_none());
+    assert_eq!(dropped.load(SeqCst), 0);
+    drop(run);
+    assert_eq!(dropped.load(SeqCst), 2);
+    let run = toolbox
+        .run(&plan, (), &())
+        .deadline(Duration::from_millis(1));
+    assert_eq!(error(run), "plan `p` took longer than 1ms");
+}
+
+#[derive(Default)]
+struct Log(Mutex<Vec<String>>);
+
+impl Observer for Log {
+    fn step_finished(&self, step: &StepRef<'_>, status: &Status, _: Duration) {
+        let tool = step.tool().map_or("", |tool| &tool.name);
+        let line = format!("{step} {tool} {}", status.name());
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+#[test]
+fn observers_and_reports() {
+    let (toolbox, plan, log) = (voices(), greeting(), Log::default());
+    let run = toolbox.run(&plan, json!({"who": "Ann"}), "!").observe(&log);
+    let run = run.capture_arguments(true).capture_outputs(true);
+    let (output, report) = smol::block_on(run.with_report());
+    assert_eq!(output.unwrap()["said"], "Hi Ann!");
+    assert_eq!(
+        *log.0.lock().unwrap(),
+        ["found find completed", "said say completed"]
+    );
+    let [found, said] = report.steps() else {
+        panic!()
+    };
+    assert_eq!(
+        found.output(),
+        Some(&json!({"names": ["Ann"], "title": null}))
+    );
+    assert_eq!(said.arguments(), Some(&json!({"text": "Hi Ann"})));
+    assert_eq!(
+        report.to_execution_results().results[1].data,
+        Some(json!("Hi Ann!"))
+    );
+}
+
+#[test]
+fn captured_outputs() {
+    let shop = Shop::default();
+    let run = everything(&["stone", "oak"], false, None).run(&shop);
+    let (_, report) = smol::block_on(run.capture_outputs(true).with_report());
+    let output = |id: &str| report.step(id).unwrap().output().cloned();
+    assert_eq!(output("each"), Some(json!([null, "oak:0"])));
+    assert_eq!(output("polished"), Some(Value::Null));
+    assert_eq!(output("nested"), Some(json!("no stone")));
+    assert_eq!(output("lost"), Some(Value::Null));
+    assert_eq!(output("total"), Some(json!(8)));
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["steps"][1]["output"], json!([null, "oak:0"]));
+
+    let plan = plan! { step broken = Cut { part: "stone", .. }; step next = CutOne { part: broken }; next };
+    let run = plan.run(&shop).capture_outputs(true);
+    let (_, report) = smol::block_on(run.with_report());
+    assert!(report.steps().iter().all(|step| step.output().is_none()));
+    let (_, report) = smol::block_on(everything(&["oak"], true, None).run(&shop).with_report());
+    assert!(report.steps().iter().all(|step| step.output().is_none()));
+    assert!(
+        !serde_json::to_string(&report)
+            .unwrap()
+            .contains("\"output\"")
+    );
+}
+
+#[test]
+#[should_panic(expected = "the toolbox already has a tool `cut`: give the other tool another name")]
+fn two_tools_of_one_name() {
+    let _ = toolbox().with_fn(Contract::new("cut"), |it| async { Ok(it) });
+}
+
+#[test]
+fn a_toolbox_is_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Toolbox<std::cell::Cell<u8>>>();
+}
