@@ -2,7 +2,7 @@
 
 use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::plan::{Body, Plan, Segment, Step, Template};
+use plan_runtime::plan::{Body, Plan, Selector, Step, Template};
 use plan_runtime::run::{Limits, ManualTimer, OnFailure, Report, Run, Status, Timer};
 use plan_runtime::{Error, RunError};
 use serde_json::{Map, Value, json};
@@ -242,7 +242,7 @@ impl Lists {
             Template::Object(entries) => entries.iter().for_each(|it| self.see(&it.value)),
             Template::Reference(reference) => {
                 let segments = reference.path.iter();
-                let each = segments.filter(|segment| matches!(segment, Segment::Each));
+                let each = segments.filter(|segment| segment.selector == Selector::Each);
                 self.projections += each.count() as u32;
             }
             _ => {}

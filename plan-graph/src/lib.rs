@@ -31,6 +31,8 @@ mod curve;
 mod cycle;
 mod graph;
 #[cfg(feature = "layout")]
+mod html;
+#[cfg(feature = "layout")]
 mod label;
 #[cfg(feature = "layout")]
 mod layout;
@@ -42,6 +44,8 @@ mod tests;
 #[cfg(feature = "layout")]
 pub use curve::Curve;
 pub use graph::Graph;
+#[cfg(feature = "layout")]
+pub use html::{Html, Tag};
 #[cfg(feature = "layout")]
 pub use label::{HEIGHT, cut, width};
 #[cfg(feature = "layout")]

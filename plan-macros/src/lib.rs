@@ -1,17 +1,18 @@
 //! The macros of `plan-runtime`, which re-exports them: depend on that crate, not on this one.
 //!
-//! `plan!` goes through four stages, which `expand::plan` calls one after the other:
+//! `plan!` goes through five stages, which `expand::plan` calls one after the other:
 //!
 //! | stage | knows | its checks are about |
 //! |---|---|---|
-//! | `parse` | tokens; makes the `ast` | the language's own syntax |
+//! | `scan` | tokens; cuts them into parts, and keeps them all | nothing |
+//! | `parse` | the parts; makes the `ast` | the language's own syntax |
 //! | `names` | which names there are, and what each value mentions | names |
 //! | `graph` | what each step waits for | the order of steps |
 //! | `expand` | all of it; writes the Rust | types: it emits an expression that rustc refuses exactly then |
 //!
-//! Each stage gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes `Value::Broken`,
-//! about which nothing more is reported. Editors get another expansion, the `mirror`. The other macros are `tool` and `shape`;
-//! `options` reads the attributes of all.
+//! Each stage after `scan` gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes
+//! `Value::Broken`, about which nothing more is reported. Editors get another expansion of the same parts, the `mirror`. The other
+//! macros are `tool` and `shape`; `options` reads the attributes of all.
 
 mod ast;
 mod docs;
@@ -22,6 +23,7 @@ mod names;
 mod options;
 mod parse;
 mod report;
+mod scan;
 mod shape;
 mod tool;
 

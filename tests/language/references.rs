@@ -314,7 +314,7 @@ fn generic_tools() {
 #[test]
 fn as_written() {
     let written = |plan: &Plan, step| match argument(plan, step, "value") {
-        Template::Reference(reference) => reference.written.to_string(),
+        Template::Reference(reference) => reference.to_string(),
         other => panic!("{other:?}"),
     };
     assert_eq!(

@@ -262,7 +262,7 @@ fn says_what_it_is() {
     let uses: Vec<_> = plan.steps[0]
         .references()
         .iter()
-        .map(|u| (u.place.clone(), u.reference.written.to_string()))
+        .map(|u| (u.place.clone(), u.reference.to_string()))
         .collect();
     assert_eq!(
         uses,

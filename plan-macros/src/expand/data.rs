@@ -21,7 +21,7 @@
 //! | field | Rust name (text), template |
 //! | part | `s` text · `v` template, format spec (text), then `-` constant: shown by Rust, or `=`: a text that was formatted already |
 //! | source | `s`, `i` or `l`, then a number |
-//! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional · `=`: nothing in JSON |
+//! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional |
 //! | absence | `!`: error · `?`: null · `^`: the whole reference is absent |
 
 use crate::names::Source;

@@ -26,6 +26,7 @@ use crate::mirror;
 use crate::names::{self, Names, Source};
 use crate::parse;
 use crate::report::Report;
+use crate::scan;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Path;
@@ -33,31 +34,20 @@ use syn::spanned::Spanned;
 
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
-    if mirror::is_wanted() {
-        return editor(input);
-    }
+    let source = scan::scan(input);
+    let mirror = mirror::is_wanted().then(|| mirror::expand(&source));
     let mut report = Report::new();
-    let Some(mut plan) = parse::parse(input, &mut report) else {
-        return report.into_compile_errors();
-    };
-    let names = Names::new(&mut plan, &mut report);
-    names::resolve(&mut plan, &names, &mut report);
-    let graph = Graph::new(&plan, &names);
-    item::expand(&plan, &names, &graph, report)
-}
-
-/// `plan!` for an editor: the mirror first, and what others see of the plan.
-fn editor(input: TokenStream) -> TokenStream {
-    let mirror = mirror::expand(input.clone());
-    let mut report = Report::new();
-    let Some(mut plan) = parse::parse(input, &mut report) else {
+    let Some(mut plan) = parse::parse(source, &mut report) else {
         let errors = report.into_compile_errors();
         return quote!(#mirror #errors);
     };
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = Graph::new(&plan, &names);
-    item::outside(&plan, &names, &graph, report, &mirror)
+    match mirror {
+        Some(mirror) => item::outside(&plan, &names, &graph, report, &mirror),
+        None => item::expand(&plan, &names, &graph, report),
+    }
 }
 
 /// What every part of the expansion needs to know.

@@ -260,10 +260,8 @@ impl Builder<'_> {
                         chain.same.push_str(".get(key)");
                         self.key(&key.value(), '?');
                     }
-                    _ => {
-                        chain.same.push_str(".get(other)");
-                        self.data.tag('=');
-                    }
+                    // rustc says that there is no such method.
+                    _ => chain.same.push_str(".get(other)"),
                 }
             }
             Hop::Pointer(dot, method, pointer, tokens) => {

@@ -2,8 +2,8 @@
 
 use super::Mirror;
 use super::flow::Policy;
-use super::value::values;
-use crate::parse::tokens::Tokens;
+use crate::scan::Statement;
+use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, TokenStream};
 use quote::quote;
 
@@ -26,17 +26,20 @@ impl Mirror {
         let given = given.unwrap_or_default();
         match &*name {
             "retry" => {
-                let options = values(given).into_iter().map(|(option, _)| {
-                    let mut option = Tokens::new(option);
-                    if option.peek(0).is_some() && option.peek_ident(0).is_none() {
-                        return TokenStream::new();
+                let mut given = Tokens::new(given);
+                let mut options = TokenStream::new();
+                loop {
+                    let mut option = Tokens::new(given.take_until(|given| given.is_punct(0, ',')));
+                    if option.is_empty() || option.peek_ident(0).is_some() {
+                        let key = option.next();
+                        option.eat_punct('=');
+                        let value = option.rest();
+                        options.extend(quote!(#editor::retry::#key; (#value);));
                     }
-                    let key = option.next();
-                    option.eat_punct('=');
-                    let value = option.rest();
-                    quote!(#editor::retry::#key; (#value);)
-                });
-                let options: TokenStream = options.collect();
+                    if given.next().is_none() {
+                        break;
+                    }
+                }
                 quote!(#editor::attribute::#path; #options)
             }
             "after" => quote!(#editor::attribute::#path; (#given);),
@@ -50,11 +53,11 @@ impl Mirror {
 }
 
 /// What attributes say of a step's output.
-pub(super) fn policy<'a>(attributes: impl Iterator<Item = &'a TokenStream>) -> Policy {
+pub(super) fn policy(statement: &Statement) -> Policy {
     let mut policy = Policy::default();
-    for attribute in attributes {
-        let mut tokens = Tokens::new(attribute.clone());
-        if tokens.peek_ident(0).is_some_and(|name| name == "optional") {
+    for attribute in statement.attributes() {
+        let mut tokens = Tokens::new(attribute);
+        if tokens.is_ident(0, "optional") {
             tokens.next();
             let each = tokens.peek(0).is_some();
             policy = Policy {

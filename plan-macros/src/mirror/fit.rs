@@ -1,134 +1,77 @@
 //! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The mirror itself cannot say: in
 //! it, a value may be of another type than its place.
 
-use super::scan::separated;
-use super::value::{is_path, is_type};
-use super::{Mirror, placed, unplaced};
-use crate::parse::tokens::Tokens;
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use super::{Mirror, placed, text, unplaced};
+use crate::ast::{Hop, Reference};
+use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{Expr, Ident, Path, Token};
 
 impl Mirror {
-    /// A check of each reference that is an argument in a literal, at any depth. `root` says where the value of a name is.
-    pub(super) fn fits(
+    /// Adds a check of a field in a literal, if its value is a reference. `steps` and `inputs` have the values of names.
+    pub(super) fn check(
         &self,
-        tokens: &TokenStream,
-        root: &dyn Fn(&Ident) -> Option<TokenStream>,
-    ) -> TokenStream {
-        let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
-        let mut checks = TokenStream::new();
-        for (at, tree) in trees.iter().enumerate() {
-            let TokenTree::Group(group) = tree else {
-                continue;
-            };
-            checks.extend(self.fits(&group.stream(), root));
-            let path = path_before(&trees[..at]);
-            let is_literal =
-                group.delimiter() == Delimiter::Brace && is_path(path) && !is_variant(path);
-            if !is_literal {
-                continue;
-            }
-            for (field, _) in separated(group.stream()) {
-                let mut field = Tokens::new(field);
-                if let (Some(TokenTree::Ident(name)), true) = (field.next(), field.eat_punct(':')) {
-                    let colon = field.last();
-                    checks.extend(self.fit(path, &name, colon, field.rest(), root));
-                }
-            }
-        }
-        checks
-    }
-
-    fn fit(
-        &self,
-        literal: &[TokenTree],
+        literal: &Path,
         name: &Ident,
-        colon: Span,
-        value: TokenStream,
-        root: &dyn Fn(&Ident) -> Option<TokenStream>,
-    ) -> Option<TokenStream> {
+        colon: &Token![:],
+        item: &ValueTokens,
+    ) {
         let editor = &self.editor;
-        let (first, rest) = reference(value)?;
-        let root = root(&first)?;
-        let literal = unplaced(literal.iter().cloned().collect());
+        let mut before = literal.segments.iter().rev().skip(1);
+        let is_variant = before.next().is_some_and(|last| is_type_name(&last.ident));
+        let (root, tokens) = match &item.kind {
+            ValueKind::Reference(reference, tokens) => (plain(reference), tokens),
+            ValueKind::Expr(expr, tokens) => (root(expr), tokens),
+            _ => return,
+        };
+        let root = root.filter(|root| !is_variant && !self.bound.contains(&text(root)));
+        let (Some(first), true) = (root, item.extra.is_empty()) else {
+            return;
+        };
+        let values = match &text(first) {
+            name if self.steps.contains(name) => quote!(steps),
+            name if self.known.contains(name) => quote!(inputs),
+            _ => return,
+        };
+        let literal = unplaced(literal.to_token_stream());
         let name = unplaced(name.to_token_stream());
         let field = quote!(|it: &#literal| &it.#name);
         // The expected value has the span of the whole reference, so that all of it is underlined. But no generated name has the span
         // of a name that the author wrote, where an editor would find it, too.
-        let end = rest.last().map_or(first.span(), end_of);
-        let inner = rest.first().map_or(colon, TokenTree::span);
+        let end = end_of(tokens).unwrap_or_else(|| first.span());
+        let rest: Vec<TokenTree> = tokens.clone().into_iter().skip(1).collect();
+        let inner = rest.first().map_or(colon.span(), TokenTree::span);
         let rest: TokenStream = rest.into_iter().collect();
-        let fit = placed(quote!(#editor::place(#field, &#root #rest).fit()), inner);
-        let given: TokenStream = [
+        let fit = placed(
+            quote!(#editor::place(#field, &#values.#first #rest).fit()),
+            inner,
+        );
+        let given = [
             parenthesized(fit, first.span()),
             parenthesized(TokenStream::new(), end),
-        ]
-        .into_iter()
-        .collect();
-        Some(quote!(#editor::field(#field).takes(#given);))
+        ];
+        let given: TokenStream = given.into_iter().collect();
+        let check = quote!(#editor::field(#field).takes(#given););
+        self.checks.borrow_mut().extend(check);
     }
 }
 
-/// The path that ends here.
-fn path_before(trees: &[TokenTree]) -> &[TokenTree] {
-    let mut start = trees.len();
-    while let Some(TokenTree::Ident(_)) = start.checked_sub(1).and_then(|last| trees.get(last)) {
-        start -= 1;
-        match &trees[..start] {
-            [.., TokenTree::Punct(first), TokenTree::Punct(second)]
-                if first.as_char() == ':' && second.as_char() == ':' =>
-            {
-                start -= 2;
-            }
-            _ => break,
-        }
-    }
-    &trees[start..]
+/// The name that a reference begins with, if no part of it may be absent.
+fn plain(reference: &Reference) -> Option<&Ident> {
+    let is_optional = |hop: &Hop| matches!(hop, Hop::Optional(_));
+    let is_plain = !reference.hops.iter().any(is_optional);
+    is_plain.then_some(&reference.root)
 }
 
-/// The tokens of a reference: names, fields and indices.
-fn reference(value: TokenStream) -> Option<(Ident, Vec<TokenTree>)> {
-    let mut trees = value.into_iter();
-    let Some(TokenTree::Ident(root)) = trees.next() else {
-        return None;
-    };
-    let rest: Vec<TokenTree> = trees.collect();
-    let mut dotted = false;
-    let leads_on = rest.iter().all(|tree| {
-        let was_dotted = std::mem::take(&mut dotted);
-        match tree {
-            TokenTree::Ident(_) => was_dotted,
-            TokenTree::Literal(literal) => was_dotted && literal.to_string().parse::<u32>().is_ok(),
-            TokenTree::Punct(punct) => {
-                dotted = punct.as_char() == '.';
-                dotted && !was_dotted
-            }
-            TokenTree::Group(group) => {
-                let mut index = group.stream().into_iter();
-                let is_index = matches!(
-                    (index.next(), index.next()),
-                    (Some(TokenTree::Literal(_)), None)
-                );
-                !was_dotted && group.delimiter() == Delimiter::Bracket && is_index
-            }
-        }
-    });
-    (leads_on && !dotted).then_some((root, rest))
-}
-
-/// Whether the path is that of an enum's variant, which is not a type.
-fn is_variant(path: &[TokenTree]) -> bool {
-    let mut names = path.iter().rev().filter_map(|tree| match tree {
-        TokenTree::Ident(name) => Some(name.to_string()),
+/// The same, of an expression of fields and indices.
+fn root(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Path(path) => path.path.get_ident(),
+        Expr::Field(field) => root(&field.base),
+        Expr::Index(index) if matches!(&*index.index, Expr::Lit(_)) => root(&index.expr),
         _ => None,
-    });
-    names.nth(1).is_some_and(|name| is_type(&name))
-}
-
-fn end_of(tree: &TokenTree) -> Span {
-    match tree {
-        TokenTree::Group(group) => group.span_close(),
-        other => other.span(),
     }
 }
 

@@ -1,8 +1,7 @@
 //! What a step does, as an expression, and its output type.
 
 use super::Mirror;
-use super::scan::take_until;
-use crate::parse::tokens::Tokens;
+use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 
@@ -34,22 +33,17 @@ impl Flow {
     }
 
     fn conditional(tokens: &mut Tokens) -> Self {
-        let is_else = |tokens: &Tokens, ahead| {
-            tokens
-                .peek_ident(ahead)
-                .is_some_and(|ident| ident == "else")
-        };
         let mut branches = Vec::new();
         let mut header = TokenStream::new();
         loop {
-            header.extend(take_until(tokens, |tokens| {
-                let ends = tokens.peek(1).is_none() || is_else(tokens, 1);
+            header.extend(tokens.take_until(|tokens| {
+                let ends = tokens.peek(1).is_none() || tokens.is_ident(1, "else");
                 ends && tokens.peek_group(0, Delimiter::Brace).is_some()
             }));
             branches.push((std::mem::take(&mut header), tokens.next()));
             // `else`
             header.extend(tokens.next());
-            let goes_on = tokens.peek_ident(0).is_some_and(|ident| ident == "if");
+            let goes_on = tokens.is_ident(0, "if");
             if header.is_empty() || !goes_on {
                 let exhaustive = !header.is_empty();
                 if exhaustive {
@@ -66,14 +60,13 @@ impl Flow {
     fn repeated(tokens: &mut Tokens) -> Self {
         // `for`
         tokens.next();
-        let is_in = |tokens: &Tokens| tokens.peek_ident(0).is_some_and(|ident| ident == "in");
-        let pattern = take_until(tokens, is_in);
+        let pattern = tokens.take_until(|tokens| tokens.is_ident(0, "in"));
         // `in`
         tokens.next();
         let is_last = |tokens: &Tokens| {
             tokens.peek(1).is_none() && tokens.peek_group(0, Delimiter::Brace).is_some()
         };
-        let list = take_until(tokens, is_last);
+        let list = tokens.take_until(is_last);
         Self::For {
             pattern,
             list,
@@ -213,9 +206,8 @@ impl Mirror {
             }
             Flow::Call(call) => {
                 let mut tokens = Tokens::new(call.clone());
-                let path = take_until(&mut tokens, |tokens| {
-                    tokens.peek_group(0, Delimiter::Brace).is_some()
-                });
+                let path =
+                    tokens.take_until(|tokens| tokens.peek_group(0, Delimiter::Brace).is_some());
                 quote!(<#path as #editor::Tool>::Output)
             }
         }

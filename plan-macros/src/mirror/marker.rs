@@ -1,11 +1,11 @@
 //! A marker at the cursor, as an editor puts it there, changes nothing before it.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use std::str::FromStr;
 
 const MARKER: &str = "raCompletionMarker";
 
-const PLAN: &str = r#"
+pub(super) const PLAN: &str = r#"
     /// A plan.
     pub Whole(sender: String, limit: Option<u8>, #[serde(default)] list: Vec<(u8, String)>) -> (Receipt, Vec<u64>) {
         /// The inbox.
@@ -28,22 +28,31 @@ const PLAN: &str = r#"
 "#;
 
 fn mirror(plan: TokenStream) -> String {
-    super::expand(plan).to_string()
+    super::expand(&crate::scan::scan(plan)).to_string()
 }
 
 /// The plan with the cursor somewhere: with the marker there, and without it.
-struct Cursor {
+pub(super) struct Cursor {
     /// The place, counted down as it is walked to.
     place: usize,
     /// Whether the tokens after the cursor are kept.
     rest: bool,
-    found: bool,
+    pub(super) found: bool,
     /// Whether something can be completed here.
     sensible: bool,
 }
 
 impl Cursor {
-    fn walk(&mut self, stream: TokenStream, marker: bool) -> TokenStream {
+    pub(super) fn new(place: usize, rest: bool) -> Self {
+        Self {
+            place,
+            rest,
+            found: false,
+            sensible: false,
+        }
+    }
+
+    pub(super) fn walk(&mut self, stream: TokenStream, marker: bool) -> TokenStream {
         let mut out = TokenStream::new();
         let mut last = None;
         for tree in stream.into_iter().map(Some).chain([None]) {
@@ -54,7 +63,13 @@ impl Cursor {
                     Some(TokenTree::Group(_)) => false,
                     _ => true,
                 };
-                self.sensible = follows && matches!(&last, None | Some(TokenTree::Punct(_)));
+                let ended = match &last {
+                    None => true,
+                    // `::` is one token.
+                    Some(TokenTree::Punct(punct)) => punct.spacing() == Spacing::Alone,
+                    Some(_) => false,
+                };
+                self.sensible = follows && ended;
                 if marker {
                     out.extend([Ident::new(MARKER, Span::call_site())].map(TokenTree::from));
                 }
@@ -120,13 +135,7 @@ fn a_marker_changes_nothing_before_it() {
     let mut tried = 0;
     for rest in [true, false] {
         for place in 0.. {
-            let cursor = || Cursor {
-                place,
-                rest,
-                found: false,
-                sensible: false,
-            };
-            let (mut with, mut without) = (cursor(), cursor());
+            let (mut with, mut without) = (Cursor::new(place, rest), Cursor::new(place, rest));
             let (marked, unmarked) = (
                 with.walk(plan.clone(), true),
                 without.walk(plan.clone(), false),

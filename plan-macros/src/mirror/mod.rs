@@ -10,15 +10,17 @@ mod echo;
 mod fit;
 mod flow;
 #[cfg(test)]
+mod lossless;
+#[cfg(test)]
 mod marker;
-mod scan;
 mod value;
 
-use crate::parse::{self, tokens::Tokens};
+use crate::parse;
 use crate::report::Report;
+use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
-use scan::{Part, Scanned, Step};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
@@ -43,36 +45,37 @@ pub(crate) fn is_wanted() -> bool {
 struct Mirror {
     /// Where the runtime crate has what a mirror names.
     editor: TokenStream,
+    /// The names of steps.
+    steps: BTreeSet<String>,
     /// The names of steps and inputs.
     known: BTreeSet<String>,
     /// The names that patterns bind somewhere in the plan.
     bound: BTreeSet<String>,
     /// The names of steps that are referred to before they are declared.
     ahead: BTreeSet<String>,
+    /// Whether references fit the arguments that they are given to.
+    checks: RefCell<TokenStream>,
 }
 
 /// The mirror of a plan: items in the item form, and a value in the expression form.
-pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let mut tokens = Tokens::new(input);
-    let editor = match parse::krate(&mut tokens, &mut Report::new()) {
+pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
+    let editor = match parse::krate(&plan.inner, &mut Report::new()) {
         Some(path) => quote!(#path::__private::editor),
         None => quote!(::plan_runtime::__private::editor),
     };
-    let scanned = scan::scan(&mut tokens);
-    let inputs = scanned.head.iter().flat_map(|head| &head.inputs);
-    let steps = scanned.parts.iter().filter_map(|part| match part {
-        Part::Step(step) => Some(&step.name),
-        _ => None,
-    });
-    let names = inputs.filter_map(|input| input.name.as_ref()).chain(steps);
+    let inputs = plan.head.iter().flat_map(HeadTokens::names);
+    let steps = plan.statements.iter().filter_map(Statement::step);
+    let steps = steps.filter_map(|step| step.name.as_ref());
     let mut mirror = Mirror {
-        known: names.map(text).collect(),
-        bound: scanned.parts.iter().fold(BTreeSet::new(), echo::bound_in),
+        steps: steps.clone().map(text).collect(),
+        known: inputs.chain(steps).map(text).collect(),
+        bound: plan.statements.iter().fold(BTreeSet::new(), echo::bound_in),
         ahead: BTreeSet::new(),
+        checks: RefCell::default(),
         editor,
     };
-    mirror.ahead = mirror.names_ahead(&scanned);
-    mirror.plan(&scanned)
+    mirror.ahead = mirror.names_ahead(plan);
+    mirror.plan(plan)
 }
 
 impl Mirror {
@@ -80,20 +83,25 @@ impl Mirror {
         self.known.contains(&text(name))
     }
 
-    fn plan(&self, plan: &Scanned) -> TokenStream {
+    fn plan(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
-        let body = self.statements(&plan.parts);
-        let (tail, ahead, echo) = (self.tail(plan), self.items_ahead(plan), self.echo(plan));
+        let (body, tail) = self.statements(plan);
+        let tail = match &plan.head {
+            Some(_) => self.typed(tail),
+            None => self.value(tail),
+        };
+        let tail = self.gap(&tail);
+        let (ahead, echo) = (self.items_ahead(plan), self.echo(plan));
         let Some(head) = &plan.head else {
             return quote!({ let __plan = #editor::inline(|| { use #editor::Owned as _; #body #ahead #tail }); #echo __plan });
         };
-        let inputs = head.inputs.iter().map(|input| {
-            let (name, ty, after) = (&input.name, &input.ty, &input.after);
-            quote!(let #name #ty = #editor::any(); let (#after) = #editor::any();)
+        let inputs = head.inputs.iter().flatten().map(|input| {
+            let (name, ty, extra) = (&input.name, &input.ty, &input.extra);
+            quote!(let #name #ty = #editor::any(); let (#extra) = #editor::any();)
         });
-        let behind_inputs = &head.behind_inputs;
+        let extra = &head.extra;
         let tail = match &head.output {
-            Some(ty) => quote!(let _: #ty = #tail;),
+            Some((_, ty)) => quote!(let _: #ty = #tail;),
             None => quote!(let _ = #tail;),
         };
         quote! {
@@ -101,7 +109,7 @@ impl Mirror {
             const _: () = {
                 use #editor::Owned as _;
                 #(#inputs)*
-                let _: (#behind_inputs) = #editor::any();
+                let _: (#extra) = #editor::any();
                 #body
                 #tail
                 #ahead
@@ -110,40 +118,38 @@ impl Mirror {
         }
     }
 
-    /// All before the last expression. Between two parts, something may be half typed.
-    fn statements(&self, parts: &[Part]) -> TokenStream {
+    /// All before the last expression, and the tokens of that. Between two statements, something may be half typed.
+    fn statements(&self, plan: &PlanTokens) -> (TokenStream, TokenStream) {
         let mut statements = TokenStream::new();
-        let mut attributes = Vec::new();
-        let mut open = true;
-        for (index, part) in parts.iter().enumerate() {
-            let is_last = index + 1 == parts.len();
-            if open && !matches!(part, Part::Other(_)) {
-                let gap = self.gap(&TokenStream::new());
-                statements.extend(quote!(#gap;));
+        let gap = self.gap(&TokenStream::new());
+        let mut last = TokenStream::new();
+        for statement in &plan.statements {
+            if !last.is_empty() {
+                let last = self.gap(&self.value(std::mem::take(&mut last)));
+                statements.extend(quote!(#last;));
             }
-            open = true;
-            match part {
-                Part::Attribute(attribute) => {
-                    statements.extend(self.attribute(attribute.clone()));
-                    attributes.push(attribute.clone());
+            for attribute in statement.attributes() {
+                let attribute = self.attribute(attribute);
+                statements.extend(quote!(#gap; #attribute));
+            }
+            last = match &statement.kind {
+                StatementKind::Other(tokens) => tokens.clone(),
+                // A keyword alone may become anything.
+                StatementKind::Step(step) if step.is_keyword() => {
+                    let (keyword, extra) = (&step.keyword, &step.extra);
+                    quote!(#keyword #extra)
                 }
-                Part::Step(step) => {
-                    let is_name = step.keyword == "let" || self.known.contains("step");
-                    let keyword = (!is_name).then_some(&step.keyword);
+                StatementKind::Step(step) => {
+                    let is_name = |word: &&Ident| *word == "let" || self.known.contains("step");
+                    let keyword = step.keyword.as_ref().filter(|word| !is_name(word));
                     let keyword = self.gap(&quote!(#keyword));
-                    statements.extend(quote!(#keyword;));
-                    statements.extend(self.step(step, attribute::policy(attributes.iter())));
-                    attributes.clear();
+                    let step_itself = self.step(step, attribute::policy(statement));
+                    statements.extend(quote!(#gap; #keyword; #step_itself));
+                    step.extra.clone()
                 }
-                Part::Other(tokens) if !is_last => {
-                    let gap = self.gap(&self.value(tokens.clone()));
-                    statements.extend(quote!(#gap;));
-                    open = false;
-                }
-                Part::Other(_) => {}
-            }
+            };
         }
-        statements
+        (statements, last)
     }
 
     /// A place where a statement may begin, with the tokens there.
@@ -156,34 +162,24 @@ impl Mirror {
         }
     }
 
-    fn tail(&self, plan: &Scanned) -> TokenStream {
-        let tail = match plan.parts.last() {
-            Some(Part::Other(tokens)) => tokens.clone(),
-            _ => TokenStream::new(),
-        };
-        match &plan.head {
-            Some(_) => self.gap(&self.typed(tail)),
-            None => self.gap(&self.value(tail)),
-        }
-    }
-
-    fn step(&self, step: &Step, policy: flow::Policy) -> TokenStream {
+    fn step(&self, step: &StepTokens, policy: flow::Policy) -> TokenStream {
         // What is referred to before it is declared is an item.
         let name = match &step.name {
-            name if self.ahead.contains(&text(name)) => quote!(_),
-            name => quote!(#name),
+            Some(name) if !self.ahead.contains(&text(name)) => quote!(#name),
+            _ => quote!(_),
         };
+        let value = &step.value;
         match &step.ty {
-            Some(ty) if policy.optional => {
-                let value = self.argument(step.value.clone());
+            Some((_, ty)) if policy.optional => {
+                let value = self.argument(value.clone());
                 quote!(let #name: ::core::option::Option<#ty> = #value;)
             }
-            Some(ty) => {
-                let value = self.typed(step.value.clone());
+            Some((_, ty)) => {
+                let value = self.typed(value.clone());
                 quote!(let #name: #ty = #value;)
             }
             None => {
-                let body = self.body(step.value.clone(), policy);
+                let body = self.body(value.clone(), policy);
                 quote!(let #name = #body;)
             }
         }

@@ -1,152 +1,185 @@
 //! Values as plain Rust: the author's tokens, with what may be of another type than its place wrapped.
 
-use super::scan::{self, separated, take_until};
 use super::{Mirror, text};
-use crate::parse::tokens::Tokens;
-use proc_macro2::{Delimiter, Group, Punct, TokenStream, TokenTree};
+use crate::scan::tokens::Tokens;
+use crate::scan::value::{self as scan, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 impl Mirror {
+    /// The author's tokens. What has values inside it is gone into, so that each is wrapped for itself.
+    pub(super) fn value(&self, tokens: TokenStream) -> TokenStream {
+        let (item, rest) = scan::value(tokens);
+        let item = self.item(&item);
+        quote!(#item #rest)
+    }
+
     /// A value where one of a type is wanted; it may have another type.
-    pub(super) fn argument(&self, value: TokenStream) -> TokenStream {
-        let editor = &self.editor;
-        let value = self.value(value);
-        quote!(#editor::arg(&(#value)))
+    pub(super) fn argument(&self, tokens: TokenStream) -> TokenStream {
+        let (item, rest) = scan::value(tokens);
+        let item = self.wrapped(&item);
+        quote!(#item #rest)
     }
 
     /// A value with a given type. A plain expression has exactly that type.
-    pub(super) fn typed(&self, value: TokenStream) -> TokenStream {
-        if is_expression(&value) {
-            value
-        } else {
-            self.argument(value)
-        }
+    pub(super) fn typed(&self, tokens: TokenStream) -> TokenStream {
+        let (item, rest) = scan::value(tokens);
+        let item = match &item.kind {
+            ValueKind::Expr(_, tokens) | ValueKind::Broken(tokens, _)
+                if is_computed(tokens.clone()) =>
+            {
+                self.item(&item)
+            }
+            _ => self.wrapped(&item),
+        };
+        quote!(#item #rest)
     }
 
-    /// The author's tokens. What has values inside it is gone into, so that each is wrapped for itself.
-    pub(super) fn value(&self, tokens: TokenStream) -> TokenStream {
+    fn wrapped(&self, item: &ValueTokens) -> TokenStream {
         let editor = &self.editor;
-        let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
-        match &trees[..] {
-            // What another macro captured.
-            [TokenTree::Group(group)] if is(group, Delimiter::None) => self.value(group.stream()),
-            [TokenTree::Group(group)] if is(group, Delimiter::Bracket) && !holds(group, ';') => {
-                self.within(group, |tokens| self.argument(tokens))
-            }
-            [TokenTree::Group(group)] if is(group, Delimiter::Parenthesis) && holds(group, ',') => {
-                self.within(group, |tokens| self.argument(tokens))
-            }
-            [TokenTree::Group(group)] if is(group, Delimiter::Parenthesis) => {
-                regroup(group, self.value(group.stream()))
-            }
-            [path @ .., TokenTree::Punct(bang), TokenTree::Group(group)]
-                if bang.as_char() == '!' && ends_in(path, |name| name == "json") =>
-            {
-                let json = self.json(group.stream());
-                quote!(#editor::json(#json))
-            }
-            [path @ .., TokenTree::Punct(bang), TokenTree::Group(group)]
-                if bang.as_char() == '!' && ends_in(path, |name| name == "format") =>
-            {
-                quote!(#editor::format! #group)
-            }
-            [path @ .., TokenTree::Group(group)]
-                if is(group, Delimiter::Brace) && is_path(path) =>
-            {
-                let fields = self.within(group, |field| self.field(field));
-                let path: TokenStream = path.iter().cloned().collect();
-                quote!(#path #fields)
-            }
-            [path @ .., TokenTree::Group(group)]
-                if is(group, Delimiter::Parenthesis) && is_path(path) =>
-            {
-                // Of the values, some may be missing.
-                let path: TokenStream = path.iter().cloned().collect();
-                let values = self.within(group, |tokens| self.argument(tokens));
-                quote!(#editor::variant(#path, #values))
-            }
-            _ => elements(tokens),
-        }
+        let (value, extra) = (self.unwrapped(&item.kind), &item.extra);
+        quote!(#editor::arg(&(#value)) #extra)
     }
 
-    /// The group, with each of the values in it as `each` makes it.
-    fn within(
-        &self,
-        group: &Group,
-        mut each: impl FnMut(TokenStream) -> TokenStream,
-    ) -> TokenStream {
-        let values = values(group.stream()).into_iter().map(|(value, comma)| {
-            let value = each(value);
-            quote!(#value #comma)
-        });
-        regroup(group, values.collect())
+    fn item(&self, item: &ValueTokens) -> TokenStream {
+        let (value, extra) = (self.unwrapped(&item.kind), &item.extra);
+        quote!(#value #extra)
+    }
+
+    fn unwrapped(&self, value: &ValueKind) -> TokenStream {
+        let editor = &self.editor;
+        let mut tokens = TokenStream::new();
+        match value {
+            ValueKind::List(bracket, pieces) => {
+                bracket.surround(&mut tokens, |inner| inner.extend(self.pieces(pieces)));
+            }
+            ValueKind::Tuple(paren, pieces) => {
+                paren.surround(&mut tokens, |inner| inner.extend(self.pieces(pieces)));
+            }
+            ValueKind::Paren(paren, item) => {
+                paren.surround(&mut tokens, |inner| inner.extend(self.item(item)));
+            }
+            ValueKind::Struct(path, brace, fields) => {
+                path.to_tokens(&mut tokens);
+                brace.surround(&mut tokens, |inner| {
+                    inner.extend(fields.iter().map(|field| self.field(path, field)));
+                });
+            }
+            ValueKind::Variant(path, paren, pieces, _) => {
+                // Of the values, some may be missing.
+                let mut values = TokenStream::new();
+                paren.surround(&mut values, |inner| inner.extend(self.pieces(pieces)));
+                tokens = quote!(#editor::variant(#path, #values));
+            }
+            ValueKind::Macro(call) => {
+                let is_json = call
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|last| last.ident == "json");
+                tokens = if is_json {
+                    let json = self.json(&mut Tokens::new(call.tokens.clone()));
+                    quote!(#editor::json(#json))
+                } else {
+                    let last = call.to_token_stream().into_iter().last();
+                    quote!(#editor::format! #last)
+                };
+            }
+            ValueKind::Reference(_, written)
+            | ValueKind::Expr(_, written)
+            | ValueKind::Broken(written, _) => {
+                tokens = elements(written.clone());
+            }
+        }
+        tokens
+    }
+
+    /// Values with commas between them. After the last comma, another can begin.
+    fn pieces(&self, pieces: &[Piece]) -> TokenStream {
+        let editor = &self.editor;
+        let mut tokens = TokenStream::new();
+        for (item, comma) in pieces {
+            let item = self.wrapped(item);
+            tokens.extend(quote!(#item #comma));
+        }
+        if pieces.last().is_none_or(|(_, comma)| comma.is_some()) {
+            tokens.extend(quote!(#editor::arg(&())));
+        }
+        tokens
     }
 
     /// A field of a literal.
-    fn field(&self, field: TokenStream) -> TokenStream {
+    fn field(&self, literal: &syn::Path, field: &FieldTokens) -> TokenStream {
         let editor = &self.editor;
-        let mut tokens = Tokens::new(field.clone());
-        let is = |tokens: &Tokens, ahead: usize, char: char| {
-            let punct = tokens.peek_punct(ahead);
-            punct.is_some_and(|punct| punct.as_char() == char)
-        };
-        match (tokens.peek_ident(0), tokens.peek(1)) {
-            (Some(name), None) if self.knows(name) || self.bound.contains(&text(name)) => {
-                let value = self.argument(name.to_token_stream());
-                quote!(#name: #value)
+        let comma = &field.comma;
+        match &field.kind {
+            FieldKind::Value(name, colon, item) => {
+                self.check(literal, name, colon, item);
+                let value = self.wrapped(item);
+                quote!(#name #colon #value #comma)
             }
-            (Some(_), Some(_)) if is(&tokens, 1, ':') && !is(&tokens, 2, ':') => {
-                let (name, colon) = (tokens.next(), tokens.next());
-                let value = self.argument(scan::expression(&mut tokens));
-                let next = self.field(tokens.rest());
-                quote!(#name #colon #value #next)
+            FieldKind::Name(name) if self.knows(name) || self.bound.contains(&text(name)) => {
+                quote!(#name: #editor::arg(&(#name)) #comma)
             }
-            _ if is(&tokens, 0, '.') && is(&tokens, 1, '.') && tokens.peek(2).is_none() => {
-                quote!(#field #editor::any())
-            }
+            FieldKind::Rest(dots, rest) if rest.is_empty() => quote!(#dots #editor::any()),
             // The name of a half-typed field is written once, as it is.
-            _ => field,
+            FieldKind::Name(name) => quote!(#name #comma),
+            FieldKind::Rest(dots, rest) => quote!(#dots #rest),
+            FieldKind::Broken(tokens) => quote!(#tokens #comma),
         }
     }
 
-    /// The content of `json!(…)`, with tuples for objects and lists, whose elements need not be of one type.
-    fn json(&self, tokens: TokenStream) -> TokenStream {
-        let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
-        match &trees[..] {
-            [TokenTree::Group(group)] if is(group, Delimiter::Brace) => {
-                let entries = values(group.stream()).into_iter().map(|(entry, comma)| {
-                    let mut entry = Tokens::new(entry);
-                    let key = take_until(&mut entry, |tokens| {
-                        tokens
-                            .peek_punct(0)
-                            .is_some_and(|punct| punct.as_char() == ':')
-                    });
-                    entry.next();
-                    let value = self.json(entry.rest());
-                    quote!((#key, #value) #comma)
+    /// The content of `json!(…)`, up to a comma: tuples for objects and lists, whose elements need not be of one type.
+    fn json(&self, tokens: &mut Tokens) -> TokenStream {
+        let is_whole = tokens.peek(1).is_none() || tokens.is_punct(1, ',');
+        match tokens.peek(0).cloned() {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                tokens.next();
+                let members = self.members(group.stream(), |tokens| {
+                    let key = tokens.take_until(|tokens| tokens.is_punct(0, ':'));
+                    tokens.next();
+                    let value = self.json(tokens);
+                    quote!((#key, #value))
                 });
-                quote!((#(#entries)*))
+                quote!((#members))
             }
-            [TokenTree::Group(group)] if is(group, Delimiter::Bracket) => {
-                let values = values(group.stream()).into_iter().map(|(value, comma)| {
-                    let value = self.json(value);
-                    quote!(#value #comma)
-                });
-                quote!((#(#values)*))
+            Some(TokenTree::Group(group))
+                if is_whole && group.delimiter() == Delimiter::Bracket =>
+            {
+                tokens.next();
+                let elements = self.members(group.stream(), |tokens| self.json(tokens));
+                quote!((#elements))
             }
-            [TokenTree::Ident(null)] if null == "null" => quote!(()),
-            _ => self.argument(tokens),
+            Some(TokenTree::Ident(null)) if is_whole && null == "null" => {
+                tokens.next();
+                quote!(())
+            }
+            _ => {
+                let (item, rest) = scan::value(tokens.rest());
+                *tokens = Tokens::new(rest);
+                self.wrapped(&item)
+            }
         }
     }
-}
 
-/// The tokens between commas, up to where another value can begin.
-pub(super) fn values(stream: TokenStream) -> Vec<(TokenStream, Option<Punct>)> {
-    let mut values = separated(stream);
-    if values.last().is_none_or(|(_, comma)| comma.is_some()) {
-        values.push((TokenStream::new(), None));
+    /// What is between commas. After the last comma, more can begin.
+    fn members(
+        &self,
+        content: TokenStream,
+        each: impl Fn(&mut Tokens) -> TokenStream,
+    ) -> TokenStream {
+        let mut tokens = Tokens::new(content);
+        let mut members = TokenStream::new();
+        loop {
+            members.extend(each(&mut tokens));
+            let extra = tokens.take_until(|tokens| tokens.is_punct(0, ','));
+            let comma = tokens.next();
+            members.extend(quote!(#extra #comma));
+            if comma.is_none() {
+                return members;
+            }
+        }
     }
-    values
 }
 
 /// `inbox.data[..].subject` leads on into the elements, as a field of a slice would not.
@@ -157,9 +190,11 @@ fn elements(tokens: TokenStream) -> TokenStream {
         _ => true,
     });
     let is_dot = |tree: Option<&TokenTree>| matches!(tree, Some(TokenTree::Punct(dot)) if dot.as_char() == '.');
-    let is_call = |at: usize| matches!(trees.get(at), Some(TokenTree::Group(group)) if is(group, Delimiter::Parenthesis));
+    let is_call = |at: usize| matches!(trees.get(at), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
     let trees = trees.iter().enumerate().map(|(at, tree)| match tree {
-        TokenTree::Group(group) if is(group, Delimiter::Bracket) && at > 0 && is_every(group) => {
+        TokenTree::Group(group)
+            if group.delimiter() == Delimiter::Bracket && at > 0 && is_every(group) =>
+        {
             let leads_on =
                 is_dot(trees.get(at + 1)) && !is_dot(trees.get(at + 2)) && !is_call(at + 3);
             let leads_on = leads_on || is_reference && at + 1 == trees.len();
@@ -179,21 +214,6 @@ fn elements(tokens: TokenStream) -> TokenStream {
     trees.collect()
 }
 
-fn regroup(group: &Group, stream: TokenStream) -> TokenStream {
-    let mut new = Group::new(group.delimiter(), stream);
-    new.set_span(group.span());
-    TokenStream::from(TokenTree::Group(new))
-}
-
-fn is(group: &Group, delimiter: Delimiter) -> bool {
-    group.delimiter() == delimiter
-}
-
-fn holds(group: &Group, char: char) -> bool {
-    let mut trees = group.stream().into_iter();
-    trees.any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char))
-}
-
 /// Whether the brackets are those of `[..]`.
 fn is_every(group: &Group) -> bool {
     let trees: Vec<TokenTree> = group.stream().into_iter().collect();
@@ -201,23 +221,13 @@ fn is_every(group: &Group) -> bool {
     trees.len() == 2 && trees.iter().all(is_dot)
 }
 
-/// Whether the last token is a name for which the condition holds.
-fn ends_in(trees: &[TokenTree], is: impl Fn(&str) -> bool) -> bool {
-    matches!(trees.last(), Some(TokenTree::Ident(ident)) if is(&ident.to_string()))
-}
-
-pub(super) fn is_type(name: &str) -> bool {
-    name.starts_with(char::is_uppercase)
-}
-
 /// Whether there is an operator, or a call.
-fn is_expression(value: &TokenStream) -> bool {
-    let trees: Vec<TokenTree> = value.clone().into_iter().collect();
+fn is_computed(tokens: TokenStream) -> bool {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let is_call = |pair: &[TokenTree]| match pair {
         [TokenTree::Ident(name), TokenTree::Group(group)] => {
-            let name = name.to_string();
-            let leads = name == "get" || name == "pointer";
-            is(group, Delimiter::Parenthesis) && !leads && !is_type(&name)
+            let leads = *name == "get" || *name == "pointer";
+            group.delimiter() == Delimiter::Parenthesis && !leads && !scan::is_type_name(name)
         }
         _ => false,
     };
@@ -226,25 +236,4 @@ fn is_expression(value: &TokenStream) -> bool {
         _ => false,
     };
     trees.windows(2).any(is_call) || trees.iter().skip(1).any(is_operator)
-}
-
-/// Whether the tokens are the path of a type, perhaps with `::<…>` in it.
-pub(super) fn is_path(trees: &[TokenTree]) -> bool {
-    let mut angles = 0_usize;
-    let mut last_name = None;
-    for tree in trees {
-        match tree {
-            TokenTree::Punct(punct) => match punct.as_char() {
-                '<' => angles += 1,
-                '>' => angles = angles.saturating_sub(1),
-                ':' => {}
-                _ if angles > 0 => {}
-                _ => return false,
-            },
-            _ if angles > 0 => {}
-            TokenTree::Ident(name) => last_name = Some(name.to_string()),
-            _ => return false,
-        }
-    }
-    angles == 0 && last_name.is_some_and(|name| is_type(&name))
 }

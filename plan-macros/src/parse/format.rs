@@ -135,7 +135,7 @@ fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Opt
         .or_else(|_| syn::parse_str(&format!("r#{name}")))
         .ok()?;
     root.set_span(span);
-    if !super::reference::is_source_name(&root) {
+    if !super::is_source_name(&root) {
         return None;
     }
     args.push((

@@ -1,28 +1,20 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
-use super::braced;
-use super::tokens::Tokens;
 use crate::ast::{Head, Input};
 use crate::report::Report;
-use proc_macro2::{Delimiter, Spacing, TokenTree};
-use quote::quote;
+use crate::scan;
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Ident, LitStr, Path, Token, Type, Visibility};
 
 /// `#![plan(crate = path)]` at the very start.
-pub(crate) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
+pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> {
     let mut krate = None;
-    while tokens.peek_punct(0).is_some_and(|p| p.as_char() == '#')
-        && tokens.peek_punct(1).is_some_and(|p| p.as_char() == '!')
-        && tokens.peek_group(2, Delimiter::Bracket).is_some()
-    {
-        let attr = [tokens.next(), tokens.next(), tokens.next()]
-            .into_iter()
-            .flatten()
-            .collect();
+    for attr in attrs {
         match Attribute::parse_inner
-            .parse2(attr)
+            .parse2(attr.clone())
             .map(|mut attrs| attrs.remove(0))
         {
             Ok(attr) if attr.path().is_ident("plan") => {
@@ -54,230 +46,108 @@ pub(crate) fn krate(tokens: &mut Tokens, report: &mut Report) -> Option<Path> {
     krate
 }
 
-/// `pub Name(inputs) -> Output { … }`; `None` if this is the expression form.
-pub(super) fn head(tokens: &mut Tokens, report: &mut Report) -> Option<(Head, Tokens)> {
+/// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
+pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head> {
     let before = report.len();
-    let attrs = tokens.attributes();
-    tokens.ungroup();
-    let mut vis = quote!();
-    if tokens.peek_ident(0).is_some_and(|ident| ident == "pub") {
-        vis.extend(tokens.next());
-        if tokens.peek_group(0, Delimiter::Parenthesis).is_some() {
-            vis.extend(tokens.next());
-        }
-    } else if !starts_head(tokens) {
-        return None;
-    }
-    if let Some(keyword) = tokens.peek_ident(0).filter(|ident| is_item_keyword(ident)) {
+    if let Some(keyword) = source.keyword {
         report.error(
             keyword,
             "a plan starts with its name: `Name(input: Type) -> Output { … }`",
         );
-        tokens.next();
     }
-    let Some(TokenTree::Ident(name)) = tokens.next() else {
-        report.error_at(
-            tokens.last(),
-            "expected the name of the plan\nhelp: `plan! { pub Name(input: Type) -> Output { step … } }`",
-        );
-        return None;
+    let name = match source.name {
+        Ok(name) => name,
+        Err(at) => {
+            report.error_at(
+                at,
+                "expected the name of the plan\nhelp: `plan! { pub Name(input: Type) -> Output { step … } }`",
+            );
+            return None;
+        }
     };
-    if tokens
-        .peek_punct(0)
-        .is_some_and(|punct| punct.as_char() == '<')
-    {
+    if !source.generics.is_empty() {
         report.error(
             &name,
             "a plan cannot be generic: its inputs and its output have concrete types",
         );
         return None;
     }
-    let mut inputs = Vec::new();
     let mut broken = Vec::new();
-    if let Some(group) = tokens.peek_group(0, Delimiter::Parenthesis) {
-        inputs = self::inputs(group.stream(), &mut broken, report);
-        tokens.next();
-    } else {
-        report.error(
-            &name,
-            format!("expected the inputs in parentheses, even if the plan has none: `{name}()`"),
-        );
-    }
-    let arrow = is_arrow(tokens);
-    let output = if arrow {
-        tokens.next();
-        tokens.next();
-        output(tokens, report)
-    } else {
-        None
-    };
-    let body = match tokens.next() {
-        Some(tree) if braced(&tree).is_some() => Tokens::new(braced(&tree).unwrap_or_default()),
-        _ => {
-            report.error_at(tokens.last(), "expected `{` and the steps of the plan");
-            Tokens::new(quote!())
+    let inputs = match &source.inputs {
+        Some(inputs) => self::inputs(inputs, &mut broken, report),
+        None => {
+            report.error(
+                &name,
+                format!(
+                    "expected the inputs in parentheses, even if the plan has none: `{name}()`"
+                ),
+            );
+            Vec::new()
         }
     };
-    if !tokens.is_empty() {
+    let arrow = source.output.is_some();
+    let extra = source.extra.into_iter().next();
+    // Without braces, the type may have taken anything.
+    let output = source.output.filter(|_| source.braces && extra.is_none());
+    let output = output.and_then(|(arrow, ty)| self::output(arrow, ty, report));
+    if !source.braces || extra.is_some() {
+        let at = extra.map_or(source.end, |tree| tree.span());
+        report.error_at(at, "expected `{` and the steps of the plan");
+    }
+    if !source.after.is_empty() {
         report.error(
-            tokens.rest(),
+            source.after,
             "expected nothing after the plan: each `plan!` contains one plan",
         );
     }
-    let attrs = parse_all(Attribute::parse_outer, attrs, report).unwrap_or_default();
-    let vis = parse_all(Visibility::parse_one, vis, report).unwrap_or(Visibility::Inherited);
-    Some((
-        Head {
-            attrs,
-            vis,
-            name,
-            inputs,
-            broken,
-            unclear: arrow || report.len() > before,
-            output,
-        },
-        body,
-    ))
+    let attrs = parse_all(Attribute::parse_outer, source.attrs, report).unwrap_or_default();
+    let vis = parse_all(Visibility::parse, source.vis, report).unwrap_or(Visibility::Inherited);
+    Some(Head {
+        attrs,
+        vis,
+        name,
+        inputs,
+        broken,
+        unclear: arrow || report.len() > before,
+        output,
+    })
 }
 
-/// Whether `Name(…) {`, `Name(…) ->`, `Name ->` or `Name {` with steps in it comes next.
-fn starts_head(tokens: &Tokens) -> bool {
-    if tokens.peek_ident(0).is_none_or(|ident| ident == "step") {
-        return false;
-    }
-    if tokens.peek_ident(0).is_some_and(is_item_keyword) && tokens.peek_ident(1).is_some() {
-        return true;
-    }
-    let arrow_at = |ahead: usize| {
-        tokens
-            .peek_punct(ahead)
-            .is_some_and(|p| p.as_char() == '-' && p.spacing() == Spacing::Joint)
-            && tokens
-                .peek_punct(ahead + 1)
-                .is_some_and(|p| p.as_char() == '>')
-    };
-    let brace_at = |ahead: usize| tokens.peek_group(ahead, Delimiter::Brace);
-    if tokens.peek_group(1, Delimiter::Parenthesis).is_some() {
-        return arrow_at(2) || brace_at(2).is_some();
-    }
-    let is_generic = tokens
-        .peek_punct(1)
-        .is_some_and(|punct| punct.as_char() == '<');
-    if is_generic
-        && tokens
-            .peek_ident(0)
-            .is_some_and(|name| name.to_string().starts_with(char::is_uppercase))
-    {
-        return true;
-    }
-    let holds_steps = brace_at(1).is_some_and(|group| {
-        let mut body = Tokens::new(group.stream());
-        body.attributes();
-        body.peek_ident(0).is_some_and(|ident| ident == "step") && body.peek_ident(1).is_some()
-    });
-    arrow_at(1) || holds_steps
-}
-
-/// What starts an item of Rust that looks like a plan.
-fn is_item_keyword(ident: &Ident) -> bool {
-    ["fn", "async", "struct", "impl", "plan"]
-        .iter()
-        .any(|keyword| ident == keyword)
-}
-
-fn is_arrow(tokens: &Tokens) -> bool {
-    tokens.peek_punct(0).is_some_and(|p| p.as_char() == '-')
-        && tokens.peek_punct(1).is_some_and(|p| p.as_char() == '>')
-}
-
-/// The type after `->`: all tokens up to the last brace group.
-fn output(tokens: &mut Tokens, report: &mut Report) -> Option<Type> {
-    let arrow = tokens.last();
-    let mut ty = quote!();
-    while let Some(tree) = tokens.peek(0) {
-        if braced(tree).is_some() {
-            break;
-        }
-        ty.extend(tokens.next());
-    }
-    if tokens.is_empty() {
-        // That the braces are missing is reported by the caller.
-        return None;
-    }
+/// The type after `->`.
+fn output(arrow: Span, ty: TokenStream, report: &mut Report) -> Option<Type> {
     if ty.is_empty() {
         report.error_at(arrow, "expected the type of the plan's output after `->`");
         return None;
     }
-    parse_all(<Type as syn::parse::Parse>::parse, ty, report)
+    parse_all(Type::parse, ty, report)
 }
 
 fn inputs(
-    stream: proc_macro2::TokenStream,
+    source: &[scan::InputTokens],
     broken: &mut Vec<Ident>,
     report: &mut Report,
 ) -> Vec<Input> {
-    let mut tokens = Tokens::new(stream);
     let mut inputs = Vec::new();
-    while !tokens.is_empty() {
-        let one = input_tokens(&mut tokens, report);
-        if one.is_empty() {
-            report.error_at(
-                tokens.last(),
-                "expected an input before this comma: `name: Type`",
-            );
+    let next = source.iter().skip(1).map(Some).chain([None]);
+    for (one, next) in source.iter().zip(next) {
+        if let (None, Some(next)) = (&one.comma, next) {
+            report.error(&next.name, "expected `,` before this input");
+        }
+        let tokens = one.to_token_stream();
+        if let (true, Some(comma)) = (tokens.is_empty(), &one.comma) {
+            report.error(comma, "expected an input before this comma: `name: Type`");
             continue;
         }
-        match input.parse2(one.clone()) {
+        match input.parse2(tokens) {
             Ok(input) => inputs.push(input),
             Err(error) => {
                 // What refers to it is not wrong.
-                let mut tokens = Tokens::new(one);
-                while let Some(tree) = tokens.next() {
-                    match tree {
-                        TokenTree::Ident(name) if name != "mut" && name != "pub" => {
-                            broken.push(name);
-                            break;
-                        }
-                        _ => {}
-                    }
-                }
+                broken.extend(one.name.clone());
                 report.push(error);
             }
         }
     }
     inputs
-}
-
-/// Takes all up to a comma, or to the next `name:` if the comma is missing.
-fn input_tokens(tokens: &mut Tokens, report: &mut Report) -> proc_macro2::TokenStream {
-    let mut taken = quote!();
-    let mut angles = 0_usize;
-    let mut colon = false;
-    while !tokens.is_empty() {
-        let is = |ahead: usize, char: char| {
-            tokens
-                .peek_punct(ahead)
-                .is_some_and(|punct| punct.as_char() == char)
-        };
-        if is(0, ',') && angles == 0 {
-            tokens.next();
-            break;
-        }
-        let is_name = tokens.peek_ident(0).is_some() && is(1, ':') && !is(2, ':');
-        if colon && is_name && angles == 0 {
-            let name = tokens.peek_ident(0);
-            report.error(name, "expected `,` before this input");
-            break;
-        }
-        colon |= is(0, ':');
-        if is(0, '<') {
-            angles += 1;
-        } else if is(0, '>') {
-            angles = angles.saturating_sub(1);
-        }
-        taken.extend(tokens.next());
-    }
-    taken
 }
 
 fn input(input: ParseStream<'_>) -> syn::Result<Input> {
@@ -328,21 +198,11 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
 
 fn parse_all<T>(
     parser: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
-    stream: proc_macro2::TokenStream,
+    stream: TokenStream,
     report: &mut Report,
 ) -> Option<T> {
     parser
         .parse2(stream)
         .map_err(|error| report.push(error))
         .ok()
-}
-
-trait ParseOne: Sized {
-    fn parse_one(input: ParseStream<'_>) -> syn::Result<Self>;
-}
-
-impl ParseOne for Visibility {
-    fn parse_one(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.parse()
-    }
 }

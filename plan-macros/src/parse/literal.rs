@@ -1,204 +1,186 @@
 //! `Type { … }`, `path::Variant(…)`, `Some(…)`.
 
-use super::value::{at_end, drain, in_braces, in_parens, separated, skip, value};
-use crate::ast::{Field, Fields, Literal, Rest, Scalar, Value};
+use super::value::{NEXT, classify, read, separated, start_of};
+use crate::ast::{self, Fields, Literal, Reference, Rest, Scalar, Value};
 use crate::report::Report;
-use proc_macro2::Span;
-use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::parse::discouraged::Speculative;
+use crate::scan::tokens::Tokens;
+use crate::scan::value::{FieldKind, FieldTokens, Piece, ValueKind};
+use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
-use syn::{Ident, Lit, Path, Token, token};
+use syn::{Lit, Path, token};
 
-/// `Type { … }`, `path::Variant(…)`, `Some(…)`.
-pub(super) fn literal(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
-    let fork = input.fork();
-    let expr = fork.call(path).ok()?;
-    let last = expr.segments.last()?.ident.unraw().to_string();
-    if !last.starts_with(char::is_uppercase) {
-        return None;
+/// `path::Variant(…)`, `Some(…)`.
+pub(super) fn unnamed(
+    path: Path,
+    paren: token::Paren,
+    pieces: Vec<Piece>,
+    tokens: TokenStream,
+    report: &mut Report,
+) -> Value {
+    let end = paren.span.close();
+    if let Some(some) = path.get_ident().filter(|name| *name == "Some") {
+        let Some((inner, _)) = pieces.into_iter().next() else {
+            report.error_at(end, "expected a value after this");
+            return Value::Some(some.clone(), paren, Box::new(Value::Broken));
+        };
+        let inner = read(inner, end, NEXT, report);
+        let extra = match tokens.into_iter().last() {
+            Some(TokenTree::Group(group)) => after_comma(group.stream()),
+            _ => TokenStream::new(),
+        };
+        if !extra.is_empty() {
+            report.error(extra, "`Some(…)` takes one value");
+        }
+        return Value::Some(some.clone(), paren, Box::new(inner));
     }
-    if fork.peek(token::Brace) {
-        let (brace, content) = in_braces(&fork).ok()?;
-        if !at_end(&fork) {
-            return None;
-        }
-        let (fields, rest) = named(&content, brace.span.close(), report);
-        input.advance_to(&fork);
-        return Some(Value::Literal(Literal {
-            path: expr,
-            fields: Fields::Named(brace, fields, rest),
-        }));
+    let mut inner = Report::new();
+    let values = separated(pieces, end, &mut inner);
+    if values.iter().any(needs_template) {
+        report.extend(inner);
+        let fields = Fields::Unnamed(paren, values);
+        return Value::Literal(Literal { path, fields });
     }
-    if fork.peek(token::Paren) && last.contains(char::is_lowercase) {
-        let (paren, content) = in_parens(&fork).ok()?;
-        if !at_end(&fork) {
-            return None;
+    // Without references and texts in it, the call is plain Rust and asks nothing of its type.
+    match syn::parse2(tokens) {
+        Ok(expr) => classify(expr, report),
+        Err(error) => {
+            report.push(error);
+            Value::Broken
         }
-        if expr.is_ident("Some") {
-            let some = expr.get_ident().cloned()?;
-            let inner = value(&content, paren.span.close(), report);
-            let _ = content.parse::<Token![,]>();
-            let extra = drain(&content);
-            if !extra.is_empty() {
-                report.error(extra, "`Some(…)` takes one value");
-            }
-            input.advance_to(&fork);
-            return Some(Value::Some(some, paren, Box::new(inner)));
-        }
-        // Without references and texts in it, the call is plain Rust and asks nothing of its type.
-        if !needs_template(&content.fork()) {
-            return None;
-        }
-        let values = separated(&content, paren.span.close(), report);
-        input.advance_to(&fork);
-        return Some(Value::Literal(Literal {
-            path: expr,
-            fields: Fields::Unnamed(paren, values),
-        }));
-    }
-    None
-}
-
-fn path(input: ParseStream<'_>) -> syn::Result<Path> {
-    match input.parse::<syn::ExprPath>()? {
-        syn::ExprPath {
-            qself: None,
-            path,
-            attrs,
-        } if attrs.is_empty() => Ok(path),
-        other => Err(syn::Error::new_spanned(other, "expected a path")),
     }
 }
 
-/// Whether the arguments contain a string, or a lower-case name that is not a path.
-fn needs_template(content: ParseStream<'_>) -> bool {
-    let mut report = Report::new();
-    let values = separated(content, Span::call_site(), &mut report);
-    fn any(value: &Value) -> bool {
-        match value {
-            Value::Scalar(Scalar {
-                lit: Lit::Str(_), ..
-            })
-            | Value::Reference(_)
-            | Value::Broken
-            | Value::Format(_)
-            | Value::Json(..)
-            | Value::Literal(_) => true,
-            Value::Some(_, _, value) => any(value),
-            Value::List(_, values) | Value::Tuple(_, values) => values.iter().any(any),
-            Value::Scalar(_) | Value::None(_) | Value::Computed(_) => false,
-        }
+/// Whether the value contains a string, or a lower-case name that is not a path.
+fn needs_template(value: &Value) -> bool {
+    match value {
+        Value::Scalar(Scalar {
+            lit: Lit::Str(_), ..
+        })
+        | Value::Reference(_)
+        | Value::Broken
+        | Value::Format(_)
+        | Value::Json(..)
+        | Value::Literal(_) => true,
+        Value::Some(_, _, value) => needs_template(value),
+        Value::List(_, values) | Value::Tuple(_, values) => values.iter().any(needs_template),
+        Value::Scalar(_) | Value::None(_) | Value::Computed(_) => false,
     }
-    values.iter().any(any)
 }
 
-/// `name: value, shorthand, ..`
-fn named(content: ParseStream<'_>, end: Span, report: &mut Report) -> (Vec<Field>, Rest) {
-    let mut fields: Vec<Field> = Vec::new();
+/// The tokens after the first comma.
+fn after_comma(tokens: TokenStream) -> TokenStream {
+    let mut tokens = Tokens::new(tokens);
+    tokens.take_until(|tokens| tokens.is_punct(0, ','));
+    tokens.next();
+    tokens.rest()
+}
+
+/// `Type { name: value, shorthand, .. }`
+pub(super) fn named(
+    path: Path,
+    brace: token::Brace,
+    source: Vec<FieldTokens>,
+    report: &mut Report,
+) -> Value {
+    let mut fields: Vec<ast::Field> = Vec::new();
     let mut rest = Rest::Nothing;
-    while !content.is_empty() {
-        if let Ok(dots) = content.parse::<Token![..]>() {
-            rest = Rest::Defaults(dots);
-            let base = skip(content);
-            if !base.is_empty() {
-                report.error(base, "`..` takes no value here: it omits the remaining arguments, which then have their defaults");
-                rest = Rest::Broken;
+    let mut source = source.into_iter().peekable();
+    while let Some(FieldTokens { kind, comma }) = source.next() {
+        let (name, shorthand, value) = match kind {
+            FieldKind::Value(name, colon, item) => {
+                let is_missing =
+                    matches!(&item.kind, ValueKind::Broken(tokens, _) if tokens.is_empty());
+                let value = if is_missing {
+                    let message = format!("expected a value for `{name}`: `{name}: value`");
+                    report.error(&name, message);
+                    Value::Broken
+                } else {
+                    read(*item, colon.span(), NEXT, report)
+                };
+                let next = source.peek().map(|next| &next.kind);
+                match (comma, next) {
+                    (None, Some(FieldKind::Value(next, ..))) => {
+                        report.error(next, format!("expected {NEXT}, found `{next}`"));
+                        (name, false, Value::Broken)
+                    }
+                    _ => (name, false, value),
+                }
             }
-            if !content.is_empty() {
-                let _ = content.parse::<Token![,]>();
-                let after = drain(content);
+            FieldKind::Name(name) => {
+                let value = Value::Reference(Reference {
+                    root: name.clone(),
+                    local: None,
+                    hops: Vec::new(),
+                    end: name.span(),
+                });
+                (name, true, value)
+            }
+            FieldKind::Rest(dots, tokens) => {
+                rest = Rest::Defaults(dots);
+                let mut tokens = Tokens::new(tokens);
+                let base = tokens.take_until(|tokens| tokens.is_punct(0, ','));
+                tokens.next();
+                let after = tokens.rest();
+                if !base.is_empty() {
+                    report.error(&base, "`..` takes no value here: it omits the remaining arguments, which then have their defaults");
+                }
                 if !after.is_empty() {
-                    report.error(after, "`..` must come after all arguments");
+                    report.error(&after, "`..` must come after all arguments");
+                }
+                if !base.is_empty() || !after.is_empty() {
                     rest = Rest::Broken;
                 }
+                break;
             }
-            break;
-        }
-        if let Ok(comma) = content.parse::<Token![,]>() {
-            report.error(
-                comma,
-                "expected an argument before this comma: `name: value`",
-            );
-            continue;
-        }
-        match field(content, end, report) {
-            Ok(field) => {
-                if fields.iter().any(|earlier| earlier.name == field.name) {
-                    report.error(
-                        &field.name,
-                        format!("the argument `{}` is given more than once", field.name),
-                    );
-                } else {
-                    fields.push(field);
+            FieldKind::Broken(tokens) => {
+                match (comma, tokens.is_empty()) {
+                    (Some(comma), true) => report.error(
+                        comma,
+                        "expected an argument before this comma: `name: value`",
+                    ),
+                    _ => {
+                        not_a_field(tokens, report);
+                        rest = Rest::Broken;
+                    }
                 }
+                continue;
             }
-            Err(error) => {
-                skip(content);
-                report.push(error);
-                rest = Rest::Broken;
-            }
-        }
-        let is_next = content.peek(Ident::peek_any) && content.peek2(Token![:]);
-        if !content.is_empty() && !is_next && content.parse::<Token![,]>().is_err() {
-            let skipped = skip(content);
-            report.error(skipped, "expected `,` before this");
-            let _ = content.parse::<Token![,]>();
-        }
-    }
-    (fields, rest)
-}
-
-fn field(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Result<Field> {
-    if content.peek(Token![#]) {
-        return Err(content.error("arguments cannot have attributes"));
-    }
-    if !content.peek(Ident::peek_any) {
-        return Err(content.error("expected the name of an argument: `name: value`"));
-    }
-    let name = content.call(Ident::parse_any)?;
-    if content.peek(Token![:]) && !content.peek(Token![::]) {
-        let colon: Token![:] = content.parse()?;
-        let end = if content.is_empty() {
-            end
-        } else {
-            colon.span()
         };
-        if at_end(content) {
-            report.error_at(
-                name.span(),
-                format!("expected a value for `{name}`: `{name}: value`"),
-            );
-            return Ok(Field {
+        if fields.iter().any(|earlier| earlier.name == name) {
+            let message = format!("the argument `{name}` is given more than once");
+            report.error(&name, message);
+        } else {
+            fields.push(ast::Field {
                 name,
-                shorthand: false,
-                value: Value::Broken,
+                shorthand,
+                value,
             });
         }
-        let value = value(content, end, report);
-        return Ok(Field {
-            name,
-            shorthand: false,
-            value,
-        });
     }
-    if !at_end(content) {
-        if content.peek(Token![=]) {
-            return Err(content.error(format!(
-                "write a colon between the argument and its value: `{name}: value`"
-            )));
+    let fields = Fields::Named(brace, fields, rest);
+    Value::Literal(Literal { path, fields })
+}
+
+/// Says why the tokens are not an argument.
+fn not_a_field(tokens: TokenStream, report: &mut Report) {
+    let mut trees = tokens.into_iter();
+    let (first, second) = (trees.next(), trees.next());
+    let is =
+        |tree: &TokenTree, char| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char);
+    let (at, message) = match (first, second) {
+        (Some(TokenTree::Ident(name)), Some(at)) if is(&at, '=') => (
+            at,
+            format!("write a colon between the argument and its value: `{name}: value`"),
+        ),
+        (Some(TokenTree::Ident(name)), Some(at)) => {
+            (at, format!("expected `:` and the value of `{name}`"))
         }
-        return Err(content.error(format!("expected `:` and the value of `{name}`")));
-    }
-    let value = Value::Reference(crate::ast::Reference {
-        root: name.clone(),
-        local: None,
-        hops: Vec::new(),
-        end: name.span(),
-    });
-    Ok(Field {
-        name,
-        shorthand: true,
-        value,
-    })
+        (Some(at), _) if is(&at, '#') => (at, "arguments cannot have attributes".to_owned()),
+        (Some(at), _) => (
+            at,
+            "expected the name of an argument: `name: value`".to_owned(),
+        ),
+        (None, _) => return,
+    };
+    report.error_at(start_of(&at), message);
 }

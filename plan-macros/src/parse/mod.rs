@@ -9,42 +9,36 @@ mod literal;
 mod policy;
 mod print;
 mod reference;
-mod statement;
 mod step;
 mod tail;
-pub(crate) mod tokens;
 mod value;
 
 pub(crate) use flow::{bound, pattern_text};
 pub(crate) use head::krate;
 pub(crate) use print::{path_text, tidy};
-pub(crate) use reference::is_source_name;
 
-use crate::ast::{Head, Plan, Step, Tail};
+use crate::ast::{Head, Plan, Step, Tail, Value};
 use crate::report::Report;
+pub(crate) use crate::scan::is_source_name;
+use crate::scan::{PlanTokens, Statement, StatementKind, tokens};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::Type;
-use tokens::Tokens;
 
-/// Reads the content of `plan!`; `None` if not even its form is known.
-pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Option<Plan> {
-    let mut tokens = Tokens::new(input);
-    let krate = krate(&mut tokens, report);
-    let start = tokens.clone();
-    if tokens.is_empty() {
+/// Reads the parts of `plan!`; `None` if not even its form is known.
+pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
+    let krate = krate(&source.inner, report);
+    if source.head.is_none() && source.statements.is_empty() {
         report.error_at(
             Span::call_site(),
             "a plan needs at least one step: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
         );
         return None;
     }
-    let before = report.len();
-    let (head, body) = match head::head(&mut tokens, report) {
-        Some((head, body)) => (Some(head), body),
-        None if report.len() > before => return None,
-        None => (None, start),
+    let head = match source.head {
+        Some(head) => Some(head::head(head, report)?),
+        None => None,
     };
-    let (steps, tail) = body_of(body, head.as_ref(), report);
+    let (steps, tail) = statements(source.statements, head.as_ref(), report);
     Some(Plan {
         krate,
         head,
@@ -53,53 +47,47 @@ pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Option<Plan> {
     })
 }
 
-fn body_of(
-    mut tokens: Tokens,
+fn statements(
+    statements: Vec<Statement>,
     head: Option<&Head>,
     report: &mut Report,
 ) -> (Vec<Step>, Option<Tail>) {
     let mut ended = false;
     let mut steps = Vec::new();
     let mut tail: Option<Tail> = None;
-    while !tokens.is_empty() {
-        if tokens.eat_punct(';') {
-            continue;
-        }
-        let statement = statement::statement(&mut tokens);
-        let is_step = statement::is_step(&statement.tokens, |name| {
-            let is_input =
-                head.is_some_and(|head| head.inputs.iter().any(|input| input.name == name));
-            is_input || steps.iter().any(|step: &Step| step.name == name)
-        });
+    for statement in statements {
         ended |= !statement.semicolon;
-        if is_step
-            && let Some(tail) = tail.take()
-            && !matches!(tail.value, crate::ast::Value::Broken)
-        {
-            report.error(
-                tail.tokens,
-                "a plan's output is its last expression: move it after the last step, or make it a step\n\
-                 help: `step name: Type = …;` is a computed step",
-            );
-        }
-        let statement = if is_step {
-            let (step, after) = step::parse(statement, report);
-            steps.extend(step);
-            after
-        } else {
-            ended = true;
-            Some(statement)
-        };
-        if let Some(statement) = statement {
-            let value = tail::tail(statement, report);
-            if let (Some(_), Some(second)) = (&tail, &value) {
-                report.error(
-                    &second.tokens,
-                    "a plan has one output, its last expression; this is a second one",
-                );
-                continue;
+        let Statement {
+            attrs,
+            kind,
+            semicolon,
+            end,
+        } = statement;
+        match kind {
+            StatementKind::Step(step) => {
+                if let Some(tail) = tail.take()
+                    && !matches!(tail.value, Value::Broken)
+                {
+                    report.error(
+                        tail.tokens,
+                        "a plan's output is its last expression: move it after the last step, or make it a step\n\
+                         help: `step name: Type = …;` is a computed step",
+                    );
+                }
+                steps.extend(step::step(attrs, step, semicolon, end, report));
             }
-            tail = value;
+            StatementKind::Other(tokens) => {
+                ended = true;
+                let value = tail::tail(attrs, tokens, semicolon, end, report);
+                if let (Some(_), Some(second)) = (&tail, &value) {
+                    report.error(
+                        &second.tokens,
+                        "a plan has one output, its last expression; this is a second one",
+                    );
+                    continue;
+                }
+                tail = value;
+            }
         }
     }
     if let Some(head) = head {

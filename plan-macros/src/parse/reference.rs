@@ -1,14 +1,10 @@
 //! `step.field[0]?.other`: which expressions are references.
 
-use super::value::{at_end, in_brackets};
+use super::is_source_name;
 use crate::ast::{Hop, Reference};
 use crate::report::Report;
 use jsonptr::Pointer;
-use proc_macro2::Span;
-use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::parse::discouraged::Speculative;
-use syn::{Expr, ExprLit, ExprMethodCall, Ident, Lit, Member, RangeLimits, Token, token};
+use syn::{Expr, ExprLit, ExprMethodCall, Lit, RangeLimits};
 
 pub(super) enum Parsed {
     Reference(Reference),
@@ -20,61 +16,6 @@ pub(super) enum Parsed {
 
 /// A mistake that the report knows.
 struct Reported;
-
-/// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
-pub(crate) fn is_source_name(ident: &Ident) -> bool {
-    let name = ident.unraw().to_string();
-    name != "self"
-        && name != "crate"
-        && name != "super"
-        && name.starts_with(|c: char| c.is_lowercase() || c == '_')
-}
-
-/// Reads a path that is fields, indices and `?` alone. Most values are, and reading them as any expression takes several times as long.
-/// Takes nothing where the value is anything else.
-pub(super) fn plain(input: ParseStream<'_>) -> Option<Reference> {
-    if !input.peek(Ident) {
-        return None;
-    }
-    let fork = input.fork();
-    let root: Ident = fork.parse().ok()?;
-    let (mut hops, mut end): (Vec<Hop>, Span) = (Vec::new(), root.span());
-    while !at_end(&fork) {
-        let hop = if fork.peek(Token![.]) {
-            let dot = fork.parse().ok()?;
-            let name: Ident = fork.parse().ok()?;
-            end = name.span();
-            Hop::Field(dot, Member::Named(name))
-        } else if fork.peek(token::Bracket) {
-            let (bracket, content) = in_brackets(&fork).ok()?;
-            end = bracket.span.close();
-            let index = content.parse().ok()?;
-            if !content.is_empty() {
-                return None;
-            }
-            match index {
-                Lit::Int(index) => Hop::Index(bracket, index),
-                Lit::Str(key) => Hop::Key(bracket, key),
-                _ => return None,
-            }
-        } else {
-            let question: Token![?] = fork.parse().ok()?;
-            end = question.span;
-            Hop::Optional(question)
-        };
-        hops.push(hop);
-    }
-    if !is_source_name(&root) {
-        return None;
-    }
-    input.advance_to(&fork);
-    Some(Reference {
-        root,
-        local: None,
-        hops,
-        end,
-    })
-}
 
 /// Reads a path from a step or an input.
 pub(super) fn parse(expr: &Expr, report: &mut Report) -> Parsed {

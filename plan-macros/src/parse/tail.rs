@@ -1,21 +1,18 @@
 //! The last expression of a plan, its output.
 
-use super::statement::Statement;
 use super::value;
 use crate::ast::Tail;
 use crate::report::Report;
-use proc_macro2::TokenTree;
-use quote::{ToTokens, quote};
+use proc_macro2::{Span, TokenStream, TokenTree};
 
 /// Reads the final expression.
-pub(super) fn tail(statement: Statement, report: &mut Report) -> Option<Tail> {
-    let Statement {
-        attrs,
-        mut tokens,
-        semicolon,
-        end,
-    } = statement;
-    let tokens = tokens.rest();
+pub(super) fn tail(
+    attrs: TokenStream,
+    tokens: TokenStream,
+    semicolon: bool,
+    end: Span,
+    report: &mut Report,
+) -> Option<Tail> {
     if !attrs.is_empty() {
         report.error(
             attrs,
@@ -33,17 +30,11 @@ pub(super) fn tail(statement: Statement, report: &mut Report) -> Option<Tail> {
         } else if one {
             "help: remove the `;` to make this the plan's output".to_owned()
         } else {
-            format!(
-                "help: a step is `step name = {};`",
-                tokens.to_token_stream()
-            )
+            format!("help: a step is `step name = {};`", tokens)
         };
         report.error(&tokens, format!("a plan consists of steps, and of a last expression without `;` that is its output\n{help}"));
         return None;
     }
     let value = value::all(tokens.clone(), end, "the end of the plan", report);
-    Some(Tail {
-        value,
-        tokens: quote!(#tokens),
-    })
+    Some(Tail { value, tokens })
 }

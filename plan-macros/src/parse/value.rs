@@ -3,102 +3,70 @@
 use super::{format, json, literal, reference};
 use crate::ast::{Computed, Scalar, Value};
 use crate::report::Report;
+use crate::scan::value::{self as scan, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::ext::IdentExt;
-use syn::parse::discouraged::Speculative;
-use syn::parse::{ParseBuffer, ParseStream, Parser};
-use syn::{
-    Expr, ExprLit, Ident, Lit, Macro, Path, Token, UnOp, braced, bracketed, parenthesized, token,
-};
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, ExprLit, ExprMacro, Lit, Macro, Token, UnOp};
+
+/// What follows a value among others.
+pub(super) const NEXT: &str = "`,` or the end of the value";
 
 /// Reads a value that is all of `tokens`. A message about a missing value points at `end`; the next parameter names what follows
 /// a value here.
 pub(super) fn all(tokens: TokenStream, end: Span, next: &str, report: &mut Report) -> Value {
-    let parser = |input: ParseStream<'_>| {
-        let value = value_before(input, end, next, report);
-        if !input.is_empty() && !matches!(value, Value::Broken) {
-            report.error_at(input.span(), format!("expected {next}, found `,`"));
-        }
-        drain(input);
-        Ok(value)
-    };
-    parser.parse2(tokens).unwrap_or(Value::Broken)
-}
-
-/// The tokens of the value at the start, the comma after it, and the rest.
-pub(super) fn first(tokens: TokenStream) -> (TokenStream, Option<Token![,]>, TokenStream) {
-    let parser = |input: ParseStream<'_>| {
-        let start = input.fork();
-        if input.parse::<Expr>().is_err() {
-            drain(input);
-            return Ok((drain(&start), None, TokenStream::new()));
-        }
-        let comma: Option<Token![,]> = input.fork().parse()?;
-        let more = drain(input);
-        let count = start.fork().parse::<TokenStream>()?.into_iter().count();
-        let length = count - more.clone().into_iter().count();
-        let value = drain(&start).into_iter().take(length).collect();
-        let more = more
-            .into_iter()
-            .skip(usize::from(comma.is_some()))
-            .collect();
-        Ok((value, comma, more))
-    };
-    parser.parse2(tokens).unwrap_or_default()
+    let (item, rest) = scan::value(tokens);
+    let value = read(item, end, next, report);
+    if let (Some(comma), false) = (rest.into_iter().next(), matches!(value, Value::Broken)) {
+        report.error(comma, format!("expected {next}, found `,`"));
+    }
+    value
 }
 
 /// Reads a value up to a comma or the end. What cannot be read is reported and skipped.
 pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> Value {
-    value_before(input, end, "`,` or the end of the value", report)
+    read(scan::item(input, false), end, NEXT, report)
 }
 
-fn value_before(input: ParseStream<'_>, end: Span, next: &str, report: &mut Report) -> Value {
-    if let Some(reference) = reference::plain(input) {
-        return Value::Reference(reference);
-    }
-    let literal = structural(input, report);
-    if let Some(value) = literal {
-        return value;
-    }
-    let fork = input.fork();
-    match fork.parse::<Expr>() {
-        Ok(expr) if at_end(&fork) => match take_to(input, &fork) {
-            Ok(()) => classify(expr, report),
-            Err(error) => {
-                report.push(error);
-                Value::Broken
-            }
-        },
-        Ok(_) => {
-            let at = fork.span();
-            report.error_at(
-                at,
-                format!("expected {next}, found `{}`", first_token(&fork)),
-            );
-            if fork.peek(Ident::peek_any) && fork.peek2(Token![:]) && !fork.peek2(Token![::]) {
-                // Only the comma is missing: the next argument is read as well.
-                input.advance_to(&fork);
-            } else {
-                skip(input);
-            }
-            Value::Broken
+pub(super) fn read(item: ValueTokens, end: Span, next: &str, report: &mut Report) -> Value {
+    let value = match item.kind {
+        ValueKind::List(bracket, values) => {
+            let values = separated(values, bracket.span.close(), report);
+            Value::List(bracket, values)
         }
-        Err(error) => {
-            let skipped = skip(input);
-            broken(skipped, error, end, report);
+        ValueKind::Tuple(paren, values) => {
+            let values = separated(values, paren.span.close(), report);
+            Value::Tuple(paren, values)
+        }
+        ValueKind::Paren(paren, inner) => read(*inner, paren.span.close(), NEXT, report),
+        ValueKind::Struct(path, brace, fields) => literal::named(path, brace, fields, report),
+        ValueKind::Variant(path, paren, values, tokens) => {
+            literal::unnamed(path, paren, values, tokens, report)
+        }
+        ValueKind::Macro(call) => known_macro(call, report),
+        ValueKind::Reference(reference, _) => Value::Reference(reference),
+        ValueKind::Expr(expr, _) => classify(expr, report),
+        ValueKind::Broken(tokens, error) => {
+            broken(tokens, error, end, report);
+            return Value::Broken;
+        }
+    };
+    match item.extra.into_iter().next() {
+        None => value,
+        Some(extra) => {
+            let message = format!("expected {next}, found `{extra}`");
+            report.error_at(start_of(&extra), message);
             Value::Broken
         }
     }
 }
 
-/// Takes the expression that ends where `end` is. What is left over in its brackets, `syn` finds only where an expression is all.
-fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> syn::Result<()> {
-    let mut taken = TokenStream::new();
-    while input.cursor() != end.cursor() {
-        taken.extend([input.parse::<TokenTree>()?]);
+/// The start of a token.
+pub(super) fn start_of(tree: &TokenTree) -> Span {
+    match tree {
+        TokenTree::Group(group) => group.span_open(),
+        other => other.span(),
     }
-    syn::parse2::<Expr>(taken).map(drop)
 }
 
 /// Reports why tokens are not a value.
@@ -140,7 +108,7 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
             report.error_at(dot.span(), "expected the name of a field after the `.`");
         }
-        Some(TokenTree::Punct(last)) => {
+        Some(TokenTree::Punct(last)) if last.as_char() != '?' => {
             report.error_at(last.span(), "expected a value after this");
         }
         Some(last) if ends_early(&trees) => {
@@ -177,78 +145,18 @@ fn ends_early(trees: &[TokenTree]) -> bool {
     }
 }
 
-/// Takes all up to the next comma that is not inside brackets.
-pub(super) fn skip(input: ParseStream<'_>) -> TokenStream {
-    let mut skipped = TokenStream::new();
-    while !input.is_empty() && !input.peek(Token![,]) {
-        match input.parse::<TokenTree>() {
-            Ok(tree) => skipped.extend([tree]),
-            Err(_) => break,
+/// Values with commas between them.
+pub(super) fn separated(pieces: Vec<Piece>, end: Span, report: &mut Report) -> Vec<Value> {
+    let mut values = Vec::new();
+    for (item, comma) in pieces {
+        match (&item.kind, comma) {
+            (ValueKind::Broken(tokens, _), Some(comma)) if tokens.is_empty() => {
+                report.error(comma, "expected a value before this comma");
+            }
+            _ => values.push(read(item, end, NEXT, report)),
         }
     }
-    skipped
-}
-
-pub(super) fn at_end(input: ParseStream<'_>) -> bool {
-    input.is_empty() || input.peek(Token![,])
-}
-
-fn first_token(input: ParseStream<'_>) -> String {
-    input
-        .fork()
-        .parse::<TokenTree>()
-        .map(|tree| tree.to_string())
-        .unwrap_or_default()
-}
-
-/// What has values inside it is read piece by piece, so that a mistake stays in its piece.
-fn structural(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
-    if input.peek(token::Bracket) {
-        return list(input, report);
-    }
-    if input.peek(token::Paren) {
-        return parens(input, report);
-    }
-    if is_macro(input) {
-        return call_of_macro(input, report);
-    }
-    if input.peek(Ident::peek_any) || input.peek(Token![::]) {
-        return literal::literal(input, report);
-    }
-    None
-}
-
-/// `[a, b]`; `[a; n]` and `[a, b].len()` are expressions.
-fn list(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
-    let fork = input.fork();
-    let (bracket, content) = in_brackets(&fork).ok()?;
-    if !at_end(&fork) || is_repeat(&content) {
-        return None;
-    }
-    let values = separated(&content, bracket.span.close(), report);
-    input.advance_to(&fork);
-    Some(Value::List(bracket, values))
-}
-
-pub(super) fn in_brackets<'a>(
-    input: &ParseBuffer<'a>,
-) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
-    let content;
-    Ok((bracketed!(content in input), content))
-}
-
-pub(super) fn in_parens<'a>(
-    input: &ParseBuffer<'a>,
-) -> syn::Result<(token::Paren, ParseBuffer<'a>)> {
-    let content;
-    Ok((parenthesized!(content in input), content))
-}
-
-pub(super) fn in_braces<'a>(
-    input: &ParseBuffer<'a>,
-) -> syn::Result<(token::Brace, ParseBuffer<'a>)> {
-    let content;
-    Ok((braced!(content in input), content))
+    values
 }
 
 /// Takes what a group still holds, so that `syn` does not report it as well.
@@ -256,88 +164,28 @@ pub(super) fn drain(content: ParseStream<'_>) -> TokenStream {
     content.parse().unwrap_or_default()
 }
 
-fn is_repeat(content: ParseStream<'_>) -> bool {
-    let trees: Vec<TokenTree> = content
-        .fork()
-        .parse::<TokenStream>()
-        .map(|s| s.into_iter().collect())
-        .unwrap_or_default();
-    trees
-        .iter()
-        .any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';'))
-}
-
-/// `(a, b)` is a tuple, `(a)` is `a`.
-fn parens(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
-    let fork = input.fork();
-    let (paren, content) = in_parens(&fork).ok()?;
-    if !at_end(&fork) {
-        return None;
-    }
-    let has_comma = content.fork().parse::<TokenStream>().is_ok_and(|stream| {
-        stream
-            .into_iter()
-            .any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ','))
-    });
-    if !has_comma && !content.is_empty() {
-        // Only what has a form of its own is looked for inside: `(a + b)` stays an expression with its parentheses.
-        let value = value(&content, paren.span.close(), report);
-        input.advance_to(&fork);
-        return Some(value);
-    }
-    let values = separated(&content, paren.span.close(), report);
-    input.advance_to(&fork);
-    Some(Value::Tuple(paren, values))
-}
-
-/// Values with commas between them.
-pub(super) fn separated(content: ParseStream<'_>, end: Span, report: &mut Report) -> Vec<Value> {
-    let mut values = Vec::new();
-    while !content.is_empty() {
-        if let Ok(comma) = content.parse::<Token![,]>() {
-            report.error(comma, "expected a value before this comma");
-            continue;
-        }
-        values.push(value(content, end, report));
-        if content.parse::<Token![,]>().is_err() {
-            break;
-        }
-    }
-    drain(content);
-    values
-}
-
-/// Whether a path and a `!` come next.
-fn is_macro(input: ParseStream<'_>) -> bool {
-    let fork = input.fork();
-    fork.call(Path::parse_mod_style).is_ok() && fork.peek(Token![!]) && !fork.peek(Token![!=])
-}
-
 /// `json!(…)` and `format!(…)`.
-fn call_of_macro(input: ParseStream<'_>, report: &mut Report) -> Option<Value> {
-    let fork = input.fork();
-    let call: Macro = fork.parse().ok()?;
-    if !at_end(&fork) {
-        return None;
-    }
-    let names: Vec<String> = call
+fn known_macro(call: Macro, report: &mut Report) -> Value {
+    let is_json = call
         .path
         .segments
-        .iter()
-        .map(|segment| segment.ident.to_string())
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let value = match names[..] {
-        ["json"] | ["serde_json", "json"] => json::parse(&call, report)?,
-        ["format"] | ["std" | "alloc", "format"] => format::parse(&call, report)?,
-        _ => return None,
+        .last()
+        .is_some_and(|last| last.ident == "json");
+    let value = if is_json {
+        json::parse(&call, report)
+    } else {
+        format::parse(&call, report)
     };
-    input.advance_to(&fork);
-    Some(value)
+    value.unwrap_or_else(|| {
+        computed(Expr::Macro(ExprMacro {
+            attrs: Vec::new(),
+            mac: call,
+        }))
+    })
 }
 
 /// What an expression is in a plan.
-fn classify(expr: Expr, report: &mut Report) -> Value {
+pub(super) fn classify(expr: Expr, report: &mut Report) -> Value {
     match expr {
         Expr::Lit(ExprLit { lit, .. }) => scalar(None, lit),
         Expr::Unary(unary) => match (&unary.op, &*unary.expr) {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 /// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
 ///
 /// ```
-/// use plan_runtime::plan::{Action, Body, Computed, For, Source};
+/// use plan_runtime::plan::{Action, Body, For, Reference, Source};
 ///
-/// // for id in [1, 2] { id + 1 }
-/// let next = Computed::new("id + 1", [Source::Local(0)]);
-/// let body = Body::from(For::new("id", vec![1.into(), 2.into()], Action::value(next)));
+/// // for id in ids { id }
+/// let (ids, id) = (Reference::new(Source::Input(0)), Reference::new(Source::Local(0)));
+/// let body = Body::from(For::new("id", ids, Action::value(id)));
 /// assert_eq!(body.actions().len(), 1);
 /// ```
 #[derive(Clone, Debug)]

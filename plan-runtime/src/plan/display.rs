@@ -137,15 +137,7 @@ impl Display for Template {
                 }
                 (Tag::Variant(_, name), Some(content)) => write!(f, "{}({content})", Name(name)),
             },
-            Self::Reference(reference) => match reference.written.as_ref() {
-                "" => write!(
-                    f,
-                    "{:?} {}",
-                    reference.source,
-                    Quoted(reference.pointer().as_str())
-                ),
-                _ => reference.fmt(f),
-            },
+            Self::Reference(reference) => reference.fmt(f),
             Self::Text(parts) => write_text(f, parts),
             Self::Computed(computed) => match computed.written.as_ref() {
                 written if is_expression(written) => f.write_str(written),

@@ -6,7 +6,7 @@
 //! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`] | what a step does: calls, conditions, loops |
 //! | [`Policy`], [`Optional`] | what a step does about failures and time |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
-//! | [`Reference`], [`Source`], [`Segment`], [`Absent`] | from a step or an input to a value in it |
+//! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
 //! | [`Use`] | a reference, and where in the arguments it is |
 //! | [`InPlan`] | prints a template or a reference by the names of a plan |
 //!
@@ -68,7 +68,7 @@ pub use lazy::LazyPlan;
 pub(crate) use picture::path;
 pub use picture::{Direction, Dot, Mermaid};
 pub use policy::{Optional, Policy};
-pub use reference::{Absent, Reference, Segment, Source};
+pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use template::{Code, Computed, Entry, Key, Number, Part, Tag, Template};
 
 pub(crate) use crate::print::is_word;
@@ -76,7 +76,7 @@ pub(crate) use crate::print::is_word;
 pub(crate) use display::attributes;
 pub use json::InPlan;
 pub(crate) use pattern::{Bound, seen};
-pub(crate) use reference::{index, local};
+pub(crate) use reference::{Path, index};
 pub use uses::Use;
 pub(crate) use uses::push_key;
 pub(crate) use written::{agrees, path_agrees, written};
@@ -97,6 +97,10 @@ use std::sync::Arc;
 /// | an object into which others are flattened | `{"merge": [template]}` |
 /// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
 /// | a projection, or a reference through a value that may be absent | the same with `"path"` in place of `"pointer"` |
+/// | a part of a `"path"` | `"data"`, or `{"each": "element"}` for `[..]` |
+/// | a part that may be missing | `{"token": "next", "absent": "null"}`, or `{"default": value}`, or `"end"` to end the reference |
+/// | `?` after a part or the source | `"optional": true` in the part, or in the reference |
+/// | what replaces a reference that has ended | `"else": value` in the reference |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |

@@ -1,6 +1,6 @@
 //! The variables that patterns bind, as far as their text shows them.
 
-use super::{Segment, Source, Template};
+use super::{Path, Selector, Source, Template};
 use crate::print::{is_code, literal, word};
 
 /// How long a pattern is at most that is looked at, in bytes.
@@ -27,9 +27,9 @@ pub(crate) struct Bound {
 pub(crate) fn seen<'a>(
     source: Source,
     name: &'a str,
-    path: &'a [Segment],
+    path: Path<'a>,
     locals: &'a [Bound],
-) -> Option<(&'a str, &'a [Segment])> {
+) -> Option<(&'a str, Path<'a>)> {
     if let Source::Local(depth) = source
         && let Some((name, rest)) = locals.get(depth).and_then(|bound| bound.start(path))
         && !locals[depth + 1..].iter().any(|inner| inner.binds(name))
@@ -38,7 +38,7 @@ pub(crate) fn seen<'a>(
     }
     let is_local = matches!(source, Source::Local(_));
     let hides = |(depth, around): (usize, &Bound)| {
-        around.binds(name) || (!is_local && super::local(depth) == name)
+        around.binds(name) || (!is_local && Source::Local(depth).name() == name)
     };
     (!locals.iter().enumerate().any(hides)).then_some((name, path))
 }
@@ -79,14 +79,14 @@ impl Bound {
     }
 
     /// The name from which a path in the local value starts, and the path from there on.
-    pub(crate) fn start<'p>(&self, path: &'p [Segment]) -> Option<(&str, &'p [Segment])> {
-        match (self.parts, path) {
-            (false, path) => Some((self.names.first()?.as_deref()?, path)),
-            (true, [Segment::Index(part, _), rest @ ..]) => {
-                Some((self.names.get(*part)?.as_deref()?, rest))
-            }
-            (true, _) => None,
+    pub(crate) fn start<'p>(&self, path: Path<'p>) -> Option<(&str, Path<'p>)> {
+        if !self.parts {
+            return Some((self.names.first()?.as_deref()?, path));
         }
+        let Selector::Index(part) = path.segments.first()?.selector else {
+            return None;
+        };
+        Some((self.names.get(part)?.as_deref()?, path.after(0)))
     }
 }
 
@@ -271,14 +271,7 @@ fn named(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Absent, Computed, written};
-
-    fn path(text: &str) -> Vec<Segment> {
-        let tokens = text.split_whitespace().map(str::to_owned);
-        tokens
-            .map(|token| Segment::of_token(token, Absent::Error))
-            .collect()
-    }
+    use crate::plan::{Computed, Reference, written};
 
     #[test]
     fn names_of_patterns() {
@@ -288,8 +281,13 @@ mod tests {
             compute: None,
         });
         let start = |bound: &Bound, way: &str| {
-            let path = path(way);
-            let found = bound.start(&path);
+            let local = Reference::new(Source::Local(0));
+            let part = |local: Reference, part: &str| match part.parse() {
+                Ok(index) => local.index(index),
+                Err(_) => local.key(part),
+            };
+            let reference = way.split_whitespace().fold(local, part);
+            let found = bound.start(reference.path());
             found.map(|(name, rest)| written(name, rest))
         };
         let whole = Bound::pattern("mail", &Template::Null);

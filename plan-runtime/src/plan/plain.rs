@@ -1,7 +1,7 @@
 //! Templates as they are read from plan JSON.
 
 use super::json::{Member, TextPart, View};
-use super::{Absent, Entry, Key, Part, Reference, Segment, Template};
+use super::{Entry, Key, Part, Reference, Selector, Template, index};
 
 impl Template {
     /// The same template, as it is read from plan JSON: variants of enums and members of nested objects are where
@@ -48,28 +48,14 @@ fn entry(member: Member<'_>) -> Entry {
 
 impl Reference {
     fn plain(&self) -> Self {
-        let mut path = Vec::with_capacity(self.path.len());
-        for segment in self.path.iter() {
-            match segment.clone() {
-                Segment::Same => {}
-                Segment::Key(key, Absent::Default(make)) => {
-                    path.push(Segment::of_token(key.into_owned(), Absent::Error));
-                    path.push(Segment::Or(Box::new(make())));
-                }
-                Segment::Key(key, absent) => {
-                    path.push(Segment::of_token(key.into_owned(), absent));
-                }
-                Segment::Index(index, Absent::Default(make)) => {
-                    path.push(Segment::Index(index, Absent::Error));
-                    path.push(Segment::Or(Box::new(make())));
-                }
-                other => path.push(other),
+        let mut plain = self.clone();
+        for segment in &mut plain.path {
+            if let Selector::Key(key) = &segment.selector
+                && let Some(index) = index(key)
+            {
+                segment.selector = Selector::Index(index);
             }
         }
-        Self {
-            source: self.source,
-            path: path.into(),
-            written: self.written.clone(),
-        }
+        plain
     }
 }

@@ -1,5 +1,22 @@
-//! References: whose value is read, and the way to it.
+//! References: whose value is read, and the path into it.
+//!
+//! | | |
+//! |---|---|
+//! | [`Source`] | an output, an input, or a local value |
+//! | [`Segment`] | one part of the path: a [`Selector`] (a member, an element, every element), and what it means that there is nothing |
+//! | [`Absent`] | what it means that a part is missing: an error, a default, or the end of the reference |
+//! | `optional` | `?`: whether null ends the reference. The source has one, and each part |
+//! | [`Reference::otherwise`] | what replaces a reference that has ended |
+//!
+//! A run looks at one part at a time, and never at the next one. Missing and null are two things: in `rows[0]?` a list
+//! without elements is an error, and an element that is null ends the reference.
+//!
+//! `plan!` writes the parts as its author did, and `private/decode.rs` looks up what serde makes of a field: its name, a part
+//! of its own or none, and its default, which is made once, when the plan is. Readers of JSON have all of this in the document.
+//! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
+//! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
 
+use super::written::written;
 use crate::print::{Quoted, is_whole};
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
@@ -7,34 +24,33 @@ use std::borrow::Cow;
 
 /// A value out of a step's output or out of an input.
 ///
-/// In JSON its way is a [JSON Pointer](https://datatracker.ietf.org/doc/html/rfc6901), or, where it leads into every
+/// In JSON its path is a [JSON Pointer](https://datatracker.ietf.org/doc/html/rfc6901), or, where it leads into every
 /// element of a list, one pointer to the list and one more from each element on.
 ///
 /// ```
-/// use plan_runtime::plan::{Absent, Reference, Segment, Source};
+/// use plan_runtime::plan::{Reference, Source};
 ///
-/// static SUBJECTS: Reference = Reference {
-///     source: Source::Step(0),
-///     path: std::borrow::Cow::Borrowed(&[
-///         Segment::Key(std::borrow::Cow::Borrowed("data"), Absent::Error),
-///         Segment::Each,
-///         Segment::Key(std::borrow::Cow::Borrowed("a/b"), Absent::Error),
-///     ]),
-///     written: std::borrow::Cow::Borrowed("inbox.data[..].a_b"),
-/// };
-/// assert_eq!(SUBJECTS.pointer().as_str(), "/data");
-/// let pointers = SUBJECTS.pointers();
+/// let subjects = Reference::new(Source::Step(0)).key("data").each().key("a/b");
+/// assert_eq!(subjects.pointer().as_str(), "/data");
+/// let pointers = subjects.pointers();
 /// assert_eq!(pointers.iter().map(|p| p.as_str()).collect::<Vec<_>>(), ["/data", "/a~1b"]);
+/// assert_eq!(subjects.to_string(), "step0.data[..][\"a/b\"]");
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Reference {
     /// Whose value.
     pub source: Source,
-    /// The way to the value.
-    pub path: Cow<'static, [Segment]>,
-    /// The reference as its author wrote it (`inbox.data[0].thread_id`), for people. In a plan that was read from plan JSON it is
-    /// derived from the source and the path.
-    pub written: Cow<'static, str>,
+    /// `?` after the name of the source: if the whole value is null, the reference ends.
+    pub optional: bool,
+    /// The parts of the path to the value.
+    pub path: Vec<Segment>,
+    /// The value of the reference, or of the element under [`Selector::Each`], if it has ended. Without one it is absent, which
+    /// is null to whatever reads it.
+    pub otherwise: Option<Box<Value>>,
+    /// The reference as its author wrote it (`inbox.data[0].thread_id`), for people. Without it, the text is derived from the
+    /// rest. In a plan that was read from plan JSON, it always is.
+    pub written: Option<String>,
 }
 
 /// What a reference reads from.
@@ -48,93 +64,230 @@ pub enum Source {
     Local(usize),
 }
 
-/// One part of the way from an output to a value in it.
+/// One part of the path from a value to a value in it.
 #[derive(Clone, Debug)]
-pub enum Segment {
-    /// A reference token of RFC 6901, unescaped: a member of an object, or, where it is a number, an element of an array.
-    Key(Cow<'static, str>, Absent),
-    /// An element of an array. On an object it is the member under that number.
-    Index(usize, Absent),
-    /// Every element of an array: what follows is read from each, and the result is a list.
-    Each,
-    /// `?`: where there is nothing (or null) so far, the reference, or the element under [`Segment::Each`], is absent.
-    /// With `true`, the segment before it may also lead to nothing (values of type [`Value`]).
-    Optional(bool),
-    /// A field in Rust that JSON does not have: that of a newtype struct, or a flattened one.
-    Same,
-    /// The value where the segment before leads to nothing: [`Absent::Default`] in a plan that was read from JSON.
-    Or(Box<Value>),
-    /// At the end of a path: the value where the reference is absent.
-    Else(Box<Value>),
+#[non_exhaustive]
+pub struct Segment {
+    /// What is read of the value so far.
+    pub selector: Selector,
+    /// What it means that the value so far has no such part. An element of [`Selector::Each`] is never missing.
+    pub absent: Absent,
+    /// `?`: if the part is null, the reference ends.
+    pub optional: bool,
 }
 
-/// What a segment means when there is nothing at it.
-#[derive(Clone, Copy, Debug)]
+/// What a [`Segment`] reads of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selector {
+    /// A reference token of RFC 6901, unescaped: a member of an object, or, where it is a number, an element of an array.
+    Key(String),
+    /// An element of an array. On an object it is the member under that number.
+    Index(usize),
+    /// Every element of an array: what follows is read from each, and the result is a list.
+    Each,
+}
+
+/// What it means that a part is missing.
+#[derive(Clone, Debug, Default)]
 pub enum Absent {
     /// The reference cannot be resolved.
+    #[default]
     Error,
-    /// The value is null.
-    Null,
-    /// The whole reference, or the element under [`Segment::Each`], is absent.
-    Stop,
-    /// The value is this default, which serialization left out.
-    Default(fn() -> Value),
+    /// The part is this value, which serialization left out: null for an `Option`.
+    Default(Box<Value>),
+    /// The reference ends, or the element under [`Selector::Each`] does: `.get(0)?`, `.pointer("/a")`. So it does if
+    /// the value so far is null.
+    End,
 }
 
 impl Reference {
-    /// The way as one JSON Pointer; of a projection (`inbox.data[..].id`), the way to the list.
-    pub fn pointer(&self) -> PointerBuf {
-        let end = self.path.iter().position(|s| matches!(s, Segment::Each));
-        PointerBuf::from_tokens(
-            self.path[..end.unwrap_or(self.path.len())]
-                .iter()
-                .filter_map(Segment::token),
-        )
+    /// A reference to the whole value.
+    pub fn new(source: Source) -> Self {
+        Self {
+            source,
+            optional: false,
+            path: Vec::new(),
+            otherwise: None,
+            written: None,
+        }
     }
 
-    /// The way as JSON Pointers: one, and for each `[..]` one more, from the elements on.
+    /// Goes on to a member of an object: `.key`.
+    #[must_use]
+    pub fn key(self, key: impl Into<String>) -> Self {
+        self.then(Segment::new(Selector::Key(key.into())))
+    }
+
+    /// Goes on to an element of a list: `[index]`.
+    #[must_use]
+    pub fn index(self, index: usize) -> Self {
+        self.then(Segment::new(Selector::Index(index)))
+    }
+
+    /// Goes on to every element of a list: `[..]`.
+    #[must_use]
+    pub fn each(self) -> Self {
+        self.then(Segment::new(Selector::Each))
+    }
+
+    fn then(mut self, segment: Segment) -> Self {
+        self.path.push(segment);
+        self
+    }
+
+    /// Says what it means that the last part of the path is missing. The source itself never is.
+    ///
+    /// ```
+    /// use plan_runtime::plan::{Absent, Reference, Source};
+    ///
+    /// let first = Reference::new(Source::Input(0)).index(0).absent(Absent::End).optional();
+    /// assert_eq!(first.to_string(), "input0.get(0)?");
+    /// ```
+    #[must_use]
+    pub fn absent(mut self, absent: Absent) -> Self {
+        if let Some(last) = self.path.last_mut() {
+            last.absent = absent;
+        }
+        self
+    }
+
+    /// Ends the reference if the last part of the path is null, or the source if there is no part: `?`.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        match self.path.last_mut() {
+            Some(last) => last.optional = true,
+            None => self.optional = true,
+        }
+        self
+    }
+
+    /// Says what replaces the reference if it has ended: `.unwrap_or(value)`.
+    #[must_use]
+    pub fn unwrap_or(mut self, value: impl Into<Value>) -> Self {
+        self.otherwise = Some(Box::new(value.into()));
+        self
+    }
+
+    /// Says how its author wrote the reference.
+    #[must_use]
+    pub fn written(mut self, text: impl Into<String>) -> Self {
+        self.written = Some(text.into());
+        self
+    }
+
+    /// The path as one JSON Pointer; of a projection (`inbox.data[..].id`), the path to the list.
+    pub fn pointer(&self) -> PointerBuf {
+        PointerBuf::from_tokens(self.path.iter().map_while(Segment::token))
+    }
+
+    /// The path as JSON Pointers: one, and for each `[..]` one more, from the elements on.
     pub fn pointers(&self) -> Vec<PointerBuf> {
         self.path
-            .split(|segment| matches!(segment, Segment::Each))
+            .split(Segment::is_each)
             .map(|part| PointerBuf::from_tokens(part.iter().filter_map(Segment::token)))
             .collect()
     }
 
     /// Whether the reference reads from every element of a list (`[..]`).
     pub fn is_projection(&self) -> bool {
-        self.path.iter().any(|s| matches!(s, Segment::Each))
+        self.path.iter().any(Segment::is_each)
     }
 
-    /// Whether there may be nothing at the end of the way (`?`).
+    /// Whether there may be nothing at the end of the path (`?`).
     pub fn is_optional(&self) -> bool {
-        let ends = matches!(self.path.last(), Some(Segment::Else(_)));
-        !ends
-            && self.path.iter().any(|segment| {
-                matches!(
-                    segment,
-                    Segment::Optional(_)
-                        | Segment::Key(_, Absent::Stop)
-                        | Segment::Index(_, Absent::Stop)
-                )
-            })
+        let ends = |segment: &Segment| segment.optional || matches!(segment.absent, Absent::End);
+        self.otherwise.is_none() && (self.optional || self.path.iter().any(ends))
+    }
+
+    /// Whether this is the whole value of the source, whatever it is.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.path.is_empty() && !self.optional && self.otherwise.is_none()
+    }
+
+    /// All that follows the name of the source.
+    #[inline]
+    pub(crate) fn path(&self) -> Path<'_> {
+        Path {
+            optional: self.optional,
+            segments: &self.path,
+            otherwise: self.otherwise.as_deref(),
+        }
+    }
+
+    /// The reference as its author wrote it, or as it is derived without the names of the plan.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match &self.written {
+            Some(written) => Cow::Borrowed(written),
+            None => Cow::Owned(written(&self.source.name(), self.path())),
+        }
+    }
+}
+
+impl Source {
+    /// What is read, for people who do not have the plan's names: `step0`.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Step(place) => format!("step{place}"),
+            Self::Input(place) => format!("input{place}"),
+            Self::Local(depth) => format!("local{depth}"),
+        }
     }
 }
 
 impl Segment {
-    /// The reference token of the segment, unescaped; `None` where the segment is not part of a pointer.
+    /// A part that has to be there.
+    pub fn new(selector: Selector) -> Self {
+        Self {
+            selector,
+            absent: Absent::Error,
+            optional: false,
+        }
+    }
+
+    /// The reference token of the segment, unescaped; `None` for [`Selector::Each`], which is not part of a pointer.
     pub fn token(&self) -> Option<Token<'_>> {
-        match self {
-            Self::Key(key, _) => Some(Token::new(key.as_ref())),
-            Self::Index(index, _) => Some(Token::from(*index)),
-            Self::Each | Self::Optional(_) | Self::Same | Self::Or(_) | Self::Else(_) => None,
+        match &self.selector {
+            Selector::Key(key) => Some(Token::new(key.as_str())),
+            Selector::Index(index) => Some(Token::from(*index)),
+            Selector::Each => None,
         }
     }
 
     /// The segment of a reference token: an index where it is one by the rules of RFC 6901, else a key.
-    pub(crate) fn of_token(token: String, absent: Absent) -> Self {
-        match index(&token) {
-            Some(index) => Self::Index(index, absent),
-            None => Self::Key(token.into(), absent),
+    pub(crate) fn of_token(token: String) -> Self {
+        Self::new(match index(&token) {
+            Some(index) => Selector::Index(index),
+            None => Selector::Key(token),
+        })
+    }
+
+    pub(crate) fn is_each(&self) -> bool {
+        self.selector == Selector::Each
+    }
+
+    /// Whether this is a part of a JSON Pointer and nothing more: it has to be there, and null is a value.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.is_each() && matches!(self.absent, Absent::Error) && !self.optional
+    }
+}
+
+/// A path from any value: all that a reference says but its source, or what is left of it after a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path<'a> {
+    /// Whether the reference ends if the value is null.
+    pub(crate) optional: bool,
+    pub(crate) segments: &'a [Segment],
+    pub(crate) otherwise: Option<&'a Value>,
+}
+
+impl Path<'_> {
+    /// What is left after the part at this place.
+    pub(crate) fn after(self, place: usize) -> Self {
+        Self {
+            optional: self.segments[place].optional,
+            segments: &self.segments[place + 1..],
+            ..self
         }
     }
 }
@@ -154,14 +307,9 @@ pub(crate) fn index(token: &str) -> Option<usize> {
 /// As it is [written](Reference::written), in quotes where that could be taken for more than a reference.
 impl std::fmt::Display for Reference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.written.as_ref() {
+        match self.text().as_ref() {
             written if is_whole(written) => f.write_str(written),
             written => write!(f, "reference({})", Quoted(written)),
         }
     }
-}
-
-/// What a local value is called where nobody named it.
-pub(crate) fn local(depth: usize) -> String {
-    format!("local{depth}")
 }

@@ -1,14 +1,13 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
 use super::pattern::is_part;
-use super::{Absent, Segment, push_key, reference::index};
+use super::{Absent, Path, Segment, Selector, push_key, reference::index};
 use crate::print::{Line, Name, Quoted};
 use jsonptr::PointerBuf;
-use serde_json::Value;
 
-/// A reference as its author would write it, derived from the name of its source and its path. Two ways that do different things
+/// A reference as its author would write it, derived from the name of its source and its path. Two paths that do different things
 /// are written differently.
-pub(crate) fn written(name: &str, path: &[Segment]) -> String {
+pub(crate) fn written(name: &str, path: Path<'_>) -> String {
     let mut text = match name {
         "" => String::new(),
         name => match Name(name).to_string() {
@@ -17,73 +16,65 @@ pub(crate) fn written(name: &str, path: &[Segment]) -> String {
             word => word,
         },
     };
-    let mut path = path
-        .iter()
-        .filter(|s| !matches!(s, Segment::Same))
-        .peekable();
-    while let Some(segment) = path.next() {
-        match segment {
-            Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop) => {
-                let mut pointer = PointerBuf::from_tokens(segment.token());
-                while let Some(token) = path.next_if(|next| stops(next)).and_then(Segment::token) {
-                    pointer.push_back(token);
-                }
-                text.push_str(&format!(".pointer({})", Quoted(pointer.as_str())));
-            }
-            Segment::Key(key, absent) => {
-                let missing = matches!(path.peek(), Some(Segment::Optional(true)))
-                    && !matches!(absent, Absent::Default(_));
-                match index(key) {
-                    // In a pointer there is no telling a key of digits from an index.
-                    Some(_) if missing => text.push_str(&format!(".get({key})")),
-                    Some(_) => text.push_str(&format!("[{key}]")),
-                    None if missing => text.push_str(&format!(".get({})", Quoted(key))),
-                    None => push_key(&mut text, key),
-                }
-                push_absent(&mut text, absent);
-            }
-            Segment::Index(index, absent) => {
-                let missing = matches!(path.peek(), Some(Segment::Optional(true)))
-                    && !matches!(absent, Absent::Default(_));
-                if missing {
-                    text.push_str(&format!(".get({index})"));
-                } else {
-                    text.push_str(&format!("[{index}]"));
-                }
-                push_absent(&mut text, absent);
-            }
-            Segment::Each => text.push_str("[..]"),
-            Segment::Optional(_) => text.push('?'),
-            Segment::Or(value) => push_default(&mut text, "or", value),
-            Segment::Else(value) => push_default(&mut text, "unwrap_or", value),
-            Segment::Same => {}
+    let mut asked = path.optional;
+    let mut rest = path.segments;
+    loop {
+        if asked {
+            text.push('?');
         }
+        let [segment, ..] = rest else { break };
+        let count = together(rest);
+        if ends(segment) && !(count == 1 && segment.optional) {
+            let tokens = rest[..count].iter().filter_map(Segment::token);
+            push_call(
+                &mut text,
+                "pointer",
+                Quoted(PointerBuf::from_tokens(tokens).as_str()),
+            );
+        } else {
+            push_segment(&mut text, segment);
+        }
+        asked = rest[count - 1].optional;
+        rest = &rest[count..];
+    }
+    if let Some(value) = path.otherwise {
+        push_call(&mut text, "unwrap_or", Line(value.to_string()));
     }
     text
 }
 
-fn stops(segment: &Segment) -> bool {
-    matches!(
-        segment,
-        Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop)
-    )
+/// How many segments are written as one: those of a `.pointer("/a/b")`.
+fn together(path: &[Segment]) -> usize {
+    let goes_on = |pair: &&[Segment]| ends(&pair[0]) && !pair[0].optional && ends(&pair[1]);
+    1 + path.windows(2).take_while(goes_on).count()
 }
 
-fn push_absent(text: &mut String, absent: &Absent) {
-    match absent {
-        Absent::Null => push_default(text, "or", &Value::Null),
-        Absent::Default(make) => push_default(text, "or", &make()),
-        Absent::Error | Absent::Stop => {}
+fn ends(segment: &Segment) -> bool {
+    matches!(segment.absent, Absent::End) && !segment.is_each()
+}
+
+fn push_segment(text: &mut String, segment: &Segment) {
+    match &segment.selector {
+        Selector::Each => return text.push_str("[..]"),
+        Selector::Index(index) if ends(segment) => push_call(text, "get", index),
+        Selector::Index(index) => text.push_str(&format!("[{index}]")),
+        // In a pointer there is no telling a key of digits from an index.
+        Selector::Key(key) if index(key).is_some() && ends(segment) => push_call(text, "get", key),
+        Selector::Key(key) if index(key).is_some() => text.push_str(&format!("[{key}]")),
+        Selector::Key(key) if ends(segment) => push_call(text, "get", Quoted(key)),
+        Selector::Key(key) => push_key(text, key),
+    }
+    if let Absent::Default(value) = &segment.absent {
+        push_call(text, "or", Line(value.to_string()));
     }
 }
 
-fn push_default(text: &mut String, method: &str, value: &Value) {
-    let value = value.to_string();
-    text.push_str(&format!(".{method}({})", Line(value)));
+fn push_call(text: &mut String, method: &str, argument: impl std::fmt::Display) {
+    text.push_str(&format!(".{method}({argument})"));
 }
 
 /// Whether a text says what `name` and `path` say, segment by segment. A field may be spelled as Rust or as serde spells the key.
-pub(crate) fn agrees(name: &str, path: &[Segment], text: &str) -> bool {
+pub(crate) fn agrees(name: &str, path: Path<'_>, text: &str) -> bool {
     let text = text.trim_start_matches('&');
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.strip_prefix(name)
@@ -91,39 +82,46 @@ pub(crate) fn agrees(name: &str, path: &[Segment], text: &str) -> bool {
 }
 
 /// The same for the path alone, after whatever name the text begins with.
-pub(crate) fn path_agrees(path: &[Segment], text: &str) -> bool {
+pub(crate) fn path_agrees(path: Path<'_>, text: &str) -> bool {
     let start = text.find(['.', '[', '?']).unwrap_or(text.len());
     goes(path, &text[start..]).is_some()
 }
 
-fn goes(path: &[Segment], mut rest: &str) -> Option<()> {
-    let mut path = path
-        .iter()
-        .filter(|segment| !matches!(segment, Segment::Same | Segment::Or(_) | Segment::Else(_)));
-    while let Some(segment) = path.next() {
-        rest = match segment {
-            Segment::Optional(_) => rest.strip_prefix('?')?,
-            Segment::Each => rest.strip_prefix("[..]")?,
-            Segment::Index(..) | Segment::Key(..) => {
-                if let Some(literal) = rest.strip_prefix(".pointer(") {
-                    let (pointer, after) = quoted(literal)?;
-                    let pointer = jsonptr::PointerBuf::parse(pointer).ok()?;
-                    let mut segments = std::iter::once(segment).chain(path.by_ref());
-                    for token in pointer.tokens() {
-                        let key = segments.next()?.token()?.decoded().into_owned();
-                        if key != token.decoded() {
-                            return None;
-                        }
-                    }
-                    after.strip_prefix(')')?
-                } else {
-                    hop(segment, rest)?
+fn goes(path: Path<'_>, text: &str) -> Option<()> {
+    let mut rest = asks(path.optional, text)?;
+    let mut segments = path.segments.iter();
+    while let Some(mut segment) = segments.next() {
+        rest = if segment.is_each() {
+            rest.strip_prefix("[..]")?
+        } else if let Some(literal) = rest.strip_prefix(".pointer(") {
+            let (pointer, after) = quoted(literal)?;
+            let pointer = PointerBuf::parse(pointer).ok()?;
+            let mut tokens = pointer.tokens().peekable();
+            loop {
+                if segment.token()? != tokens.next()? {
+                    return None;
                 }
+                if tokens.peek().is_none() {
+                    break;
+                }
+                segment = segments.next().filter(|_| !segment.optional)?;
             }
-            Segment::Same | Segment::Or(_) | Segment::Else(_) => rest,
+            after.strip_prefix(')')?
+        } else {
+            hop(segment, rest)?
         };
+        rest = asks(segment.optional, rest)?;
     }
     rest.is_empty().then_some(())
+}
+
+/// What is left of a text after `?`, which may be repeated where an `Option` is in an `Option`.
+fn asks(optional: bool, rest: &str) -> Option<&str> {
+    if optional {
+        Some(rest.strip_prefix('?')?.trim_start_matches('?'))
+    } else {
+        Some(rest)
+    }
 }
 
 /// What is left of a text after one member or element.
@@ -209,14 +207,17 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{Reference, Source};
 
-    fn path(text: &str) -> Vec<Segment> {
-        let segment = |part: &str| match part {
-            ".." => Segment::Each,
-            "?" => Segment::Optional(false),
-            part => Segment::of_token(part.to_owned(), Absent::Error),
+    fn reference(text: &str) -> Reference {
+        let reference = Reference::new(Source::Step(0));
+        let part = |reference: Reference, part: &str| match (part, index(part)) {
+            ("..", _) => reference.each(),
+            ("?", _) => reference.optional(),
+            (_, Some(index)) => reference.index(index),
+            (key, None) => reference.key(key),
         };
-        text.split_whitespace().map(segment).collect()
+        text.split_whitespace().fold(reference, part)
     }
 
     #[test]
@@ -238,7 +239,7 @@ mod tests {
             ("k\"", "mail[\"k\\\"\"]"),
             ("k\"", "mail[r#\"k\"\"#]"),
         ] {
-            assert!(agrees("mail", &path(way), text), "{way}: {text}");
+            assert!(agrees("mail", reference(way).path(), text), "{way}: {text}");
         }
     }
 
@@ -261,7 +262,10 @@ mod tests {
             ("a", "mail.a?"),
             ("-", "mail._"),
         ] {
-            assert!(!agrees("mail", &path(way), text), "{way}: {text}");
+            assert!(
+                !agrees("mail", reference(way).path(), text),
+                "{way}: {text}"
+            );
         }
     }
 }

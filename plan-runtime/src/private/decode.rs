@@ -20,7 +20,7 @@
 //! | field | Rust name (text), template |
 //! | part | `s` text · `v` template, format spec (text), then `-` constant: shown by Rust, or `=`: a text that was formatted already |
 //! | source | `s`, `i` or `l`, then a number |
-//! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional · `=`: nothing in JSON |
+//! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional |
 //! | absence | `!`: error · `?`: null · `^`: the whole reference is absent |
 //!
 //! Texts of the plan are slices of the literal. What is not in the notation is a bug of this crate, and panics.
@@ -28,9 +28,10 @@
 use super::segment;
 use crate::plan::{
     Absent, Action, Body, Branch, Code, Computed, Condition, Entry, For, Input, Key, Number,
-    Optional, Output, Part, Plan, Policy, Reference, Segment, Source, Step, Template, ToolInfo,
+    Optional, Output, Part, Plan, Policy, Reference, Source, Step, Template, ToolInfo,
 };
 use crate::shape::TypeShape;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ pub enum Constant {
     Tool(&'static ToolInfo, TypeShape),
     /// A type with fields that a reference or a literal names.
     Shape(TypeShape),
-    /// The flag of a [`Segment::Optional`].
+    /// What a `?` means. With `true`, the part before it may also be missing.
     Optional(bool),
     /// A computed value.
     Compute(&'static dyn Code<Computed>),
@@ -332,42 +333,51 @@ impl Decoder {
     }
 
     fn reference(&mut self) -> Reference {
-        let (source, written) = (self.source(), self.text());
-        let mut path = Vec::new();
+        let mut reference = Reference::new(self.source()).written(self.str());
         loop {
-            path.push(match self.tag() {
+            reference = match self.tag() {
                 b'.' => {
                     let (shape, ident) = (self.shape(), self.str());
                     let last = self.rest.starts_with(';');
-                    segment::segment(segment::output(shape, ident, last))
+                    segment::field(reference, segment::output(shape, ident, last))
                 }
-                b'#' => Segment::Index(self.number(), self.absence()),
-                b'k' => Segment::Key(self.text(), self.absence()),
-                b'*' => Segment::Each,
+                b'#' => reference.index(self.number()).absent(self.absence()),
+                b'k' => reference.key(self.str()).absent(self.absence()),
+                b'*' => reference.each(),
                 b'?' => match self.constant() {
-                    Constant::Optional(untyped) => Segment::Optional(untyped),
+                    Constant::Optional(untyped) => asked(reference, untyped),
                     _ => self.bug(),
                 },
-                b'=' => Segment::Same,
-                b';' => break,
+                b';' => return reference,
                 _ => self.bug(),
-            });
-        }
-        Reference {
-            source,
-            path: Cow::Owned(path),
-            written,
+            };
         }
     }
 
     fn absence(&mut self) -> Absent {
         match self.tag() {
             b'!' => Absent::Error,
-            b'?' => Absent::Null,
-            b'^' => Absent::Stop,
+            b'?' => Absent::Default(Box::new(Value::Null)),
+            b'^' => Absent::End,
             _ => self.bug(),
         }
     }
+}
+
+/// The reference with a `?`. JSON of any kind (`untyped`) has no parts that are always there, as types do.
+fn asked(mut reference: Reference, untyped: bool) -> Reference {
+    if let Some(last) = reference.path.last_mut()
+        && untyped
+        && !last.optional
+        && match &last.absent {
+            Absent::Error => true,
+            Absent::Default(default) => default.is_null(),
+            Absent::End => false,
+        }
+    {
+        last.absent = Absent::End;
+    }
+    reference.optional()
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! The JSON side of a field: whether it has one is checked at compile time, and it is looked up where a plan is decoded.
 
-use crate::plan::{Absent, Key, Segment, Tag};
+use crate::plan::{Absent, Key, Reference, Tag};
+use crate::resolve::drop_quietly;
 use crate::shape::{Field, Omitted, Place, TypeShape, Variant};
+use serde_json::Value;
 use std::borrow::Cow;
+use std::panic::catch_unwind;
 
 /// The field of an output; `last` says that the reference ends there.
 #[track_caller]
@@ -44,17 +47,29 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
     field
 }
 
-/// The segment of a field that [`output`] found.
-pub(super) fn segment(field: &Field) -> Segment {
-    let absent = match field.omitted {
-        Omitted::Never => Absent::Error,
-        Omitted::Null => Absent::Null,
-        Omitted::Default(default) => Absent::Default(default),
+/// Goes on to a field that [`output`] found. A newtype's, or a flattened one, is where JSON is already.
+pub(super) fn field(reference: Reference, field: &Field) -> Reference {
+    let reference = match field.output {
+        Place::Key(name) => reference.key(name),
+        Place::Index(index) => reference.index(index),
+        Place::Inner | Place::Flattened | Place::LeftOut(_) => return reference,
     };
-    match field.output {
-        Place::Key(name) => Segment::Key(Cow::Borrowed(name), absent),
-        Place::Index(index) => Segment::Index(index, absent),
-        Place::Inner | Place::Flattened | Place::LeftOut(_) => Segment::Same,
+    reference.absent(match field.omitted {
+        Omitted::Never => Absent::Error,
+        Omitted::Null => Absent::Default(Box::new(Value::Null)),
+        Omitted::Default(default) => made(default),
+    })
+}
+
+/// Makes a default, once for the plan: a plan is data, so what prints, compares or copies it runs no code of its author's.
+/// A default that panics does not exist, since other references of the plan may be of use.
+fn made(default: fn() -> Value) -> Absent {
+    match catch_unwind(default) {
+        Ok(value) => Absent::Default(Box::new(value)),
+        Err(payload) => {
+            drop_quietly(payload);
+            Absent::Error
+        }
     }
 }
 

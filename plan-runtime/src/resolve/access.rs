@@ -4,8 +4,8 @@ use super::error::{Place, ResolveError};
 use super::meter::{PART, charge};
 use super::node::{At, Node, along};
 use super::value::all_read;
-use super::walk::{behind_each, tokens};
-use crate::plan::Segment;
+use super::walk::{behind_each, to_list, tokens};
+use crate::plan::Path;
 use serde::Deserialize as _;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, SeqAccess, Unexpected,
@@ -18,8 +18,8 @@ pub(super) struct EachItems<'a> {
     at: At<'a>,
     items: std::slice::Iter<'a, Value>,
     index: usize,
-    path: &'a [Segment],
-    rest: &'a [Segment],
+    path: Path<'a>,
+    rest: Path<'a>,
 }
 
 impl<'a> EachItems<'a> {
@@ -46,8 +46,7 @@ impl<'a> EachItems<'a> {
         if error.is_placed() {
             return error;
         }
-        let list = &self.path[..self.path.len() - self.rest.len() - 1];
-        error.behind(tokens(list).rev())
+        error.behind(tokens(to_list(self.path, self.rest)).rev())
     }
 }
 
@@ -64,12 +63,12 @@ impl<'a> SeqAccess<'a> for EachItems<'a> {
         let index = self.index;
         self.index += 1;
         charge(self.at.scope.meter(), PART)?;
-        let node = along(item, self.rest, self.at.scope.meter())
-            .map_err(|e| behind_each(e, index, self.path, self.rest))?;
+        let node =
+            along(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
         let leads_on = !matches!(node, Node::Each { .. });
         seed.deserialize(self.at.part(node)).map(Some).map_err(|e| {
             let e = if leads_on {
-                e.behind(tokens(self.rest).rev())
+                e.behind(tokens(self.rest.segments).rev())
             } else {
                 e
             };

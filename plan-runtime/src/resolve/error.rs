@@ -4,7 +4,7 @@ mod message;
 
 use super::describe;
 use super::meter::Limit;
-use crate::plan::{Reference, push_key};
+use crate::plan::{Reference, push_key, written};
 use jsonptr::PointerBuf;
 use serde_json::Value;
 use std::fmt;
@@ -240,12 +240,12 @@ impl ResolveError {
     /// The error was in the value of this reference; the tokens of the pointer are complete.
     pub(super) fn referred(mut self, reference: &Reference, source: Option<&str>) -> Self {
         if self.0.reference.is_none() {
-            let source = source.unwrap_or(&reference.written);
-            self.0.source = Some(source.to_owned());
-            self.0.reference = Some(match reference.written.as_ref() {
-                "" => source.to_owned(),
-                written => written.to_owned(),
+            let source = source.map_or_else(|| reference.source.name(), str::to_owned);
+            self.0.reference = Some(match &reference.written {
+                Some(written) => written.clone(),
+                None => written(&source, reference.path()),
             });
+            self.0.source = Some(source);
         }
         self
     }

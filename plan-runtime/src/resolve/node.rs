@@ -5,12 +5,12 @@ use super::code::{Compute, known};
 use super::error::{ResolveError, What};
 use super::kept::{Owned, kept};
 use super::members::Members;
-use super::meter::{Meter, charge};
+use super::meter::charge;
 use super::template::InTemplate;
 use super::value::InValue;
 use super::walk::{Led, tokens, walk};
 use super::{Scope, text};
-use crate::plan::{Entry, Key, Number, Reference, Segment, Source, Tag, Template};
+use crate::plan::{Entry, Key, Number, Path, Reference, Source, Tag, Template};
 use crate::shape::Tagging;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Value;
@@ -32,8 +32,8 @@ pub(super) enum Node<'a> {
     /// Each element of a list, from which `rest` leads on. `path` led here and ends with `rest`.
     Each {
         items: &'a [Value],
-        path: &'a [Segment],
-        rest: &'a [Segment],
+        path: Path<'a>,
+        rest: Path<'a>,
     },
     Absent,
 }
@@ -245,10 +245,9 @@ impl<'a> At<'a> {
 fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
     match reference.source {
         Source::Local(_) => {
-            let end = reference
-                .written
-                .find(|c: char| !c.is_alphanumeric() && c != '_');
-            Some(&reference.written[..end.unwrap_or(reference.written.len())])
+            let written = reference.written.as_deref()?;
+            let end = written.find(|c: char| !c.is_alphanumeric() && c != '_');
+            Some(&written[..end.unwrap_or(written.len())])
         }
         source => scope.plan().name_of(source),
     }
@@ -262,19 +261,14 @@ fn follow_reference<'a>(
     let Some(value) = scope.json_of(reference.source) else {
         return Err(ResolveError::of(What::NoOutput));
     };
-    along(value, &reference.path, scope.meter())
+    along(value, reference.path())
 }
 
 /// What a path leads to from a value.
 #[inline]
-pub(super) fn along<'a>(
-    value: &'a Value,
-    path: &'a [Segment],
-    meter: Option<&Meter<'_>>,
-) -> Result<Node<'a>, ResolveError> {
-    Ok(match walk(value, path, meter)? {
+pub(super) fn along<'a>(value: &'a Value, path: Path<'a>) -> Result<Node<'a>, ResolveError> {
+    Ok(match walk(value, path)? {
         Led::To(value) => Node::Value(value),
-        Led::ToDefault(value) => Node::Made(value),
         Led::ToEach(items, rest) => Node::Each { items, path, rest },
         Led::Nowhere => Node::Absent,
     })

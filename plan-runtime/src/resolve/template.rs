@@ -35,7 +35,7 @@ impl<'a> InTemplate<'a> {
         };
         let source = self.scope.json_of(reference.source)?;
         Some(InValue {
-            value: straight(source, &reference.path)?,
+            value: straight(source, reference.path())?,
             depth: self.depth,
             meter: self.scope.meter(),
         })

@@ -2,131 +2,86 @@
 
 use super::describe;
 use super::error::{Place, ResolveError, What};
-use super::meter::{Meter, charge_value};
-use crate::plan::{Absent, Segment, index};
+use crate::plan::{Absent, Path, Segment, Selector, index};
 use serde_json::Value;
 
-/// Where the way led.
+/// Where the path led.
 pub(super) enum Led<'a> {
     To(&'a Value),
-    /// To a default, which is nowhere in the output.
-    ToDefault(Value),
-    /// To every element of this list, and on from each along the rest of the way.
-    ToEach(&'a [Value], &'a [Segment]),
+    /// To every element of this list, and on from each along the rest of the path.
+    ToEach(&'a [Value], Path<'a>),
     /// To nothing, which was allowed.
     Nowhere,
 }
 
-static NULL: Value = Value::Null;
-
 /// Follows `path` from `value` to the end, where everything on it is there, which it nearly always is.
 #[inline]
-pub(super) fn straight<'a>(value: &'a Value, path: &[Segment]) -> Option<&'a Value> {
-    path.iter().try_fold(value, |at, segment| match segment {
-        Segment::Key(key, _) => member(at, key),
-        Segment::Index(index, _) => element(at, *index),
-        _ => None,
+pub(super) fn straight<'a>(value: &'a Value, path: Path<'_>) -> Option<&'a Value> {
+    if path.optional && value.is_null() {
+        return None;
+    }
+    path.segments.iter().try_fold(value, |at, segment| {
+        let found = match &segment.selector {
+            Selector::Key(key) => member(at, key)?,
+            Selector::Index(index) => element(at, *index)?,
+            Selector::Each => return None,
+        };
+        (!segment.optional || !found.is_null()).then_some(found)
     })
 }
 
-/// Follows `path` from `value`. Nothing is allocated on the way but a default.
-pub(super) fn walk<'a>(
-    value: &'a Value,
-    path: &'a [Segment],
-    meter: Option<&Meter<'_>>,
-) -> Result<Led<'a>, ResolveError> {
-    let mut at = value;
-    let mut rest = path;
-    while let [segment, tail @ ..] = rest {
-        let (found, absent) = match segment {
-            Segment::Key(key, absent) => (member(at, key), *absent),
-            Segment::Index(index, absent) => (element(at, *index), *absent),
-            Segment::Each => {
-                return match at {
-                    Value::Array(items) => Ok(Led::ToEach(items, tail)),
-                    _ => Err(failed(What::NoList, at, path, rest)),
-                };
+/// Follows `path` from `value`. Nothing is allocated on the way: defaults are those of the path.
+pub(super) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<Led<'a>, ResolveError> {
+    let ended = path.otherwise.map_or(Led::Nowhere, Led::To);
+    let (mut at, mut optional) = (value, path.optional);
+    for (place, segment) in path.segments.iter().enumerate() {
+        if optional && at.is_null() {
+            return Ok(ended);
+        }
+        let found = match (&segment.selector, at) {
+            (Selector::Key(key), _) => member(at, key),
+            (Selector::Index(index), _) => element(at, *index),
+            (Selector::Each, Value::Array(items)) => {
+                return Ok(Led::ToEach(items, path.after(place)));
             }
-            Segment::Optional(_) if at.is_null() => return nowhere(tail, meter),
-            Segment::Optional(_) | Segment::Same | Segment::Or(_) | Segment::Else(_) => {
-                rest = tail;
-                continue;
-            }
+            (Selector::Each, _) => return Err(failed(What::NoList, at, path, place)),
         };
-        if let Some(found) = found {
-            at = found;
-            rest = tail;
-            continue;
-        }
-        // Nothing is there. That may be allowed, but only where something could have been.
-        let stop =
-            matches!(absent, Absent::Stop) || matches!(after(tail), Some(Segment::Optional(true)));
-        match at {
-            Value::Null if stop => return nowhere(tail, meter),
-            Value::Array(items) => {
-                if let Segment::Key(key, _) = segment
-                    && index(key).is_none()
-                {
-                    return Err(failed(What::NoInside, at, path, rest));
-                }
-                if matches!(absent, Absent::Error)
-                    && !stop
-                    && !matches!(after(tail), Some(Segment::Or(_)))
-                {
-                    let length = items.len();
-                    return Err(failed(What::NoElement { length }, at, path, rest));
-                }
-            }
-            Value::Object(_) => {}
-            _ => return Err(failed(What::NoInside, at, path, rest)),
-        }
-        if stop {
-            return nowhere(tail, meter);
-        }
-        match (absent, after(tail), at) {
-            (Absent::Null, ..) => {
-                at = &NULL;
-                rest = tail;
-            }
-            (Absent::Default(default), ..) => {
-                let default = default();
-                charge_value(meter, &default)?;
-                return from_default(default, tail, meter);
-            }
-            (_, Some(Segment::Or(default)), _) => {
-                charge_value(meter, default)?;
-                return from_default((**default).clone(), tail, meter);
-            }
-            (_, _, Value::Object(members)) => {
-                let name = segment
-                    .token()
-                    .map(|t| t.decoded().into_owned())
-                    .unwrap_or_default();
-                let known = describe::known(members, &name);
-                return Err(failed(What::NoMember { known }, at, path, rest));
-            }
-            (_, _, _) => return Err(failed(What::NoInside, at, path, rest)),
-        }
+        at = match found {
+            Some(found) => found,
+            None => match missing(segment, at) {
+                Ok(Some(default)) => default,
+                Ok(None) => return Ok(ended),
+                Err(what) => return Err(failed(what, at, path, place)),
+            },
+        };
+        optional = segment.optional;
+    }
+    if optional && at.is_null() {
+        return Ok(ended);
     }
     Ok(Led::To(at))
 }
 
-/// The way led to nothing, which was allowed.
+/// What it means that a value does not have the part that a segment reads: a default, or the end of the reference. That is allowed
+/// only where there could have been one.
 #[cold]
-fn nowhere(tail: &[Segment], meter: Option<&Meter<'_>>) -> Result<Led<'static>, ResolveError> {
-    match tail.last() {
-        Some(Segment::Else(value)) => {
-            charge_value(meter, value)?;
-            Ok(Led::ToDefault((**value).clone()))
+fn missing<'a>(segment: &'a Segment, value: &Value) -> Result<Option<&'a Value>, What> {
+    let is_key = matches!(&segment.selector, Selector::Key(key) if index(key).is_none());
+    match (&segment.absent, value) {
+        (Absent::End, Value::Null) => Ok(None),
+        (_, Value::Array(_)) if is_key => Err(What::NoInside),
+        (Absent::End, Value::Array(_) | Value::Object(_)) => Ok(None),
+        (Absent::Default(default), Value::Array(_) | Value::Object(_)) => Ok(Some(default)),
+        (Absent::Error, Value::Array(items)) => Err(What::NoElement {
+            length: items.len(),
+        }),
+        (Absent::Error, Value::Object(members)) => {
+            let name = segment.token().map(|token| token.decoded().into_owned());
+            let known = describe::known(members, &name.unwrap_or_default());
+            Err(What::NoMember { known })
         }
-        _ => Ok(Led::Nowhere),
+        _ => Err(What::NoInside),
     }
-}
-
-/// The next segment that is there in JSON too.
-fn after(tail: &[Segment]) -> Option<&Segment> {
-    tail.iter()
-        .find(|segment| !matches!(segment, Segment::Same))
 }
 
 #[inline]
@@ -147,64 +102,20 @@ fn element(value: &Value, index: usize) -> Option<&Value> {
     }
 }
 
-/// The way stopped before `rest`, which is the end of `path`, at `value`.
+/// The path stopped at `value`, before the part at this place.
 #[cold]
-fn failed(what: What, value: &Value, path: &[Segment], rest: &[Segment]) -> ResolveError {
+fn failed(what: What, value: &Value, path: Path<'_>, place: usize) -> ResolveError {
     // Pointers end at the next list, of which each element has its own.
-    let end = rest
-        .iter()
-        .position(|segment| matches!(segment, Segment::Each))
-        .map_or(path.len(), |each| path.len() - rest.len() + each);
-    let tokens: Vec<String> = tokens(&path[..end]).collect();
-    let reached = tokens_in(&path[..path.len() - rest.len()]);
-    ResolveError::on_the_way(what, value, tokens.into_iter(), reached)
+    let segments = path.segments[place..].iter();
+    let more = segments.take_while(|segment| !segment.is_each()).count();
+    let tokens: Vec<String> = tokens(&path.segments[..place + more]).collect();
+    ResolveError::on_the_way(what, value, tokens.into_iter(), place)
 }
 
-/// The unescaped tokens of a part of a path, last to first where reversed.
+/// The unescaped tokens of a part of a path.
 pub(super) fn tokens(path: &[Segment]) -> impl DoubleEndedIterator<Item = String> {
     path.iter()
         .filter_map(|segment| Some(segment.token()?.decoded().into_owned()))
-}
-
-fn tokens_in(path: &[Segment]) -> usize {
-    tokens(path).count()
-}
-
-#[cold]
-fn from_default(
-    default: Value,
-    rest: &[Segment],
-    meter: Option<&Meter<'_>>,
-) -> Result<Led<'static>, ResolveError> {
-    match follow(&default, rest, meter)? {
-        Some(value) => Ok(Led::ToDefault(value)),
-        None => Ok(Led::Nowhere),
-    }
-}
-
-/// As [`walk`], but the result is a value of its own.
-pub(super) fn follow(
-    value: &Value,
-    path: &[Segment],
-    meter: Option<&Meter<'_>>,
-) -> Result<Option<Value>, ResolveError> {
-    match walk(value, path, meter)? {
-        Led::To(value) => {
-            charge_value(meter, value)?;
-            Ok(Some(value.clone()))
-        }
-        Led::ToDefault(value) => Ok(Some(value)),
-        Led::Nowhere => Ok(None),
-        Led::ToEach(items, rest) => {
-            let each = items.iter().enumerate().map(|(index, item)| {
-                let value =
-                    follow(item, rest, meter).map_err(|e| behind_each(e, index, path, rest))?;
-                Ok(value.unwrap_or(Value::Null))
-            });
-            each.collect::<Result<_, ResolveError>>()
-                .map(|list| Some(Value::Array(list)))
-        }
-    }
 }
 
 /// Completes the error of an element: `path` led to its list, `rest` on from it.
@@ -212,12 +123,15 @@ pub(super) fn follow(
 pub(super) fn behind_each(
     error: ResolveError,
     index: usize,
-    path: &[Segment],
-    rest: &[Segment],
+    path: Path<'_>,
+    rest: Path<'_>,
 ) -> ResolveError {
-    let list = &path[..path.len() - rest.len()];
-    let list = &list[..list.len().saturating_sub(1)];
     error
         .inside_value(Place::Index(index))
-        .behind(tokens(list).rev())
+        .behind(tokens(to_list(path, rest)).rev())
+}
+
+/// The part of `path` that led to a list from whose elements `rest` leads on.
+pub(super) fn to_list<'a>(path: Path<'a>, rest: Path<'_>) -> &'a [Segment] {
+    &path.segments[..path.segments.len() - rest.segments.len() - 1]
 }

@@ -229,7 +229,7 @@ fn a_string_that_is_too_short() {
         tool,
         r#"{"id": "found", "tool": "search", "arguments": {"query": ""}}"#,
         "\
-error[not-allowed]: argument `query` is the string \"\", and must have at least 1 character
+error[not-allowed]: argument `query` is the string \"\", but must have at least 1 character
   --> 2:58 in step `found`
 ",
         r#"{"id": "found", "tool": "search", "arguments": {"query": "ä"}}"#,
@@ -242,7 +242,7 @@ fn a_list_that_is_too_long() {
         tool,
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "cc": ["a", "b", "c"]}}"#,
         "\
-error[not-allowed]: argument `cc` is a list of 3 elements, and must have at most 2 elements
+error[not-allowed]: argument `cc` is a list of 3 elements, but must have at most 2 elements
   --> 2:83 in step `sent`
 ",
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "cc": ["a", "b"]}}"#,

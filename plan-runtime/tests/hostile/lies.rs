@@ -259,29 +259,56 @@ fn what_a_path_says_of_absent_values_is_printed() {
             "x.a.or(null)",
         ),
         (
-            json!([{"token": "a", "absent": "stop"}]),
+            json!([{"token": "a", "absent": "end"}]),
             "x.pointer(\"/a\")",
         ),
         (
-            json!([{"token": "a", "absent": "stop"}, {"token": "0", "absent": "stop"}, "b"]),
+            json!([{"token": "a", "absent": "end"}, {"token": "0", "absent": "end"}, "b"]),
             "x.pointer(\"/a/0\").b",
         ),
-        (json!(["a", {"optional": "null"}]), "x.a?"),
-        (json!(["a", {"optional": "missing"}]), "x.get(\"a\")?"),
-        (json!(["0", {"optional": "missing"}, "b"]), "x.get(0)?.b"),
+        (json!([{"token": "a", "optional": true}]), "x.a?"),
         (
-            json!([{"token": "a", "absent": "stop"}, {"optional": "null"}]),
-            "x.pointer(\"/a\")?",
+            json!([{"token": "a", "absent": "end", "optional": true}]),
+            "x.get(\"a\")?",
         ),
-        (json!([{"else": 1}]), "x.unwrap_or(1)"),
+        (
+            json!([{"token": "0", "absent": "end", "optional": true}, "b"]),
+            "x.get(0)?.b",
+        ),
+        (
+            json!([{"token": "a", "absent": "end"}, {"token": "b", "absent": "end", "optional": true}]),
+            "x.pointer(\"/a/b\")?",
+        ),
+        (
+            json!([{"token": "a", "absent": {"default": 1}, "optional": true}]),
+            "x.a.or(1)?",
+        ),
+        (
+            json!([{"each": "element", "optional": true}, "a"]),
+            "x[..]?.a",
+        ),
     ] {
         let document = call(json!({"object": {"to": {"reference": {"input": "x", "path": path}}}}));
         let text = format!("    to: {text}\n");
         assert!(printed(&document).contains(&text), "{}", printed(&document));
     }
-    let path = json!(["a", {"else": 1}, "b"]);
-    let document = call(json!({"object": {"to": {"reference": {"input": "x", "path": path}}}}));
-    assert_eq!(refused(&document), "nothing can follow an `else`");
+    let reference = json!({"input": "x", "optional": true, "pointer": "/a", "else": 1});
+    let document = call(json!({"object": {"to": {"reference": reference}}}));
+    let text = "    to: x?.a.unwrap_or(1)\n";
+    assert!(printed(&document).contains(text), "{}", printed(&document));
+    for part in [
+        json!({"each": "element", "absent": "end"}),
+        json!({"each": "element", "token": "a"}),
+        json!({"absent": "end"}),
+        json!({"optional": true}),
+    ] {
+        let reference = json!({"input": "x", "path": [part]});
+        let document = call(json!({"object": {"to": {"reference": reference}}}));
+        assert_eq!(
+            refused(&document),
+            "a part of a path is a `token` or `each`"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Values arrive as they are: against serde_json and jsonptr, over random outputs and pointers.
 
-use crate::support::{at, key, object, reference, resolved};
+use crate::support::{at, each, key, object, reference, resolved};
 use jsonptr::{Pointer, PointerBuf};
 use plan_runtime::plan::{Entry, Key, Number, Part, Segment, Template};
 use proptest::prelude::*;
@@ -178,7 +178,7 @@ proptest! {
     #[test]
     fn each_is_a_list(items in prop::collection::vec(prop::collection::vec(value(), 0..4), 0..4)) {
         let output = json!({"rows": items.iter().map(|row| json!({"cells": row.iter().map(|v| json!({"v": v})).collect::<Vec<_>>()})).collect::<Vec<_>>()});
-        let template = reference("inbox.rows[..].cells[..].v", vec![key("rows"), Segment::Each, key("cells"), Segment::Each, key("v")]);
+        let template = reference("inbox.rows[..].cells[..].v", vec![key("rows"), each(), key("cells"), each(), key("v")]);
         prop_assert_eq!(resolved::<Vec<Vec<Value>>>(&template, output).unwrap(), items);
     }
 }

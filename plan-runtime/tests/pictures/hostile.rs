@@ -130,13 +130,7 @@ fn keywords_as_names() {
 #[test]
 fn plans_that_no_one_would_write() {
     use plan_runtime::plan::{Action, Body, Input, Output, Reference, Source, Step, Template};
-    let reference = |source| {
-        Template::Reference(Reference {
-            source,
-            path: vec![].into(),
-            written: "".into(),
-        })
-    };
+    let reference = |source| Template::Reference(Reference::new(source));
     // Steps of one name, which need themselves and what is not there.
     let sources = [
         Source::Step(0),

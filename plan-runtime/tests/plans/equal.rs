@@ -3,7 +3,7 @@
 use crate::plans;
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Body, Condition, Entry, For, Key, Number, Part, Segment, Source, Tag, Template,
+    Absent, Body, Condition, Entry, For, Key, Number, Part, Selector, Source, Tag, Template,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -65,7 +65,7 @@ fn each_of(template: &mut Template, f: &mut dyn FnMut(&mut Template)) {
 fn json(mut plan: Plan) -> Option<String> {
     each(&mut plan, &mut |template| {
         if let Template::Reference(reference) = template {
-            reference.written = "".into();
+            reference.written = None;
         }
     });
     serde_json::to_string(&plan).ok()
@@ -93,37 +93,39 @@ fn change(template: &mut Template, kind: usize) -> bool {
         },
         (3, Template::Number(_)) => *template = Template::Number(Number::Float(-0.0)),
         (4, Template::Number(_)) => *template = Template::Number(Number::Float(f64::NAN)),
-        (5, Template::Reference(reference)) => reference.written = "something else".into(),
-        (6, Template::Reference(reference)) => reference.path.to_mut().push(Segment::Same),
-        (7, Template::Reference(reference)) => {
-            let path = reference.path.to_mut();
-            path.push(Segment::Or(Box::new(json!(null))));
+        (5, Template::Reference(reference)) => reference.written = Some("something else".into()),
+        (6, Template::Reference(reference)) => {
+            // What it means that an element of `[..]` is missing.
+            let mut each = reference.path.iter_mut();
+            match each.find(|segment| segment.selector == Selector::Each) {
+                Some(each) => each.absent = Absent::End,
+                None => return false,
+            }
         }
+        (7, Template::Reference(reference)) => reference.optional = !reference.optional,
         (8, Template::Reference(reference)) => {
-            let path = reference.path.to_mut();
-            path.push(Segment::Else(Box::new(json!({"a": -0.0}))));
+            reference.otherwise = Some(Box::new(json!({"a": -0.0})));
         }
         (9, Template::Reference(reference)) => {
-            let index = |segment: &mut Segment| match segment {
-                Segment::Index(index, absent) => {
-                    *segment = Segment::Key(index.to_string().into(), *absent);
+            for segment in &mut reference.path {
+                if let Selector::Index(index) = segment.selector {
+                    segment.selector = Selector::Key(index.to_string());
                 }
-                Segment::Optional(missing) => *missing = !*missing,
-                _ => {}
-            };
-            reference.path.to_mut().iter_mut().for_each(index);
+            }
         }
         (10, Template::Reference(reference)) => reference.source = Source::Step(0),
         (11, Template::Reference(reference)) => reference.source = Source::Step(9),
         (12, Template::Reference(reference)) => {
-            let path = reference.path.to_mut();
-            path.push(Segment::Key("k".into(), Absent::Default(|| json!(null))));
+            let default = Absent::Default(Box::default());
+            *reference = reference.clone().key("k").absent(default);
         }
         (13, Template::Reference(reference)) => {
-            let path = reference.path.to_mut();
-            path.push(Segment::Key("k".into(), Absent::Null));
+            let Some(last) = reference.path.last_mut() else {
+                return false;
+            };
+            last.optional = !last.optional;
         }
-        (14, Template::Reference(reference)) => reference.path.to_mut().clear(),
+        (14, Template::Reference(reference)) => reference.path.clear(),
         (15, Template::Object(entries)) => entries.reverse(),
         (16, Template::Object(entries)) => {
             let (key, value) = (Key::Flattened, Template::Null);

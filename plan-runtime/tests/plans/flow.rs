@@ -2,24 +2,19 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Branch, Condition, For, Input, Optional, Output, Policy, Reference, Segment,
-    Source, Step, Template,
+    Action, Branch, Condition, For, Input, Optional, Output, Policy, Reference, Source, Step,
+    Template,
 };
 use serde_json::json;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-fn reference(source: Source, path: &[Segment], written: &'static str) -> Template {
-    let (path, written) = (path.to_vec().into(), written.into());
-    Template::Reference(Reference {
-        source,
-        path,
-        written,
-    })
+fn reference(source: Source, name: &str) -> Template {
+    Reference::new(source).written(name).into()
 }
 
-fn step(place: usize, id: &'static str) -> Template {
-    reference(Source::Step(place), &[], id)
+fn step(place: usize, id: &str) -> Template {
+    reference(Source::Step(place), id)
 }
 
 /// Policies are written as differences, with and without a fallback.
@@ -39,15 +34,12 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     let (mail, to) = (Source::Local(0), Source::Local(1));
     let binds = Condition::Let {
         pattern: "Some(to)".into(),
-        value: reference(mail, &[Segment::Key("to".into(), Absent::Error)], "mail.to"),
+        value: Reference::new(mail).key("to").written("mail.to").into(),
     };
-    let urgent = Condition::Holds(reference(Source::Input(0), &[], "urgent"));
+    let urgent = Condition::Holds(reference(Source::Input(0), "urgent"));
     let branches = vec![
-        Branch::new(
-            [urgent],
-            Action::call("phone", reference(mail, &[], "mail")),
-        ),
-        Branch::new([binds], Action::call("reply", reference(to, &[], "to"))),
+        Branch::new([urgent], Action::call("phone", reference(mail, "mail"))),
+        Branch::new([binds], Action::call("reply", reference(to, "to"))),
         Branch::new([], Action::value(Template::Null)),
     ];
     let mut sent = Step::new("sent", For::new("mail", step(0, "inbox"), branches));
@@ -163,7 +155,7 @@ fn what_a_step_refers_to() {
     let uses = sent.references();
     let uses: Vec<_> = uses
         .iter()
-        .map(|it| (it.place.as_str(), &*it.reference.written))
+        .map(|it| (it.place.as_str(), it.reference.written.as_deref().unwrap()))
         .collect();
     let expected = [
         ("in", "inbox"),

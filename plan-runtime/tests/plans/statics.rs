@@ -2,8 +2,7 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Computed, Input, Output, Part, Reference, Segment, Source, Step, Tag, Template,
-    ToolInfo,
+    Absent, Action, Computed, Input, Output, Part, Reference, Source, Step, Tag, Template, ToolInfo,
 };
 use plan_runtime::resolve::{Compute, Held, ResolveError, Scope, Show, encode, resolve};
 use plan_runtime::shape::Tagging;
@@ -28,37 +27,22 @@ impl Show for Padded {
     }
 }
 
-fn reference(source: Source, path: Vec<Segment>, written: &'static str) -> Template {
-    Template::Reference(Reference {
-        source,
-        path: path.into(),
-        written: written.into(),
-    })
-}
-
-fn key(name: &'static str) -> Segment {
-    Segment::Key(name.into(), Absent::Error)
-}
-
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
-    let sender = reference(Source::Input(0), vec![], "sender");
-    let args = Template::object([("filters", Template::object([("sender", sender)]))]);
+    let sender = Reference::new(Source::Input(0)).written("sender");
+    let filters = Template::object([("sender", sender.into())]);
+    let args = Template::object([("filters", filters)]);
     let mut fetch = ToolInfo::new("fetch_emails");
     fetch.description = "Finds e-mails.".into();
     let mut inbox = Step::new("inbox", Action::call(fetch, args));
     inbox.intent = "Find the sender's e-mails.".into();
 
-    let none = Absent::Default(|| Value::from("none"));
-    let subject = vec![
-        key("data"),
-        Segment::Index(0, Absent::Error),
-        Segment::Same,
-        Segment::Key("subject".into(), none),
-    ];
+    let first = Reference::new(Source::Step(0)).key("data").index(0);
+    let none = Absent::Default(Box::new("none".into()));
+    let subject = first.key("subject").absent(none);
     let subject = Template::Text(vec![
         Part::Literal("Re: ".into()),
         Part::Value {
-            value: reference(Source::Step(0), subject, "inbox.data[0].subject"),
+            value: subject.written("inbox.data[0].subject").into(),
             spec: ">8".into(),
             show: Some(&Padded),
         },
@@ -88,7 +72,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     plan.inputs[0].description = "Whose e-mail.".into();
     plan.steps = vec![inbox, sent];
     plan.steps[1].needs = vec![0];
-    plan.output = Output::new(reference(Source::Step(1), vec![], "sent"));
+    plan.output = Output::new(Reference::new(Source::Step(1)).written("sent"));
     plan.output.type_name = "Receipt".into();
     plan
 });
@@ -107,8 +91,11 @@ fn looking_allocates_nothing() {
 fn references_allocate_nothing_on_their_way() {
     let outputs = [Some(Held::json(json!({"data": [{"id": 7}]}))), None];
     let scope = Scope::new(&PLAN, &[], &outputs);
-    let path = vec![key("data"), Segment::Index(0, Absent::Error), key("id")];
-    let template = reference(Source::Step(0), path, "inbox.data[0].id");
+    let id = Reference::new(Source::Step(0))
+        .key("data")
+        .index(0)
+        .key("id");
+    let template = Template::from(id);
     let mut id = 0;
     let allocations =
         allocation_counter::measure(|| id = resolve::<u32>(&template, &scope).unwrap_or_default());
@@ -192,7 +179,7 @@ fn plan_json() {
     assert_eq!(read, *PLAN);
     assert_eq!(*read.steps[1].needs, [0]);
     assert_eq!(
-        read.steps[1].references()[0].reference.written,
+        read.steps[1].references()[0].reference.to_string(),
         "inbox.data[0].subject.or(\"none\")"
     );
 }
@@ -214,8 +201,8 @@ fn graph() {
     );
     let uses = PLAN.steps[0].references();
     assert_eq!(
-        (uses[0].place.as_str(), uses[0].reference.written.as_ref()),
-        ("filters.sender", "sender")
+        (uses[0].place.as_str(), uses[0].reference.to_string()),
+        ("filters.sender", "sender".to_owned())
     );
     assert_eq!(PLAN.steps[1].reads(), [Source::Step(0)]);
 }

@@ -1,7 +1,7 @@
 //! The text of every error of resolving.
 
-use crate::support::{at, key, object, plan, reference, resolved, string};
-use plan_runtime::plan::{Absent, Computed, Part, Segment, Source, Template};
+use crate::support::{at, each, key, object, plan, reference, resolved, string};
+use plan_runtime::plan::{Absent, Computed, Part, Reference, Source, Template};
 use plan_runtime::resolve::{ErrorKind, Held, JsonKind, ResolveError, Scope, resolve};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -87,7 +87,7 @@ fn nothing_inside() {
         "`inbox` is the number 7, so `/a` cannot be looked up in it (reference `inbox.a.b`)"
     );
     assert_eq!(e.kind(), ErrorKind::NotInside);
-    let each = reference("inbox.a[..]", vec![key("a"), Segment::Each]);
+    let each = reference("inbox.a[..]", vec![key("a"), each()]);
     assert_eq!(
         error::<Value>(&each, json!({"a": true})).to_string(),
         "`inbox` is true at `/a`, not a list, so `[..]` has no elements to read (reference `inbox.a[..]`)"
@@ -152,7 +152,7 @@ fn wrong_type_inside() {
     );
     let numbers = reference(
         "inbox.a[..].n[..]",
-        vec![key("a"), Segment::Each, key("n"), Segment::Each],
+        vec![key("a"), each(), key("n"), each()],
     );
     let e = error::<Vec<Vec<u8>>>(&numbers, json!({"a": [{"n": [1]}, {"n": [2, "x"]}]}));
     assert_eq!(
@@ -169,20 +169,18 @@ fn wrong_type_inside() {
 
 #[test]
 fn absent_into_required() {
-    let args = object(vec![(
-        "limit",
-        reference("inbox.total?", vec![key("total"), Segment::Optional(true)]),
-    )]);
+    let inbox = || Reference::new(Source::Step(0));
+    let total = inbox().key("total").absent(Absent::End).optional();
+    let total = Template::Reference(total.written("inbox.total?"));
+    let args = object(vec![("limit", total)]);
     let e = error::<Limit>(&args, json!({}));
     assert_eq!(
         e.to_string(),
         "argument `limit` takes u32, but `inbox.total?` (/total) is absent; make the argument optional, or give a default with `unwrap_or`"
     );
     assert_eq!(e.kind(), ErrorKind::Absent);
-    let stop = object(vec![(
-        "limit",
-        reference("inbox.get(0)?", vec![Segment::Index(0, Absent::Stop)]),
-    )]);
+    let first = inbox().index(0).absent(Absent::End);
+    let stop = object(vec![("limit", Template::Reference(first))]);
     assert_eq!(error::<Limit>(&stop, json!([])).kind(), ErrorKind::Absent);
 }
 

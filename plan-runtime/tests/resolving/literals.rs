@@ -1,7 +1,7 @@
 //! Literals of every kind of type that serde derives, resolved into it.
 
-use crate::support::{at, key, object, reference, resolved, string};
-use plan_runtime::plan::{Absent, Segment, Tag, Template};
+use crate::support::{key, object, reference, resolved, string};
+use plan_runtime::plan::{Absent, Reference, Source, Tag, Template};
 use plan_runtime::shape::Tagging;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -209,111 +209,47 @@ fn structs_of_every_kind() {
 
 #[test]
 fn options() {
-    let get =
-        |path: Vec<Segment>, output: Value| resolved::<Option<u8>>(&reference("x", path), output);
-    let total = |absent| Segment::Key("total".into(), absent);
+    let x = || Reference::new(Source::Step(0));
+    let get = |reference: Reference, output: Value| {
+        resolved::<Option<u8>>(&Template::Reference(reference), output)
+    };
+    let total = || x().key("total");
+    let default = |value: Value| total().absent(Absent::Default(Box::new(value)));
+    assert_eq!(get(total(), json!({"total": null})).unwrap(), None);
+    assert_eq!(get(total(), json!({"total": 3})).unwrap(), Some(3));
+    assert!(get(total(), json!({})).is_err());
+    assert_eq!(get(default(json!(null)), json!({})).unwrap(), None);
+    assert_eq!(get(total().absent(Absent::End), json!({})).unwrap(), None);
+    assert_eq!(get(default(json!(9)), json!({})).unwrap(), Some(9));
+    let inside = || default(json!({"a": [4]})).key("a").index(0);
+    assert_eq!(get(inside(), json!({})).unwrap(), Some(4));
     assert_eq!(
-        get(vec![key("total")], json!({"total": null})).unwrap(),
-        None
-    );
-    assert_eq!(
-        get(vec![key("total")], json!({"total": 3})).unwrap(),
-        Some(3)
-    );
-    assert!(get(vec![key("total")], json!({})).is_err());
-    assert_eq!(get(vec![total(Absent::Null)], json!({})).unwrap(), None);
-    assert_eq!(get(vec![total(Absent::Stop)], json!({})).unwrap(), None);
-    assert_eq!(
-        get(vec![total(Absent::Default(|| json!(9)))], json!({})).unwrap(),
-        Some(9)
-    );
-    assert_eq!(
-        get(
-            vec![
-                total(Absent::Default(|| json!({"a": [4]}))),
-                key("a"),
-                at(0)
-            ],
-            json!({})
-        )
-        .unwrap(),
-        Some(4)
-    );
-    assert_eq!(
-        get(
-            vec![key("total"), Segment::Or(Box::new(json!(8)))],
-            json!({})
-        )
-        .unwrap(),
-        Some(8)
-    );
-    assert_eq!(
-        get(
-            vec![key("total"), Segment::Or(Box::new(json!(8)))],
-            json!({"total": 1})
-        )
-        .unwrap(),
+        get(default(json!(8)), json!({"total": 1})).unwrap(),
         Some(1)
     );
-    assert_eq!(
-        get(
-            vec![total(Absent::Null), Segment::Optional(false), key("x")],
-            json!({})
-        )
-        .unwrap(),
-        None
-    );
-    assert_eq!(
-        get(
-            vec![key("total"), Segment::Optional(true), key("x")],
-            json!({})
-        )
-        .unwrap(),
-        None
-    );
-    assert!(
-        get(
-            vec![key("total"), Segment::Optional(false), key("x")],
-            json!({})
-        )
-        .is_err()
-    );
-    assert_eq!(
-        get(
-            vec![
-                key("total"),
-                Segment::Same,
-                Segment::Optional(true),
-                key("x")
-            ],
-            json!({"total": {"x": 2}})
-        )
-        .unwrap(),
-        Some(2)
-    );
-    assert_eq!(
-        get(vec![Segment::Index(1, Absent::Stop), key("x")], json!([1])).unwrap(),
-        None
-    );
+    let null = || default(json!(null)).optional().key("x");
+    assert_eq!(get(null(), json!({})).unwrap(), None);
+    let end = || total().absent(Absent::End).optional().key("x");
+    assert_eq!(get(end(), json!({})).unwrap(), None);
+    assert_eq!(get(end(), json!({"total": {"x": 2}})).unwrap(), Some(2));
+    // `?` is about null, and this is missing.
+    let asked = || total().optional().key("x");
+    assert_eq!(get(asked(), json!({"total": null})).unwrap(), None);
+    assert!(get(asked(), json!({})).is_err());
+    let second = x().index(1).absent(Absent::End).key("x");
+    assert_eq!(get(second, json!([1])).unwrap(), None);
     // A value without parts is not absent.
-    assert!(
-        get(
-            vec![key("a"), key("b"), Segment::Optional(true)],
-            json!({"a": 1})
-        )
-        .is_err()
-    );
-    let each = reference(
-        "x[..].a?",
-        vec![Segment::Each, key("a"), Segment::Optional(true)],
-    );
+    let inside = x().key("a").key("b").absent(Absent::End).optional();
+    assert!(get(inside, json!({"a": 1})).is_err());
+    let each = x().each().key("a").absent(Absent::End).optional();
+    let each = Template::Reference(each);
     let list: Vec<Option<u8>> = resolved(&each, json!([{"a": 1}, {}, {"a": null}])).unwrap();
     assert_eq!(list, [Some(1), None, None]);
     // An index is a key on an object, and the other way round.
-    assert_eq!(get(vec![at(10)], json!({"10": 1})).unwrap(), Some(1));
-    assert_eq!(get(vec![key("1")], json!([0, 1])).unwrap(), Some(1));
+    assert_eq!(get(x().index(10), json!({"10": 1})).unwrap(), Some(1));
+    assert_eq!(get(x().key("1"), json!([0, 1])).unwrap(), Some(1));
     for none in ["01", "+1", "-", "1 ", ""] {
-        assert!(get(vec![key(none)], json!([0, 1])).is_err(), "{none:?}");
+        assert!(get(x().key(none), json!([0, 1])).is_err(), "{none:?}");
     }
 }
 

@@ -3,5 +3,6 @@
 mod encode;
 mod errors;
 mod literals;
+mod references;
 #[path = "../support/mod.rs"]
 mod support;

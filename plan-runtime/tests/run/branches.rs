@@ -4,7 +4,7 @@ use super::stage::{
     End, Stage, act, branch, each, list, local, of, plan, step, string, text, value, with,
 };
 use super::support::statuses;
-use plan_runtime::plan::{Absent, Body, Condition, Number, Policy, Segment, Source, Template};
+use plan_runtime::plan::{Body, Condition, Number, Policy, Segment, Selector, Source, Template};
 use serde_json::{Value, json};
 
 fn number(number: u64) -> Template {
@@ -12,7 +12,7 @@ fn number(number: u64) -> Template {
 }
 
 fn key(name: &'static str) -> Segment {
-    Segment::Key(name.into(), Absent::Error)
+    Segment::new(Selector::Key(name.to_owned()))
 }
 
 /// `if first { "a" } else if let Some(x) = second { x } [else { "c" }]`
@@ -83,7 +83,7 @@ fn all(conditions: Vec<Condition>, body: Template) -> Body {
         branch(conditions, act(body)),
         branch(Vec::new(), act(string("else"))),
     ];
-    Body::If(branches.into())
+    Body::If(branches)
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn conditions_are_tested_from_left_to_right_up_to_the_first_that_does_not_hold()
         (vec![bind(nowhere()), holds(false)], None),
     ] {
         let mut choice = step("a", all(conditions, string("then")), &[]);
-        choice.needs = vec![].into();
+        choice.needs = Vec::new();
         let plan = plan(vec![choice]);
         let stage = Stage::default();
         let result = stage.play(stage.run::<Value>(&plan));
@@ -128,7 +128,7 @@ fn what_a_condition_binds_is_read_by_those_after_it_and_in_the_branch() {
             key: plan_runtime::plan::Key::Name(key.into()),
             value,
         });
-        Template::Object(entries.to_vec().into())
+        Template::Object(entries.to_vec())
     };
     let part = |local, name| of(Source::Local(local), vec![key(name)], name);
     let conditions = |depth: usize| {
@@ -154,11 +154,7 @@ fn what_a_condition_binds_is_read_by_those_after_it_and_in_the_branch() {
         nested(string("n"), false),
         Template::Null,
     ]);
-    let plan = plan(vec![step(
-        "all",
-        each(elements, Body::If(branches.into())),
-        &[],
-    )]);
+    let plan = plan(vec![step("all", each(elements, Body::If(branches)), &[])]);
     let stage = Stage::default();
     let output = stage.play(stage.run::<Value>(&plan)).unwrap();
     assert_eq!(output, json!([["n", "n"], true, false, null]));
@@ -177,7 +173,7 @@ fn values_of_a_branch_that_is_not_taken_are_let_go() {
     };
     let mut branches: Vec<_> = (0..40).map(|_| refused()).collect();
     branches.push(branch(vec![bind(string("y"))], act(local(0))));
-    let plan = plan(vec![step("a", Body::If(branches.into()), &[])]);
+    let plan = plan(vec![step("a", Body::If(branches), &[])]);
     let stage = Stage::default();
     let limits = plan_runtime::run::Limits {
         total: 200_000,
@@ -275,7 +271,7 @@ fn lists_in_lists_maps_and_conditions_inside() {
             })
             .to_vec(),
     ));
-    let at = |index| Segment::Index(index, Absent::Error);
+    let at = |index| Segment::new(Selector::Index(index));
     let pair = list(vec![
         of(Source::Local(0), vec![at(0)], "k"),
         of(Source::Local(0), vec![at(1), at(0)], "v[0]"),

@@ -3,7 +3,7 @@
 use super::support::Driven;
 use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::{
-    Absent, Action, Computed, Input, Output, Plan, Reference, Segment, Source, Step, Template,
+    Action, Computed, Input, Output, Plan, Reference, Source, Step, Template,
 };
 use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
 use plan_runtime::shape::TypeShape;
@@ -156,28 +156,24 @@ where
     }
 }
 
-fn reference(source: Source, path: &[Segment], written: &'static str) -> Template {
-    let (path, written) = (path.to_vec().into(), written.into());
-    Template::Reference(Reference {
-        source,
-        path,
-        written,
-    })
+fn reference(source: Source, written: &str) -> Template {
+    Reference::new(source).written(written).into()
 }
 
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     let action = |site, action: Action| Action { site, ..action };
-    let inbox = Template::object([("sender", reference(Source::Input(0), &[], "sender"))]);
+    let inbox = Template::object([("sender", reference(Source::Input(0), "sender"))]);
     let inbox = Action::call(FetchEmails::NAME, inbox);
     let mut subject = Computed::new("inbox.data[0].subject.to_uppercase()", [Source::Step(0)]);
     subject.compute = Some(&Subject);
     let sent = Template::object([
-        ("subject", reference(Source::Step(1), &[], "subject")),
-        ("body", reference(Source::Input(1), &[], "reply")),
+        ("subject", reference(Source::Step(1), "subject")),
+        ("body", reference(Source::Input(1), "reply")),
     ]);
     let sent = Action::call(ReplyEmail::NAME, sent);
-    let path = [Segment::Key("sent".into(), Absent::Error)];
-    let output = reference(Source::Step(2), &path, "sent.sent");
+    let output = Reference::new(Source::Step(2))
+        .key("sent")
+        .written("sent.sent");
 
     let mut plan = Plan::new("reply_to_latest");
     plan.inputs = vec![
@@ -191,7 +187,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     ];
     plan.steps[1].needs = vec![0];
     plan.steps[2].needs = vec![1];
-    plan.output = Output::new(Template::object([("sent", output)]));
+    plan.output = Output::new(Template::object([("sent", output.into())]));
     plan.output.type_name = "Receipt".into();
     plan
 });

@@ -176,11 +176,9 @@ pub(crate) fn list(items: Vec<Template>) -> Template {
 }
 
 pub(crate) fn of(source: Source, path: Vec<Segment>, written: &str) -> Template {
-    Template::Reference(Reference {
-        source,
-        path: path.into(),
-        written: written.to_owned().into(),
-    })
+    let mut reference = Reference::new(source).written(written);
+    reference.path = path;
+    Template::Reference(reference)
 }
 
 pub(crate) fn local(depth: usize) -> Template {

@@ -36,11 +36,7 @@ pub(crate) fn graph(steps: Vec<(String, Vec<usize>)>) -> Plan {
     let ids: Vec<String> = steps.iter().map(|(id, _)| id.clone()).collect();
     let reference = |step: usize| {
         let id = ids.get(step).cloned().unwrap_or_default();
-        Template::Reference(Reference {
-            source: Source::Step(step),
-            path: [].as_slice().into(),
-            written: id.into(),
-        })
+        Template::Reference(Reference::new(Source::Step(step)).written(id))
     };
     let output = match ids.len() {
         0 => 0.into(),
@@ -280,9 +276,5 @@ pub(crate) fn statuses(report: &Report) -> String {
 }
 
 pub(crate) fn reference(step: usize) -> Template {
-    Template::Reference(Reference {
-        source: Source::Step(step),
-        path: [].as_slice().into(),
-        written: "written".into(),
-    })
+    Template::Reference(Reference::new(Source::Step(step)).written("written"))
 }

@@ -2,7 +2,9 @@
 #![allow(dead_code, unreachable_pub)]
 
 use plan_runtime::Plan;
-use plan_runtime::plan::{Absent, Action, Entry, Key, Reference, Segment, Source, Step, Template};
+use plan_runtime::plan::{
+    Action, Entry, Key, Reference, Segment, Selector, Source, Step, Template,
+};
 use plan_runtime::resolve::{Held, ResolveError, Scope, resolve};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,19 +26,21 @@ pub fn resolved<T: DeserializeOwned>(
 }
 
 pub fn reference(written: &str, path: Vec<Segment>) -> Template {
-    Template::Reference(Reference {
-        source: Source::Step(0),
-        path: path.into(),
-        written: written.to_owned().into(),
-    })
+    let mut reference = Reference::new(Source::Step(0)).written(written);
+    reference.path = path;
+    Template::Reference(reference)
 }
 
 pub fn key(key: &str) -> Segment {
-    Segment::Key(key.to_owned().into(), Absent::Error)
+    Segment::new(Selector::Key(key.to_owned()))
 }
 
 pub fn at(index: usize) -> Segment {
-    Segment::Index(index, Absent::Error)
+    Segment::new(Selector::Index(index))
+}
+
+pub fn each() -> Segment {
+    Segment::new(Selector::Each)
 }
 
 pub fn object(members: Vec<(&str, Template)>) -> Template {

@@ -4,7 +4,7 @@
 use plan_runtime::Plan;
 use plan_runtime::plan::{
     Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,
-    Output, Part, Policy, Reference, Segment, Source, Step, Tag, Template, ToolInfo,
+    Output, Part, Policy, Reference, Segment, Selector, Source, Step, Tag, Template, ToolInfo,
 };
 use plan_runtime::shape::Tagging;
 use proptest::prelude::*;
@@ -22,22 +22,42 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn absent() -> impl Strategy<Value = Absent> {
+    let default = |value| Just(Absent::Default(Box::new(value)));
     prop_oneof![
         4 => Just(Absent::Error),
-        1 => Just(Absent::Null),
-        1 => Just(Absent::Stop),
-        1 => Just(Absent::Default(|| json!({"a": [1.5, null]}))),
+        1 => Just(Absent::End),
+        1 => default(json!(null)),
+        1 => default(json!({"a": [1.5, null]})),
     ]
 }
 
 fn segment() -> impl Strategy<Value = Segment> {
-    prop_oneof![
-        3 => (text(), absent()).prop_map(|(key, absent)| Segment::Key(key.into(), absent)),
-        3 => (any::<u16>(), absent()).prop_map(|(index, absent)| Segment::Index(index.into(), absent)),
-        1 => Just(Segment::Each),
-        1 => any::<bool>().prop_map(Segment::Optional),
-        1 => Just(Segment::Same),
-    ]
+    let selector = prop_oneof![
+        3 => text().prop_map(Selector::Key),
+        3 => any::<u16>().prop_map(|index| Selector::Index(index.into())),
+        1 => Just(Selector::Each),
+    ];
+    (selector, absent(), prop::bool::weighted(0.2)).prop_map(|(selector, absent, optional)| {
+        let mut segment = Segment::new(selector);
+        (segment.absent, segment.optional) = (absent, optional);
+        segment
+    })
+}
+
+fn reference(source: impl Strategy<Value = Source>) -> impl Strategy<Value = Reference> {
+    let otherwise = prop::option::weighted(0.1, Just(json!([1])));
+    let parts = (
+        prop::collection::vec(segment(), 0..4),
+        prop::bool::weighted(0.2),
+        otherwise,
+        prop::option::of(text()),
+    );
+    (source, parts).prop_map(|(source, (path, optional, otherwise, written))| {
+        let mut reference = Reference::new(source);
+        (reference.path, reference.optional) = (path, optional);
+        (reference.otherwise, reference.written) = (otherwise.map(Box::new), written);
+        reference
+    })
 }
 
 /// Of 3 inputs, and of the steps before the one that refers.
@@ -52,11 +72,6 @@ fn source(steps: usize) -> impl Strategy<Value = Source> {
 }
 
 fn template(steps: usize) -> impl Strategy<Value = Template> {
-    let reference = (
-        source(steps),
-        prop::collection::vec(segment(), 0..4),
-        text(),
-    );
     let leaf = prop_oneof![
         Just(Template::Null),
         any::<bool>().prop_map(Template::Bool),
@@ -65,13 +80,7 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
         (prop::num::f64::NORMAL | prop::num::f64::ZERO)
             .prop_map(|n| Template::Number(Number::Float(n))),
         text().prop_map(|text| Template::String(text.into())),
-        reference.prop_map(|(source, path, written)| {
-            Template::Reference(Reference {
-                source,
-                path: path.into(),
-                written: written.into(),
-            })
-        }),
+        reference(source(steps)).prop_map(Template::Reference),
         (prop::collection::btree_set(source(steps), 0..3), text()).prop_map(|(reads, written)| {
             Template::Computed(Computed {
                 reads: reads.into_iter().collect(),
@@ -92,11 +101,7 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
             prop::collection::vec(inner.clone(), 0..4).prop_map(Template::List),
             (prop::collection::btree_map(text(), inner.clone(), 0..4)).prop_map(Template::object),
             (source(0), any::<bool>()).prop_map(|(source, both)| {
-                let value = Template::Reference(Reference {
-                    source,
-                    path: vec![].into(),
-                    written: "".into(),
-                });
+                let value = Template::Reference(Reference::new(source));
                 let mut entries = vec![Entry::new(Key::Flattened, value)];
                 if both {
                     entries.push(Entry::new(Key::Name("n".into()), Template::Null));
@@ -129,14 +134,8 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
 /// A body in which there are two local values: those of the two `for`s around it.
 fn body(place: usize) -> impl Strategy<Value = Body> {
     let action = |inside: bool| {
-        let local = (0..2_usize, prop::collection::vec(segment(), 0..3), text());
-        let local = local.prop_map(|(depth, path, written)| {
-            Template::Reference(Reference {
-                source: Source::Local(depth),
-                path: path.into(),
-                written: written.into(),
-            })
-        });
+        let local = reference((0..2_usize).prop_map(Source::Local));
+        let local = local.prop_map(Template::Reference);
         let args = if inside {
             prop_oneof![template(place), local].boxed()
         } else {

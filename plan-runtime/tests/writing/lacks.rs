@@ -25,7 +25,7 @@ fn every_construct_and_its_place() {
             {"id": "e", "tool": {"name": "t"}, "arguments": {"merge": [
                 {"object": {
                     "sum": {"computed": {"written": "a + 1", "reads": [{"step": "a"}]}},
-                    "next": step(json!(["next", {"optional": "null"}])),
+                    "next": step(json!([{"token": "next", "optional": true}])),
                     "default": step(json!([{"token": "x", "absent": {"default": 1}}])),
                     "list": [{"text": ["a", {"value": 5}, {"value": step(json!([])), "spec": ">8"}]}],
                     "own": {"reference": {"input": "sender", "pointer": "/x"}},

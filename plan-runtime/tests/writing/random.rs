@@ -4,7 +4,7 @@ use super::{DIALECTS, plans, read};
 use plan_runtime::Plan;
 use plan_runtime::dynamic::Dialect;
 use plan_runtime::plan::{
-    Absent, Action, Input, Number, Optional, Output, Part, Policy, Reference, Segment, Source,
+    Action, Input, Number, Optional, Output, Part, Policy, Reference, Segment, Selector, Source,
     Step, Template, ToolInfo,
 };
 use proptest::prelude::*;
@@ -79,21 +79,19 @@ fn name() -> impl Strategy<Value = String> {
 /// Of 2 inputs, or else of the steps before this one.
 fn reference(place: usize, inputs: usize) -> impl Strategy<Value = Option<Reference>> {
     let segment = prop_oneof![
-        3 => name().prop_map(|key| Segment::Key(key.into(), Absent::Error)),
-        2 => any::<u16>().prop_map(|index| Segment::Index(index.into(), Absent::Error)),
-        1 => Just(Segment::Each),
+        3 => name().prop_map(Selector::Key),
+        2 => any::<u16>().prop_map(|index| Selector::Index(index.into())),
+        1 => Just(Selector::Each),
     ];
-    let path = prop::collection::vec(segment, 0..4);
+    let path = prop::collection::vec(segment.prop_map(Segment::new), 0..4);
     (0..place + inputs, path).prop_map(move |(at, path)| {
         let (source, path) = match at.checked_sub(place) {
             Some(input) => (Source::Input(input), Vec::new()),
             None => (Source::Step(at), path),
         };
-        Some(Reference {
-            source,
-            path: path.into(),
-            written: "".into(),
-        })
+        let mut reference = Reference::new(source);
+        reference.path = path;
+        Some(reference)
     })
 }
 
@@ -238,11 +236,7 @@ fn plan(inputs: usize, rich: bool) -> impl Strategy<Value = Plan> {
 
 fn outputs(steps: &[Step], chosen: &[usize]) -> Template {
     Template::object(chosen.iter().map(|&step| {
-        let reference = Reference {
-            source: Source::Step(step),
-            path: vec![].into(),
-            written: "".into(),
-        };
+        let reference = Reference::new(Source::Step(step));
         (steps[step].id.clone(), reference.into())
     }))
 }

@@ -4,7 +4,7 @@ use super::super::Context;
 use super::escape::Text;
 use super::words;
 use crate::ast::{Body, Optional, Step};
-use plan_graph::{Boxes, HEIGHT, Layout, cut, layout, width};
+use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use syn::ext::IdentExt;
@@ -36,70 +36,77 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
         levels: &cx.graph.levels(),
     });
     let (wide, high) = (layout.width.ceil(), layout.height.ceil());
-    let mut svg = String::new();
+    let mut html = Html::new(|text, out| {
+        let _ = write!(out, "{}", Text(&text.to_string()));
+    });
     // The picture keeps its size, and scrolls. `div` is a tag after which Markdown reads HTML up to an empty line.
-    let _ = writeln!(
-        svg,
-        "<div style=\"overflow:auto;max-height:64rem;margin:.75em 0\"><svg width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {wide} {high}\" \
-         style=\"display:block;max-width:none\" role=\"group\" aria-label=\"The steps and their dependencies\">\
-         <defs><marker id=\"plan-tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" markerWidth=\"9\" \
-         markerHeight=\"9\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"currentColor\"></path></marker></defs>\
-         <g opacity=\".6\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.3\">"
-    );
-    for ((&(from, to), &data), curve) in arrows.iter().zip(layout.curves(&sizes)) {
-        let (dashes, after) = if data {
-            ("", "")
-        } else {
-            (" stroke-dasharray=\"5 4\"", " (after)")
-        };
-        let (from, to) = (Text(&names[from]).to_string(), Text(&names[to]).to_string());
-        let _ = writeln!(
-            svg,
-            "<path d=\"{curve}\" marker-end=\"url(#plan-tip)\"{dashes}><title>{from} → {to}{after}</title></path>"
-        );
-    }
-    svg.push_str("</g>\n");
-    for (place, step) in steps.iter().enumerate() {
-        write_box(&mut svg, step, &does[place], &layout, place, sizes[place].0);
-    }
-    svg.push_str("</svg></div>\n\n");
-    svg
+    html.markup("<div style=\"overflow:auto;max-height:64rem;margin:.75em 0\">");
+    html.tag("svg")
+        .attr("width", wide)
+        .attr("height", high)
+        .attr("viewBox", format_args!("0 0 {wide} {high}"))
+        .markup("style=\"display:block;max-width:none\" role=\"group\" aria-label=\"The steps and their dependencies\"")
+        .inside(|svg| {
+            svg.markup(
+                "<defs><marker id=\"plan-tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" markerWidth=\"9\" \
+                 markerHeight=\"9\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"currentColor\"></path></marker></defs>\
+                 <g opacity=\".6\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.3\">\n",
+            );
+            for ((&(from, to), &data), curve) in arrows.iter().zip(layout.curves(&sizes)) {
+                let path = svg.tag("path").attr("d", curve);
+                let path = path.markup("marker-end=\"url(#plan-tip)\"");
+                let (path, after) = if data {
+                    (path, "")
+                } else {
+                    (path.markup("stroke-dasharray=\"5 4\""), " (after)")
+                };
+                let title = format_args!("{} → {}{after}", names[from], names[to]);
+                path.inside(|path| path.tag("title").text(title));
+                svg.markup("\n");
+            }
+            svg.markup("</g>\n");
+            for (place, step) in steps.iter().enumerate() {
+                let (at, width) = (layout.boxes[place], sizes[place].0);
+                svg.tag("g").inside(|g| write_box(g, step, &does[place], at, width));
+                svg.markup("\n");
+            }
+        });
+    html.markup("</div>\n\n");
+    html.finish()
 }
 
-fn write_box(svg: &mut String, step: &Step, does: &str, layout: &Layout, place: usize, width: f64) {
-    let (x, y) = layout.boxes[place];
-    let (x, y) = (x - width / 2.0, y - HEIGHT / 2.0);
+fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
+    let (x, y) = (middle.0 - width / 2.0, middle.1 - HEIGHT / 2.0);
     let name = step.name.unraw().to_string();
-    let optional = !matches!(step.policy.optional, Optional::No);
-    let dashes = if optional || may_be_skipped(&step.body) {
-        " stroke-dasharray=\"4 3\""
-    } else {
-        ""
-    };
+    g.tag("title").text(match &*step.intent {
+        "" => name.clone(),
+        intent => format!("{name}: {intent}"),
+    });
     let round = match step.body {
         Body::Compute(_) => HEIGHT / 2.0,
         _ => 5.0,
     };
-    let _ = write!(svg, "<g><title>{}", Text(&name));
-    if !step.intent.is_empty() {
-        let _ = write!(svg, ": {}", Text(&step.intent));
+    let rect = g.tag("rect");
+    let rect = rect.attr("x", format_args!("{x:.1}"));
+    let rect = rect.attr("y", format_args!("{y:.1}"));
+    let rect = rect.attr("width", width).attr("height", HEIGHT);
+    let mut rect = rect.attr("rx", round);
+    let optional = !matches!(step.policy.optional, Optional::No);
+    if optional || may_be_skipped(&step.body) {
+        rect = rect.markup("stroke-dasharray=\"4 3\"");
     }
     // The colors that rustdoc gives to code, or, without them, those of the text.
-    let _ = write!(
-        svg,
-        "</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"{round}\" stroke-width=\"1.2\"{dashes} \
-         style=\"fill:var(--code-block-background-color,transparent);stroke:var(--type-link-color,currentColor)\"></rect>"
-    );
-    let middle = x + width / 2.0;
-    let _ = writeln!(
-        svg,
-        "<text x=\"{middle:.1}\" y=\"{:.1}\" style=\"font:600 13px 'Source Code Pro',monospace;fill:currentColor\" text-anchor=\"middle\">{}</text>\
-         <text x=\"{middle:.1}\" y=\"{:.1}\" style=\"font:11.5px 'Source Code Pro',monospace;fill:currentColor;opacity:.8\" text-anchor=\"middle\">{}</text></g>",
-        y + 18.5,
-        Text(&cut(&name)),
-        y + 34.5,
-        Text(&cut(does)),
-    );
+    rect.markup(
+        "stroke-width=\"1.2\" style=\"fill:var(--code-block-background-color,transparent);stroke:var(--type-link-color,currentColor)\"",
+    )
+    .empty();
+    let id = "style=\"font:600 13px 'Source Code Pro',monospace;fill:currentColor\" text-anchor=\"middle\"";
+    let what = "style=\"font:11.5px 'Source Code Pro',monospace;fill:currentColor;opacity:.8\" text-anchor=\"middle\"";
+    for (text, below, style) in [(&*name, 18.5, id), (does, 34.5, what)] {
+        let element = g.tag("text").attr("x", format_args!("{:.1}", middle.0));
+        let element = element.attr("y", format_args!("{:.1}", y + below));
+        element.markup(style).text(cut(text));
+    }
 }
 
 fn may_be_skipped(body: &Body) -> bool {

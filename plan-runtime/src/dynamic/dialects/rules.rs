@@ -6,7 +6,7 @@ use super::references::{Mark, Places, Scan, Style, Target, To};
 use crate::Plan;
 use crate::dynamic::node::{Kind, Node, Source};
 use crate::dynamic::{Lacking, Severity};
-use crate::plan::{Segment, Source as From};
+use crate::plan::{Reference, Segment};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
 
@@ -108,5 +108,5 @@ pub(in crate::dynamic) trait Rules: Sync {
     }
 
     /// Adds to the path of a reference what the compat profile allows where it leads to nothing.
-    fn allow_absence(&self, _path: &mut Vec<Segment>, _from: From, _written: &str) {}
+    fn allow_absence(&self, _reference: &mut Reference, _written: &str) {}
 }

@@ -5,7 +5,7 @@ use super::path::{Found, Lost, follow};
 use crate::dynamic::schema::{Beyond, Type, Types, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
-use crate::plan::{Body, Optional, Plan, Reference, Segment, Source, Step, Template};
+use crate::plan::{Body, Optional, Plan, Reference, Source, Step, Template};
 use crate::resolve::describe::short;
 use std::collections::HashMap;
 
@@ -102,16 +102,14 @@ impl<'a> Known<'a> {
         let given = gives.given(reference.source);
         self.spend(1 + given.ty.cost())?;
         let mut absent = given.absent;
-        let ty = match follow(given.ty.clone(), &reference.path, &mut absent, self.work)? {
+        let ty = match follow(given.ty.clone(), reference.path(), &mut absent, self.work)? {
             Ok(ty) => ty,
             Err(lost) => return Err(Unfound::Lost(Box::new((lost, given.ty)))),
         };
-        let whole = !reference
-            .path
-            .iter()
-            .any(|segment| segment.token().is_some() || matches!(segment, Segment::Each));
         let input = match reference.source {
-            Source::Input(index) if whole && is_untyped(self.spans, index) => Some(index),
+            Source::Input(index) if reference.path.is_empty() && is_untyped(self.spans, index) => {
+                Some(index)
+            }
             _ => None,
         };
         Ok(Found {
@@ -210,7 +208,7 @@ impl<'a> Gives<'a, '_> {
                     Template::Reference(reference) => {
                         let given = self.given(reference.source);
                         let mut absent = given.absent;
-                        match follow(given.ty, &reference.path, &mut absent, self.work) {
+                        match follow(given.ty, reference.path(), &mut absent, self.work) {
                             Ok(Ok(ty)) => Given { ty, absent },
                             Ok(Err(_)) => Given::any(),
                             Err(why) => Given::typed(Type::unknown(why)),

@@ -8,7 +8,7 @@ use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::dialects::references::{Style, To};
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Form, Type};
-use crate::plan::{Absent, Reference, Segment, Source, Step};
+use crate::plan::{Path, Reference, Segment, Selector, Source, Step};
 use crate::resolve::describe::short;
 use plan_graph::similar;
 
@@ -28,10 +28,10 @@ impl<'a> Checker<'a, '_> {
         let Some(segment) = path.get(lost.segment) else {
             return;
         };
-        let name = match segment {
-            Segment::Key(key, _) => format!("`{}`", short(key)),
-            Segment::Index(index, _) => format!("[{index}]"),
-            _ => "[*]".to_owned(),
+        let name = match &segment.selector {
+            Selector::Key(key) => format!("`{}`", short(key)),
+            Selector::Index(index) => format!("[{index}]"),
+            Selector::Each => "[*]".to_owned(),
         };
         let whose = self.known.whose(reference.source);
         let inside = match words(path, lost.segment).as_str() {
@@ -58,9 +58,10 @@ impl<'a> Checker<'a, '_> {
             }
             Why::NoList => (
                 Code::ListOrElement,
-                match segment {
-                    Segment::Each => format!("{inside} is {given}, which has no elements"),
-                    _ => format!("{inside} is {given}, which has no element {name}"),
+                if segment.is_each() {
+                    format!("{inside} is {given}, which has no elements")
+                } else {
+                    format!("{inside} is {given}, which has no element {name}")
                 },
             ),
             Why::List => (
@@ -86,7 +87,7 @@ impl<'a> Known<'a> {
             Source::Local(_) => None,
         };
         let rules = self.dialect.rules();
-        let style = to.and_then(|to| rules.style(to, &reference.written));
+        let style = to.and_then(|to| rules.style(to, &reference.text()));
         style.unwrap_or_else(|| Style::rust(name))
     }
 
@@ -94,24 +95,27 @@ impl<'a> Known<'a> {
     fn way_out(&self, reference: &Reference, whole: &Type<'a>, lost: &Lost<'_>) -> Option<String> {
         let style = self.style(reference);
         let path = &reference.path;
-        let leads = |path: &[Segment]| {
+        let leads = |segments: &[Segment]| {
+            let path = Path {
+                segments,
+                ..reference.path()
+            };
             matches!(follow(whole.clone(), path, &mut None, self.work), Ok(Ok(_)))
         };
-        let mut fixed = path.to_vec();
-        let absent = Absent::Error;
-        match (&path[lost.segment], lost.why) {
-            (Segment::Key(key, _), Why::NoField) => {
+        let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
+        let mut fixed = path.clone();
+        match (&path[lost.segment].selector, lost.why) {
+            (Selector::Key(meant_as), Why::NoField) => {
                 let forms = lost.inside.forms().iter();
                 let names: Vec<&str> = forms.flat_map(Form::names).collect();
-                if let Some(meant) = similar(key, names.iter().copied()) {
-                    fixed[lost.segment] = Segment::Key(meant.to_owned().into(), absent);
+                if let Some(meant) = similar(meant_as, names.iter().copied()) {
+                    fixed[lost.segment] = key(meant);
                     return Some(format!("did you mean `{}`?", style.write(&fixed)));
                 }
                 // The field of something that the output is wrapped in.
                 let wrapped = names.iter().take(MOST_TRIED).find_map(|name| {
-                    let mut fixed = path.to_vec();
-                    let name = (*name).to_owned().into();
-                    fixed.insert(lost.segment, Segment::Key(name, absent));
+                    let mut fixed = path.clone();
+                    fixed.insert(lost.segment, key(name));
                     (self.closed(whole, &fixed, lost.segment) && leads(&fixed)).then_some(fixed)
                 });
                 if let Some(fixed) = wrapped {
@@ -129,7 +133,7 @@ impl<'a> Known<'a> {
                 })
             }
             (_, Why::List) => {
-                fixed.insert(lost.segment, Segment::Index(0, absent));
+                fixed.insert(lost.segment, Segment::new(Selector::Index(0)));
                 leads(&fixed)
                     .then(|| format!("did you mean the first element, `{}`?", style.write(&fixed)))
             }
@@ -161,10 +165,15 @@ impl<'a> Known<'a> {
     }
 
     /// Whether the schema says of the segment after this one that it is there.
-    fn closed(&self, whole: &Type<'_>, path: &[Segment], at: usize) -> bool {
-        let inner = follow(whole.clone(), &path[..=at], &mut None, self.work);
-        match (inner, path.get(at + 1)) {
-            (Ok(Ok(ty)), Some(Segment::Key(key, _))) => ty.property(key).is_some(),
+    fn closed(&self, whole: &Type<'_>, segments: &[Segment], at: usize) -> bool {
+        let path = Path {
+            optional: false,
+            segments: &segments[..=at],
+            otherwise: None,
+        };
+        let inner = follow(whole.clone(), path, &mut None, self.work);
+        match (inner, segments.get(at + 1).map(|it| &it.selector)) {
+            (Ok(Ok(ty)), Some(Selector::Key(key))) => ty.property(key).is_some(),
             _ => false,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::schema::{Beyond, Element, Presence, Property, Type, Types, Work};
-use crate::plan::{Absent, Reference, Segment, push_key};
+use crate::plan::{Absent, Path, Reference, Segment, Selector, push_key};
 use crate::resolve::describe::short;
 use std::fmt::Write;
 
@@ -45,66 +45,71 @@ pub(super) enum Why {
 /// Where there is too much work. That the path leads nowhere is one of the answers.
 pub(super) fn follow<'a>(
     mut ty: Type<'a>,
-    path: &[Segment],
+    path: Path<'_>,
     absent: &mut Option<String>,
     work: &Work,
 ) -> Result<Result<Type<'a>, Lost<'a>>, Beyond> {
     // What an element lacks is for the element alone.
     let (mut lists, mut of_element) = (0, None);
-    for (at, segment) in path.iter().enumerate() {
+    let mut optional = path.optional;
+    for (at, segment) in path.segments.iter().enumerate() {
+        let lost = |inside, why| {
+            Ok(Err(Lost {
+                segment: at,
+                inside,
+                why,
+            }))
+        };
         let absent = if lists == 0 {
             &mut *absent
         } else {
             &mut of_element
         };
-        match segment {
-            Segment::Key(_, missing) | Segment::Index(_, missing) => {
-                if ty.says_null() && absent.is_none() {
-                    *absent = Some(nullable(path, at));
-                }
-                let (found, presence) = match member(&ty, segment) {
-                    Ok(found) => found,
-                    Err(why) => {
-                        return Ok(Err(Lost {
-                            segment: at,
-                            inside: ty,
-                            why,
-                        }));
-                    }
-                };
-                ty = found;
-                work.spend(1 + ty.cost())?;
-                let can_lack = presence == Presence::Maybe;
-                if can_lack && !matches!(missing, Absent::Default(_)) && absent.is_none() {
-                    *absent = Some(format!("`{}` may be missing", short(&words(path, at + 1))));
-                }
+        if optional {
+            absent.get_or_insert_with(|| ASKED.to_owned());
+        }
+        optional = segment.optional;
+        if segment.is_each() {
+            if !ty.types().overlaps(Types::LIST) {
+                return lost(ty, Why::NoList);
             }
-            Segment::Each => {
-                if !ty.types().overlaps(Types::LIST) {
-                    return Ok(Err(Lost {
-                        segment: at,
-                        inside: ty,
-                        why: Why::NoList,
-                    }));
-                }
-                ty = ty.element();
-                work.spend(1 + ty.cost())?;
-                lists += 1;
-                of_element = None;
-            }
-            Segment::Optional(_) => {
-                absent.get_or_insert_with(|| "the reference has a `?`".to_owned());
-            }
-            Segment::Or(_) | Segment::Else(_) => *absent = None,
-            Segment::Same => {}
+            ty = ty.element();
+            work.spend(1 + ty.cost())?;
+            lists += 1;
+            of_element = None;
+            continue;
+        }
+        if ty.says_null() && absent.is_none() {
+            *absent = Some(nullable(path.segments, at));
+        }
+        let (found, presence) = match member(&ty, segment) {
+            Ok(found) => found,
+            Err(why) => return lost(ty, why),
+        };
+        ty = found;
+        work.spend(1 + ty.cost())?;
+        let has_default = matches!(&segment.absent, Absent::Default(default) if !default.is_null());
+        if presence == Presence::Maybe && !has_default && absent.is_none() {
+            *absent = Some(format!(
+                "`{}` may be missing",
+                short(&words(path.segments, at + 1))
+            ));
         }
     }
-    let ends = matches!(path.last(), Some(Segment::Else(_)));
-    if lists == 0 && ty.says_null() && absent.is_none() && !ends {
-        *absent = Some(nullable(path, path.len()));
+    if lists == 0 && optional {
+        absent.get_or_insert_with(|| ASKED.to_owned());
+    }
+    if lists == 0 && ty.says_null() && absent.is_none() {
+        *absent = Some(nullable(path.segments, path.segments.len()));
+    }
+    if path.otherwise.is_some() {
+        *absent = None;
     }
     Ok(Ok((0..lists).fold(ty, |ty, _| Type::list(ty))))
 }
+
+/// Why there may be nothing where the author has written `?`.
+const ASKED: &str = "the reference has a `?`";
 
 fn nullable(path: &[Segment], end: usize) -> String {
     match words(path, end).as_str() {
@@ -117,23 +122,22 @@ fn nullable(path: &[Segment], end: usize) -> String {
 pub(super) fn words(path: &[Segment], end: usize) -> String {
     let mut place = String::new();
     for segment in path.iter().take(end) {
-        match segment {
-            Segment::Key(key, _) => push_key(&mut place, key),
-            Segment::Index(index, _) => {
+        match &segment.selector {
+            Selector::Key(key) => push_key(&mut place, key),
+            Selector::Index(index) => {
                 let _ = write!(place, "[{index}]");
             }
-            Segment::Each => place.push_str("[*]"),
-            _ => {}
+            Selector::Each => place.push_str("[*]"),
         }
     }
     place
 }
 
 fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<(Type<'a>, Presence), Why> {
-    let (name, index) = match segment {
-        Segment::Key(key, _) => (key.to_string(), crate::plan::index(key)),
-        Segment::Index(index, _) => (index.to_string(), Some(*index)),
-        _ => return Err(Why::Scalar),
+    let (name, index) = match &segment.selector {
+        Selector::Key(key) => (key.clone(), crate::plan::index(key)),
+        Selector::Index(index) => (index.to_string(), Some(*index)),
+        Selector::Each => return Err(Why::NoList),
     };
     let mut found: Option<Type<'a>> = None;
     let mut presence = Presence::Sure;

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::value::{Fit, subject};
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Beyond, Clash, Form, Property, Type, Types};
-use crate::plan::{Absent, Segment, is_word};
+use crate::plan::{Absent, Segment, Selector, is_word};
 use crate::resolve::describe::short;
 
 /// In how many members it is looked for how two objects differ.
@@ -22,7 +22,7 @@ impl Fit<'_> {
         place: &str,
         required: bool,
     ) -> Result<Option<Problem>, Beyond> {
-        let written = short(&found.reference.written);
+        let written = short(&found.reference.text());
         if let Some(clash) = found.ty.clash(takes, self.work)? {
             // To give null for what may be left out is to leave it out.
             if !required && found.ty.types() == Types::NULL {
@@ -59,7 +59,7 @@ impl Fit<'_> {
         place: &str,
         clash: Clash,
     ) -> Problem {
-        let written = short(&found.reference.written);
+        let written = short(&found.reference.text());
         let (given, wanted) = (found.ty.words(), takes.words());
         let subject = subject(place);
         if clash == Clash::Values {
@@ -89,11 +89,9 @@ impl Fit<'_> {
             takes.types().without(Types::NULL),
         );
         if given == Types::LIST && self.leads_to(&found.ty.element(), takes) {
-            let each = path
-                .iter()
-                .rposition(|segment| matches!(segment, Segment::Each));
-            let mut path = path.to_vec();
-            let first = Segment::Index(0, Absent::Error);
+            let each = path.iter().rposition(Segment::is_each);
+            let mut path = path.clone();
+            let first = Segment::new(Selector::Index(0));
             match each {
                 Some(each) => path[each] = first,
                 None => path.push(first),
@@ -116,8 +114,8 @@ impl Fit<'_> {
             && is_word(field)
             && member.is_some_and(|ty| self.leads_to(&ty, takes))
         {
-            let mut path = path.to_vec();
-            path.push(Segment::Key(field.to_owned().into(), Absent::Error));
+            let mut path = path.clone();
+            path.push(Segment::new(Selector::Key(field.to_owned())));
             let fixed = found.style.write(&path);
             return problem(Code::WrongType).help(format!("did you mean `{fixed}`?"));
         }
@@ -153,8 +151,5 @@ impl Fit<'_> {
 
 /// Whether the profile allows that there is nothing here.
 pub(super) fn stops(segment: &Segment) -> bool {
-    matches!(
-        segment,
-        Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop)
-    )
+    matches!(segment.absent, Absent::End)
 }

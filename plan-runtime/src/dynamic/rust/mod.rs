@@ -487,7 +487,7 @@ impl Source<'_> {
         let Template::Reference(reference) = value else {
             return step::type_of(value).map(str::to_owned);
         };
-        if !reference.path.is_empty() {
+        if !reference.is_whole() {
             return None;
         }
         match reference.source {

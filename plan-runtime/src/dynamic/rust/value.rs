@@ -4,7 +4,7 @@ use super::fragment::{self, Flaw};
 use super::layout::{Style, Tree};
 use super::{Source, names, shown};
 use crate::plan::{
-    Absent, Computed, Entry, Key, Number, Part, Reference, Segment, Source as From, Template,
+    Absent, Computed, Entry, Key, Number, Part, Path, Reference, Selector, Source as From, Template,
 };
 use crate::print::Quoted;
 use proc_macro2::Delimiter;
@@ -222,12 +222,12 @@ impl Source<'_> {
 
     /// A reference, from what it reads.
     fn reference(&self, reference: &Reference) -> Result<String, String> {
-        let shown = || shown(&reference.written);
+        let shown = || shown(&reference.text());
         let nothing = || format!("the reference `{}`, which leads to nothing", shown());
         let (name, path) = match reference.source {
             From::Local(depth) => {
                 let local = self.locals.get(depth).ok_or_else(nothing)?;
-                let found = local.bound.start(&reference.path);
+                let found = local.bound.start(reference.path());
                 let (name, path) = found
                     .ok_or_else(|| format!("the part `{}` of `{}`", shown(), local.pattern))?;
                 let name = names::keyword(name).ok_or_else(nothing)?;
@@ -243,55 +243,60 @@ impl Source<'_> {
                     let what = "whose name a pattern around it binds";
                     return Err(format!("the reference `{}`, {what}", shown()));
                 }
-                (Cow::Borrowed(name), &reference.path[..])
+                (Cow::Borrowed(name), reference.path())
             }
         };
         way(&name, path, reference)
     }
 }
 
-fn way(name: &str, path: &[Segment], reference: &Reference) -> Result<String, String> {
+/// A name and the path from it on, in the syntax of `plan!`, as far as that has one: what is absent, types say there.
+fn way(name: &str, path: Path<'_>, reference: &Reference) -> Result<String, String> {
+    let shown = || shown(&reference.text());
     let mut text = name.to_owned();
-    let shown = || shown(&reference.written);
-    if path.len() > MOST {
-        let count = path.len();
+    if path.segments.len() > MOST {
+        let count = path.segments.len();
         let what = format!("which has {count} parts, and at most {MOST} are written");
         return Err(format!("the reference `{}`, {what}", shown()));
     }
-    let mut path = path.iter().peekable();
-    while let Some(segment) = path.next() {
-        let asked = matches!(path.peek(), Some(Segment::Optional(_)));
-        match segment {
-            Segment::Key(_, Absent::Stop) | Segment::Index(_, Absent::Stop) if !asked => {
-                return Err(format!(
-                    "the reference `{}`, which is absent if a part of its path is absent",
-                    shown()
-                ));
-            }
-            Segment::Key(key, Absent::Stop) => text.push_str(&format!(".get({})", Quoted(key))),
-            Segment::Key(key, _) => match names::field(key) {
-                Some(field) => text.push_str(&format!(".{field}")),
-                None => text.push_str(&format!("[{}]", Quoted(key))),
-            },
-            Segment::Index(index, Absent::Null | Absent::Stop) if asked => {
-                text.push_str(&format!(".get({index})"));
-            }
-            Segment::Index(index, _) => text.push_str(&format!("[{index}]")),
-            Segment::Each => text.push_str("[..]"),
-            Segment::Optional(_) => text.push('?'),
-            Segment::Or(value) if !is_zero(value) => {
+    if path.otherwise.is_some() {
+        return Err(format!(
+            "the default for the reference `{}` of the compat profile",
+            shown()
+        ));
+    }
+    if path.optional {
+        text.push('?');
+    }
+    for segment in path.segments {
+        let may_be_missing = match &segment.absent {
+            Absent::Default(value) if !is_zero(value) => {
                 return Err(format!(
                     "the default of the reference `{}`, which the type has to say in Rust",
                     shown()
                 ));
             }
-            Segment::Same | Segment::Or(_) => {}
-            Segment::Else(_) => {
+            Absent::End if !segment.optional => {
                 return Err(format!(
-                    "the default for the reference `{}` of the compat profile",
+                    "the reference `{}`, which is absent if a part of its path is absent",
                     shown()
                 ));
             }
+            Absent::Default(value) => value.is_null(),
+            Absent::End => true,
+            Absent::Error => false,
+        };
+        match &segment.selector {
+            Selector::Key(key) => match names::field(key) {
+                Some(field) => text.push_str(&format!(".{field}")),
+                None => text.push_str(&format!("[{}]", Quoted(key))),
+            },
+            Selector::Index(index) if may_be_missing => text.push_str(&format!(".get({index})")),
+            Selector::Index(index) => text.push_str(&format!("[{index}]")),
+            Selector::Each => text.push_str("[..]"),
+        }
+        if segment.optional {
+            text.push('?');
         }
     }
     Ok(text)

@@ -1,9 +1,9 @@
 //! When plans are equal: they are the same JSON, however their references are written.
 
-use super::view::{Item, Member, Nothing, TextPart, View, is_pointer, items};
+use super::view::{Member, TextPart, View};
 use crate::plan::{
-    Body, Branch, Computed, Condition, Input, Number, Plan, Policy, Reference, Segment, Source,
-    Step, Template,
+    Absent, Body, Branch, Computed, Condition, Input, Number, Plan, Policy, Reference, Segment,
+    Source, Step, Template,
 };
 use serde_json::Value;
 
@@ -148,7 +148,15 @@ impl Pair<'_> {
     }
 
     fn references(self, a: &Reference, b: &Reference) -> bool {
-        self.sources(a.source, b.source) && paths(&a.path, &b.path)
+        let otherwise = match (&a.otherwise, &b.otherwise) {
+            (None, None) => true,
+            (Some(a), Some(b)) => values(a, b),
+            _ => false,
+        };
+        self.sources(a.source, b.source)
+            && a.optional == b.optional
+            && all(&a.path, &b.path, segments)
+            && otherwise
     }
 
     /// In a plan, steps and inputs are compared by their names.
@@ -179,24 +187,15 @@ fn numbers(a: Number, b: Number) -> bool {
     }
 }
 
-fn paths(a: &[Segment], b: &[Segment]) -> bool {
-    let same = |a: &Item<'_>, b: &Item<'_>| match (a, b) {
-        (Item::Token(token, nothing), Item::Token(other, of_other)) => {
-            token == other
-                && match (nothing, of_other) {
-                    (Nothing::Error, Nothing::Error)
-                    | (Nothing::Null, Nothing::Null)
-                    | (Nothing::Stop, Nothing::Stop) => true,
-                    (Nothing::Default(a), Nothing::Default(b)) => values(a, b),
-                    _ => false,
-                }
-        }
-        (Item::Each, Item::Each) => true,
-        (Item::Optional(a), Item::Optional(b)) => a == b,
-        (Item::Else(a), Item::Else(b)) => values(a, b),
-        _ => false,
-    };
-    is_pointer(a) == is_pointer(b) && all(&items(a), &items(b), same)
+fn segments(a: &Segment, b: &Segment) -> bool {
+    // An element of `[..]` is never missing.
+    let absent = a.is_each()
+        || match (&a.absent, &b.absent) {
+            (Absent::Error, Absent::Error) | (Absent::End, Absent::End) => true,
+            (Absent::Default(a), Absent::Default(b)) => values(a, b),
+            _ => false,
+        };
+    a.token() == b.token() && a.optional == b.optional && absent
 }
 
 /// Values as JSON text has them: with zeros of both signs, and members in their order.

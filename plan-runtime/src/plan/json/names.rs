@@ -135,24 +135,25 @@ objects! {
         STEP = "step",
         INPUT = "input",
         LOCAL = "local",
+        OPTIONAL = "optional",
         POINTER = "pointer",
         PATH = "path",
+        ELSE = "else",
         WRITTEN = "written",
     }
 
     /// A segment of a path that is not a plain token.
     segment {
         TOKEN = "token",
-        ABSENT = "absent",
         EACH = "each",
+        ABSENT = "absent",
         OPTIONAL = "optional",
-        ELSE = "else",
     }
 
     /// What `absent` of a segment is one of, if it is not an object with a default.
     absent {
         NULL = "null",
-        STOP = "stop",
+        END = "end",
     }
 
     /// The object that `absent` may be.
@@ -163,12 +164,6 @@ objects! {
     /// What `each` of a segment is.
     element {
         ELEMENT = "element",
-    }
-
-    /// What `optional` of a segment is one of.
-    missing {
-        NULL = "null",
-        MISSING = "missing",
     }
 }
 

@@ -48,7 +48,7 @@ fn read_by_both(text: &str) -> Result<bool, TestCaseError> {
 fn other() -> impl Strategy<Value = Value> {
     let names = [
         "", "null", "a", "s0", "s1", "i0", "/a/0", "a/b", "10s", "Some(x)", "(a, b)", "element",
-        "missing", "whole", "stop",
+        "token", "whole", "end",
     ];
     prop_oneof![
         Just(Value::Null),
@@ -68,7 +68,7 @@ fn other() -> impl Strategy<Value = Value> {
             json!({"merge": [{"object": {"a": 1}}, null, {"merge": []}]}),
             json!({"computed": {"written": "a", "reads": [{"local": 0}]}}),
             json!({"reference": {"local": 0, "pointer": ""}}),
-            json!({"reference": {"input": 0, "path": [{"token": "a", "absent": "null"}, {"each": "element"}, {"else": [1]}]}}),
+            json!({"reference": {"input": 0, "optional": true, "path": [{"token": "a", "absent": "null"}, {"each": "element"}, {"token": "b", "absent": "end", "optional": true}], "else": [1]}}),
             json!({"default": 1}),
             json!({"tool": {"name": "t"}}),
             json!({"for": {"pattern": "x", "list": [], "body": {"value": null}}}),
@@ -102,6 +102,7 @@ fn name() -> impl Strategy<Value = &'static str> {
         "merge",
         "text",
         "absent",
+        "optional",
         "else",
         "fallback",
         "after",
@@ -204,7 +205,7 @@ fn limits_are_those_of_both() {
         let object = nested(count, r#"{"object":{"a":"#, "}}", "1");
         let merged = nested(count, r#"{"merge":["#, "]}", "null");
         let default = format!(
-            r#"{{"reference":{{"input":0,"path":[{{"else":{}}}]}}}}"#,
+            r#"{{"reference":{{"input":0,"pointer":"","else":{}}}}}"#,
             nested(count, "[", "]", "1")
         );
         for text in [&list, &object, &default] {

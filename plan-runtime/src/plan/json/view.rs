@@ -1,8 +1,7 @@
 //! What templates and paths are as JSON, whatever they are in Rust.
 
-use crate::plan::{Absent, Computed, Key, Number, Part, Reference, Segment, Source, Tag, Template};
+use crate::plan::{Computed, Key, Number, Part, Reference, Source, Tag, Template};
 use crate::shape::Tagging;
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// A template as it is written: variants of enums are objects and strings, and members of nested objects are where serde puts them.
@@ -141,86 +140,6 @@ fn text_parts(parts: &[Part]) -> Vec<TextPart<'_>> {
         }
     }
     joined
-}
-
-/// A segment of a path as it is written.
-pub(super) enum Item<'a> {
-    /// What the token is, and what it means where it leads to nothing.
-    Token(String, Nothing<'a>),
-    Each,
-    /// Whether the token before may lead to nothing, too.
-    Optional(bool),
-    Else(&'a Value),
-}
-
-/// What a token means that leads to nothing.
-pub(super) enum Nothing<'a> {
-    Error,
-    Null,
-    Stop,
-    Default(Cow<'a, Value>),
-}
-
-impl<'a> Nothing<'a> {
-    fn default(value: Cow<'a, Value>) -> Self {
-        if value.is_null() {
-            Self::Null
-        } else {
-            Self::Default(value)
-        }
-    }
-}
-
-/// Whether a path is a JSON Pointer, and nothing more.
-pub(super) fn is_pointer(path: &[Segment]) -> bool {
-    path.iter().all(|segment| {
-        matches!(
-            segment,
-            Segment::Key(_, Absent::Error) | Segment::Index(_, Absent::Error) | Segment::Same
-        )
-    })
-}
-
-pub(super) fn items(path: &[Segment]) -> Vec<Item<'_>> {
-    let segments = path.iter().filter(|s| !matches!(s, Segment::Same));
-    let mut segments = segments.peekable();
-    let mut items = Vec::with_capacity(path.len());
-    // Whether it makes a difference if the segment before may lead to nothing.
-    let mut asks = false;
-    while let Some(segment) = segments.next() {
-        items.push(match segment {
-            Segment::Key(_, absent) | Segment::Index(_, absent) => {
-                let token = segment.token();
-                let token = token.map_or_else(String::new, |token| token.decoded().into_owned());
-                let after = match absent {
-                    Absent::Error => segments.next_if(|next| matches!(next, Segment::Or(_))),
-                    Absent::Null | Absent::Stop | Absent::Default(_) => None,
-                };
-                asks = matches!(absent, Absent::Null | Absent::Error) && after.is_none();
-                let nothing = match (absent, after) {
-                    (_, Some(Segment::Or(value))) => Nothing::default(Cow::Borrowed(value)),
-                    (Absent::Error, _) => Nothing::Error,
-                    (Absent::Null, _) => Nothing::Null,
-                    (Absent::Stop, _) => Nothing::Stop,
-                    (Absent::Default(make), _) => Nothing::default(Cow::Owned(make())),
-                };
-                Item::Token(token, nothing)
-            }
-            Segment::Each => {
-                asks = false;
-                Item::Each
-            }
-            Segment::Optional(missing) => {
-                let missing = *missing && asks;
-                asks = false;
-                Item::Optional(missing)
-            }
-            Segment::Else(value) => Item::Else(value),
-            // A default for a value that is never missing.
-            Segment::Or(_) | Segment::Same => continue,
-        });
-    }
-    items
 }
 
 /// The member that says which source is read.

@@ -297,8 +297,8 @@ impl<'p> Builder<'p> {
         reader.template.each(&mut |template| match template {
             Template::Reference(reference) => {
                 // What a pattern binds may be several, so their names tell more than the pattern does.
-                let path = match (reference.source, reference.written.as_ref()) {
-                    (Source::Local(_), written) if !written.is_empty() => written.to_owned(),
+                let path = match (reference.source, &reference.written) {
+                    (Source::Local(_), Some(written)) => written.clone(),
                     (source, _) => path(reference, drawing.plan.name_of(source)),
                 };
                 found.push((reference.source, path));

@@ -2,7 +2,7 @@
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::RustSource;
-use plan_runtime::plan::{Absent, Computed, Output, Reference, Segment, Source, Template};
+use plan_runtime::plan::{Computed, Output, Reference, Source, Template};
 use serde_json::{Value, json};
 
 fn plan(kind: &str, text: &str) -> Plan {
@@ -43,14 +43,8 @@ fn plan(kind: &str, text: &str) -> Plan {
     if kind == "path" {
         // Documents cannot contain a path of this length, but programs can build one.
         let keys = text.split('/').skip(1);
-        let path: Vec<Segment> = keys
-            .map(|key| Segment::Key(key.to_owned().into(), Absent::Error))
-            .collect();
-        plan.output.value = Template::Reference(Reference {
-            source: Source::Input(0),
-            path: path.into(),
-            written: "".into(),
-        });
+        let input = Reference::new(Source::Input(0));
+        plan.output.value = Template::Reference(keys.fold(input, Reference::key));
     }
     plan
 }

@@ -2,7 +2,7 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Action, Body, Computed, Condition, Key, Number, Optional, Part, Reference, Segment, Source,
+    Action, Body, Computed, Condition, Key, Number, Optional, Part, Reference, Selector, Source,
     Step, Template,
 };
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -613,8 +613,8 @@ impl Reader<'_> {
                 let plain =
                     |name: &&str| syn::parse_str::<syn::Ident>(name).is_ok_and(|it| it == **name);
                 let inside = bare(pattern, "Some(").unwrap_or_else(|| pattern.clone());
-                let part = match reference.path.first() {
-                    Some(Segment::Index(part, _)) => Some(*part),
+                let part = match reference.path.first().map(|first| &first.selector) {
+                    Some(Selector::Index(part)) => Some(*part),
                     _ => None,
                 };
                 let names = bare(&inside, "(").unwrap_or_default();
@@ -656,38 +656,46 @@ impl Reader<'_> {
     fn reference(&mut self, reference: &Reference) -> Checked {
         let (root, skipped) = self.root(reference)?;
         self.word(&root)?;
+        let asked = match skipped.checked_sub(1) {
+            Some(last) => reference.path[last].optional,
+            None => reference.optional,
+        };
+        if asked {
+            self.sign('?')?;
+        }
         for segment in &reference.path[skipped..] {
-            match segment {
-                Segment::Key(..) | Segment::Index(..) => {
-                    let token = segment.token().unwrap();
-                    let key = token.decoded();
-                    if self.has('[') {
-                        match segment {
-                            Segment::Index(index, _) => self.code(&index.to_string())?,
-                            _ => self.text(&key)?,
-                        }
-                        self.sign(']')?;
-                        continue;
-                    }
-                    self.sign('.')?;
-                    let field = self.name()?;
-                    if field == "get" && self.has('(') {
-                        match segment {
-                            Segment::Index(index, _) => self.code(&index.to_string())?,
-                            _ => self.text(&key)?,
-                        }
-                        self.sign(')')?;
-                        continue;
-                    }
-                    spelled(&field, &key)?;
-                }
-                Segment::Each => self.signs("[..]")?,
-                Segment::Optional(_) => self.sign('?')?,
-                Segment::Same | Segment::Or(_) => {}
-                Segment::Else(_) => return Err("`else` cannot be expressed".to_owned()),
+            self.selector(&segment.selector)?;
+            if segment.optional {
+                self.sign('?')?;
             }
         }
+        if reference.otherwise.is_some() {
+            return Err("`else` cannot be expressed".to_owned());
+        }
         Ok(())
+    }
+
+    fn selector(&mut self, selector: &Selector) -> Checked {
+        let key = match selector {
+            Selector::Each => return self.signs("[..]"),
+            Selector::Key(key) => key.clone(),
+            Selector::Index(index) => index.to_string(),
+        };
+        let close = if self.has('[') {
+            ']'
+        } else {
+            self.sign('.')?;
+            let field = self.name()?;
+            if field != "get" || !self.has('(') {
+                return spelled(&field, &key);
+            }
+            ')'
+        };
+        match selector {
+            Selector::Index(_) => self.code(&key)?,
+            _ => self.text(&key)?,
+        }
+        self.sign(close)
     }
 }
 

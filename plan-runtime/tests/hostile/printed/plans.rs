@@ -215,12 +215,7 @@ fn references_are_no_more_than_that() {
         ("a\u{200b}", r#"reference("a\u{200b}")"#),
         ("a  // b", r#"reference("a  // b")"#),
     ] {
-        let written = written.to_owned().into();
-        let reference = Reference {
-            source: Source::Step(0),
-            path: vec![].into(),
-            written,
-        };
+        let reference = Reference::new(Source::Step(0)).written(written);
         assert_eq!(reference.to_string(), shown);
         assert_eq!(Template::Reference(reference).to_string(), shown);
     }

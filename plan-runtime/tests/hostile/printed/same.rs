@@ -253,22 +253,34 @@ fn part() -> impl Strategy<Value = Value> {
     let absent = prop::sample::select(vec![
         json!(null),
         json!("null"),
-        json!("stop"),
+        json!("end"),
         json!({"default": 1}),
         json!({"default": null}),
         json!({"default": "null"}),
     ]);
+    let optional = any::<bool>();
     prop_oneof![
         2 => token.clone().prop_map(Value::from),
-        4 => (token, absent).prop_map(|(token, absent)| json!({"token": token, "absent": absent})),
-        1 => Just(json!({"each": "element"})),
-        2 => prop::sample::select(vec!["null", "missing"]).prop_map(|what| json!({"optional": what})),
-        1 => prop::sample::select(vec![json!(null), json!(1), json!("null")]).prop_map(|value| json!({"else": value})),
+        6 => (token, absent, optional).prop_map(|(token, absent, optional)| {
+            json!({"token": token, "absent": absent, "optional": optional})
+        }),
+        1 => optional.prop_map(|optional| json!({"each": "element", "optional": optional})),
     ]
 }
 
-fn refers(path: &[Value]) -> Value {
-    let arguments = json!({"object": {"k": {"reference": {"input": "in", "path": path}}}});
+/// What a reference says besides its path.
+fn around() -> impl Strategy<Value = (bool, Option<Value>)> {
+    let values = vec![json!(null), json!(1), json!("null")];
+    let otherwise = prop::option::weighted(0.2, prop::sample::select(values));
+    (prop::bool::weighted(0.2), otherwise)
+}
+
+fn refers(path: &[Value], (optional, otherwise): &(bool, Option<Value>)) -> Value {
+    let mut reference = json!({"input": "in", "optional": optional, "path": path});
+    if let Some(otherwise) = otherwise {
+        reference["else"] = otherwise.clone();
+    }
+    let arguments = json!({"object": {"k": {"reference": reference}}});
     json!({"name": "p", "inputs": [{"name": "in"}], "steps": [{"id": "x", "tool": {"name": "t"}, "arguments": arguments}]})
 }
 
@@ -276,14 +288,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn other_references_print_otherwise(path in prop::collection::vec(part(), 1..5), other in part(), at in any::<prop::sample::Index>()) {
+    fn other_references_print_otherwise(path in prop::collection::vec(part(), 1..5), around in (around(), around()), other in part(), at in any::<prop::sample::Index>()) {
         let mut changed = path.clone();
         changed[at.index(path.len())] = other;
-        let plan = |path: &[Value]| serde_json::from_value::<Plan>(refers(path));
-        // Nothing follows an `else`.
-        let (Ok(first), Ok(second)) = (plan(&path), plan(&changed)) else {
-            return Ok(());
-        };
+        let plan = |path: &[Value], around| serde_json::from_value::<Plan>(refers(path, around)).unwrap();
+        let (first, second) = (plan(&path, &around.0), plan(&changed, &around.1));
         let alike = first.to_string() == second.to_string();
         prop_assert_eq!(alike, first == second, "{}{}", first, second);
         prop_assert!(!first.to_string().contains("reference("), "{}", first);

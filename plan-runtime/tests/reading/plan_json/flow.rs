@@ -51,7 +51,7 @@ fn conditions_and_loops() {
                 "error[missing-member]: the condition has a `pattern`, but no `value` for it
   --> 3:37 in step `b`
 
-error[unknown-member]: nothing reads the member `valeu` of a condition
+error[unknown-member]: unknown member `valeu` in a condition
   --> 3:60 in step `b`
    = help: did you mean `value`?
 ",

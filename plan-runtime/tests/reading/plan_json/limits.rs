@@ -58,9 +58,9 @@ fn limits() {
     );
     limited(
         |limits| limits.depth = 1,
-        &value(r#"{"reference": {"input": "q", "path": [{"else": [[1]]}]}}"#),
+        &value(r#"{"reference": {"input": "q", "pointer": "", "else": [[1]]}}"#),
         "error[limit-passed]: lists and objects are nested more than 1 levels deep
-  --> 2:72 in step `a`
+  --> 2:77 in step `a`
 ",
     );
 }

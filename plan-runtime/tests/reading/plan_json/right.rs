@@ -24,10 +24,10 @@ fn what_is_right() {
             {"condition": true, "then": {"value": {"text": ["a", {"value": 1, "spec": ">8"}]}}},
             {"then": {"value": null}}
         ]}}, "after": ["a"], "policy": {"timeout": "1m 30s", "optional": "no", "fallback": null}},
-        {"id": "c", "value": {"reference": {"input": "q", "path": [
-            "a", {"token": "0", "absent": "null"}, {"each": "element"}, {"optional": "missing"},
-            {"token": "b", "absent": {"default": [1]}}, {"else": null}
-        ]}}}
+        {"id": "c", "value": {"reference": {"input": "q", "optional": true, "path": [
+            "a", {"token": "0", "absent": "null"}, {"each": "element", "optional": true},
+            {"token": "b", "absent": {"default": [1]}}, {"token": "c", "absent": "end", "optional": true}
+        ], "else": null}}}
     ], "output": {"type": "u8", "value": {"computed": {"written": "c + 1", "reads": [{"step": "c"}]}}}}"#;
     let read = Reader::new().read(document).unwrap();
     assert_eq!(read.dialect(), Dialect::PlanJson);
@@ -60,7 +60,7 @@ fn what_is_right() {
     // needs a
     // after a
 
-  step c = q.a[0].or(null)[..]?.b.or([1]).unwrap_or(null)
+  step c = q?.a[0].or(null)[..]?.b.or([1]).get("c")?.unwrap_or(null)
 
   output c + 1
 "#;

@@ -237,32 +237,39 @@ fn references() {
 ",
         ),
         (
-            r#"{"reference": {"input": "q", "path": [0, {"each": "all"}, {"optional": true}, {"absent": "null"}, {"token": "a", "each": "element"}, {}]}}"#,
+            r#"{"reference": {"input": "q", "path": [0, {"each": "all"}, {"token": "a", "optional": "null"}, {"absent": "null"}, {"token": "a", "each": "element"}, {}, {"each": "element", "absent": "end"}], "optional": 1}}"#,
             r#"error[wrong-kind]: a part of a path is `0`, but must be a string or an object
   --> 2:62 in step `a`
 
 error[not-allowed]: `each` is `"all"`, but must be `"element"`
   --> 2:74 in step `a`
 
-error[wrong-kind]: `optional` is `true`, but must be one of `"null"`, `"missing"`
-  --> 2:95 in step `a`
+error[wrong-kind]: `optional` is a string, but must be `true` or `false`
+  --> 2:109 in step `a`
 
-error[wrong-kind]: a part of a path is one thing: a `token`, `each`, `optional` or `else`
-  --> 2:102 in step `a`
-   = help: `absent` says what to use if a `token` leads to nothing
+error[wrong-kind]: a part of a path is a `token` or `each`
+  --> 2:118 in step `a`
+   = help: `absent` says what a missing `token` means
 
-error[wrong-kind]: a part of a path is one thing: a `token`, `each`, `optional` or `else`
-  --> 2:122 in step `a`
-   = help: `absent` says what to use if a `token` leads to nothing
+error[wrong-kind]: a part of a path is a `token` or `each`
+  --> 2:138 in step `a`
+   = help: `absent` says what a missing `token` means
 
-error[wrong-kind]: a part of a path is one thing: a `token`, `each`, `optional` or `else`
-  --> 2:157 in step `a`
-   = help: `absent` says what to use if a `token` leads to nothing
+error[wrong-kind]: a part of a path is a `token` or `each`
+  --> 2:173 in step `a`
+   = help: `absent` says what a missing `token` means
+
+error[wrong-kind]: a part of a path is a `token` or `each`
+  --> 2:177 in step `a`
+   = help: `absent` says what a missing `token` means
+
+error[wrong-kind]: `optional` is `1`, but must be `true` or `false`
+  --> 2:228 in step `a`
 "#,
         ),
         (
             r#"{"reference": {"input": "q", "path": [{"token": "a", "absent": "none"}, {"token": "a", "absent": {"value": 1}}, {"key": "a"}]}}"#,
-            r#"error[not-allowed]: `absent` is `"none"`, but must be one of `"null"`, `"stop"`
+            r#"error[not-allowed]: `absent` is `"none"`, but must be one of `"null"`, `"end"`
   --> 2:87 in step `a`
 
 error[missing-member]: `absent` has no `default`
@@ -274,14 +281,14 @@ error[unknown-member]: unknown member `value` in `absent`
 
 error[unknown-member]: unknown member `key` in a part of a path
   --> 2:137 in step `a`
-   = help: a part of a path has `token`, `absent`, `each`, `optional`, `else`
+   = help: a part of a path has `token`, `each`, `absent`, `optional`
 "#,
         ),
         (
-            r#"{"reference": {"input": "q", "path": [{"else": {"a": 1, "a": 1e999}}]}}"#,
+            r#"{"reference": {"input": "q", "pointer": "", "else": {"a": 1, "a": 1e999}}}"#,
             "error[duplicate-member]: duplicate member `a`
-  --> 2:80 in step `a`
-   = note: 2:72: the first one is here
+  --> 2:85 in step `a`
+   = note: 2:77: the first one is here
    = help: only one of them can be used: remove the other
 ",
         ),

@@ -13,12 +13,12 @@ mod write;
 
 use super::reading::{Draft, Members};
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, Scan, Style, Target, To, stop_where_absent};
+use super::references::{Mark, Places, Scan, Style, Target, To, end_where_missing};
 use super::rules::Rules;
 use crate::Plan;
 use crate::dynamic::Lacking;
 use crate::dynamic::node::{Kind, Node, Source};
-use crate::plan::{Segment, Source as From};
+use crate::plan::{Reference, Segment, Source as From};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -92,11 +92,9 @@ impl Rules for ActionPlan {
     }
 
     /// What leads to nothing stays in place as text.
-    fn allow_absence(&self, path: &mut Vec<Segment>, from: From, written: &str) {
-        stop_where_absent(path);
-        if matches!(from, From::Input(_)) {
-            path.push(Segment::Optional(true));
-        }
-        path.push(Segment::Else(Box::new(Value::from(written))));
+    fn allow_absence(&self, reference: &mut Reference, written: &str) {
+        end_where_missing(&mut reference.path);
+        reference.optional = matches!(reference.source, From::Input(_));
+        reference.otherwise = Some(Box::new(Value::from(written)));
     }
 }

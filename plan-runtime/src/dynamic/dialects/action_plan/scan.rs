@@ -4,7 +4,7 @@ use crate::dynamic::dialects::references::path::{self, Names};
 use crate::dynamic::dialects::references::{
     Flaw, Mark, Notation, Piece, Scan, Style, Target, To, Written, named, no_part, quote, quoted,
 };
-use crate::plan::Segment;
+use crate::plan::Selector;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -89,7 +89,9 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
             Target::Input(name.to_owned())
         }
         _ => {
-            if matches!(path.first(), Some(Segment::Key(key, _)) if key == "result") {
+            if path.first().is_some_and(
+                |first| matches!(&first.selector, Selector::Key(key) if key == "result"),
+            ) {
                 path.remove(0);
             } else {
                 let message = format!("`{written}` does not say that it reads the step's output");

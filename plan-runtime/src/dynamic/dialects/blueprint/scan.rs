@@ -4,7 +4,7 @@ use crate::dynamic::dialects::references::path::{self, Names};
 use crate::dynamic::dialects::references::{
     Flaw, Mark, Notation, Piece, Scan, Style, Target, To, Written, no_part, quote, quoted,
 };
-use crate::plan::Segment;
+use crate::plan::{Segment, Selector};
 use std::ops::Range;
 
 pub(super) const MARK: Mark = Mark {
@@ -77,7 +77,7 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
         }));
     }
     let written = &text[start..at + 1];
-    let is_envelope = |segment: &Segment| matches!(segment, Segment::Key(key, _) if key == "data" || key == "result");
+    let is_envelope = |segment: &Segment| matches!(&segment.selector, Selector::Key(key) if key == "data" || key == "result");
     if !path.first().is_some_and(is_envelope) {
         let flaw = Flaw::new(
             start..at + 1,

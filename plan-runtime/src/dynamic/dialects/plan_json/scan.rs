@@ -22,16 +22,13 @@ pub(super) fn form(to: To<'_>, path: &[Segment]) -> String {
 
 /// The path, as a member of a reference.
 fn way(path: &[Segment]) -> String {
-    if !path.iter().any(|segment| matches!(segment, Segment::Each)) {
+    if !path.iter().any(Segment::is_each) {
         let pointer = jsonptr::PointerBuf::from_tokens(path.iter().filter_map(Segment::token));
         return member(reference::POINTER, &quote(pointer.as_str()));
     }
-    let parts = path.iter().filter_map(|part| match part {
-        Segment::Each => Some(format!(
-            "{{{}}}",
-            member(segment::EACH, &quote(element::ELEMENT))
-        )),
-        other => Some(quote(&other.token()?.decoded())),
+    let parts = path.iter().map(|part| match part.token() {
+        Some(token) => quote(&token.decoded()),
+        None => format!("{{{}}}", member(segment::EACH, &quote(element::ELEMENT))),
     });
     let parts: Vec<String> = parts.collect();
     member(reference::PATH, &format!("[{}]", parts.join(", ")))

@@ -5,7 +5,7 @@ use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{Target, Written};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Source, Text};
-use crate::plan::{Input, Reference, Segment, Source as From};
+use crate::plan::{Input, Reference, Source as From};
 use crate::resolve::describe::short;
 use std::ops::Range;
 
@@ -59,21 +59,13 @@ impl Draft {
                 }
             },
         };
-        Ok(Reference {
-            source: from,
-            path: self.path(from, written).into(),
-            written: written.text.to_owned().into(),
-        })
-    }
-
-    /// The path with what the profile says of values that are not there.
-    fn path(&self, from: From, written: &Written<'_>) -> Vec<Segment> {
-        let mut path = written.path.clone();
-        if self.profile == Profile::Compat {
+        let mut reference = Reference::new(from).written(written.text);
+        reference.path.clone_from(&written.path);
+        if compat {
             let rules = self.dialect.rules();
-            rules.allow_absence(&mut path, from, written.text);
+            rules.allow_absence(&mut reference, written.text);
         }
-        path
+        Ok(reference)
     }
 
     pub(in crate::dynamic) fn input(&mut self, name: &str, place: Range<usize>) -> usize {

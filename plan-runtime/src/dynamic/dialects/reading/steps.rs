@@ -9,7 +9,6 @@ use crate::plan::{
     Action, Body, Entry, Key, Output, Plan, Policy, Reference, Source as From, Step, Template,
     ToolInfo,
 };
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A step whose references are not read yet. The heads of all steps exist at the same time, so they do not hold the members, which are
@@ -351,10 +350,10 @@ pub(in crate::dynamic) fn outputs(
         let id = steps.get(index)?.id.clone();
         Some(Entry {
             key: Key::Name(id.clone()),
-            value: Template::Reference(Reference {
-                source: From::Step(index),
-                path: Cow::Borrowed(&[]),
-                written: crate::plan::written(&id, &[]).into(),
+            value: Template::Reference({
+                let whole = Reference::new(From::Step(index));
+                let written = crate::plan::written(&id, whole.path());
+                whole.written(written)
             }),
         })
     };

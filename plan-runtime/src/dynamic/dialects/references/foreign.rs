@@ -3,7 +3,7 @@
 use super::path::{self, Names};
 use super::{Mark, Piece, Places, Scan, Target, Written};
 use crate::dynamic::Dialect;
-use crate::plan::Segment;
+use crate::plan::{Segment, Selector};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -190,9 +190,9 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
     if !is_enough {
         return None;
     }
-    let is_envelope = |segment: &Segment| match (segment, &target) {
-        (Segment::Key(key, _), Target::Index(_)) => key == "data" || key == "result",
-        (Segment::Key(key, _), Target::Id(_)) => key == "result" && !form.mark.close.is_empty(),
+    let is_envelope = |segment: &Segment| match (&segment.selector, &target) {
+        (Selector::Key(key), Target::Index(_)) => key == "data" || key == "result",
+        (Selector::Key(key), Target::Id(_)) => key == "result" && !form.mark.close.is_empty(),
         _ => false,
     };
     if path.first().is_some_and(is_envelope) {

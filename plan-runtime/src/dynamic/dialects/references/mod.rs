@@ -7,7 +7,7 @@ pub(in crate::dynamic) mod path;
 mod style;
 
 pub(in crate::dynamic) use foreign::{Foreign, foreign, meant};
-pub(in crate::dynamic) use path::{Names, stop_where_absent};
+pub(in crate::dynamic) use path::{Names, end_where_missing};
 pub(in crate::dynamic) use style::{Mark, Notation, Places, Style, To, named};
 
 use crate::dynamic::finding::Code;

@@ -2,7 +2,7 @@
 
 use super::{Flaw, quote, quoted};
 use crate::plan::json::MOST_PARTS;
-use crate::plan::{Absent, Segment};
+use crate::plan::{Absent, Segment, Selector};
 
 /// Which characters a name without quotes may contain.
 #[derive(Clone, Copy)]
@@ -33,12 +33,10 @@ impl Names {
     }
 }
 
-/// Says that a reference is absent where one of its parts leads to nothing.
-pub(in crate::dynamic) fn stop_where_absent(path: &mut [Segment]) {
-    for segment in path {
-        if let Segment::Key(_, absent) | Segment::Index(_, absent) = segment {
-            *absent = Absent::Stop;
-        }
+/// Says that a reference ends where one of its parts is missing.
+pub(in crate::dynamic) fn end_where_missing(path: &mut [Segment]) {
+    for segment in path.iter_mut().filter(|segment| !segment.is_each()) {
+        segment.absent = Absent::End;
     }
 }
 
@@ -56,7 +54,7 @@ pub(in crate::dynamic) fn read(
         }
         match text.as_bytes().get(at) {
             Some(b'.') if text[at + 1..].starts_with('*') => {
-                path.push(Segment::Each);
+                path.push(Segment::new(Selector::Each));
                 at += 2;
             }
             Some(b'.') => {
@@ -65,10 +63,7 @@ pub(in crate::dynamic) fn read(
                     let flaw = Flaw::new(at..at + 1, "expected a name after the dot");
                     return Err(flaw.help(r#"write an empty key as `[""]`"#).into());
                 }
-                path.push(Segment::of_token(
-                    text[at + 1..end].to_owned(),
-                    Absent::Error,
-                ));
+                path.push(Segment::of_token(text[at + 1..end].to_owned()));
                 at = end;
             }
             Some(b'[') => {
@@ -84,7 +79,7 @@ pub(in crate::dynamic) fn read(
 /// `[0]`, `[*]` or `["key"]`, and where it ends.
 fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
     if let Some((key, end)) = key(text, at) {
-        return Ok((Segment::Key(key.into(), Absent::Error), end));
+        return Ok((Segment::new(Selector::Key(key)), end));
     }
     let rest = &text[at..];
     // Up to the next bracket only, so that in a text of nothing but open brackets each part is read only once.
@@ -95,10 +90,10 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
     };
     let (inner, end) = (&rest[1..close], at + close + 1);
     if inner == "*" {
-        return Ok((Segment::Each, end));
+        return Ok((Segment::new(Selector::Each), end));
     }
     if let Some(index) = crate::plan::index(inner) {
-        return Ok((Segment::Index(index, Absent::Error), end));
+        return Ok((Segment::new(Selector::Index(index)), end));
     }
     let message = format!("`[{inner}]` is neither an index nor a key");
     let flaw = Flaw::new(at..end, message);

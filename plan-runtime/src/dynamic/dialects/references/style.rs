@@ -1,7 +1,7 @@
 //! How references are written: what they read, and the path into it.
 
 use super::{Names, quote};
-use crate::plan::Segment;
+use crate::plan::{Path, Segment, Selector, written};
 
 /// What a reference reads, by the names that dialects have for it.
 #[derive(Clone, Copy, Debug)]
@@ -67,20 +67,25 @@ impl Style {
     }
 
     pub(in crate::dynamic) fn write(&self, path: &[Segment]) -> String {
+        if self.notation == Notation::Rust {
+            let path = Path {
+                optional: false,
+                segments: path,
+                otherwise: None,
+            };
+            return written(&self.head, path);
+        }
         let path: String = path.iter().map(|segment| self.segment(segment)).collect();
         format!("{}{path}{}", self.head, self.close)
     }
 
     fn segment(&self, segment: &Segment) -> String {
-        match (segment, self.notation) {
-            (Segment::Key(key, _), _) if is_bare(self.names, key) => format!(".{key}"),
-            (Segment::Key(key, _), _) => format!("[{}]", quote(key)),
-            (Segment::Index(index, _), Notation::Dots) => format!(".{index}"),
-            (Segment::Index(index, _), _) => format!("[{index}]"),
-            (Segment::Each, Notation::Rust) => "[..]".to_owned(),
-            (Segment::Each, _) => "[*]".to_owned(),
-            (Segment::Optional(_), Notation::Rust) => "?".to_owned(),
-            _ => String::new(),
+        match (&segment.selector, self.notation) {
+            (Selector::Key(key), _) if is_bare(self.names, key) => format!(".{key}"),
+            (Selector::Key(key), _) => format!("[{}]", quote(key)),
+            (Selector::Index(index), Notation::Dots) => format!(".{index}"),
+            (Selector::Index(index), _) => format!("[{index}]"),
+            (Selector::Each, _) => "[*]".to_owned(),
         }
     }
 }

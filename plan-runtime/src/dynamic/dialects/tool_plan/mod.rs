@@ -15,12 +15,12 @@ mod write;
 
 use super::reading::Draft;
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, Scan, Style, To, stop_where_absent};
+use super::references::{Mark, Places, Scan, Style, To, end_where_missing};
 use super::rules::Rules;
 use crate::Plan;
 use crate::dynamic::Lacking;
 use crate::dynamic::node::{Kind, Node, Source};
-use crate::plan::{Segment, Source as From};
+use crate::plan::Reference;
 use crate::resolve::describe::short;
 
 pub(super) struct ToolPlan;
@@ -79,7 +79,7 @@ impl Rules for ToolPlan {
         scan::literal(&short(text))
     }
 
-    fn allow_absence(&self, path: &mut Vec<Segment>, _: From, _: &str) {
-        stop_where_absent(path);
+    fn allow_absence(&self, reference: &mut Reference, _: &str) {
+        end_where_missing(&mut reference.path);
     }
 }

@@ -227,7 +227,7 @@ impl<'p> Writer<'p> {
             };
             let (id, &index) = self.ids.get_key_value(name.as_ref())?;
             let is_step = reference.source == crate::plan::Source::Step(index);
-            if !is_step || !reference.path.is_empty() || ids.contains(id) {
+            if !is_step || !reference.is_whole() || ids.contains(id) {
                 return None;
             }
             ids.push(*id);

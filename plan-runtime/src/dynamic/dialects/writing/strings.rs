@@ -170,30 +170,27 @@ pub(in crate::dynamic) fn leads_to_nothing(reference: &Reference) -> String {
 
 /// Says what a reference does where something is absent, if it does not fail.
 fn plain_path(reference: &Reference) -> Result<(), String> {
-    let has = |is: fn(&Segment) -> bool| reference.path.iter().any(is);
-    if has(|segment| matches!(segment, Segment::Else(_))) {
+    if reference.otherwise.is_some() {
         return Err(format!(
             "the default for the reference `{reference}` of the compat profile"
         ));
     }
-    if has(|segment| matches!(segment, Segment::Or(_))) {
+    let has_default =
+        |segment: &Segment| matches!(&segment.absent, Absent::Default(value) if !value.is_null());
+    if reference.path.iter().any(has_default) {
         return Err(format!(
             "the default of a field that may be left out (`{reference}`)"
         ));
     }
-    let is_plain = |segment: &Segment| {
-        matches!(
-            segment,
-            Segment::Key(_, Absent::Error) | Segment::Index(_, Absent::Error) | Segment::Each
-        )
+    let asks = |segment: &Segment| {
+        segment.optional || (!segment.is_each() && !matches!(segment.absent, Absent::Error))
     };
-    if reference.path.iter().all(is_plain) {
-        Ok(())
-    } else {
-        Err(format!(
+    if reference.optional || reference.path.iter().any(asks) {
+        return Err(format!(
             "the reference `{reference}` through a value that may be absent"
-        ))
+        ));
     }
+    Ok(())
 }
 
 fn same_path(one: &[Segment], other: &[Segment]) -> bool {

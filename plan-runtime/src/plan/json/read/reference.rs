@@ -5,7 +5,7 @@ use super::template::plain;
 use crate::plan::json::Kind;
 use crate::plan::json::value::{At, Members, Result, Value, wrong};
 use crate::plan::json::{MOST_PARTS, names};
-use crate::plan::{self, Absent, Reference, Segment, Source};
+use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
 use crate::print::short;
 use jsonptr::Pointer;
 
@@ -13,10 +13,16 @@ impl Reader {
     pub(super) fn reference(&mut self, value: Value<'_>) -> Result<Reference> {
         let members = value.object("`reference`", names::reference::ALL)?;
         let (source, name) = self.source(&members)?;
-        let path = path(&members)?;
+        let mut reference = Reference::new(source);
+        reference.optional = optional(&members)?;
+        reference.path = path(&members)?;
+        if let Some(value) = members.get(names::reference::ELSE) {
+            let otherwise = plain(value, 0).at(names::reference::ELSE)?;
+            reference.otherwise = Some(Box::new(otherwise));
+        }
         let said = members.string(names::reference::WRITTEN)?;
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
-        let Some((name, rest)) = plan::seen(source, &name, &path, &self.locals) else {
+        let Some((name, rest)) = plan::seen(source, &name, reference.path(), &self.locals) else {
             return wrong(format!(
                 "this reads `{0}`, but a pattern around it binds `{0}`",
                 short(&name)
@@ -36,11 +42,7 @@ impl Reader {
                 short(&said)
             ));
         }
-        Ok(Reference {
-            source,
-            path: path.into(),
-            written: written.into(),
-        })
+        Ok(reference.written(written))
     }
 
     /// What a computed value mentions.
@@ -67,7 +69,7 @@ impl Reader {
             if self.names.is_some() && place >= self.locals.len() {
                 return wrong(format!("there is no local value {place} here")).at(kind);
             }
-            return Ok((of(place), format!("{kind}{place}")));
+            return Ok((of(place), of(place).name()));
         }
         let name = value
             .string(&format!("the {kind} of a reference"))
@@ -106,28 +108,18 @@ fn path(members: &Members<'_>) -> Result<Vec<Segment>> {
                     .at(names::reference::POINTER);
             };
             path_fits(pointer.count()).at(names::reference::POINTER)?;
-            let tokens = pointer.tokens().map(|token| token.decoded().into_owned());
-            Ok(tokens
-                .map(|token| Segment::of_token(token, Absent::Error))
-                .collect())
+            let tokens = pointer.tokens();
+            let tokens = tokens.map(|token| Segment::of_token(token.decoded().into_owned()));
+            Ok(tokens.collect())
         }
         (None, Some(value)) => {
             let items = value
                 .items("the path of a reference")
                 .at(names::reference::PATH)?;
             path_fits(items.len()).at(names::reference::PATH)?;
-            let mut path = Vec::with_capacity(items.len());
-            for (index, value) in items.into_iter().enumerate() {
-                if matches!(path.last(), Some(Segment::Else(_))) {
-                    return wrong("nothing can follow an `else`")
-                        .at(index)
-                        .at(names::reference::PATH);
-                }
-                item(value, &mut path)
-                    .at(index)
-                    .at(names::reference::PATH)?;
-            }
-            Ok(path)
+            let items = items.into_iter().enumerate();
+            let path = items.map(|(index, value)| segment(value).at(index));
+            path.collect::<Result<_>>().at(names::reference::PATH)
         }
         (Some(_), Some(_)) => wrong("the reference has both a `pointer` and a `path`"),
         (None, None) => wrong("the reference has neither a `pointer` nor a `path`"),
@@ -144,66 +136,57 @@ fn path_fits(parts: usize) -> Result<()> {
 }
 
 /// Reads a part of a path: a token, or an object for what a pointer cannot express.
-fn item(value: Value<'_>, path: &mut Vec<Segment>) -> Result<()> {
+fn segment(value: Value<'_>) -> Result<Segment> {
     const WHAT: &str = "a part of a path";
     if value.kind() == Kind::String {
-        path.push(Segment::of_token(value.string(WHAT)?, Absent::Error));
-        return Ok(());
+        return value.string(WHAT).map(Segment::of_token);
     }
     let members = value.object(WHAT, names::segment::ALL)?;
-    let mut members: Vec<(&str, Value<'_>)> = members
-        .0
-        .iter()
-        .map(|(name, value)| (name.as_str(), *value))
-        .collect();
-    members.sort_unstable_by_key(|(name, _)| *name);
-    match members[..] {
-        [(names::segment::TOKEN, token)]
-        | [(names::segment::ABSENT, _), (names::segment::TOKEN, token)] => {
-            let token = token.string(WHAT).at(names::segment::TOKEN)?;
-            let (absent, default) = match members[0] {
-                (names::segment::ABSENT, value) if value.kind() != Kind::Null => {
-                    absent(value).at(names::segment::ABSENT)?
-                }
-                _ => (Absent::Error, None),
-            };
-            path.push(Segment::of_token(token, absent));
-            path.extend(default.map(|value| Segment::Or(Box::new(value))));
+    let given = [
+        names::segment::TOKEN,
+        names::segment::EACH,
+        names::segment::ABSENT,
+    ];
+    let mut segment = match given.map(|name| members.get(name)) {
+        [Some(token), None, _] => Segment::of_token(token.string(WHAT).at(names::segment::TOKEN)?),
+        [None, Some(each), None] => {
+            one_of(each, names::element::ALL).at(names::segment::EACH)?;
+            Segment::new(Selector::Each)
         }
-        [(names::segment::EACH, value)] => {
-            one_of(value, names::element::ALL).at(names::segment::EACH)?;
-            path.push(Segment::Each);
-        }
-        [(names::segment::OPTIONAL, value)] => {
-            let what = one_of(value, names::missing::ALL).at(names::segment::OPTIONAL)?;
-            path.push(Segment::Optional(what == names::missing::MISSING));
-        }
-        [(names::segment::ELSE, value)] => path.push(Segment::Else(Box::new(
-            plain(value, 0).at(names::segment::ELSE)?,
-        ))),
-        _ => {
-            return wrong("a part of a path is one thing: a `token`, `each`, `optional` or `else`");
-        }
+        _ => return wrong("a part of a path is a `token` or `each`"),
+    };
+    if let Some(value) = members.given(names::segment::ABSENT) {
+        segment.absent = absent(value).at(names::segment::ABSENT)?;
     }
-    Ok(())
+    segment.optional = optional(&members)?;
+    Ok(segment)
+}
+
+/// Whether null ends the reference.
+fn optional(members: &Members<'_>) -> Result<bool> {
+    let given = members.given(names::segment::OPTIONAL);
+    given.map_or(Ok(false), |value| {
+        let read = value.read("`optional`", "`true` or `false`");
+        read.at(names::segment::OPTIONAL)
+    })
 }
 
 /// What a token means that leads to nothing.
-fn absent(value: Value<'_>) -> Result<(Absent, Option<serde_json::Value>)> {
+fn absent(value: Value<'_>) -> Result<Absent> {
     if value.kind() == Kind::Object {
         let members = value.object("`absent`", names::default::ALL)?;
         return match members.get(names::default::DEFAULT) {
-            Some(value) => Ok((
-                Absent::Error,
-                Some(plain(value, 0).at(names::default::DEFAULT)?),
-            )),
+            Some(value) => {
+                let value = plain(value, 0).at(names::default::DEFAULT)?;
+                Ok(Absent::Default(Box::new(value)))
+            }
             None => wrong("`absent` has no `default`"),
         };
     }
-    match one_of(value, names::absent::ALL)? {
-        names::absent::NULL => Ok((Absent::Null, None)),
-        _ => Ok((Absent::Stop, None)),
-    }
+    Ok(match one_of(value, names::absent::ALL)? {
+        names::absent::NULL => Absent::Default(Box::default()),
+        _ => Absent::End,
+    })
 }
 
 /// One of these strings.

@@ -1,11 +1,11 @@
 //! References, and the paths that lead on from what they read.
 
 use super::InPlan;
-use crate::plan::json::names::{absent, default, element, missing, reference as names, segment};
-use crate::plan::json::view::{Item, Nothing, is_pointer, items, kind};
+use crate::plan::json::names::{absent, default, element, reference as names, segment};
+use crate::plan::json::view::kind;
 use crate::plan::{Absent, Reference, Segment, Source, agrees, written};
-use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
-use std::borrow::Cow;
+use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
+use std::collections::HashMap;
 
 /// A step or an input, by its name alone; a local value by its depth.
 pub(super) struct Named(pub(super) Source);
@@ -49,82 +49,71 @@ impl Serialize for InPlan<'_, &Reference> {
         let reference = self.part;
         let mut map = serializer.serialize_map(None)?;
         self.write_source(&mut map, reference.source)?;
-        if is_pointer(&reference.path) {
+        if reference.optional {
+            map.serialize_entry(names::OPTIONAL, &true)?;
+        }
+        if reference.path.iter().all(Segment::is_plain) {
             map.serialize_entry(names::POINTER, reference.pointer().as_str())?;
         } else {
-            map.serialize_entry(names::PATH, &Path(&reference.path))?;
+            map.serialize_entry(names::PATH, &reference.path)?;
+        }
+        if let Some(otherwise) = &reference.otherwise {
+            map.serialize_entry(names::ELSE, otherwise)?;
         }
         // A reader derives it, and takes none that does not agree.
         let name = self.plan.and_then(|plan| plan.name_of(reference.source));
-        if let Some(name) = name
-            && !is_derived(name, reference)
-            && agrees(name, &reference.path, &reference.written)
+        if let (Some(name), Some(text)) = (name, &reference.written)
+            && !is_derived(name, reference, text)
+            && agrees(name, reference.path(), text)
         {
-            map.serialize_entry(names::WRITTEN, &reference.written)?;
+            map.serialize_entry(names::WRITTEN, text)?;
         }
         map.end()
     }
 }
 
-/// Whether a reference is written as its source and its path are, be it without what they say of values that are not there.
-fn is_derived(name: &str, reference: &Reference) -> bool {
-    let way: Cow<'_, [Segment]> = reference.path.iter().filter_map(bare).collect();
-    [&reference.path, &way].into_iter().any(|path| {
-        reference.written == written(name, path)
+/// Whether a text is what the source and the path are written as, be it without what they say of values that are not there.
+fn is_derived(name: &str, reference: &Reference, text: &str) -> bool {
+    let mut bare = reference.clone();
+    bare.otherwise = None;
+    bare.path
+        .iter_mut()
+        .for_each(|it| it.absent = Absent::Error);
+    [reference.path(), bare.path()].into_iter().any(|path| {
+        text == written(name, path)
             // The same, with a name that is not a word.
-            || reference.written.strip_prefix(name) == written("x", path).strip_prefix('x')
+            || text.strip_prefix(name) == written("x", path).strip_prefix('x')
     })
 }
 
-fn bare(segment: &Segment) -> Option<Segment> {
-    match segment {
-        Segment::Key(key, _) => Some(Segment::Key(key.clone(), Absent::Error)),
-        Segment::Index(index, _) => Some(Segment::Index(*index, Absent::Error)),
-        Segment::Each => Some(Segment::Each),
-        Segment::Optional(_) => Some(Segment::Optional(false)),
-        Segment::Same | Segment::Or(_) | Segment::Else(_) => None,
-    }
-}
-
-struct Path<'a>(&'a [Segment]);
-
-impl Serialize for Path<'_> {
+/// A token, where it says all, or else an object.
+impl Serialize for Segment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for item in items(self.0) {
-            match item {
-                Item::Token(token, Nothing::Error) => list.serialize_element(&token)?,
-                item => list.serialize_element(&item)?,
-            }
+        let token = self.token();
+        let token = token.as_ref().map(jsonptr::Token::decoded);
+        if let (Some(token), true) = (&token, self.is_plain()) {
+            return serializer.serialize_str(token);
         }
-        list.end()
-    }
-}
-
-/// A segment as an object of its own.
-impl Serialize for Item<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match self {
-            Self::Token(token, nothing) => {
-                match nothing {
-                    Nothing::Error => {}
-                    Nothing::Null => map.serialize_entry(segment::ABSENT, absent::NULL)?,
-                    Nothing::Stop => map.serialize_entry(segment::ABSENT, absent::STOP)?,
-                    Nothing::Default(value) => {
-                        let value = serde_json::Map::from_iter([(
-                            default::DEFAULT.to_owned(),
-                            value.clone().into_owned(),
-                        )]);
+        match (token, &self.absent) {
+            (None, _) => map.serialize_entry(segment::EACH, element::ELEMENT)?,
+            (Some(token), absent) => {
+                map.serialize_entry(segment::TOKEN, &token)?;
+                match absent {
+                    Absent::Error => {}
+                    Absent::End => map.serialize_entry(segment::ABSENT, absent::END)?,
+                    Absent::Default(value) if value.is_null() => {
+                        map.serialize_entry(segment::ABSENT, absent::NULL)?;
+                    }
+                    Absent::Default(value) => {
+                        let value = HashMap::from([(default::DEFAULT, value)]);
                         map.serialize_entry(segment::ABSENT, &value)?;
                     }
                 }
-                map.serialize_entry(segment::TOKEN, token)?;
             }
-            Self::Each => map.serialize_entry(segment::EACH, element::ELEMENT)?,
-            Self::Optional(true) => map.serialize_entry(segment::OPTIONAL, missing::MISSING)?,
-            Self::Optional(false) => map.serialize_entry(segment::OPTIONAL, missing::NULL)?,
-            Self::Else(value) => map.serialize_entry(segment::ELSE, value)?,
+        }
+        if self.optional {
+            map.serialize_entry(segment::OPTIONAL, &true)?;
         }
         map.end()
     }

@@ -1,209 +1,207 @@
 //! What there is to know about each step, in a section of its own, which is shown when the step is chosen.
 
-use super::Page;
-use super::escape::{Json, Text, Time};
+use super::escape::{Json, Time};
+use super::{Page, write_sign};
 use crate::error::write_elements;
 use crate::print::Told;
 use crate::run::report::{Attempt, Status, StepReport};
+use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
 
 /// How many attempts of a step are listed.
 const ATTEMPTS: usize = 200;
 
-pub(super) struct Details<'p>(pub(super) &'p Page<'p>);
-
-impl Display for Details<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let page = self.0;
-        let dependents = page.plan.needs().reversed();
-        for step in 0..dependents.len() {
-            let dependents = dependents.of(step).iter().map(|&it| it as usize);
-            write_step(f, page, step, &dependents.collect::<Vec<_>>())?;
-        }
-        Ok(())
+pub(super) fn write(html: &mut Html, page: &Page<'_>) {
+    let dependents = page.plan.needs().reversed();
+    for step in 0..dependents.len() {
+        let dependents = dependents.of(step).iter().map(|&it| it as usize);
+        let dependents: Vec<usize> = dependents.collect();
+        html.tag("section")
+            .attr("class", format_args!("step {}", page.class(step)))
+            .attr("id", format_args!("step-{step}"))
+            .attr("tabindex", -1)
+            .attr("aria-label", page.spoken(step))
+            .inside(|section| write_step(section, page, step, &dependents));
     }
 }
 
-fn write_step(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, dependents: &[usize]) -> Result {
+fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize]) {
     let (report, planned) = (&page.report.steps[step], &page.plan.steps[step]);
-    let status = report.status.name();
-    write!(
-        f,
-        "<section class=\"step {}\" id=\"step-{step}\" tabindex=\"-1\" aria-label=\"{}\"><h2>{}</h2>\
-         <p class=\"status\"><span class=\"sign\">{}</span>{status}</p>",
-        page.class(step),
-        Text(page.spoken(step)),
-        Text(Told(&report.id)),
-        page.sign(step),
-    )?;
+    html.tag("h2").text(Told(&report.id));
+    html.tag("p").attr("class", "status").inside(|p| {
+        write_sign(p, page.sign(step));
+        p.text(report.status.name());
+    });
     let intent = planned.intent.trim();
     if !intent.is_empty() {
-        write!(f, "<p class=\"intent\">{}</p>", Text(intent))?;
+        html.tag("p").attr("class", "intent").text(intent);
     }
-    write_error(f, page, report)?;
-    f.write_str("<dl>")?;
-    let row = |f: &mut Formatter<'_>, name: &str, value: &dyn Display| {
-        write!(f, "<dt>{name}</dt><dd>{value}</dd>")
-    };
-    if let Some(tool) = report.tool() {
-        row(
-            f,
-            "Tool",
-            &format_args!("<code>{}</code>", Text(Told(tool))),
-        )?;
-    }
-    if let (Some(started), Some(took)) = (report.started, report.duration()) {
-        row(f, "Started", &format_args!("after {}", Time(started)))?;
-        row(f, "Took", &Time(took))?;
-    }
-    if page.critical.contains(&step) {
-        row(f, "Critical path", &"the run had to wait for this step")?;
-    }
-    for (name, steps) in [("Needs", &*planned.needs), ("Needed by", dependents)] {
-        if !steps.is_empty() {
-            row(f, name, &Links(page, steps))?;
+    write_error(html, page, report);
+    html.tag("dl").inside(|list| {
+        if let Some(tool) = report.tool() {
+            list.tag("dt").text("Tool");
+            list.tag("dd").inside(|dd| dd.tag("code").text(Told(tool)));
         }
-    }
-    f.write_str("</dl>")?;
-    write_given(f, page, report)?;
-    write_gave(f, page, report)?;
-    f.write_str("</section>")
+        let mut row = |name: &str, value: &dyn Display| {
+            list.tag("dt").text(name);
+            list.tag("dd").text(value);
+        };
+        if let (Some(started), Some(took)) = (report.started, report.duration()) {
+            row("Started", &format_args!("after {}", Time(started)));
+            row("Took", &Time(took));
+        }
+        if page.critical.contains(&step) {
+            row("Critical path", &"the run had to wait for this step");
+        }
+        for (name, steps) in [("Needs", &*planned.needs), ("Needed by", dependents)] {
+            if !steps.is_empty() {
+                list.tag("dt").text(name);
+                list.tag("dd").inside(|dd| write_links(dd, page, steps));
+            }
+        }
+    });
+    write_given(html, page, report);
+    write_gave(html, page, report);
 }
 
-fn write_error(f: &mut Formatter<'_>, page: &Page<'_>, report: &StepReport) -> Result {
-    match &report.status {
+fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
+    let why = match &report.status {
         Status::Failed(error) | Status::Recovered(error) => {
-            f.write_str("<p class=\"error\">")?;
-            if !report.element.is_empty() {
-                write!(f, "{}: ", Elements(&report.element))?;
-            }
-            write!(f, "{}</p>", Text(error))
+            html.tag("p").attr("class", "error").inside(|p| {
+                if !report.element.is_empty() {
+                    p.text(format_args!("{}: ", Elements(&report.element)));
+                }
+                p.text(error);
+            });
+            return;
         }
         Status::Blocked { by } => {
-            let place = page.report.steps.iter().position(|step| step.id == *by);
-            f.write_str("<p>It could not start, because ")?;
-            match place {
-                Some(place) => write!(f, "{}", Links(page, &[place]))?,
-                None => write!(f, "{}", Text(Told(by)))?,
-            }
-            f.write_str(" failed.</p>")
+            html.tag("p").inside(|p| {
+                p.text("It could not start, because ");
+                match page.report.steps.iter().position(|step| step.id == *by) {
+                    Some(place) => write_links(p, page, &[place]),
+                    None => p.text(Told(by)),
+                }
+                p.text(" failed.");
+            });
+            return;
         }
-        Status::Skipped => f.write_str("<p>None of its conditions held.</p>"),
-        Status::Cancelled => f.write_str("<p>It was dropped while it ran.</p>"),
-        Status::NotStarted => f.write_str("<p>The run had ended before it could start.</p>"),
-        Status::Completed => Ok(()),
-    }
+        Status::Skipped => "None of its conditions held.",
+        Status::Cancelled => "It was dropped while it ran.",
+        Status::NotStarted => "The run had ended before it could start.",
+        Status::Completed => return,
+    };
+    html.tag("p").text(why);
 }
 
 /// What the step's calls were given.
-fn write_given(f: &mut Formatter<'_>, page: &Page<'_>, report: &StepReport) -> Result {
+fn write_given(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     let attempts = report.attempts();
     if attempts.is_empty() {
-        return Ok(());
+        return;
     }
     let in_list = attempts.iter().any(|attempt| !attempt.element.is_empty());
-    let title = match (in_list, attempts.len()) {
+    html.tag("h3").text(match (in_list, attempts.len()) {
         (true, _) => "Calls",
         (false, 1) => "Given",
         (false, _) => "Attempts",
-    };
-    write!(f, "<h3>{title}</h3>")?;
+    });
     if !page.report.recorded.arguments {
-        f.write_str(
+        html.markup(
             "<p class=\"hint\">Its arguments were not recorded: use \
              <code>Run::capture_arguments(true)</code>.</p>",
-        )?;
+        );
     }
     if let ([attempt], false) = (attempts, in_list) {
-        return write_arguments(f, page, attempt);
+        return write_arguments(html, page, attempt);
     }
-    f.write_str("<ol class=\"attempts\">")?;
-    for attempt in attempts.iter().take(ATTEMPTS) {
-        write_attempt(f, page, attempt)?;
-    }
-    f.write_str("</ol>")?;
-    match attempts.len().saturating_sub(ATTEMPTS) {
-        0 => Ok(()),
-        more => write!(f, "<p class=\"hint\">… and {more} more</p>"),
+    html.tag("ol").attr("class", "attempts").inside(|list| {
+        for attempt in attempts.iter().take(ATTEMPTS) {
+            write_attempt(list, page, attempt);
+        }
+    });
+    let more = attempts.len().saturating_sub(ATTEMPTS);
+    if more > 0 {
+        write_hint(html, format_args!("… and {more} more"));
     }
 }
 
-fn write_attempt(f: &mut Formatter<'_>, page: &Page<'_>, attempt: &Attempt) -> Result {
+fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt) {
     let (class, outcome) = match (&attempt.error, attempt.ended) {
-        (Some(_), _) => ("bad", "✗"),
-        (None, Some(_)) => ("good", "✓"),
-        (None, None) => ("dropped", "◌"),
+        (Some(_), _) => ("bad", '✗'),
+        (None, Some(_)) => ("good", '✓'),
+        (None, None) => ("dropped", '◌'),
     };
-    write!(
-        f,
-        "<li class=\"{class}\"><p><span class=\"sign\">{outcome}</span>"
-    )?;
-    if !attempt.element.is_empty() {
-        write!(f, "{} ", Elements(&attempt.element))?;
-    }
-    write!(f, "attempt {}", attempt.number)?;
-    if let Some(tool) = &attempt.tool {
-        write!(f, " of <code>{}</code>", Text(Told(tool)))?;
-    }
-    write!(f, ", after {}", Time(attempt.started))?;
-    match attempt.ended {
-        Some(ended) => write!(f, ", took {}", Time(ended.saturating_sub(attempt.started)))?,
-        None => f.write_str(", dropped")?,
-    }
-    f.write_str("</p>")?;
-    if let Some(error) = &attempt.error {
-        write!(f, "<p class=\"error\">{}</p>", Text(error))?;
-    }
-    write_arguments(f, page, attempt)?;
-    f.write_str("</li>")
+    list.tag("li").attr("class", class).inside(|item| {
+        item.tag("p").inside(|p| {
+            write_sign(p, outcome);
+            if !attempt.element.is_empty() {
+                p.text(format_args!("{} ", Elements(&attempt.element)));
+            }
+            p.text(format_args!("attempt {}", attempt.number));
+            if let Some(tool) = &attempt.tool {
+                p.text(" of ");
+                p.tag("code").text(Told(tool));
+            }
+            p.text(format_args!(", after {}", Time(attempt.started)));
+            match attempt.ended {
+                Some(ended) => {
+                    let took = Time(ended.saturating_sub(attempt.started));
+                    p.text(format_args!(", took {took}"));
+                }
+                None => p.text(", dropped"),
+            }
+        });
+        if let Some(error) = &attempt.error {
+            item.tag("p").attr("class", "error").text(error);
+        }
+        write_arguments(item, page, attempt);
+    });
 }
 
-fn write_arguments(f: &mut Formatter<'_>, page: &Page<'_>, attempt: &Attempt) -> Result {
+fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
     match (&attempt.arguments, page.report.recorded.arguments) {
-        (Some(arguments), _) => write!(f, "<pre tabindex=\"0\">{}</pre>", Json(arguments)),
+        (Some(arguments), _) => html.tag("pre").attr("tabindex", 0).text(Json(arguments)),
         (None, true) if attempt.tool.is_some() => {
-            f.write_str("<p class=\"hint\">Its arguments could not be resolved.</p>")
+            write_hint(html, "Its arguments could not be resolved.");
         }
-        (None, true) => {
-            f.write_str("<p class=\"hint\">It is computed, so it has no named arguments.</p>")
-        }
-        (None, false) => Ok(()),
+        (None, true) => write_hint(html, "It is computed, so it has no named arguments."),
+        (None, false) => {}
     }
 }
 
 /// What the step gave.
-fn write_gave(f: &mut Formatter<'_>, page: &Page<'_>, report: &StepReport) -> Result {
+fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     if report.started.is_none() {
-        return Ok(());
+        return;
     }
-    f.write_str("<h3>Gave</h3>")?;
+    html.tag("h3").text("Gave");
     match (&report.output, page.report.recorded.outputs) {
-        (Some(output), _) => write!(f, "<pre tabindex=\"0\">{}</pre>", Json(output)),
-        (None, true) => f.write_str("<p class=\"hint\">It has no output.</p>"),
-        (None, false) => f.write_str(
+        (Some(output), _) => html.tag("pre").attr("tabindex", 0).text(Json(output)),
+        (None, true) => write_hint(html, "It has no output."),
+        (None, false) => html.markup(
             "<p class=\"hint\">Its output was not recorded: use <code>Run::capture_outputs(true)</code>.</p>",
         ),
     }
 }
 
-/// The names of steps, each of which leads to its section.
-pub(super) struct Links<'l>(pub(super) &'l Page<'l>, pub(super) &'l [usize]);
+fn write_hint(html: &mut Html, hint: impl Display) {
+    html.tag("p").attr("class", "hint").text(hint);
+}
 
-impl Display for Links<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let known = self
-            .1
-            .iter()
-            .filter_map(|step| Some((step, self.0.report.steps.get(*step)?)));
-        for (number, (step, report)) in known.enumerate() {
-            let comma = if number > 0 { ", " } else { "" };
-            let id = Text(Told(&report.id));
-            write!(
-                f,
-                "{comma}<a href=\"#step-{step}\" data-step=\"{step}\">{id}</a>"
-            )?;
+/// The names of steps, each of which leads to its section.
+pub(super) fn write_links(html: &mut Html, page: &Page<'_>, steps: &[usize]) {
+    let known = steps
+        .iter()
+        .filter_map(|step| Some((step, page.report.steps.get(*step)?)));
+    for (number, (step, report)) in known.enumerate() {
+        if number > 0 {
+            html.text(", ");
         }
-        Ok(())
+        html.tag("a")
+            .attr("href", format_args!("#step-{step}"))
+            .attr("data-step", step)
+            .text(Told(&report.id));
     }
 }
 

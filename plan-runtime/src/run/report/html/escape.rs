@@ -1,34 +1,32 @@
-//! Text in HTML: nothing in it is ever markup.
+//! The texts of a page: how they are escaped, values and times.
 
 use crate::print::Safe;
 use serde_json::Value;
-use std::fmt::{Display, Formatter, Result, Write};
+use std::fmt::{Arguments, Display, Formatter, Result, Write};
 use std::time::Duration;
 
 /// How many characters of a value are shown.
 const MOST: usize = 20_000;
 
-/// A text between tags, or in an attribute's double quotes. What people would not see is there as Rust escapes it.
-pub(super) struct Text<T>(pub(super) T);
-
-impl<T: Display> Display for Text<T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(Safe::lines(Escape(f)), "{}", self.0)
-    }
+/// Appends a text. What people would not see is there as Rust escapes it.
+pub(super) fn escape(text: Arguments<'_>, out: &mut String) {
+    let mut safe = Safe::lines(Escape(out));
+    // Nothing that is written to a `String` fails, but a text may refuse to be written.
+    let _ = safe.write_fmt(text);
 }
 
-struct Escape<'e, 'f>(&'e mut Formatter<'f>);
+struct Escape<'e>(&'e mut String);
 
-impl Write for Escape<'_, '_> {
+impl Write for Escape<'_> {
     fn write_str(&mut self, text: &str) -> Result {
         for c in text.chars() {
             match c {
-                '&' => self.0.write_str("&amp;")?,
-                '<' => self.0.write_str("&lt;")?,
-                '>' => self.0.write_str("&gt;")?,
-                '"' => self.0.write_str("&quot;")?,
-                '\'' => self.0.write_str("&#39;")?,
-                c => self.0.write_char(c)?,
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                '\'' => self.0.push_str("&#39;"),
+                c => self.0.push(c),
             }
         }
         Ok(())
@@ -42,10 +40,10 @@ impl Display for Json<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let text = format!("{:#}", self.0);
         match text.char_indices().nth(MOST) {
-            None => write!(f, "{}", Text(text)),
+            None => f.write_str(&text),
             Some((end, _)) => {
                 let more = text[end..].chars().count();
-                write!(f, "{}\n… and {more} more characters", Text(&text[..end]))
+                write!(f, "{}\n… and {more} more characters", &text[..end])
             }
         }
     }

@@ -1,66 +1,70 @@
 //! The plan's graph as SVG, with a box for each step.
 
 use super::Page;
-use super::escape::Text;
 use crate::plan::{Body, Source, path};
 use crate::print::{Line, Told};
-use plan_graph::{Boxes, HEIGHT, Layout, cut, layout, width};
+use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Formatter, Result};
 
-pub(super) struct Graph<'p>(pub(super) &'p Page<'p>);
-
-impl Display for Graph<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let page = self.0;
-        let count = page.report.steps.len();
-        let sizes: Vec<(f64, f64)> = (0..count)
-            .map(|step| {
-                let id = Told(&page.report.steps[step].id).to_string();
-                (width(&id, &what(page, step)), HEIGHT)
-            })
-            .collect();
-        let arrows = arrows(page);
-        let ends: Vec<(usize, usize)> = arrows.keys().copied().collect();
-        let levels = page.plan.needs().levels();
-        let levels: Vec<usize> = levels.into_iter().map(Option::unwrap_or_default).collect();
-        let layout = layout(&Boxes {
-            sizes: &sizes,
-            arrows: &ends,
-            levels: &levels,
-        });
-        let (width, height) = (layout.width.ceil(), layout.height.ceil());
-        write!(
-            f,
-            "<svg class=\"graph\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"group\" \
-             aria-label=\"The steps and their dependencies\"><defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" \
-             markerUnits=\"userSpaceOnUse\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>"
-        )?;
-        let critical: HashSet<_> = page
-            .report
-            .critical
-            .windows(2)
-            .map(|two| (two[0], two[1]))
-            .collect();
-        for ((ends, arrow), curve) in arrows.iter().zip(layout.curves(&sizes)) {
-            let class = match (arrow.data, critical.contains(ends)) {
+pub(super) fn write(html: &mut Html, page: &Page<'_>) {
+    let count = page.report.steps.len();
+    let sizes: Vec<(f64, f64)> = (0..count)
+        .map(|step| {
+            let id = Told(&page.report.steps[step].id).to_string();
+            (width(&id, &what(page, step)), HEIGHT)
+        })
+        .collect();
+    let arrows = arrows(page);
+    let ends: Vec<(usize, usize)> = arrows.keys().copied().collect();
+    let levels = page.plan.needs().levels();
+    let levels: Vec<usize> = levels.into_iter().map(Option::unwrap_or_default).collect();
+    let layout = layout(&Boxes {
+        sizes: &sizes,
+        arrows: &ends,
+        levels: &levels,
+    });
+    let critical: HashSet<_> = page
+        .report
+        .critical
+        .windows(2)
+        .map(|two| (two[0], two[1]))
+        .collect();
+    let (width, height) = (layout.width.ceil(), layout.height.ceil());
+    let svg = html
+        .tag("svg")
+        .attr("class", "graph")
+        .attr("width", width)
+        .attr("height", height)
+        .attr("viewBox", format_args!("0 0 {width} {height}"))
+        .attr("role", "group")
+        .attr("aria-label", "The steps and their dependencies");
+    svg.inside(|svg| {
+        svg.markup(
+            "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" \
+             markerWidth=\"9\" markerHeight=\"9\" orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>",
+        );
+        for ((&(from, to), arrow), curve) in arrows.iter().zip(layout.curves(&sizes)) {
+            let class = match (arrow.data, critical.contains(&(from, to))) {
                 (true, true) => "edge critical",
                 (true, false) => "edge",
                 (false, true) => "edge after critical",
                 (false, false) => "edge after",
             };
-            let (from, to) = ends;
-            write!(
-                f,
-                "<path class=\"{class}\" data-from=\"{from}\" data-to=\"{to}\" d=\"{curve}\"><title>{}</title></path>",
-                Text(arrow.title(page, *ends))
-            )?;
+            let edge = svg.tag("path").attr("class", class);
+            let edge = edge.attr("data-from", from).attr("data-to", to);
+            edge.attr("d", curve)
+                .inside(|edge| edge.tag("title").text(arrow.title(page, (from, to))));
         }
         for (step, size) in sizes.iter().enumerate() {
-            write_box(f, page, &layout, step, *size)?;
+            svg.tag("a")
+                .attr("class", format_args!("node {}", page.class(step)))
+                .attr("href", format_args!("#step-{step}"))
+                .attr("data-step", step)
+                .attr("aria-label", page.spoken(step))
+                .inside(|node| write_box(node, page, layout.boxes[step], step, *size));
         }
-        f.write_str("</svg>")
-    }
+    });
 }
 
 /// Why a step needs another.
@@ -116,36 +120,37 @@ fn arrows(page: &Page<'_>) -> BTreeMap<(usize, usize), Arrow> {
 }
 
 fn write_box(
-    f: &mut Formatter<'_>,
+    node: &mut Html,
     page: &Page<'_>,
-    layout: &Layout,
+    middle: Point,
     step: usize,
     (width, height): (f64, f64),
-) -> Result {
-    let (x, y) = layout.boxes[step];
-    let (x, y) = (x - width / 2.0, y - height / 2.0);
-    let report = &page.report.steps[step];
-    let class = page.class(step);
-    write!(
-        f,
-        "<a class=\"node {class}\" href=\"#step-{step}\" data-step=\"{step}\" aria-label=\"{}\"><title>{}</title>\
-         <rect class=\"box\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width}\" height=\"{height}\" rx=\"7\"/>\
-         <rect class=\"mark\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"6\" height=\"{height}\" rx=\"3\"/>",
-        Text(page.spoken(step)),
-        Text(page.spoken(step)),
-    )?;
-    let (left, right) = (x + 15.0, x + width - 9.0);
-    write!(
-        f,
-        "<text class=\"id\" x=\"{left:.1}\" y=\"{:.1}\">{}</text><text class=\"what\" x=\"{left:.1}\" y=\"{:.1}\">{}</text>\
-         <text class=\"sign\" x=\"{right:.1}\" y=\"{:.1}\">{}</text></a>",
-        y + 18.5,
-        Text(cut(&Told(&report.id).to_string())),
-        y + 34.5,
-        Text(cut(&what(page, step))),
-        y + 18.5,
-        page.sign(step),
-    )
+) {
+    node.tag("title").text(page.spoken(step));
+    let (x, y) = (middle.0 - width / 2.0, middle.1 - height / 2.0);
+    for (class, width, round) in [("box", width, 7), ("mark", 6.0, 3)] {
+        let rect = node.tag("rect").attr("class", class);
+        let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y));
+        let rect = rect.attr("width", width).attr("height", height);
+        rect.attr("rx", round).empty();
+    }
+    let mut text = |class: &str, x: f64, y: f64, text: &dyn Display| {
+        let element = node.tag("text").attr("class", class);
+        element.attr("x", Tenths(x)).attr("y", Tenths(y)).text(text);
+    };
+    let id = Told(&page.report.steps[step].id).to_string();
+    text("id", x + 15.0, y + 18.5, &cut(&id));
+    text("what", x + 15.0, y + 34.5, &cut(&what(page, step)));
+    text("sign", x + width - 9.0, y + 18.5, &page.sign(step));
+}
+
+/// A number with one decimal.
+struct Tenths(f64);
+
+impl Display for Tenths {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{:.1}", self.0)
+    }
 }
 
 /// What a step is, in a word or two.

@@ -8,13 +8,11 @@ mod timeline;
 use super::{Report, Status};
 use crate::Plan;
 use crate::print::Told;
-use details::{Details, Links};
-use escape::{Text, Time};
-use graph::Graph;
+use escape::{Time, escape};
+use plan_graph::Html;
 use std::collections::HashSet;
-use std::fmt::{Display, Formatter, Result, Write};
+use std::fmt::Write;
 use std::time::Duration;
-use timeline::Timeline;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -43,7 +41,7 @@ impl Report {
             plan: &self.drawn,
             critical: self.critical.iter().copied().collect(),
         };
-        page.to_string()
+        page.write()
     }
 }
 
@@ -111,92 +109,103 @@ fn sign(status: &str) -> char {
     }
 }
 
-impl Display for Page<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+impl Page<'_> {
+    fn write(&self) -> String {
         // A script runs only if it knows the number, which nothing could have known that a tool gave.
         let nonce = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        let title = Text(Told(&self.report.plan));
-        write!(
-            f,
+        let mut html = Html::new(escape);
+        html.markup(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-             script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'\">\
-             <meta name=\"color-scheme\" content=\"light dark\">\
-             <title>{title}</title>\n<style>\n{STYLE}</style></head>\n<body>\n",
-        )?;
-        self.write_head(f)?;
-        f.write_str("<div class=\"columns\"><main>\n")?;
-        f.write_str(
-            "<section aria-label=\"Graph\"><div class=\"bar-of\"><h2>Graph</h2>\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-",
+        );
+        html.text(&nonce);
+        html.markup(
+            "'; base-uri 'none'; form-action 'none'\"><meta name=\"color-scheme\" content=\"light dark\">",
+        );
+        html.tag("title").text(Told(&self.report.plan));
+        html.markup("\n<style>\n");
+        html.markup(STYLE);
+        html.markup("</style></head>\n<body>\n");
+        html.tag("header").inside(|header| self.write_head(header));
+        html.markup(
+            "\n<div class=\"columns\"><main>\n<section aria-label=\"Graph\"><div class=\"bar-of\"><h2>Graph</h2>\
              <button type=\"button\" data-zoom=\"0.8\" aria-label=\"Smaller\">−</button>\
              <button type=\"button\" data-zoom=\"1.25\" aria-label=\"Larger\">+</button>\
              <input type=\"checkbox\" id=\"fit\"><label for=\"fit\">fit into the page</label></div>\
              <div class=\"scroll\" tabindex=\"0\" aria-label=\"Graph\" role=\"region\">",
-        )?;
-        writeln!(f, "{}</div></section>", Graph(self))?;
-        f.write_str(
-            "<section aria-label=\"Timeline\"><h2>Timeline</h2><p class=\"hint\">Each bar is a step with its attempts: \
+        );
+        graph::write(&mut html, self);
+        html.markup(
+            "</div></section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>\
+             <p class=\"hint\">Each bar is a step with its attempts: \
              green ones succeeded, red ones failed. The framed steps are the critical path, which the run had to wait for.</p>",
-        )?;
-        writeln!(f, "{}</section>\n</main>", Timeline(self))?;
-        f.write_str("<aside aria-label=\"The chosen step\"><p class=\"none\">Choose a step to see its arguments and its output.</p>")?;
-        writeln!(f, "{}</aside></div>", Details(self))?;
-        write!(
-            f,
-            "<script nonce=\"{nonce}\">\n{SCRIPT}</script>\n</body></html>\n"
-        )
+        );
+        timeline::write(&mut html, self);
+        html.markup(
+            "</section>\n</main><aside aria-label=\"The chosen step\">\
+             <p class=\"none\">Choose a step to see its arguments and its output.</p>",
+        );
+        details::write(&mut html, self);
+        html.markup("</aside></div>\n<script nonce=\"");
+        html.text(nonce);
+        html.markup("\">\n");
+        html.markup(SCRIPT);
+        html.markup("</script>\n</body></html>\n");
+        html.finish()
+    }
+
+    fn write_head(&self, header: &mut Html) {
+        let report = self.report;
+        header.tag("h1").text(Told(&report.plan));
+        let description = self.plan.description.trim();
+        if !description.is_empty() {
+            header.tag("p").text(description);
+        }
+        header.tag("p").attr("class", "facts").inside(|facts| {
+            let count = report.steps.len();
+            let plural = if count == 1 { "" } else { "s" };
+            facts.text(format_args!("{count} step{plural} in "));
+            facts.tag("strong").text(Time(report.duration));
+            facts.text(", started at ");
+            let started_at = humantime::format_rfc3339_seconds(report.started_at);
+            facts.tag("time").text(started_at);
+        });
+        header.tag("ul").attr("class", "totals").inside(|list| {
+            let totals = report.totals;
+            for (count, name) in [
+                (totals.completed, "completed"),
+                (totals.recovered, "recovered"),
+                (totals.skipped, "skipped"),
+                (totals.failed, "failed"),
+                (totals.blocked, "blocked"),
+                (totals.cancelled, "cancelled"),
+                (totals.not_started, "not started"),
+            ] {
+                if count > 0 {
+                    let item = list.tag("li").attr("class", name.replace(' ', "-"));
+                    item.inside(|item| {
+                        write_sign(item, sign(name));
+                        item.text(format_args!("{count} {name}"));
+                    });
+                }
+            }
+        });
+        if report.critical.len() > 1 {
+            header.tag("details").attr("class", "path").inside(|path| {
+                let (took, count) = (Time(report.critical_duration()), report.critical.len());
+                let summary = format_args!("The critical path took {took}: {count} steps");
+                path.tag("summary").text(summary);
+                details::write_links(path, self, &report.critical);
+            });
+        }
+        header.markup(
+            "<label class=\"find\"><span>Find steps</span><input type=\"search\" id=\"find\" autocomplete=\"off\" \
+             placeholder=\"a name, a tool or a status\"></label>",
+        );
     }
 }
 
-impl Page<'_> {
-    fn write_head(&self, f: &mut Formatter<'_>) -> Result {
-        let report = self.report;
-        write!(f, "<header><h1>{}</h1>", Text(Told(&report.plan)))?;
-        let description = self.plan.description.trim();
-        if !description.is_empty() {
-            write!(f, "<p>{}</p>", Text(description))?;
-        }
-        let count = report.steps.len();
-        let plural = if count == 1 { "" } else { "s" };
-        let started_at = humantime::format_rfc3339_seconds(report.started_at);
-        write!(
-            f,
-            "<p class=\"facts\">{count} step{plural} in <strong>{}</strong>, started at <time>{started_at}</time></p><ul class=\"totals\">",
-            Time(report.duration),
-        )?;
-        let totals = report.totals;
-        for (count, name) in [
-            (totals.completed, "completed"),
-            (totals.recovered, "recovered"),
-            (totals.skipped, "skipped"),
-            (totals.failed, "failed"),
-            (totals.blocked, "blocked"),
-            (totals.cancelled, "cancelled"),
-            (totals.not_started, "not started"),
-        ] {
-            if count > 0 {
-                let class = name.replace(' ', "-");
-                write!(
-                    f,
-                    "<li class=\"{class}\"><span class=\"sign\">{}</span>{count} {name}</li>",
-                    sign(name)
-                )?;
-            }
-        }
-        f.write_str("</ul>")?;
-        if report.critical.len() > 1 {
-            let took = Time(report.critical_duration());
-            let links = Links(self, &report.critical);
-            write!(
-                f,
-                "<details class=\"path\"><summary>The critical path took {took}: {} steps</summary>{links}</details>",
-                report.critical.len(),
-            )?;
-        }
-        f.write_str(
-            "<label class=\"find\"><span>Find steps</span><input type=\"search\" id=\"find\" autocomplete=\"off\" \
-             placeholder=\"a name, a tool or a status\"></label></header>\n",
-        )
-    }
+fn write_sign(html: &mut Html, sign: char) {
+    html.tag("span").attr("class", "sign").text(sign);
 }

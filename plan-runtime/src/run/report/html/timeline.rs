@@ -1,9 +1,10 @@
 //! When each step ran, and its attempts: a row for each step, on one scale.
 
-use super::Page;
-use super::escape::{Text, Time};
+use super::escape::Time;
+use super::{Page, write_sign};
 use crate::print::Told;
 use crate::run::report::{Attempt, Status};
+use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
 
@@ -12,23 +13,27 @@ const ATTEMPTS: usize = 400;
 /// How many concurrent attempts are drawn below each other.
 const LANES: usize = 6;
 
-pub(super) struct Timeline<'p>(pub(super) &'p Page<'p>);
-
-impl Display for Timeline<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let page = self.0;
-        let whole = page.whole();
-        f.write_str("<div class=\"timeline\"><div class=\"axis\" aria-hidden=\"true\"><span></span><div class=\"ticks\">")?;
-        for tick in ticks(whole) {
-            let place = Share(tick, whole);
-            write!(f, "<span style=\"left:{place}\">{}</span>", Time(tick))?;
-        }
-        f.write_str("</div></div><ol class=\"rows\">")?;
-        for step in order(page) {
-            write_row(f, page, step, whole)?;
-        }
-        f.write_str("</ol></div>")
+pub(super) fn write(html: &mut Html, page: &Page<'_>) {
+    let whole = page.whole();
+    html.markup(
+        "<div class=\"timeline\"><div class=\"axis\" aria-hidden=\"true\"><span></span><div class=\"ticks\">",
+    );
+    for tick in ticks(whole) {
+        let left = format_args!("left:{}", Share(tick, whole));
+        html.tag("span").attr("style", left).text(Time(tick));
     }
+    html.markup("</div></div><ol class=\"rows\">");
+    for step in order(page) {
+        html.tag("li").inside(|item| {
+            item.tag("a")
+                .attr("class", format_args!("row {}", page.class(step)))
+                .attr("href", format_args!("#step-{step}"))
+                .attr("data-step", step)
+                .attr("aria-label", page.spoken(step))
+                .inside(|row| write_row(row, page, step, whole));
+        });
+    }
+    html.markup("</ol></div>");
 }
 
 /// The steps in the order in which they started; those that did not come last.
@@ -39,57 +44,44 @@ fn order(page: &Page<'_>) -> Vec<usize> {
     order
 }
 
-fn write_row(f: &mut Formatter<'_>, page: &Page<'_>, step: usize, whole: Duration) -> Result {
+fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     let report = &page.report.steps[step];
-    let (class, sign) = (page.class(step), page.sign(step));
-    write!(
-        f,
-        "<li><a class=\"row {class}\" href=\"#step-{step}\" data-step=\"{step}\" aria-label=\"{}\">\
-         <span class=\"name\"><span class=\"sign\">{sign}</span>{}</span>",
-        Text(page.spoken(step)),
-        Text(Told(&report.id)),
-    )?;
-    match (report.started, report.ended) {
-        (Some(started), Some(ended)) => {
-            let (lanes, count) = lanes(&report.attempts);
-            let height = 16 + 4 * (count - 1);
-            write!(
-                f,
-                "<span class=\"track\" style=\"height:{height}px\"><span class=\"bar\" style=\"left:{};width:{}\"></span>",
-                Share(started, whole),
-                Share(ended.saturating_sub(started), whole),
-            )?;
-            for (attempt, lane) in report.attempts.iter().zip(lanes) {
-                write_attempt(f, attempt, (lane, count), ended, whole)?;
-            }
-            let took = ended.saturating_sub(started);
-            // If there is no room after the bar, the time is before it.
-            let late = ended.as_secs_f64() > whole.as_secs_f64() * 0.8;
-            let (side, place) = if late {
-                (
-                    "right",
-                    1.0 - started.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE),
-                )
-            } else {
-                (
-                    "left",
-                    ended.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE),
-                )
-            };
-            write!(
-                f,
-                "<span class=\"took\" style=\"{side}:{:.3}%\">{}</span></span>",
-                place * 100.0,
-                Time(took)
-            )?;
+    row.tag("span").attr("class", "name").inside(|name| {
+        write_sign(name, page.sign(step));
+        name.text(Told(&report.id));
+    });
+    let (Some(started), Some(ended)) = (report.started, report.ended) else {
+        row.tag("span").attr("class", "track").inside(|track| {
+            let note = note(&report.status);
+            track.tag("span").attr("class", "note").text(note);
+        });
+        return;
+    };
+    let (lanes, count) = lanes(&report.attempts);
+    let took = ended.saturating_sub(started);
+    let track = row.tag("span").attr("class", "track");
+    let height = format_args!("height:{}px", 16 + 4 * (count - 1));
+    track.attr("style", height).inside(|track| {
+        let (left, width) = (Share(started, whole), Share(took, whole));
+        let bar = track.tag("span").attr("class", "bar");
+        bar.attr("style", format_args!("left:{left};width:{width}"))
+            .empty();
+        for (attempt, lane) in report.attempts.iter().zip(lanes) {
+            write_attempt(track, attempt, (lane, count), ended, whole);
         }
-        _ => write!(
-            f,
-            "<span class=\"track\"><span class=\"note\">{}</span></span>",
-            Text(note(&report.status))
-        )?,
-    }
-    f.write_str("</a></li>")
+        // If there is no room after the bar, the time is before it.
+        let part = |time: Duration| {
+            time.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE) * 100.0
+        };
+        let (side, place) = if part(ended) > 80.0 {
+            ("right", 100.0 - part(started))
+        } else {
+            ("left", part(ended))
+        };
+        let style = format_args!("{side}:{place:.3}%");
+        let text = track.tag("span").attr("class", "took");
+        text.attr("style", style).text(Time(took));
+    });
 }
 
 fn note(status: &Status) -> String {
@@ -100,25 +92,27 @@ fn note(status: &Status) -> String {
 }
 
 fn write_attempt(
-    f: &mut Formatter<'_>,
+    track: &mut Html,
     attempt: &Attempt,
     (lane, lanes): (usize, usize),
     step_ended: Duration,
     whole: Duration,
-) -> Result {
+) {
     let ended = attempt.ended.unwrap_or(step_ended);
     let class = match (&attempt.error, attempt.ended) {
         (Some(_), _) => "bad",
         (None, Some(_)) => "good",
         (None, None) => "dropped",
     };
+    let left = Share(attempt.started, whole);
+    let width = Share(ended.saturating_sub(attempt.started), whole);
     let (top, height) = (lane as f64 / lanes as f64 * 100.0, 100.0 / lanes as f64);
-    write!(
-        f,
-        "<i class=\"{class}\" style=\"left:{};width:{};top:{top:.1}%;height:{height:.1}%\"></i>",
-        Share(attempt.started, whole),
-        Share(ended.saturating_sub(attempt.started), whole),
-    )
+    let style = format_args!("left:{left};width:{width};top:{top:.1}%;height:{height:.1}%");
+    track
+        .tag("i")
+        .attr("class", class)
+        .attr("style", style)
+        .empty();
 }
 
 /// The lane of each attempt that is drawn, and the number of lanes.

@@ -5,7 +5,7 @@ use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
 use crate::plan::json::names::{self, segment};
-use crate::plan::{self, Absent, Reference, Segment, Source};
+use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
 use crate::resolve::describe::short;
 use jsonptr::Pointer;
 use plan_graph::similar;
@@ -14,25 +14,33 @@ impl PlanReader<'_> {
     pub(super) fn reference(&mut self, node: Node<'_>) -> Option<Reference> {
         let members = self.object(node, "`reference`", names::reference::ALL)?;
         let source = self.source(node, &members);
-        let path = self.way(node, &members);
+        let optional = self.optional(&members);
+        let path = self.path(node, &members);
+        let otherwise = match members.get(names::reference::ELSE) {
+            Some(node) => self.plain(node, 0).map(|value| Some(Box::new(value))),
+            None => Some(None),
+        };
         let said = self.text(
             &members,
             names::reference::WRITTEN,
             "the text of a reference",
         );
-        let ((source, name), path) = (source?, path?);
+        let (source, name) = source?;
+        let mut reference = Reference::new(source);
+        (reference.optional, reference.path) = (optional?, path?);
+        reference.otherwise = otherwise?;
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
-        let Some((name, way)) = plan::seen(source, &name, &path, &self.locals) else {
+        let Some((name, rest)) = plan::seen(source, &name, reference.path(), &self.locals) else {
             let name = short(&name);
             let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
             let note = Note::error(Code::DuplicateId, self.place(node), message);
             let help = "a reference could mean either, so rename one of them";
             return self.draft.error(note.help(help.to_owned()));
         };
-        let written = crate::plan::written(name, way);
+        let written = plan::written(name, rest);
         let agrees = match self.names {
-            Names::InPlan(_) => plan::agrees(name, way, &said),
-            Names::Places => plan::path_agrees(way, &said),
+            Names::InPlan(_) => plan::agrees(name, rest, &said),
+            Names::Places => plan::path_agrees(rest, &said),
         };
         if let Some(node) = members.given(names::reference::WRITTEN)
             && !said.is_empty()
@@ -48,11 +56,7 @@ impl PlanReader<'_> {
             let help = "leave `written` out: it is derived from what the reference reads";
             return self.draft.error(note.help(help.to_owned()));
         }
-        Some(Reference {
-            source,
-            path: path.into(),
-            written: written.into(),
-        })
+        Some(reference.written(written))
     }
 
     /// What a computed value mentions.
@@ -90,7 +94,7 @@ impl PlanReader<'_> {
                 names::source::STEP => Source::Step(place),
                 _ => Source::Input(place),
             };
-            return Some((source, format!("{kind}{place}")));
+            return Some((source, source.name()));
         }
         let name = self.draft.text(&self.source, given, &what)?.value;
         let source = match kind {
@@ -117,7 +121,7 @@ impl PlanReader<'_> {
             let note = Note::error(Code::UnknownLocal, self.place(node), message);
             return self.draft.error(note.help(help));
         }
-        Some((Source::Local(depth), crate::plan::local(depth)))
+        Some((Source::Local(depth), Source::Local(depth).name()))
     }
 
     /// The step of this name.
@@ -164,31 +168,25 @@ impl PlanReader<'_> {
             .error(Note::error(Code::UnknownInput, place, message).help(help))
     }
 
-    fn way(&mut self, node: Node<'_>, members: &Members<'_>) -> Option<Vec<Segment>> {
+    fn path(&mut self, node: Node<'_>, members: &Members<'_>) -> Option<Vec<Segment>> {
         match (
             members.given(names::reference::POINTER),
             members.given(names::reference::PATH),
         ) {
             (Some(pointer), None) => self.pointer(pointer),
             (None, Some(path)) => {
-                let items = self
-                    .draft
-                    .items(&self.source, path, "the path of a reference")?;
+                let what = "the path of a reference";
+                let items = self.draft.items(&self.source, path, what)?;
                 self.draft
                     .path_fits(items.len(), self.source.place(path.slice()))?;
-                let mut segments = Vec::new();
+                let mut segments = Vec::with_capacity(items.len());
                 let mut sound = true;
                 for item in items {
-                    let place = self.place(item);
-                    if matches!(segments.last(), Some(Segment::Else(_))) {
-                        let message = "nothing can follow an `else`";
-                        let note = Note::error(Code::WrongKind, place, message);
-                        let help = "it is the default for the whole reference, so it must be the last part of the path";
-                        return self.draft.error(note.help(help.to_owned()));
+                    match self.segment(item) {
+                        Some(segment) => segments.push(segment),
+                        None => sound = false,
                     }
-                    sound &= self.item(item, &mut segments).is_some();
                 }
-                segments.shrink_to_fit();
                 sound.then_some(segments)
             }
             (Some(_), Some(path)) => {
@@ -213,12 +211,9 @@ impl PlanReader<'_> {
                 let place = self.source.place(node.slice());
                 self.draft.path_fits(pointer.count(), place)?;
                 let tokens = pointer.tokens();
+                let tokens = tokens.map(|token| Segment::of_token(token.decoded().into_owned()));
                 let mut segments = Vec::with_capacity(pointer.count());
-                segments.extend(
-                    tokens.map(|token| {
-                        Segment::of_token(token.decoded().into_owned(), Absent::Error)
-                    }),
-                );
+                segments.extend(tokens);
                 Some(segments)
             }
             Err(_) => {
@@ -235,76 +230,68 @@ impl PlanReader<'_> {
     }
 
     /// Reads a part of a path: a token, or an object for what a pointer cannot express.
-    fn item(&mut self, node: Node<'_>, path: &mut Vec<Segment>) -> Option<()> {
+    fn segment(&mut self, node: Node<'_>) -> Option<Segment> {
         const WHAT: &str = "a part of a path";
         if node.kind() == Kind::String {
             let token = self.draft.text(&self.source, node, WHAT)?;
-            path.push(Segment::of_token(token.value.into_owned(), Absent::Error));
-            return Some(());
+            return Some(Segment::of_token(token.value.into_owned()));
         }
         if node.kind() != Kind::Object {
             let note = wrong_kind(&self.source, node, WHAT, "a string or an object");
             return self.draft.error(note);
         }
         let members = self.object(node, WHAT, segment::ALL)?;
-        let given: Vec<&str> = members.0.iter().map(|member| &*member.name).collect();
-        match given[..] {
-            [segment::TOKEN]
-            | [segment::TOKEN, segment::ABSENT]
-            | [segment::ABSENT, segment::TOKEN] => {
-                let token = self
-                    .draft
-                    .text(&self.source, members.get(segment::TOKEN)?, WHAT)?;
-                let token = token.value.into_owned();
-                let (absent, default) = match members.given(segment::ABSENT) {
-                    Some(node) => self.absent(node)?,
-                    None => (Absent::Error, None),
-                };
-                path.push(Segment::of_token(token, absent));
-                path.extend(default.map(|value| Segment::Or(Box::new(value))));
+        let given = [segment::TOKEN, segment::EACH, segment::ABSENT];
+        let mut part = match given.map(|name| members.get(name)) {
+            [Some(token), None, _] => {
+                let token = self.draft.text(&self.source, token, WHAT)?;
+                Segment::of_token(token.value.into_owned())
             }
-            [segment::EACH] => {
-                self.one_of(members.get(segment::EACH)?, "`each`", names::element::ALL)?;
-                path.push(Segment::Each);
-            }
-            [segment::OPTIONAL] => {
-                let node = members.get(segment::OPTIONAL)?;
-                let what = self.one_of(node, "`optional`", names::missing::ALL)?;
-                path.push(Segment::Optional(what == names::missing::MISSING));
-            }
-            [segment::ELSE] => {
-                let value = self.plain(members.get(segment::ELSE)?, 0)?;
-                path.push(Segment::Else(Box::new(value)));
+            [None, Some(each), None] => {
+                self.one_of(each, "`each`", names::element::ALL)?;
+                Segment::new(Selector::Each)
             }
             _ => {
                 // What is unknown was said.
-                if given.iter().all(|name| segment::ALL.contains(name)) {
-                    let message =
-                        "a part of a path is one thing: a `token`, `each`, `optional` or `else`";
+                let mut names = members.0.iter().map(|member| &*member.name);
+                if names.all(|name| segment::ALL.contains(&name)) {
+                    let message = "a part of a path is a `token` or `each`";
                     let note = Note::error(Code::WrongKind, self.place(node), message);
-                    let help = "`absent` says what to use if a `token` leads to nothing".to_owned();
-                    self.draft.note(note.help(help));
+                    let help = "`absent` says what a missing `token` means";
+                    self.draft.note(note.help(help.to_owned()));
                 }
                 return None;
             }
+        };
+        if let Some(node) = members.given(segment::ABSENT) {
+            part.absent = self.absent(node)?;
         }
-        Some(())
+        part.optional = self.optional(&members)?;
+        Some(part)
     }
 
-    /// What a token means that leads to nothing.
-    fn absent(&mut self, node: Node<'_>) -> Option<(Absent, Option<serde_json::Value>)> {
+    /// Whether null ends the reference.
+    fn optional(&mut self, members: &Members<'_>) -> Option<bool> {
+        let Some(node) = members.given(segment::OPTIONAL) else {
+            return Some(false);
+        };
+        let expected = "`true` or `false`";
+        self.draft.value(&self.source, node, "`optional`", expected)
+    }
+
+    /// What it means that there is no such token.
+    fn absent(&mut self, node: Node<'_>) -> Option<Absent> {
         if node.kind() == Kind::Object {
             let members = self.object(node, "`absent`", names::default::ALL)?;
             let Some(value) = members.get(names::default::DEFAULT) else {
                 let message = "`absent` has no `default`";
                 return self.error(Code::MissingMember, self.place(node), message);
             };
-            let value = self.plain(value, 0)?;
-            return Some((Absent::Error, Some(value)));
+            return Some(Absent::Default(Box::new(self.plain(value, 0)?)));
         }
-        match self.one_of(node, "`absent`", names::absent::ALL)? {
-            names::absent::NULL => Some((Absent::Null, None)),
-            _ => Some((Absent::Stop, None)),
-        }
+        Some(match self.one_of(node, "`absent`", names::absent::ALL)? {
+            names::absent::NULL => Absent::Default(Box::default()),
+            _ => Absent::End,
+        })
     }
 }

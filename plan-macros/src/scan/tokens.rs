@@ -1,6 +1,6 @@
 //! Looking ahead in tokens that are not Rust.
 
-use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use std::collections::VecDeque;
 
 /// A queue of token trees with the few looks ahead that finding the ends of statements needs.
@@ -65,14 +65,62 @@ impl Tokens {
         }
     }
 
+    pub(crate) fn is_punct(&self, ahead: usize, char: char) -> bool {
+        self.peek_punct(ahead)
+            .is_some_and(|punct| punct.as_char() == char)
+    }
+
+    pub(crate) fn is_ident(&self, ahead: usize, name: &str) -> bool {
+        self.peek_ident(ahead).is_some_and(|ident| ident == name)
+    }
+
+    pub(crate) fn next_ident(&mut self) -> Option<Ident> {
+        let ident = self.peek_ident(0)?.clone();
+        self.next();
+        Some(ident)
+    }
+
     pub(crate) fn eat_punct(&mut self, char: char) -> bool {
-        let found = self
-            .peek_punct(0)
-            .is_some_and(|punct| punct.as_char() == char);
+        let found = self.is_punct(0, char);
         if found {
             self.next();
         }
         found
+    }
+
+    /// Takes all up to where the condition holds, which is asked once for each token.
+    pub(crate) fn take_until(&mut self, mut ends: impl FnMut(&Self) -> bool) -> TokenStream {
+        let mut taken = TokenStream::new();
+        while !self.is_empty() && !ends(self) {
+            taken.extend(self.next());
+        }
+        taken
+    }
+
+    /// Takes a type, up to where the condition holds outside of `<` and `>`.
+    pub(crate) fn take_type(&mut self, mut ends: impl FnMut(&Self) -> bool) -> TokenStream {
+        let mut angles = 0_usize;
+        let mut arrow = false;
+        self.take_until(|tokens| {
+            if angles == 0 && ends(tokens) {
+                return true;
+            }
+            match tokens.peek_punct(0).map(Punct::as_char) {
+                Some('<') => angles += 1,
+                Some('>') if !arrow => angles = angles.saturating_sub(1),
+                _ => {}
+            }
+            arrow = tokens.is_arrow(0);
+            false
+        })
+    }
+
+    /// Whether `->` comes next.
+    pub(crate) fn is_arrow(&self, ahead: usize) -> bool {
+        let joint = |punct: &Punct| punct.spacing() == Spacing::Joint;
+        self.is_punct(ahead, '-')
+            && self.peek_punct(ahead).is_some_and(joint)
+            && self.is_punct(ahead + 1, '>')
     }
 
     /// Opens the next group if it has no delimiters: what another macro captured, such as `$vis`.
@@ -98,12 +146,8 @@ impl Tokens {
 
     /// How many tokens the attribute here has.
     pub(crate) fn attribute(&self, ahead: usize) -> Option<usize> {
-        let is = |ahead, char| {
-            self.peek_punct(ahead)
-                .is_some_and(|punct| punct.as_char() == char)
-        };
-        let length = if is(ahead + 1, '!') { 3 } else { 2 };
+        let length = if self.is_punct(ahead + 1, '!') { 3 } else { 2 };
         let group = self.peek_group(ahead + length - 1, Delimiter::Bracket);
-        (is(ahead, '#') && group.is_some()).then_some(length)
+        (self.is_punct(ahead, '#') && group.is_some()).then_some(length)
     }
 }

@@ -1,0 +1,99 @@
+//! HTML and SVG in which no text is ever markup.
+
+use std::fmt::{Arguments, Display};
+
+/// A document, or a part of one, that is being written.
+///
+/// Tags, attributes and markup are literals of the program. Everything else goes through one function, which escapes it.
+///
+/// ```
+/// use plan_graph::Html;
+///
+/// let mut html = Html::new(|text, out| *out += &text.to_string().replace('<', "&lt;"));
+/// html.tag("p").attr("class", "told").inside(|p| {
+///     p.text("1 < 2: ");
+///     p.tag("b").text(true);
+/// });
+/// assert_eq!(html.finish(), r#"<p class="told">1 &lt; 2: <b>true</b></p>"#);
+/// ```
+#[derive(Debug)]
+pub struct Html {
+    out: String,
+    escape: fn(Arguments<'_>, &mut String),
+}
+
+impl Html {
+    /// Nothing yet. `escape` appends a text so that it is markup neither between tags nor in an attribute's double quotes.
+    pub fn new(escape: fn(Arguments<'_>, &mut String)) -> Self {
+        let out = String::new();
+        Self { out, escape }
+    }
+
+    /// Begins an element, which ends with a method of [`Tag`].
+    pub fn tag(&mut self, name: &'static str) -> Tag<'_> {
+        self.out.push('<');
+        self.out.push_str(name);
+        Tag { html: self, name }
+    }
+
+    /// Writes a text.
+    pub fn text(&mut self, text: impl Display) {
+        (self.escape)(format_args!("{text}"), &mut self.out);
+    }
+
+    /// Writes markup that the program contains.
+    pub fn markup(&mut self, markup: &'static str) {
+        self.out.push_str(markup);
+    }
+
+    /// All that was written.
+    pub fn finish(self) -> String {
+        self.out
+    }
+}
+
+/// An element whose attributes are being written.
+#[derive(Debug)]
+#[must_use = "the element is not complete"]
+pub struct Tag<'h> {
+    html: &'h mut Html,
+    name: &'static str,
+}
+
+impl Tag<'_> {
+    /// Writes an attribute.
+    pub fn attr(self, name: &'static str, value: impl Display) -> Self {
+        self.html.out.push(' ');
+        self.html.out.push_str(name);
+        self.html.out.push_str("=\"");
+        self.html.text(value);
+        self.html.out.push('"');
+        self
+    }
+
+    /// Writes attributes that the program contains.
+    pub fn markup(self, attributes: &'static str) -> Self {
+        self.html.out.push(' ');
+        self.html.out.push_str(attributes);
+        self
+    }
+
+    /// Writes the content, and ends the element.
+    pub fn inside(self, content: impl FnOnce(&mut Html)) {
+        self.html.out.push('>');
+        content(self.html);
+        self.html.out.push_str("</");
+        self.html.out.push_str(self.name);
+        self.html.out.push('>');
+    }
+
+    /// Writes a text as the content, and ends the element.
+    pub fn text(self, text: impl Display) {
+        self.inside(|html| html.text(text));
+    }
+
+    /// Ends the element without content.
+    pub fn empty(self) {
+        self.inside(|_| ());
+    }
+}

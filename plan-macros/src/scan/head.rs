@@ -1,0 +1,202 @@
+//! `pub Name(input: Type) -> Output { … }`.
+
+use super::tokens::Tokens;
+use super::value::split;
+use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream};
+use quote::ToTokens;
+use syn::parse::ParseStream;
+use syn::{Token, Type};
+
+/// The part before the braces in the item form.
+pub(crate) struct HeadTokens {
+    pub(crate) attrs: TokenStream,
+    pub(crate) vis: TokenStream,
+    /// A keyword before the name, where none belongs: `fn`.
+    pub(crate) keyword: Option<Ident>,
+    /// The name, or where it should be.
+    pub(crate) name: Result<Ident, Span>,
+    /// What is between the name and the inputs: `<T>`, which no plan has.
+    pub(crate) generics: TokenStream,
+    /// `None` without parentheses.
+    pub(crate) inputs: Option<Vec<InputTokens>>,
+    /// The tokens between the inputs and the arrow or the braces, where there should be none.
+    pub(crate) extra: TokenStream,
+    /// The end of the arrow, and the type after it.
+    pub(crate) output: Option<(Span, TokenStream)>,
+    /// Whether there are braces.
+    pub(crate) braces: bool,
+    /// The end of the last token before the braces, or of all without braces.
+    pub(crate) end: Span,
+    /// The tokens after the braces.
+    pub(crate) after: TokenStream,
+}
+
+impl HeadTokens {
+    /// The names of the inputs.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Ident> {
+        let inputs = self.inputs.iter().flatten();
+        inputs.filter_map(|input| input.name.as_ref())
+    }
+}
+
+/// All up to a comma, or up to the next `name:` if the comma is missing.
+pub(crate) struct InputTokens {
+    /// The attributes, and `mut` or `pub`, which do not belong there.
+    pub(crate) before: TokenStream,
+    pub(crate) name: Option<Ident>,
+    /// The colon and the type.
+    pub(crate) ty: TokenStream,
+    /// The tokens after the type, where there should be none.
+    pub(crate) extra: TokenStream,
+    pub(crate) comma: Option<Punct>,
+}
+
+impl ToTokens for InputTokens {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.before.to_tokens(tokens);
+        self.name.to_tokens(tokens);
+        self.ty.to_tokens(tokens);
+        self.extra.to_tokens(tokens);
+    }
+}
+
+/// The head, and the content of its braces; `None` if this is the expression form.
+pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
+    let attrs = tokens.attributes();
+    tokens.ungroup();
+    let mut vis = TokenStream::new();
+    if tokens.is_ident(0, "pub") {
+        vis.extend(tokens.next());
+        if tokens.peek_group(0, Delimiter::Parenthesis).is_some() && tokens.peek_ident(1).is_some()
+        {
+            vis.extend(tokens.next());
+        }
+    } else if !starts_head(tokens) {
+        return None;
+    }
+    let is_keyword = tokens.peek_ident(0).is_some_and(is_item_keyword);
+    let keyword = is_keyword.then(|| tokens.next_ident()).flatten();
+    let name = tokens.next_ident().ok_or_else(|| {
+        let next = tokens.peek(0);
+        next.map_or(tokens.last(), proc_macro2::TokenTree::span)
+    });
+    let generics = if tokens.is_punct(0, '<') {
+        tokens.take_until(|tokens| is_inputs(tokens) || ends(tokens))
+    } else {
+        TokenStream::new()
+    };
+    let group = tokens.peek_group(0, Delimiter::Parenthesis);
+    let inputs = group.map(|group| inputs(group.stream()));
+    if inputs.is_some() {
+        tokens.next();
+    }
+    let extra = tokens.take_until(ends);
+    let output = tokens.is_arrow(0).then(|| {
+        tokens.next();
+        tokens.next();
+        let arrow = tokens.last();
+        (arrow, tokens.take_until(is_braces))
+    });
+    let end = tokens.last();
+    let body = tokens.peek_group(0, Delimiter::Brace).map(Group::stream);
+    tokens.next();
+    let head = HeadTokens {
+        attrs,
+        vis,
+        keyword,
+        name,
+        generics,
+        inputs,
+        extra,
+        output,
+        braces: body.is_some(),
+        end,
+        after: tokens.rest(),
+    };
+    Some((head, Tokens::new(body.unwrap_or_default())))
+}
+
+fn is_inputs(tokens: &Tokens) -> bool {
+    tokens.peek_group(0, Delimiter::Parenthesis).is_some()
+}
+
+fn is_braces(tokens: &Tokens) -> bool {
+    tokens.peek_group(0, Delimiter::Brace).is_some()
+}
+
+fn ends(tokens: &Tokens) -> bool {
+    tokens.is_arrow(0) || is_braces(tokens)
+}
+
+/// Whether `Name(…)`, `Name ->`, `Name<` or `Name {` with steps in it comes next.
+fn starts_head(tokens: &Tokens) -> bool {
+    let Some(name) = tokens.peek_ident(0).filter(|name| *name != "step") else {
+        return false;
+    };
+    if is_item_keyword(name) && tokens.peek_ident(1).is_some() {
+        return true;
+    }
+    if let Some(inputs) = tokens.peek_group(1, Delimiter::Parenthesis) {
+        let mut inputs = Tokens::new(inputs.stream());
+        inputs.attributes();
+        let has_type = inputs.peek_ident(0).is_some() && is_colon(&inputs, 1);
+        // `Some(value)?` is an expression.
+        let has_body = tokens.peek_group(2, Delimiter::Brace).is_some();
+        return has_type || has_body || tokens.is_arrow(2) || tokens.peek(2).is_none();
+    }
+    let holds_steps = tokens.peek_group(1, Delimiter::Brace).is_some_and(|group| {
+        let mut body = Tokens::new(group.stream());
+        body.attributes();
+        body.is_ident(0, "step") && body.peek_ident(1).is_some()
+    });
+    let is_generic = tokens.is_punct(1, '<') && name.to_string().starts_with(char::is_uppercase);
+    tokens.is_arrow(1) || holds_steps || is_generic
+}
+
+/// What starts an item of Rust that looks like a plan.
+fn is_item_keyword(ident: &Ident) -> bool {
+    ["fn", "async", "struct", "impl", "plan"]
+        .iter()
+        .any(|keyword| ident == keyword)
+}
+
+fn is_colon(tokens: &Tokens, ahead: usize) -> bool {
+    tokens.is_punct(ahead, ':') && !tokens.is_punct(ahead + 1, ':')
+}
+
+fn inputs(stream: TokenStream) -> Vec<InputTokens> {
+    let mut tokens = Tokens::new(stream);
+    let mut inputs = Vec::new();
+    while !tokens.is_empty() {
+        let mut before = tokens.attributes();
+        while tokens.peek_ident(1).is_some()
+            && (tokens.is_ident(0, "mut") || tokens.is_ident(0, "pub"))
+        {
+            before.extend(tokens.next());
+        }
+        let name = tokens.next_ident();
+        let mut typed = false;
+        let ty = tokens.take_type(|tokens| {
+            let is_next = typed && tokens.peek_ident(0).is_some() && is_colon(tokens, 1);
+            typed |= tokens.is_punct(0, ':');
+            is_next || tokens.is_punct(0, ',')
+        });
+        let parse = |input: ParseStream<'_>| {
+            input.parse::<Token![:]>()?;
+            input.parse::<Type>()
+        };
+        let (ty, extra) = split(&ty, parse).unwrap_or((ty, TokenStream::new()));
+        let comma = tokens.peek_punct(0).cloned();
+        if comma.is_some() {
+            tokens.next();
+        }
+        inputs.push(InputTokens {
+            before,
+            name,
+            ty,
+            extra,
+            comma,
+        });
+    }
+    inputs
+}

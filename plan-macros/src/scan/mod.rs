@@ -1,0 +1,50 @@
+//! The content of `plan!`, cut into its parts. The compiler's expansion and the editor's both begin with it.
+//!
+//! No token is refused, and no mistake is reported: a part keeps the tokens that cannot be read, where they are. `parse` reads the
+//! parts and reports what is wrong with them; `mirror` shows them to an editor as they are. An editor puts a marker at its cursor, so
+//! where a part begins must not depend on the tokens after it.
+
+mod head;
+mod reference;
+mod statement;
+pub(crate) mod tokens;
+pub(crate) mod value;
+
+pub(crate) use head::{HeadTokens, InputTokens};
+pub(crate) use reference::is_source_name;
+pub(crate) use statement::{Statement, StatementKind, StepTokens};
+
+use proc_macro2::TokenStream;
+use tokens::Tokens;
+
+/// The content of one `plan!`.
+pub(crate) struct PlanTokens {
+    /// `#![…]` at the very start.
+    pub(crate) inner: Vec<TokenStream>,
+    /// `None` in the expression form.
+    pub(crate) head: Option<HeadTokens>,
+    pub(crate) statements: Vec<Statement>,
+}
+
+pub(crate) fn scan(input: TokenStream) -> PlanTokens {
+    let mut tokens = Tokens::new(input);
+    let mut inner = Vec::new();
+    while let Some(3) = tokens.attribute(0) {
+        inner.push((0..3).filter_map(|_| tokens.next()).collect());
+    }
+    let start = tokens.clone();
+    let (head, body) = match head::head(&mut tokens) {
+        Some((head, body)) => (Some(head), body),
+        None => (None, start),
+    };
+    let step_is_name = head
+        .iter()
+        .flat_map(HeadTokens::names)
+        .any(|name| name == "step");
+    let statements = statement::statements(body, step_is_name);
+    PlanTokens {
+        inner,
+        head,
+        statements,
+    }
+}

@@ -1,0 +1,202 @@
+//! The steps of a plan, and its last expression.
+
+use super::tokens::Tokens;
+use super::value::{end_of, split};
+use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
+use syn::Expr;
+use syn::parse::Parse;
+
+/// All up to a semicolon, or up to where the next step begins.
+pub(crate) struct Statement {
+    pub(crate) attrs: TokenStream,
+    pub(crate) kind: StatementKind,
+    pub(crate) semicolon: bool,
+    /// The end of the last token before the semicolon.
+    pub(crate) end: Span,
+}
+
+pub(crate) enum StatementKind {
+    /// What is meant as a step.
+    Step(StepTokens),
+    /// The last expression, or the beginning of something.
+    Other(TokenStream),
+}
+
+/// `step name = …`, `step name: Type = …`, or a part of that.
+pub(crate) struct StepTokens {
+    /// `step`, or what is written in its place.
+    pub(crate) keyword: Option<Ident>,
+    pub(crate) mutable: Option<Ident>,
+    pub(crate) name: Option<Ident>,
+    /// The colon, and the type after it.
+    pub(crate) ty: Option<(Span, TokenStream)>,
+    pub(crate) equals: Option<Span>,
+    pub(crate) value: TokenStream,
+    /// The tokens between the value and the semicolon, where there should be none. Without a value, all after the name.
+    pub(crate) extra: TokenStream,
+    /// A comma in place of the semicolon.
+    pub(crate) comma: Option<Span>,
+}
+
+impl Statement {
+    /// The contents of the brackets of each attribute.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = TokenStream> {
+        let trees = self.attrs.clone().into_iter();
+        trees.filter_map(|tree| match tree {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn step(&self) -> Option<&StepTokens> {
+        match &self.kind {
+            StatementKind::Step(step) => Some(step),
+            StatementKind::Other(_) => None,
+        }
+    }
+}
+
+impl StepTokens {
+    /// Whether nothing is there but a keyword, and tokens that cannot be read.
+    pub(crate) fn is_keyword(&self) -> bool {
+        self.name.is_none() && self.ty.is_none() && self.equals.is_none()
+    }
+}
+
+/// `step_is_name` is whether an input is named `step`.
+pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Statement> {
+    let mut statements: Vec<Statement> = Vec::new();
+    while !tokens.is_empty() {
+        if tokens.eat_punct(';') {
+            continue;
+        }
+        let attrs = tokens.attributes();
+        let mut begun = false;
+        let taken = tokens.take_until(|tokens| {
+            let is_next = tokens.is_punct(0, ';')
+                || begun && (starts_step(tokens) || tokens.attribute(0).is_some());
+            begun = true;
+            is_next
+        });
+        let end = tokens.last();
+        let semicolon = tokens.eat_punct(';');
+        let mut taken = Tokens::new(taken);
+        let mut statement = Statement {
+            attrs,
+            kind: StatementKind::Other(TokenStream::new()),
+            semicolon,
+            end,
+        };
+        if !is_step(&taken, step_is_name) {
+            statement.kind = StatementKind::Other(taken.rest());
+            statements.push(statement);
+            continue;
+        }
+        let mut step = step(&mut taken);
+        step_is_name |= step.name.as_ref().is_some_and(|name| name == "step");
+        let mut after = TokenStream::new();
+        if semicolon {
+            if step.equals.is_some() {
+                (step.value, step.extra) = after_braces(step.value);
+            }
+        } else {
+            (step.value, after) =
+                split(&step.value, Expr::parse).unwrap_or_else(|| after_braces(step.value));
+            statement.end = end_of(&step.value).unwrap_or(statement.end);
+            let mut rest = Tokens::new(after);
+            step.comma = rest.eat_punct(',').then(|| rest.last());
+            after = rest.rest();
+        }
+        statement.kind = StatementKind::Step(step);
+        statements.push(statement);
+        if !after.is_empty() {
+            statements.push(Statement {
+                attrs: TokenStream::new(),
+                semicolon,
+                end,
+                kind: StatementKind::Other(after),
+            });
+        }
+    }
+    statements
+}
+
+/// Whether `step name =` or `step name:` comes next, perhaps after attributes.
+fn starts_step(tokens: &Tokens) -> bool {
+    let mut at = 0;
+    while let Some(length) = tokens.attribute(at) {
+        at += length;
+    }
+    let assigns = tokens.is_punct(at + 2, '=') || tokens.is_punct(at + 2, ':');
+    tokens.is_ident(at, "step") && tokens.peek_ident(at + 1).is_some() && assigns
+}
+
+/// Whether the statement is meant as a step: `step …`, and what is easily written instead of it.
+fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
+    let Some(first) = tokens.peek_ident(0) else {
+        return false;
+    };
+    let second = tokens.peek(1);
+    let is_step = match second {
+        None => !step_is_name,
+        // An input may be named `step`: `step as u64` is an expression.
+        Some(TokenTree::Ident(second)) => second != "as",
+        Some(second) => matches!(second, TokenTree::Literal(_)),
+    };
+    let is_misspelt = tokens.peek_ident(1).is_some() && assigns(tokens, 2);
+    first == "step" && is_step || first == "let" || assigns(tokens, 1) || is_misspelt
+}
+
+/// Whether `=` or `:` comes next, and not `==`, `=>` or `::`.
+fn assigns(tokens: &Tokens, ahead: usize) -> bool {
+    let joined = tokens
+        .peek_punct(ahead + 1)
+        .is_some_and(|next| matches!(next.as_char(), '=' | '>' | ':'));
+    tokens.peek_punct(ahead).is_some_and(|punct| {
+        matches!(punct.as_char(), '=' | ':') && !(joined && punct.spacing() == Spacing::Joint)
+    })
+}
+
+/// `step name: Type = value`, without the semicolon.
+fn step(tokens: &mut Tokens) -> StepTokens {
+    let has_keyword =
+        tokens.peek_ident(1).is_some() || tokens.is_ident(0, "step") || tokens.is_ident(0, "let");
+    let keyword = has_keyword.then(|| tokens.next_ident()).flatten();
+    let is_mutable = tokens.is_ident(0, "mut") && tokens.peek_ident(1).is_some();
+    let mutable = is_mutable.then(|| tokens.next_ident()).flatten();
+    let name = tokens.next_ident();
+    let ty = tokens.eat_punct(':').then(|| {
+        let colon = tokens.last();
+        (colon, tokens.take_type(|tokens| tokens.is_punct(0, '=')))
+    });
+    let equals = tokens.eat_punct('=').then(|| tokens.last());
+    let rest = tokens.rest();
+    let (value, extra) = match equals {
+        Some(_) => (rest, TokenStream::new()),
+        None => (TokenStream::new(), rest),
+    };
+    StepTokens {
+        keyword,
+        mutable,
+        name,
+        ty,
+        equals,
+        value,
+        extra,
+        comma: None,
+    }
+}
+
+/// The tokens up to braces, and the rest, if a name follows them that begins another expression.
+fn after_braces(tokens: TokenStream) -> (TokenStream, TokenStream) {
+    const GO_ON: &[&str] = &["else", "as", "in"];
+    let mut closed = false;
+    let mut tokens = Tokens::new(tokens);
+    let first = tokens.take_until(|tokens| {
+        let next = tokens.peek_ident(0);
+        let ends = closed && next.is_some_and(|name| !GO_ON.iter().any(|word| name == word));
+        closed = tokens.peek_group(0, Delimiter::Brace).is_some();
+        ends
+    });
+    (first, tokens.rest())
+}

@@ -1,0 +1,315 @@
+//! A value, cut where it has values inside it, so that a mistake remains in its piece.
+
+use super::reference;
+use crate::ast::Reference;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
+use syn::parse::{ParseBuffer, ParseStream, Parser};
+use syn::{Expr, ExprPath, Ident, Macro, Path, Token, braced, bracketed, parenthesized, token};
+
+/// A value, and the tokens after it up to a comma, where there should be none.
+pub(crate) struct ValueTokens {
+    pub(crate) kind: ValueKind,
+    pub(crate) extra: TokenStream,
+}
+
+pub(crate) enum ValueKind {
+    /// `[a, b]`
+    List(token::Bracket, Vec<Piece>),
+    /// `(a, b)`
+    Tuple(token::Paren, Vec<Piece>),
+    /// `(a)`
+    Paren(token::Paren, Box<ValueTokens>),
+    /// `Type { a: b, c, .. }`
+    Struct(Path, token::Brace, Vec<FieldTokens>),
+    /// `path::Variant(a, b)`, and all of its tokens.
+    Variant(Path, token::Paren, Vec<Piece>, TokenStream),
+    /// `json!(…)`, `format!(…)`
+    Macro(Macro),
+    /// A reference to a field, and its tokens.
+    Reference(Reference, TokenStream),
+    /// Any other expression, and its tokens.
+    Expr(Expr, TokenStream),
+    /// What is not an expression, or only a part of one.
+    Broken(TokenStream, syn::Error),
+}
+
+/// A value, and the comma after it.
+pub(crate) type Piece = (ValueTokens, Option<Token![,]>);
+
+pub(crate) struct FieldTokens {
+    pub(crate) kind: FieldKind,
+    pub(crate) comma: Option<Token![,]>,
+}
+
+pub(crate) enum FieldKind {
+    /// `name: value`
+    Value(Ident, Token![:], Box<ValueTokens>),
+    /// `name`
+    Name(Ident),
+    /// `..`, and the tokens after it.
+    Rest(Token![..], TokenStream),
+    Broken(TokenStream),
+}
+
+/// Reads the value at the start of the tokens, and returns the comma after it with all that follows.
+pub(crate) fn value(tokens: TokenStream) -> (ValueTokens, TokenStream) {
+    let parser = |input: ParseStream<'_>| Ok((item(input, false), input.parse()?));
+    parser.parse2(tokens).unwrap_or_else(|error| {
+        let kind = ValueKind::Broken(TokenStream::new(), error);
+        let extra = TokenStream::new();
+        (ValueTokens { kind, extra }, TokenStream::new())
+    })
+}
+
+/// Reads a value, and all up to a comma. Among fields, `name:` ends it, too.
+pub(crate) fn item(input: ParseStream<'_>, among_fields: bool) -> ValueTokens {
+    let kind = reference(input)
+        .or_else(|| structure(input))
+        .unwrap_or_else(|| expression(input));
+    let is_field = among_fields && is_field(input);
+    let extra = if is_field {
+        TokenStream::new()
+    } else {
+        skip(input)
+    };
+    ValueTokens { kind, extra }
+}
+
+fn reference(input: ParseStream<'_>) -> Option<ValueKind> {
+    let fork = input.fork();
+    let reference = reference::plain(&fork)?;
+    Some(ValueKind::Reference(reference, take_to(input, &fork)))
+}
+
+fn expression(input: ParseStream<'_>) -> ValueKind {
+    let fork = input.fork();
+    if let Err(error) = fork.parse::<Expr>() {
+        return ValueKind::Broken(skip(input), error);
+    }
+    // `syn` finds what is left over in brackets only where an expression is all.
+    let tokens = take_to(input, &fork);
+    match syn::parse2(tokens.clone()) {
+        Ok(expr) => ValueKind::Expr(expr, tokens),
+        Err(error) => ValueKind::Broken(tokens, error),
+    }
+}
+
+/// Takes all up to where `end` is.
+fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> TokenStream {
+    let mut taken = TokenStream::new();
+    while input.cursor() != end.cursor() {
+        taken.extend(input.parse::<TokenTree>());
+    }
+    taken
+}
+
+/// Takes all up to the next comma that is not inside brackets, nor in the `::<A, B>` of a path.
+fn skip(input: ParseStream<'_>) -> TokenStream {
+    let mut skipped = TokenStream::new();
+    let mut angles = 0_usize;
+    let mut colon = false;
+    while !input.is_empty() && (angles > 0 || !input.peek(Token![,])) {
+        if input.peek(Token![<]) && (colon || angles > 0) {
+            angles += 1;
+        } else if input.peek(Token![>]) {
+            angles = angles.saturating_sub(1);
+        }
+        colon = input.peek(Token![:]);
+        skipped.extend(input.parse::<TokenTree>());
+    }
+    skipped
+}
+
+pub(super) fn at_end(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![,])
+}
+
+/// Whether a value ends here, even if its comma is missing.
+fn ends(input: ParseStream<'_>) -> bool {
+    at_end(input) || input.peek(Ident::peek_any) && !input.peek(Token![as])
+}
+
+/// What has values inside it.
+fn structure(input: ParseStream<'_>) -> Option<ValueKind> {
+    let fork = input.fork();
+    let value = if input.peek(token::Bracket) {
+        list(&fork)?
+    } else if input.peek(token::Paren) {
+        parens(&fork)?
+    } else if input.peek(Ident::peek_any) || input.peek(Token![::]) {
+        after_path(&fork)?
+    } else {
+        return None;
+    };
+    let ends = ends(&fork);
+    if ends {
+        input.advance_to(&fork);
+    }
+    ends.then_some(value)
+}
+
+pub(super) fn in_brackets<'a>(
+    input: &ParseBuffer<'a>,
+) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
+    let content;
+    Ok((bracketed!(content in input), content))
+}
+
+fn in_parens<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Paren, ParseBuffer<'a>)> {
+    let content;
+    Ok((parenthesized!(content in input), content))
+}
+
+fn in_braces<'a>(input: &ParseBuffer<'a>) -> syn::Result<(token::Brace, ParseBuffer<'a>)> {
+    let content;
+    Ok((braced!(content in input), content))
+}
+
+/// `[a, b]`; `[a; n]` is an expression.
+fn list(input: ParseStream<'_>) -> Option<ValueKind> {
+    let (bracket, content) = in_brackets(input).ok()?;
+    (!holds(&content, ';')).then(|| ValueKind::List(bracket, pieces(&content)))
+}
+
+/// `(a, b)` is a tuple, `(a)` is `a`.
+fn parens(input: ParseStream<'_>) -> Option<ValueKind> {
+    let (paren, content) = in_parens(input).ok()?;
+    if content.is_empty() || holds(&content, ',') {
+        Some(ValueKind::Tuple(paren, pieces(&content)))
+    } else {
+        // Only what has a form of its own is looked for inside: `(a + b)` stays an expression with its parentheses.
+        Some(ValueKind::Paren(paren, Box::new(item(&content, false))))
+    }
+}
+
+fn holds(content: ParseStream<'_>, char: char) -> bool {
+    let trees = content.fork().parse::<TokenStream>().unwrap_or_default();
+    trees
+        .into_iter()
+        .any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char))
+}
+
+/// `json!(…)`, `format!(…)`, `Type { … }`, `path::Variant(…)`.
+fn after_path(input: ParseStream<'_>) -> Option<ValueKind> {
+    let start = input.fork();
+    let path = match input.parse() {
+        Ok(ExprPath {
+            qself: None,
+            path,
+            attrs,
+        }) if attrs.is_empty() => path,
+        _ => return None,
+    };
+    if input.peek(Token![!]) && !input.peek(Token![!=]) {
+        let call: Macro = start.parse().ok()?;
+        input.advance_to(&start);
+        return is_known(&call.path).then_some(ValueKind::Macro(call));
+    }
+    let last = &path.segments.last()?.ident;
+    if !is_type_name(last) {
+        return None;
+    }
+    if input.peek(token::Brace) {
+        let (brace, content) = in_braces(input).ok()?;
+        return Some(ValueKind::Struct(path, brace, fields(&content)));
+    }
+    if input.peek(token::Paren) && last.unraw().to_string().contains(char::is_lowercase) {
+        let (paren, content) = in_parens(input).ok()?;
+        let pieces = pieces(&content);
+        return Some(ValueKind::Variant(
+            path,
+            paren,
+            pieces,
+            take_to(&start, input),
+        ));
+    }
+    None
+}
+
+/// Whether the macro is `json!` or `format!`.
+fn is_known(path: &Path) -> bool {
+    let names = path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string());
+    let names: Vec<String> = names.collect();
+    matches!(
+        &*names.join("::"),
+        "json" | "serde_json::json" | "format" | "std::format" | "alloc::format"
+    )
+}
+
+/// Whether the name is that of a type or of a variant.
+pub(crate) fn is_type_name(name: &Ident) -> bool {
+    name.unraw().to_string().starts_with(char::is_uppercase)
+}
+
+fn pieces(content: ParseStream<'_>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    while !content.is_empty() {
+        let item = item(content, false);
+        pieces.push((item, content.parse().ok()));
+    }
+    pieces
+}
+
+fn fields(content: ParseStream<'_>) -> Vec<FieldTokens> {
+    let mut fields = Vec::new();
+    while !content.is_empty() {
+        let kind = field(content).unwrap_or_else(|_| FieldKind::Broken(skip(content)));
+        let comma = content.parse().ok();
+        fields.push(FieldTokens { kind, comma });
+    }
+    fields
+}
+
+fn field(content: ParseStream<'_>) -> syn::Result<FieldKind> {
+    if content.peek(Token![..]) {
+        return Ok(FieldKind::Rest(content.parse()?, content.parse()?));
+    }
+    if is_field(content) {
+        let name = content.call(Ident::parse_any)?;
+        let colon = content.parse()?;
+        let value = Box::new(item(content, true));
+        return Ok(FieldKind::Value(name, colon, value));
+    }
+    let fork = content.fork();
+    let name = fork.call(Ident::parse_any)?;
+    if !at_end(&fork) {
+        return Err(fork.error("expected a comma"));
+    }
+    content.advance_to(&fork);
+    Ok(FieldKind::Name(name))
+}
+
+/// Whether `name:` comes next.
+fn is_field(input: ParseStream<'_>) -> bool {
+    input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::])
+}
+
+/// The end of the last token.
+pub(crate) fn end_of(tokens: &TokenStream) -> Option<Span> {
+    let last = tokens.clone().into_iter().last()?;
+    Some(match last {
+        TokenTree::Group(group) => group.span_close(),
+        other => other.span(),
+    })
+}
+
+/// The tokens that `parse` reads at the start, and the rest.
+pub(super) fn split<T>(
+    tokens: &TokenStream,
+    parse: impl Fn(ParseStream<'_>) -> syn::Result<T>,
+) -> Option<(TokenStream, TokenStream)> {
+    let parser = |input: ParseStream<'_>| {
+        let parsed = parse(input).is_ok();
+        let rest: TokenStream = input.parse()?;
+        Ok(parsed.then(|| rest.into_iter().count()))
+    };
+    let rest = parser.parse2(tokens.clone()).ok().flatten()?;
+    let length = tokens.clone().into_iter().count() - rest;
+    let mut trees = tokens.clone().into_iter();
+    Some((trees.by_ref().take(length).collect(), trees.collect()))
+}
