@@ -67,7 +67,7 @@ error[unknown-member]: unknown member `valeu` in a condition
                 r#""if": [{"all": [{"reference": {"local": 0, "pointer": ""}}, {"pattern": "Some(x)", "value": 1}], "then": {"value": 1}}]"#,
                 "error[unknown-local]: there is no local value 0 here
   --> 3:55 in step `b`
-   = help: a local value is that of a `for` or a `pattern` around it, and there is none
+   = help: only a `for` or a `pattern` around the reference has local values
 ",
             ),
             (
