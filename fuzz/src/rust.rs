@@ -74,12 +74,11 @@ fn is_foreign_body(body: &Body) -> bool {
     match body {
         Body::Action(action) => has_code(&action.args),
         Body::If(branches) => branches.iter().any(|branch| {
-            let condition = match &branch.condition {
-                Condition::Always => false,
-                Condition::Holds(value) => has_code(value),
-                _ => true,
-            };
-            condition || is_foreign_body(&branch.body)
+            let mut conditions = branch.conditions.iter();
+            conditions.any(|condition| match condition {
+                Condition::Holds(test) => has_code(test),
+                Condition::Let { .. } => true,
+            }) || is_foreign_body(&branch.body)
         }),
         Body::For(each) => {
             !is_name(&each.pattern) || has_code(&each.list) || is_foreign_body(&each.body)
@@ -121,8 +120,10 @@ fn without_texts_in(body: &mut Body) {
         Body::Action(action) => replace(&mut action.args, false),
         Body::If(branches) => {
             for branch in branches {
-                if let Condition::Holds(value) = &mut branch.condition {
-                    replace(value, true);
+                for condition in &mut branch.conditions {
+                    if let Condition::Holds(value) = condition {
+                        replace(value, true);
+                    }
                 }
                 without_texts_in(&mut branch.body);
             }

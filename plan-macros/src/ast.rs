@@ -61,24 +61,18 @@ pub(crate) enum Body {
 
 /// One way that an `if` can go.
 pub(crate) struct Branch {
-    pub(crate) condition: Condition,
+    /// What `&&` joins; nothing for `else`.
+    pub(crate) conditions: Vec<Condition>,
     pub(crate) body: Body,
 }
 
 pub(crate) enum Condition {
-    /// `else`
-    Always,
-    /// `if ready`
+    /// `ready`
     Holds(Value),
-    /// `if let Some(x) = …`, or a chain with `let`s in it
-    Binds(Computed, Bound),
-}
-
-/// What the `let`s of a condition bind.
-pub(crate) struct Bound {
-    pub(crate) names: Vec<Ident>,
-    /// The pattern and the value, where the condition is one `let` and no chain.
-    pub(crate) parts: Option<(Box<Pat>, TokenStream)>,
+    /// `let Some(x) = …`, with the names that the pattern binds. The expression is the whole of it, the text that of the value.
+    Let(Box<Pat>, Computed, Vec<Ident>),
+    /// What could not be read, and was reported, with the names that it would bind.
+    Broken(Vec<Ident>),
 }
 
 /// `for x in list { … }`

@@ -129,11 +129,13 @@ fn of_reference(reference: &Reference, names: &mut Vec<Ident>) {
 fn of_body(body: &Body, visit: &mut dyn FnMut(Part<'_>)) {
     match body {
         Body::If(branches) => {
-            for Branch { condition, body } in branches {
-                match condition {
-                    Condition::Always => {}
-                    Condition::Holds(value) => of_value(value, visit),
-                    Condition::Binds(computed, _) => visit(Part::Computed(computed)),
+            for Branch { conditions, body } in branches {
+                for condition in conditions {
+                    match condition {
+                        Condition::Holds(value) => of_value(value, visit),
+                        Condition::Let(_, computed, _) => visit(Part::Computed(computed)),
+                        Condition::Broken(_) => {}
+                    }
                 }
                 of_body(body, visit);
             }

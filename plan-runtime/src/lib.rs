@@ -350,8 +350,9 @@ pub use plan_macros::tool;
 /// ```text
 /// body      = call | if | for
 /// call      = Tool { argument: value, … }
-/// if        = "if" condition "{" body "}" { "else if" condition "{" body "}" } [ "else" "{" body "}" ]
-/// condition = a Rust expression of type bool, which may contain `let pattern = value`
+/// if        = "if" all "{" body "}" { "else if" all "{" body "}" } [ "else" "{" body "}" ]
+/// all       = condition { "&&" condition }
+/// condition = a Rust expression of type bool | "let" pattern "=" a Rust expression
 /// for       = "for" pattern "in" list "{" body "}"
 /// list      = a reference, or a Rust expression that iterates
 /// ```
@@ -409,8 +410,25 @@ pub use plan_macros::tool;
 ///   also `#[optional]`, that is one `Option`, not two.
 /// - Conditions are evaluated in order, and only the arguments of the chosen branch are resolved. But a step that only another branch
 ///   needs still runs: steps start as soon as they can, which is before the condition is known.
-/// - A condition borrows the outputs that it mentions, like any computed value. Unless `x` is `Copy`, write `if let Some(x) = &maybe`, not
-///   `= maybe`.
+/// - `&&` joins conditions. They are evaluated from left to right, up to the first that is false. A name that a `let` binds is used like a
+///   step in the conditions after it and in the braces: it is a value, not a reference to one. This works in all editions of Rust:
+///
+///   ```edition2021
+///   # use plan_runtime::{Result, plan, tool};
+///   # /// Cooks for some guests.
+///   # #[tool]
+///   # async fn cook(guests: u32) -> Result<u32> { Ok(guests) }
+///   plan! {
+///       Feast(open: bool, guests: Option<u32>) -> Option<u32> {
+///           step cooked = if open && let Some(guests) = guests && guests > 1 { Cook { guests } };
+///           cooked
+///       }
+///   }
+///   # let run = |open, guests| smol::block_on(Feast { open, guests }.run(&()));
+///   # assert_eq!((run(true, Some(2))?, run(true, Some(1))?, run(true, None)?, run(false, Some(2))?), (Some(2), None, None, None));
+///   # Ok::<(), plan_runtime::RunError>(())
+///   ```
+/// - A condition borrows the outputs that it mentions, like any computed value. `if let Some(x) = maybe` takes nothing out of `maybe`.
 /// - A list is a `Vec`, an array, a set, a map (of pairs), an untyped array or object, or any expression that iterates. Its elements run
 ///   concurrently, within the [concurrency](#policies) of the run and the step. The output is a `Vec` in the order of the list. It is empty
 ///   for an empty list.

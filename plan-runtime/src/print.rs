@@ -16,7 +16,7 @@
 
 mod code;
 
-pub(crate) use code::{Code, is_code, is_expression, is_whole, literal, root, word};
+pub(crate) use code::{Code, has_outside, is_code, is_expression, is_whole, literal, root, word};
 
 use std::fmt::{Display, Formatter, Result, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};

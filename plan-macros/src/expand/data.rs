@@ -13,8 +13,8 @@
 //! | input | name, type, description (texts) |
 //! | step | id, intent (texts), `after` (a list of numbers), body, policy |
 //! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
-//! | branch | condition, body |
-//! | condition | `e`: `else` · `h` template: holds · `b` pattern (text) template: `let` · `c` template: chain |
+//! | branch | list of conditions, body |
+//! | condition | `h` template: holds · `b` pattern (text) template: `let` |
 //! | policy | any of `a` attempts (number), `b` backoff, `m` max, `t` timeout, `d` deadline (durations), `j` and `0` or `1`: jitter, `w`: optional, `e`: optional(each), `f` fallback (template), `c` concurrency (number), then `;` |
 //! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant |
 //! | member | key (text), template |

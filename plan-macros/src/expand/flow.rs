@@ -5,7 +5,7 @@ use super::literal::Fielded;
 use super::reference::path;
 use super::value::{Builder, ends, it};
 use super::{Context, step};
-use crate::ast::{Body, Bound, Branch, Computed, Condition, For, List, Literal, Step};
+use crate::ast::{Body, Branch, Condition, For, List, Literal, Step};
 use crate::parse::pattern_text;
 use proc_macro2::Ident;
 use quote::{ToTokens, quote, quote_spanned};
@@ -68,41 +68,34 @@ impl Builder<'_> {
     }
 
     fn branch(&mut self, branch: &Branch, step: &Step, tools: &mut Tools) {
-        let framed = match &branch.condition {
-            Condition::Always => {
-                self.data.tag('e');
-                false
-            }
-            Condition::Holds(value) => {
-                self.data.tag('h');
-                let check = self.value(value);
-                self.bindings
-                    .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
-                false
-            }
-            Condition::Binds(computed, Bound { names, parts }) => {
-                let expr = &computed.expr;
-                let header = quote!(if #expr);
-                match parts {
-                    Some((pattern, value)) => {
-                        let written = Computed {
-                            written: value.clone(),
-                            ..computed.clone()
-                        };
-                        self.data.tag('b');
-                        self.data.text(&pattern_text(pattern));
-                        self.bind(&written, &header, names, false);
-                    }
-                    None => {
-                        self.data.tag('c');
-                        self.bind(computed, &header, names, false);
-                    }
+        self.data.number(branch.conditions.len());
+        let around = self.frames.len();
+        // Between others, a pattern that always matches names a value, which rustc has no objections to.
+        let allow =
+            (branch.conditions.len() > 1).then(|| quote!(#[allow(irrefutable_let_patterns)]));
+        for condition in &branch.conditions {
+            match condition {
+                Condition::Holds(value) => {
+                    self.data.tag('h');
+                    let check = self.value(value);
+                    self.bindings
+                        .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
                 }
-                true
+                Condition::Let(pattern, computed, names) => {
+                    self.data.tag('b');
+                    self.data.text(&pattern_text(pattern));
+                    let expr = &computed.expr;
+                    self.bind(computed, &quote!(#allow if #expr), names, false);
+                }
+                // Nothing refers to what it would bind.
+                Condition::Broken(_) => {
+                    self.data.tag('h');
+                    self.data.tag('n');
+                }
             }
-        };
+        }
         self.body(&branch.body, step, tools);
-        if framed {
+        while self.frames.len() > around {
             self.leave();
         }
     }

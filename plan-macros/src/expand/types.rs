@@ -2,7 +2,7 @@
 
 use super::flow::tool;
 use super::value::ends;
-use crate::ast::{Body, Condition, Literal};
+use crate::ast::{Body, Literal};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
@@ -55,9 +55,7 @@ impl Types {
                         quote_spanned!(at=> let _ = <#ty as __plan::Joins<#first>>::joins;),
                     );
                 }
-                let exhaustive = branches
-                    .iter()
-                    .any(|branch| matches!(branch.condition, Condition::Always));
+                let exhaustive = branches.iter().any(|branch| branch.conditions.is_empty());
                 // An `Option` already: null has either reason.
                 let nested = branches
                     .first()
@@ -97,7 +95,9 @@ pub(super) fn may_be_absent(body: &Body) -> bool {
     let Body::If(branches) = body else {
         return false;
     };
-    !matches!(branches.last(), Some(last) if matches!(last.condition, Condition::Always))
+    !branches
+        .last()
+        .is_some_and(|last| last.conditions.is_empty())
         || branches.first().is_some_and(|it| may_be_absent(&it.body))
 }
 

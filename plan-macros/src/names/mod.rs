@@ -9,7 +9,7 @@ mod resolve;
 pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 
-use crate::ast::{Body, Bound, Branch, Condition, Plan};
+use crate::ast::{Body, Branch, Condition, Plan};
 use crate::report::Report;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
@@ -219,9 +219,11 @@ fn is_keyword(name: &Ident) -> bool {
 fn bound_in(body: &Body, visit: &mut impl FnMut(&Ident)) {
     match body {
         Body::If(branches) => {
-            for Branch { condition, body } in branches {
-                if let Condition::Binds(_, Bound { names, .. }) = condition {
-                    names.iter().for_each(&mut *visit);
+            for Branch { conditions, body } in branches {
+                for condition in conditions {
+                    if let Condition::Let(_, _, names) | Condition::Broken(names) = condition {
+                        names.iter().for_each(&mut *visit);
+                    }
                 }
                 bound_in(body, visit);
             }

@@ -57,26 +57,15 @@ impl Resolver<'_> {
             Body::Call(literal) => self.fields(&mut literal.fields),
             Body::Compute(value) => self.value(value),
             Body::If(branches) => {
-                for Branch { condition, body } in branches {
-                    let bound = match condition {
-                        Condition::Always => false,
-                        Condition::Holds(value) => {
-                            self.value(value);
-                            false
-                        }
-                        Condition::Binds(computed, bound) => {
-                            let names = parts(&bound.names);
-                            let broken = !self.computed(computed);
-                            if broken {
-                                *condition = Condition::Holds(Value::Broken);
-                            }
-                            self.frames.enter(Frame { names, broken });
-                            true
-                        }
-                    };
+                for Branch { conditions, body } in branches {
+                    for condition in &mut *conditions {
+                        self.condition(condition);
+                    }
                     self.body(body);
-                    if bound {
-                        self.frames.leave();
+                    for condition in conditions {
+                        if !matches!(condition, Condition::Holds(_)) {
+                            self.frames.leave();
+                        }
                     }
                 }
             }
@@ -105,6 +94,21 @@ impl Resolver<'_> {
             }
             Body::Broken(_) => {}
         }
+    }
+
+    /// A condition, whose frame is entered if it binds names.
+    fn condition(&mut self, condition: &mut Condition) {
+        if let Condition::Let(_, computed, names) = condition
+            && !self.computed(computed)
+        {
+            *condition = Condition::Broken(std::mem::take(names));
+        }
+        let (names, broken) = match condition {
+            Condition::Holds(value) => return self.value(value),
+            Condition::Let(_, _, names) => (parts(names), false),
+            Condition::Broken(names) => (parts(names), true),
+        };
+        self.frames.enter(Frame { names, broken });
     }
 
     fn fields(&mut self, fields: &mut Fields) {

@@ -4,14 +4,14 @@ use super::call;
 use super::print::tidy;
 use super::tokens::Tokens;
 use super::value;
-use crate::ast::{Body, Bound, Branch, Computed, Condition, For, List, Value};
+use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::{Expr, Pat, PatIdent};
+use syn::{BinOp, Expr, ExprIf, ExprLet, Pat, PatIdent};
 
 /// Reads what a step without a type does.
 pub(super) fn body(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
@@ -110,9 +110,9 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
                 }
             }
         };
-        let condition = self::condition(condition, keyword, report);
+        let conditions = conditions(condition, keyword, report);
         branches.push(Branch {
-            condition,
+            conditions,
             body: inner_behind(before, &block, name, report),
         });
         match tokens.next() {
@@ -123,7 +123,7 @@ fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
                 match tokens.next() {
                     Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
                         branches.push(Branch {
-                            condition: Condition::Always,
+                            conditions: Vec::new(),
                             body: inner(&group, name, report),
                         });
                     }
@@ -147,46 +147,90 @@ fn condition_ends_in_braces(condition: &TokenStream) -> bool {
     matches!(last, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
 }
 
-fn condition(tokens: TokenStream, keyword: Span, report: &mut Report) -> Condition {
+/// Reads what is between `if` and the braces: conditions that `&&` joins.
+fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Condition> {
     if tokens.is_empty() {
         report.error_at(keyword, "expected a condition after `if`");
-        return Condition::Holds(Value::Broken);
+        return vec![Condition::Broken(Vec::new())];
     }
     // A condition is what can follow `if`. The parser of an expression alone does not know that.
-    let parsed = syn::parse2::<Expr>(quote!(if #tokens {}));
-    let lets = tokens
-        .clone()
-        .into_iter()
-        .any(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "let"));
+    let end = tokens.clone().into_iter().last();
+    let end = end.map_or(keyword, |last| last.span());
+    let parsed = syn::parse2::<ExprIf>(quote_spanned!(end=> if #tokens {}));
     match parsed {
-        Ok(Expr::If(branch)) if lets => {
-            let parts = match &*branch.cond {
-                Expr::Let(one) => Some((one.pat.clone(), one.expr.to_token_stream())),
-                _ => None,
-            };
-            let names = bound_in(&branch.cond);
-            let computed = Computed {
-                written: tokens,
-                expr: borrowed(*branch.cond),
-                names: Vec::new(),
-                locals: Vec::new(),
-            };
-            Condition::Binds(computed, Bound { names, parts })
+        Ok(branch) => {
+            let mut conditions = Vec::new();
+            split(*branch.cond, keyword, report, &mut conditions);
+            conditions
         }
-        Err(error) if lets => {
+        Err(error) if has_let(&tokens) => {
             report.push(error);
-            Condition::Holds(Value::Broken)
+            vec![Condition::Broken(Vec::new())]
         }
-        _ => Condition::Holds(value::all(tokens, keyword, "`{`", report)),
+        Err(_) => vec![Condition::Holds(value::all(tokens, keyword, "`{`", report))],
     }
 }
 
-/// `if let Some(x) = maybe` looks at a place, and takes nothing out of it. (In a chain, the next condition can already use what is
-/// bound, so that it must be what the author says.)
-fn borrowed(condition: Expr) -> Expr {
-    let Expr::Let(mut binding) = condition else {
-        return condition;
-    };
+fn has_let(tokens: &TokenStream) -> bool {
+    let mut trees = tokens.clone().into_iter();
+    trees.any(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "let"))
+}
+
+/// Reads what `&&` joins, from left to right.
+fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut Vec<Condition>) {
+    match condition {
+        Expr::Binary(both) if matches!(both.op, BinOp::And(_)) && both.attrs.is_empty() => {
+            split(*both.left, keyword, report, conditions);
+            split(*both.right, keyword, report, conditions);
+        }
+        Expr::Let(binding) => {
+            let names = bound(&binding.pat);
+            let pattern = binding.pat.clone();
+            let computed = Computed {
+                written: binding.expr.to_token_stream(),
+                expr: Expr::Let(borrowed(binding)),
+                names: Vec::new(),
+                locals: Vec::new(),
+            };
+            conditions.push(Condition::Let(pattern, computed, names));
+        }
+        test => {
+            let mut lets = Vec::new();
+            lets_in(&test, &mut lets);
+            conditions.push(match lets.first() {
+                Some(first) => {
+                    report.error(
+                        first.let_token,
+                        "`let` is a condition of its own, which only `&&` joins with others",
+                    );
+                    let names = lets.iter().flat_map(|binding| bound(&binding.pat));
+                    Condition::Broken(names.collect())
+                }
+                None => {
+                    let test = test.to_token_stream();
+                    Condition::Holds(value::all(test, keyword, "`{`", report))
+                }
+            });
+        }
+    }
+}
+
+/// Finds the `let`s among the operands of a test.
+fn lets_in<'e>(test: &'e Expr, lets: &mut Vec<&'e ExprLet>) {
+    match test {
+        Expr::Let(binding) => lets.push(binding),
+        Expr::Binary(both) => {
+            lets_in(&both.left, lets);
+            lets_in(&both.right, lets);
+        }
+        Expr::Paren(inner) => lets_in(&inner.expr, lets),
+        Expr::Unary(inner) => lets_in(&inner.expr, lets),
+        _ => {}
+    }
+}
+
+/// `if let Some(x) = maybe` looks at a place, and takes nothing out of it.
+fn borrowed(mut binding: ExprLet) -> ExprLet {
     if is_place(&binding.expr) {
         let expr = &binding.expr;
         let at = expr.span();
@@ -194,7 +238,7 @@ fn borrowed(condition: Expr) -> Expr {
             binding.expr = reference;
         }
     }
-    Expr::Let(binding)
+    binding
 }
 
 fn is_place(expr: &Expr) -> bool {
@@ -321,20 +365,6 @@ pub(crate) fn bound(pat: &Pat) -> Vec<Ident> {
     let mut names = Names(Vec::new());
     names.visit_pat(pat);
     names.0
-}
-
-/// The names that the `let`s of a condition bind.
-fn bound_in(condition: &Expr) -> Vec<Ident> {
-    match condition {
-        Expr::Let(condition) => bound(&condition.pat),
-        Expr::Binary(both) => {
-            let mut names = bound_in(&both.left);
-            names.extend(bound_in(&both.right));
-            names
-        }
-        Expr::Paren(inner) => bound_in(&inner.expr),
-        _ => Vec::new(),
-    }
 }
 
 struct Names(Vec<Ident>);

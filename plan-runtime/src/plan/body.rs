@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub enum Body {
     /// A tool is called, or a value is computed.
     Action(Action),
-    /// The first branch whose condition holds. Where none does, the output is null.
+    /// The first branch whose conditions hold. If there is none, the output is null.
     If(Vec<Branch>),
     /// A body for each element of a list; the output is the list of theirs.
     For(Box<For>),
@@ -36,43 +36,35 @@ pub struct Action {
 /// A branch of a [`Body::If`].
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// When the branch is taken, if none before it is.
-    pub condition: Condition,
+    /// The branch is taken if none before it is and all of these hold: an `else` has none.
+    ///
+    /// They are what `&&` joins. They are tested from left to right, up to the first that does not hold.
+    pub conditions: Vec<Condition>,
     /// What it does.
     pub body: Body,
 }
 
-/// When a branch is taken.
+/// A condition of a [`Branch`].
 #[derive(Clone, Debug)]
 pub enum Condition {
-    /// Always: a final `else`.
-    Always,
-    /// Where the template is `true`.
+    /// It holds if the template is `true`.
     Holds(Template),
-    /// Where the value is there and not null. It is then a local value of the branch ([`Source::Local`](super::Source::Local)).
-    Binds {
+    /// It holds if the value exists and is not null. The value is then a local value
+    /// ([`Source::Local`](super::Source::Local)) of the conditions after it and of the branch's body.
+    Let {
         /// The pattern between `let` and `=`, as written.
         pattern: Cow<'static, str>,
         /// The value.
         value: Template,
     },
-    /// The same for a chain of conditions with `let`s in it, such as `let Some(x) = &a && b`: a computed value whose text is the
-    /// whole chain. What it binds is a local value of the branch.
-    Chain(Template),
 }
 
 impl Condition {
-    /// What is asked; none for a final `else`.
-    pub(crate) fn template(&self) -> Option<&Template> {
+    /// The test or the value.
+    pub(crate) fn template(&self) -> &Template {
         match self {
-            Self::Always => None,
-            Self::Holds(value) | Self::Binds { value, .. } | Self::Chain(value) => Some(value),
+            Self::Holds(value) | Self::Let { value, .. } => value,
         }
-    }
-
-    /// Whether the branch has a local value.
-    pub(crate) fn binds(&self) -> bool {
-        matches!(self, Self::Binds { .. } | Self::Chain(_))
     }
 }
 
@@ -124,8 +116,8 @@ impl Body {
             Self::Action(action) => f(Part::Action(action)),
             Self::If(branches) => {
                 for branch in branches {
-                    if let Some(value) = branch.condition.template() {
-                        f(Part::Condition(value));
+                    for condition in &branch.conditions {
+                        f(Part::Condition(condition.template()));
                     }
                     branch.body.visit(f);
                 }

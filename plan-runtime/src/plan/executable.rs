@@ -1,6 +1,6 @@
 //! Plans that can run: checked, with what their runs need to know of them.
 
-use super::{Body, Number, Part, Plan, Source, Step, Template};
+use super::{Body, Condition, Number, Part, Plan, Source, Step, Template};
 use plan_graph::Graph as Edges;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -215,22 +215,25 @@ impl<'p> Check<'p> {
                 self.template(&action.args, depth)
             }
             Body::If(branches) => branches.iter().try_for_each(|branch| {
-                if let Some(value) = branch.condition.template() {
-                    self.template(value, depth)?;
+                let around = self.locals;
+                for condition in &branch.conditions {
+                    self.template(condition.template(), depth)?;
+                    self.locals += usize::from(matches!(condition, Condition::Let { .. }));
                 }
-                self.inner(&branch.body, branch.condition.binds(), depth)
+                self.inner(&branch.body, around, depth)
             }),
             Body::For(each) => {
                 self.template(&each.list, depth)?;
-                self.inner(&each.body, true, depth)
+                self.locals += 1;
+                self.inner(&each.body, self.locals - 1, depth)
             }
         }
     }
 
-    fn inner(&mut self, body: &Body, binds: bool, depth: usize) -> Result<(), String> {
-        self.locals += usize::from(binds);
+    /// A body in another, around which there are fewer local values.
+    fn inner(&mut self, body: &Body, around: usize, depth: usize) -> Result<(), String> {
         let checked = self.body(body, depth + 1);
-        self.locals -= usize::from(binds);
+        self.locals = around;
         checked
     }
 

@@ -106,7 +106,7 @@ use std::sync::Arc;
 /// | what replaces a reference that has ended | `"else": value` in the reference |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
-/// | a chain of conditions with `let`s, of a branch | `{"chain": {"computed": …}, "then": …}` |
+/// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
 /// How a reference is `written` may be left out. It is derived from what the reference reads, and one that says something else is an
 /// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is, but for

@@ -106,10 +106,10 @@ impl Action {
 }
 
 impl Branch {
-    /// What is done under a condition.
-    pub fn new(condition: Condition, body: impl Into<Body>) -> Self {
+    /// What is done if all of these conditions hold; an `else` has none.
+    pub fn new(conditions: impl IntoIterator<Item = Condition>, body: impl Into<Body>) -> Self {
         Self {
-            condition,
+            conditions: conditions.into_iter().collect(),
             body: body.into(),
         }
     }

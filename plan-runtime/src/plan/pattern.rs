@@ -47,40 +47,23 @@ impl Bound {
     /// Those of a pattern that takes apart this value, or the elements of this list. A computed value was taken apart when it was
     /// computed.
     pub(crate) fn pattern(pattern: &str, value: &Template) -> Self {
-        Self::of(pattern, |tokens| match value {
-            Template::Computed(_) => (together(tokens), true),
-            _ => apart(tokens),
-        })
-    }
-
-    /// Those of all patterns of a chain of conditions.
-    pub(crate) fn chain(chain: &str) -> Self {
-        let mut bound = Self::of(chain, |tokens| (together(&patterns(tokens)), true));
-        // Otherwise there is no telling where a pattern ends.
-        if !bound.is_long && is_code(chain) {
-            bound.words = words(&patterns(&tokens(chain)), true);
-        }
-        bound
-    }
-
-    fn of<'t>(
-        text: &'t str,
-        names: impl FnOnce(&[&'t str]) -> (Vec<Option<&'t str>>, bool),
-    ) -> Self {
-        if text.len() > LONGEST {
+        if pattern.len() > LONGEST {
             let is_long = true;
             return Self {
                 is_long,
                 ..Self::default()
             };
         }
-        let tokens = tokens(text);
-        let (mut names, parts) = names(&tokens);
+        let tokens = tokens(pattern);
+        let (mut names, parts) = match value {
+            Template::Computed(_) => (together(&tokens), true),
+            _ => apart(&tokens),
+        };
         names.truncate(MOST);
         Self {
             names: names.into_iter().map(|name| name.map(Box::from)).collect(),
             parts,
-            words: words(&tokens, is_code(text)),
+            words: words(&tokens, is_code(pattern)),
             is_long: false,
         }
     }
@@ -107,7 +90,7 @@ impl Bound {
     }
 }
 
-/// The names in patterns that were taken apart, one after the other.
+/// The names in a pattern that was taken apart.
 fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
     // No pattern begins so.
     if tokens.first() == Some(&"{") {
@@ -195,27 +178,6 @@ fn nests(token: &str) -> i32 {
         ")" | "]" | "}" | ">" => -1,
         _ => 0,
     }
-}
-
-/// What is between each `let` and the `=` after its pattern, with commas between them.
-fn patterns<'t>(chain: &[&'t str]) -> Vec<&'t str> {
-    let mut patterns = Vec::new();
-    let mut depth = None;
-    for token in chain {
-        match (*token, &mut depth) {
-            ("let", None) => depth = Some(0_i32),
-            ("=", Some(0)) => {
-                depth = None;
-                patterns.push(",");
-            }
-            (token, Some(depth)) => {
-                *depth += nests(token);
-                patterns.push(token);
-            }
-            (_, None) => {}
-        }
-    }
-    patterns
 }
 
 /// The name that a token of a pattern binds, if it does. What begins with a capital letter is a constant.
@@ -337,9 +299,5 @@ mod tests {
         assert_eq!(start(&pair, "0"), None);
         let parts = Bound::pattern("Point { x: a, r#type, .. }", &computed);
         assert_eq!(start(&parts, "1").as_deref(), Some("type"));
-        let chain = Bound::chain("k == \"let z\" && let Some(a) = &b && let [c, ..] = d");
-        assert_eq!(start(&chain, "0").as_deref(), Some("a"));
-        assert_eq!(start(&chain, "1 x").as_deref(), Some("c.x"));
-        assert_eq!(start(&chain, "2"), None);
     }
 }

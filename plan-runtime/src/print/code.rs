@@ -77,6 +77,26 @@ fn is_one(text: &str, may_list: bool) -> bool {
     open.is_empty()
 }
 
+/// Whether a text has this sign outside of its brackets and strings.
+pub(crate) fn has_outside(mut text: &str, sign: &str) -> bool {
+    let mut open = 0_i32;
+    while let Some(c) = text.chars().next() {
+        match c {
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' => open -= 1,
+            _ if open == 0 && text.starts_with(sign) => return true,
+            _ => {}
+        }
+        let length = match (literal(text), word(text)) {
+            (Some(length @ 1..), _) => length,
+            (_, "") => c.len_utf8(),
+            (_, word) => word.len(),
+        };
+        text = &text[length..];
+    }
+    false
+}
+
 /// The letters and digits that a text begins with.
 pub(crate) fn word(text: &str) -> &str {
     let is_part = |c: char| c == '_' || c.is_alphanumeric();

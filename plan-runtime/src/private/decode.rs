@@ -12,8 +12,8 @@
 //! | input | name, type, description (texts) |
 //! | step | id, intent (texts), `after` (a list of numbers), body, policy |
 //! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
-//! | branch | condition, body |
-//! | condition | `e`: `else` · `h` template: holds · `b` pattern (text) template: `let` · `c` template: chain |
+//! | branch | list of conditions, body |
+//! | condition | `h` template: holds · `b` pattern (text) template: `let` |
 //! | policy | any of `a` attempts (number), `b` backoff, `m` max, `t` timeout, `d` deadline (durations), `j` and `0` or `1`: jitter, `w`: optional, `e`: optional(each), `f` fallback (template), `c` concurrency (number), then `;` |
 //! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant |
 //! | member | key (text), template |
@@ -190,7 +190,7 @@ impl Decoder {
             },
             b'V' => it.action(None),
             b'I' => Body::If(it.list(|it| Branch {
-                condition: it.condition(),
+                conditions: it.list(Self::condition),
                 body: it.body(),
             })),
             b'F' => Body::For(Box::new(For {
@@ -217,13 +217,11 @@ impl Decoder {
 
     fn condition(&mut self) -> Condition {
         match self.tag() {
-            b'e' => Condition::Always,
             b'h' => Condition::Holds(self.template()),
-            b'b' => Condition::Binds {
+            b'b' => Condition::Let {
                 pattern: self.text(),
                 value: self.template(),
             },
-            b'c' => Condition::Chain(self.template()),
             _ => self.bug(),
         }
     }

@@ -59,10 +59,37 @@ fn a_default_that_no_type_has_is_not_written_as_rust() {
 }
 
 #[test]
-fn a_chain_is_computed() {
-    let chain = json!({"chain": false, "then": {"tool": {"name": "t"}}});
-    let message = refused(&plan(json!([{"id": "s", "if": [chain]}])));
-    assert_eq!(message, "a `chain` is a computed value");
+fn a_list_of_conditions_that_is_empty_or_not_the_only_one_is_refused() {
+    for (branch, message) in [
+        (json!({"all": []}), "`all` has no conditions"),
+        (
+            json!({"all": [false], "condition": true}),
+            "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these",
+        ),
+        (
+            json!({"all": [{"pattern": "None", "value": true}]}),
+            "the pattern `None` is not compared with the value",
+        ),
+    ] {
+        let mut branch = branch;
+        branch["then"] = json!({"tool": {"name": "t"}});
+        let said = refused(&plan(json!([{"id": "s", "if": [branch]}])));
+        assert_eq!(said, message);
+    }
+}
+
+#[test]
+fn conditions_that_bind_are_counted() {
+    let binds = |count: usize| {
+        let one = json!({"pattern": "Some(x)", "value": 1});
+        let branch = json!({"all": vec![one; count], "then": {"tool": {"name": "t"}}});
+        plan(json!([{"id": "s", "if": [branch]}]))
+    };
+    assert!(serde_json::from_value::<Plan>(binds(64)).is_ok());
+    assert_eq!(
+        refused(&binds(65)),
+        "more than 64 patterns bind local values around this"
+    );
 }
 
 #[test]

@@ -155,8 +155,8 @@ flowchart TB
   step_last_if_2 ==>|"else"| step_last_call_3
   input_mails --> step_answers_for
   step_answers_for -->|"mail.thread_id"| step_answers_call
-  step_answers --> step_last_if
   input_quick --> step_last_if
+  step_answers --> step_last_if
   step_answers -->|"[0]"| step_last_call
   input_quick --> step_last_if_2
   input_mails -->|"[0].from.email"| step_last_call_2
@@ -202,8 +202,8 @@ flowchart TB
   step_last_if_2 -> step_last_call_3 [label="else", style=bold];
   input_mails -> step_answers_for;
   step_answers_for -> step_answers_call [label="mail.thread_id"];
-  step_answers_for -> step_last_if [ltail=cluster_step_answers];
   input_quick -> step_last_if;
+  step_answers_for -> step_last_if [ltail=cluster_step_answers];
   step_answers_for -> step_last_call [ltail=cluster_step_answers, label="[0]"];
   input_quick -> step_last_if_2;
   input_mails -> step_last_call_2 [label="[0].from.email"];
@@ -273,8 +273,8 @@ flowchart LR
   step_last_if_2 ==>|"else"| step_last_call_3
   input_mails --> step_answers_for
   step_answers_for -->|"mail.thread_id"| step_answers_call
-  step_answers --> step_last_if
   input_quick --> step_last_if
+  step_answers --> step_last_if
   step_answers -->|"[0]"| step_last_call
   input_quick --> step_last_if_2
   input_mails -->|"[0].from.email"| step_last_call_2_input_sender

@@ -32,7 +32,10 @@ impl Edges {
                     None => continue,
                 },
             };
-            self.data.insert((read, part));
+            // A condition that reads what one before it binds is in the same node.
+            if read != Read::Part(part) {
+                self.data.insert((read, part));
+            }
         }
     }
 
@@ -52,7 +55,7 @@ impl Edges {
                 // The first condition has the number that was taken above.
                 let mut at = part;
                 for (number, branch) in branches.iter().enumerate() {
-                    if let (Condition::Always, true) = (&branch.condition, number > 0) {
+                    if branch.conditions.is_empty() && number > 0 {
                         let branch = self.part(&branch.body, locals);
                         self.flow.insert((at, branch));
                         continue;
@@ -63,23 +66,18 @@ impl Edges {
                         self.flow.insert((at, next));
                         at = next;
                     }
-                    let binds = matches!(
-                        branch.condition,
-                        Condition::Binds { .. } | Condition::Chain(_)
-                    );
-                    if let Condition::Holds(value)
-                    | Condition::Binds { value, .. }
-                    | Condition::Chain(value) = &branch.condition
-                    {
-                        self.read(value, locals, at);
-                    }
-                    if binds {
-                        locals.push(at);
+                    let around = locals.len();
+                    for condition in &branch.conditions {
+                        match condition {
+                            Condition::Holds(test) => self.read(test, locals, at),
+                            Condition::Let { value, .. } => {
+                                self.read(value, locals, at);
+                                locals.push(at);
+                            }
+                        }
                     }
                     let then = self.part(&branch.body, locals);
-                    if binds {
-                        locals.pop();
-                    }
+                    locals.truncate(around);
                     self.flow.insert((at, then));
                 }
             }

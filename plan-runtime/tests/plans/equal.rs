@@ -27,11 +27,9 @@ fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
         Body::Action(action) => each_of(&mut action.args, f),
         Body::If(branches) => {
             for branch in branches {
-                match &mut branch.condition {
-                    Condition::Always => {}
-                    Condition::Holds(value)
-                    | Condition::Binds { value, .. }
-                    | Condition::Chain(value) => each_of(value, f),
+                for condition in &mut branch.conditions {
+                    let (Condition::Holds(value) | Condition::Let { value, .. }) = condition;
+                    each_of(value, f);
                 }
                 each_of_body(&mut branch.body, f);
             }

@@ -28,7 +28,7 @@ fn looping(list: Template, inside: Template) -> Plan {
     with(Step::new("b", For::new("y", list, Action::value(inside))))
 }
 
-fn choosing(condition: Condition, inside: Template) -> Plan {
+fn choosing(condition: Option<Condition>, inside: Template) -> Plan {
     let branches = vec![Branch::new(condition, Action::value(inside))];
     with(Step::new("b", branches))
 }
@@ -68,8 +68,11 @@ fn steps_that_do_not_exist() {
     );
     refused(&looping(two(), Template::Null), none);
     refused(&looping(Template::Null, two()), none);
-    refused(&choosing(Condition::Holds(two()), Template::Null), none);
-    refused(&choosing(Condition::Always, two()), none);
+    refused(
+        &choosing(Some(Condition::Holds(two())), Template::Null),
+        none,
+    );
+    refused(&choosing(None, two()), none);
     let mut plan = computing(0);
     plan.steps[1].after = vec![0, 2];
     refused(&plan, none);
@@ -100,15 +103,20 @@ fn inputs_that_do_not_exist() {
 #[test]
 fn local_values_that_are_not_around() {
     let local = |number| reference(Source::Local(number));
-    let binds = || Condition::Binds {
-        pattern: "Some(y)".into(),
-        value: reference(Source::Step(0)),
+    let binds = || {
+        Some(Condition::Let {
+            pattern: "Some(y)".into(),
+            value: reference(Source::Step(0)),
+        })
     };
     let none = "step `b` reads local value number 0, but there are only 0";
     refused(&computing(local(0)), none);
     refused(&looping(local(0), Template::Null), none);
-    refused(&choosing(Condition::Holds(local(0)), Template::Null), none);
-    refused(&choosing(Condition::Always, local(0)), none);
+    refused(
+        &choosing(Some(Condition::Holds(local(0))), Template::Null),
+        none,
+    );
+    refused(&choosing(None, local(0)), none);
     let one = "step `b` reads local value number 1, but there are only 1";
     refused(&looping(Template::Null, local(1)), one);
     refused(&choosing(binds(), local(1)), one);
@@ -123,10 +131,21 @@ fn local_values_that_are_not_around() {
         &plan,
         "the output reads local value number 0, but there are only 0",
     );
+    // A condition reads what those before it bind, and not what it binds itself.
+    let chain = |first: Option<Condition>, second: usize| {
+        let conditions = first.into_iter().chain([Condition::Holds(local(second))]);
+        with(Step::new(
+            "b",
+            vec![Branch::new(conditions, Action::value(local(0)))],
+        ))
+    };
+    assert_eq!(Executable::new(&chain(binds(), 0)).mistake(), None);
+    refused(&chain(binds(), 1), one);
+    refused(&chain(None, 0), none);
     // A branch after one that binds has nothing of it.
     let branches = vec![
         Branch::new(binds(), Action::value(local(0))),
-        Branch::new(Condition::Always, Action::value(local(0))),
+        Branch::new(None, Action::value(local(0))),
     ];
     refused(&with(Step::new("b", branches)), none);
 }
@@ -168,7 +187,7 @@ fn values_and_bodies_that_are_nested_too_deep() {
     let mut body = Body::from(Action::value(1));
     for _ in 0..600 {
         value = vec![value].into();
-        body = vec![Branch::new(Condition::Always, body)].into();
+        body = vec![Branch::new(None, body)].into();
     }
     let deep = "step `b` nests values more than 512 levels deep";
     assert_eq!(Executable::new(&computing(value)).mistake(), Some(deep));

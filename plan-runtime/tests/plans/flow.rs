@@ -32,15 +32,15 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     });
 
     let (mail, to) = (Source::Local(0), Source::Local(1));
-    let binds = Condition::Binds {
+    let binds = Condition::Let {
         pattern: "Some(to)".into(),
         value: Reference::new(mail).key("to").written("mail.to").into(),
     };
     let urgent = Condition::Holds(reference(Source::Input(0), "urgent"));
     let branches = vec![
-        Branch::new(urgent, Action::call("phone", reference(mail, "mail"))),
-        Branch::new(binds, Action::call("reply", reference(to, "to"))),
-        Branch::new(Condition::Always, Action::value(Template::Null)),
+        Branch::new([urgent], Action::call("phone", reference(mail, "mail"))),
+        Branch::new([binds], Action::call("reply", reference(to, "to"))),
+        Branch::new([], Action::value(Template::Null)),
     ];
     let mut sent = Step::new("sent", For::new("mail", step(0, "inbox"), branches));
     sent.intent = "Answer each.".into();

@@ -19,16 +19,16 @@ fn key(name: &'static str) -> Segment {
 
 /// `if first { "a" } else if let Some(x) = second { x } [else { "c" }]`
 fn choice(first: Template, second: Template, last: bool) -> Body {
-    let binds = Condition::Binds {
+    let binds = Condition::Let {
         pattern: "Some(x)".into(),
         value: second,
     };
     let mut branches = vec![
-        branch(Condition::Holds(first), act(string("a"))),
-        branch(binds, act(local(0))),
+        branch(vec![Condition::Holds(first)], act(string("a"))),
+        branch(vec![binds], act(local(0))),
     ];
     if last {
-        branches.push(branch(Condition::Always, act(string("c"))));
+        branches.push(branch(Vec::new(), act(string("c"))));
     }
     Body::If(branches)
 }
@@ -71,6 +71,117 @@ fn the_first_condition_that_holds_is_taken() {
     }
 }
 
+fn bind(value: Template) -> Condition {
+    Condition::Let {
+        pattern: "Some(x)".into(),
+        value,
+    }
+}
+
+/// `if all { body } else { "else" }`
+fn all(conditions: Vec<Condition>, body: Template) -> Body {
+    let branches = vec![
+        branch(conditions, act(body)),
+        branch(Vec::new(), act(string("else"))),
+    ];
+    Body::If(branches)
+}
+
+#[test]
+fn conditions_are_tested_from_left_to_right_up_to_the_first_that_does_not_hold() {
+    let nowhere = || Template::from(Computed::new("nowhere", []));
+    let holds = |holds: bool| Condition::Holds(Template::Bool(holds));
+    for (conditions, output) in [
+        (vec![holds(true), holds(true)], Some("then")),
+        (
+            vec![holds(false), Condition::Holds(nowhere())],
+            Some("else"),
+        ),
+        (
+            vec![bind(Template::Null), Condition::Holds(nowhere())],
+            Some("else"),
+        ),
+        (
+            vec![bind(string("x")), holds(false), bind(nowhere())],
+            Some("else"),
+        ),
+        (
+            vec![holds(true), Condition::Holds(nowhere()), holds(false)],
+            None,
+        ),
+        (vec![bind(nowhere()), holds(false)], None),
+    ] {
+        let plan = plan(vec![step("a", all(conditions, string("then")), &[])]);
+        let stage = Stage::default();
+        let result = stage.play(stage.run::<Value>(&plan));
+        assert_eq!(result.ok(), output.map(Value::from));
+    }
+}
+
+#[test]
+fn what_a_condition_binds_is_read_by_those_after_it_and_in_the_branch() {
+    // if let Some(a) = inner && a.ok && let Some(b) = a.name { [a.name, b] }
+    let nested = |name: Template, ok: bool| {
+        let entries = [("name", name), ("ok", Template::Bool(ok))];
+        let entries = entries.map(|(key, value)| plan_runtime::plan::Entry {
+            key: plan_runtime::plan::Key::Name(key.into()),
+            value,
+        });
+        Template::Object(entries.to_vec())
+    };
+    let part = |local, name| of(Source::Local(local), vec![key(name)], name);
+    let conditions = |depth: usize| {
+        vec![
+            bind(local(depth - 1)),
+            Condition::Holds(part(depth, "ok")),
+            bind(part(depth, "name")),
+        ]
+    };
+    // In a list, the element is the first local value. Those of a branch that is not taken are gone in the next.
+    let refused = vec![
+        bind(string("gone")),
+        Condition::Holds(Template::Bool(false)),
+    ];
+    let branches = vec![
+        branch(refused, act(local(1))),
+        branch(conditions(1), value(list(vec![part(1, "name"), local(2)]))),
+        branch(vec![bind(local(0))], value(part(1, "ok"))),
+    ];
+    let elements = list(vec![
+        nested(string("n"), true),
+        nested(Template::Null, true),
+        nested(string("n"), false),
+        Template::Null,
+    ]);
+    let plan = plan(vec![step("all", each(elements, Body::If(branches)), &[])]);
+    let stage = Stage::default();
+    let output = stage.play(stage.run::<Value>(&plan)).unwrap();
+    assert_eq!(output, json!([["n", "n"], true, false, null]));
+    assert_eq!(stage.log(), "");
+}
+
+/// What is bound counts towards the memory of a run until the branch is left.
+#[test]
+fn values_of_a_branch_that_is_not_taken_are_let_go() {
+    let refused = || {
+        let test = Condition::Holds(Template::Bool(false));
+        branch(
+            vec![bind(string(&"x".repeat(40_000))), test],
+            act(string("never")),
+        )
+    };
+    let mut branches: Vec<_> = (0..40).map(|_| refused()).collect();
+    branches.push(branch(vec![bind(string("y"))], act(local(0))));
+    let plan = plan(vec![step("a", Body::If(branches), &[])]);
+    let stage = Stage::default();
+    let limits = plan_runtime::run::Limits {
+        total: 200_000,
+        ..plan_runtime::run::Limits::default()
+    };
+    let output = stage.play(stage.run::<Value>(&plan).limits(limits));
+    assert_eq!(output.unwrap(), json!("y"));
+}
+
 #[test]
 fn a_condition_that_is_none_fails_the_step() {
     for (condition, message) in [
@@ -81,7 +192,7 @@ fn a_condition_that_is_none_fails_the_step() {
         ),
     ] {
         let condition = Condition::Holds(condition);
-        let body = Body::If(vec![branch(condition, act(string("a")))]);
+        let body = Body::If(vec![branch(vec![condition], act(string("a")))]);
         let first = step("first", value(Template::Object(Vec::new())), &[]);
         let plan = plan(vec![first, step("a", body, &[])]);
         let stage = Stage::default();
@@ -134,11 +245,11 @@ fn the_run_bounds_calls_and_earlier_steps_go_first() {
 fn lists_in_lists_maps_and_conditions_inside() {
     // for x in [[1, 2], [], [3]] { for y in x { if let Some(z) = y { z } } }
     let inner = |items: &[u64]| list(items.iter().map(|it| number(*it)).collect());
-    let binds = Condition::Binds {
+    let binds = Condition::Let {
         pattern: "Some(z)".into(),
         value: local(1),
     };
-    let body = Body::If(vec![branch(binds, act(local(2)))]);
+    let body = Body::If(vec![branch(vec![binds], act(local(2)))]);
     let outer = list(vec![
         inner(&[1, 2]),
         inner(&[]),

@@ -198,8 +198,8 @@ pub(crate) fn each(list: Template, body: Body) -> Body {
     For::new("x", list, body).into()
 }
 
-pub(crate) fn branch(condition: Condition, body: Body) -> Branch {
-    Branch::new(condition, body)
+pub(crate) fn branch(conditions: Vec<Condition>, body: Body) -> Branch {
+    Branch::new(conditions, body)
 }
 
 pub(crate) fn step(id: &str, body: Body, after: &[usize]) -> Step {

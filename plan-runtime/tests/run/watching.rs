@@ -85,7 +85,7 @@ fn an_observer_sees_it_all() {
     };
     let keys = list(["x", "y"].map(string).to_vec());
     let never = Condition::Holds(Template::Bool(false));
-    let never = Body::If(vec![branch(never, act(string("n")))]);
+    let never = Body::If(vec![branch(vec![never], act(string("n")))]);
     let plan = plan(vec![
         with(step("all", each(keys, act(local(0))), &[]), policy),
         step("never", never, &[]),

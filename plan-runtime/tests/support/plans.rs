@@ -158,16 +158,20 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
         prop::collection::vec(action(true), 4),
     );
     let branches = branches.prop_map(|(holds, value, pattern, mut bodies)| {
-        let pattern = format!("Some({pattern})").into();
-        let chain = Computed::new("let Some(each) = nothing() && true", []).into();
+        let pattern = format!("Some({pattern})");
+        let bind = |value| Condition::Let {
+            pattern: pattern.clone().into(),
+            value,
+        };
+        let computed = Computed::new("true || false", [Source::Local(2)]).into();
         let conditions = [
-            Condition::Holds(holds),
-            Condition::Binds { pattern, value },
-            Condition::Chain(chain),
-            Condition::Always,
+            vec![Condition::Holds(holds.clone())],
+            vec![bind(value.clone())],
+            vec![bind(value), Condition::Holds(computed), bind(holds)],
+            Vec::new(),
         ];
         let branches = conditions.into_iter().zip(bodies.drain(..));
-        let branches = branches.map(|(condition, body)| Branch::new(condition, body));
+        let branches = branches.map(|(conditions, body)| Branch::new(conditions, body));
         Body::If(branches.collect())
     });
     let inside = prop_oneof![branches, action(true)];

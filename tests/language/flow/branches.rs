@@ -50,7 +50,7 @@ plan! {
         step reference = if let Some(next) = &all.next { Say { text: next, number: Some(next.len() as u32) } };
         step copied = if let Some(limit) = limit { Same::<u32> { value: limit } };
         step several = if let (number, Some(text)) = &pair { Say { text, number } } else { Say { text: "none", number: None } };
-        step chain = if let Some(next) = &all.next && next.len() > 3 && let Some(limit) = &limit && limit > &3 {
+        step chain = if let Some(next) = &all.next && next.len() > 3 && let Some(limit) = &limit && limit > 3 {
             Say { text: format!("{next} {limit}"), number: limit }
         } else if let [first, .., last] = &all.all[..] {
             Say { text: first.name, number: last.serial_number }

@@ -1,6 +1,7 @@
 //! Conditions, loops, and what happens when a step fails.
 
 mod branches;
+mod conditions;
 mod data;
 mod lists;
 mod policies;

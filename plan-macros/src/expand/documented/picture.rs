@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::escape::Text;
 use super::words;
-use crate::ast::{Body, Condition, Optional, Step};
+use crate::ast::{Body, Optional, Step};
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -111,9 +111,7 @@ fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
 
 fn may_be_skipped(body: &Body) -> bool {
     match body {
-        Body::If(branches) => !branches
-            .iter()
-            .any(|branch| matches!(branch.condition, Condition::Always)),
+        Body::If(branches) => !branches.iter().any(|branch| branch.conditions.is_empty()),
         _ => false,
     }
 }

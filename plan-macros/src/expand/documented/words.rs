@@ -38,23 +38,15 @@ fn body(body_: &Body, step: &Step, parts: &mut Vec<Part>) {
         Body::If(branches) => {
             for (number, branch) in branches.iter().enumerate() {
                 let Branch {
-                    condition,
+                    conditions,
                     body: inner,
                 } = branch;
-                match (number, condition) {
-                    (0, Condition::Always) => {}
-                    (0, _) => parts.push(Part::Word("if")),
-                    (_, Condition::Always) => parts.push(Part::Word("else")),
-                    (..) => parts.push(Part::Word("else if")),
-                }
-                match condition {
-                    Condition::Always => {}
-                    Condition::Holds(value) => parts.push(Part::Code(short(&text(value)))),
-                    Condition::Binds(computed, _) => {
-                        parts.push(Part::Code(short(&computed.written.to_string())));
-                    }
-                }
-                if !matches!(condition, Condition::Always) {
+                if conditions.is_empty() {
+                    parts.push(Part::Word("else"));
+                } else {
+                    parts.push(Part::Word(if number == 0 { "if" } else { "else if" }));
+                    let conditions: Vec<String> = conditions.iter().map(condition).collect();
+                    parts.push(Part::Code(short(&conditions.join(" && "))));
                     parts.push(Part::Word("then"));
                 }
                 body(inner, step, parts);
@@ -75,6 +67,16 @@ fn body(body_: &Body, step: &Step, parts: &mut Vec<Part>) {
             let path = path.as_ref().map_or_else(|| "…".to_owned(), path_text);
             parts.push(Part::Code(path));
         }
+    }
+}
+
+fn condition(condition: &Condition) -> String {
+    match condition {
+        Condition::Holds(value) => text(value),
+        Condition::Let(pattern, computed, _) => {
+            format!("let {} = {}", pattern_text(pattern), computed.written)
+        }
+        Condition::Broken(_) => "…".to_owned(),
     }
 }
 

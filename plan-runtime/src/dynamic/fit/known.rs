@@ -5,7 +5,7 @@ use super::path::{Found, Lost, follow};
 use crate::dynamic::schema::{Beyond, Type, Types, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
-use crate::plan::{Body, Condition, Optional, Plan, Reference, Source, Step, Template};
+use crate::plan::{Body, Optional, Plan, Reference, Source, Step, Template};
 use crate::resolve::describe::short;
 use std::collections::HashMap;
 
@@ -224,8 +224,8 @@ impl<'a> Gives<'a, '_> {
                     all.ty = all.ty.or(given.ty);
                     all.absent = all.absent.or(given.absent);
                 }
-                let ends = branches.last().map(|branch| &branch.condition);
-                if !matches!(ends, Some(Condition::Always)) {
+                let last = branches.last();
+                if !last.is_some_and(|branch| branch.conditions.is_empty()) {
                     all.nullable(String::new());
                 }
                 all

@@ -5,7 +5,7 @@
 
 use crate::print::{Quoted, is_seen};
 use proc_macro2::{Literal, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::{Parse, Parser};
 use syn::visit::{self, Visit};
 use syn::{Expr, GenericArgument, Ident, Pat, PathArguments, Type};
@@ -112,16 +112,19 @@ pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Flaw>
     Ok(written(&tokens, &item, "let x = ", ";"))
 }
 
-/// The whole of a condition with `let`s in it.
-pub(super) fn chain(text: &str) -> Result<String, Flaw> {
-    let tokens = tokens(text)?;
-    let parsed: syn::ExprIf = parse(quote!(if #tokens {}))?;
-    let empty = parsed.then_branch.stmts.is_empty() && parsed.else_branch.is_none();
-    if !empty || !is_known(|known| known.visit_condition(&parsed.cond)) {
-        return Err(Flaw::Other);
-    }
-    let item = quote!(if #tokens {});
-    Ok(written(&tokens, &item, "if ", " {}"))
+/// Whether an expression can be between two `&&` without parentheses.
+pub(super) fn is_operand(expression: &str) -> bool {
+    let Ok(tokens) = expression.parse::<TokenStream>() else {
+        return false;
+    };
+    let Ok(Expr::Binary(both)) = syn::parse2(quote!(x && #tokens && x)) else {
+        return false;
+    };
+    let operand = match &*both.left {
+        Expr::Binary(first) => &first.right,
+        _ => return false,
+    };
+    operand.to_token_stream().to_string() == tokens.to_string()
 }
 
 /// The pattern between `let` and `=`, or between `for` and `in`.

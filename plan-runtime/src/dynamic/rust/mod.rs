@@ -13,7 +13,7 @@ mod value;
 
 use super::lacking::{Lack, Lacking};
 use crate::Plan;
-use crate::plan::{Body, Bound, Optional, Output, Part, Source as From, Step, Template};
+use crate::plan::{Body, Bound, Condition, Optional, Output, Part, Source as From, Step, Template};
 use crate::print::Line;
 use fragment::Flaw;
 use layout::{Printer, Style, Tree};
@@ -260,8 +260,8 @@ fn is_deep_body(body: &Body, left: usize) -> bool {
     match body {
         Body::Action(action) => is_deep(&action.args, DEEPEST),
         Body::If(branches) => branches.iter().any(|branch| {
-            let condition = branch.condition.template();
-            condition.is_some_and(|it| is_deep(it, DEEPEST)) || is_deep_body(&branch.body, left)
+            let mut conditions = branch.conditions.iter().map(Condition::template);
+            conditions.any(|it| is_deep(it, DEEPEST)) || is_deep_body(&branch.body, left)
         }),
         Body::For(each) => is_deep(&each.list, DEEPEST) || is_deep_body(&each.body, left),
     }

@@ -74,9 +74,9 @@ impl Source<'_> {
                         parts.push(Tree::text(" else "));
                     }
                     let around = self.locals.len();
-                    if !(place > 0 && matches!(branch.condition, Condition::Always)) {
+                    if place == 0 || !branch.conditions.is_empty() {
                         parts.push(Tree::text("if "));
-                        self.condition(&branch.condition, &mut parts);
+                        self.conditions(&branch.conditions, &mut parts);
                         parts.push(Tree::text(" "));
                     }
                     let body = self.body(&branch.body);
@@ -90,59 +90,41 @@ impl Source<'_> {
             }
             Body::For(each) => {
                 let list = each.list.plain();
-                let start = self.binds(&each.pattern, &list, true);
+                let (pattern, local) = self.binds(&each.pattern, &list, true);
                 // The list is resolved without the variables that the pattern binds.
                 let value = self.value("in", &list, Takes::Block);
-                self.locals.extend(start.1);
+                self.locals.push(local);
                 let body = self.body(&each.body);
                 self.locals.pop();
                 let block = Tree::list("", Delimiter::Brace, Style::Lines, vec![body]);
-                let start = Tree::Text(format!("for {} in ", start.0));
+                let start = Tree::Text(format!("for {pattern} in "));
                 Tree::Row(vec![start, value, Tree::text(" "), block])
             }
         }
     }
 
-    /// A condition, whose local value is added to those around.
-    fn condition(&mut self, condition: &Condition, parts: &mut Vec<Tree>) {
-        match condition {
-            Condition::Always => parts.push(Tree::text("true")),
-            Condition::Holds(value) => {
-                parts.push(self.value("if", &value.plain(), Takes::Block));
+    /// The conditions of a branch, whose local values are added to those around.
+    fn conditions(&mut self, conditions: &[Condition], parts: &mut Vec<Tree>) {
+        if conditions.is_empty() {
+            parts.push(Tree::text("true"));
+        }
+        let takes = match conditions.len() {
+            1 => Takes::Block,
+            _ => Takes::Operand,
+        };
+        for (place, condition) in conditions.iter().enumerate() {
+            if place > 0 {
+                parts.push(Tree::text(" && "));
             }
-            Condition::Binds { pattern, value } => {
-                let value = value.plain();
-                let (pattern, local) = self.binds(pattern, &value, false);
-                let value = self.value("if", &value, Takes::Block);
-                parts.push(Tree::Text(format!("let {pattern} = ")));
-                parts.push(value);
-                self.locals.extend(local);
-            }
-            Condition::Chain(chain) => {
-                let (text, bound) = match chain {
-                    Template::Computed(chain) => match fragment::chain(&chain.written) {
-                        Ok(parsed) => {
-                            let place = self.at("if");
-                            if self.reads(&place, chain) {
-                                self.code(place, "the condition", &chain.written);
-                            }
-                            (parsed, Bound::chain(&chain.written))
-                        }
-                        Err(flaw) => {
-                            let what = format!("the condition `{}`", shown(&chain.written));
-                            self.lack(self.at("if"), what + said(flaw));
-                            (String::new(), Bound::default())
-                        }
-                    },
-                    other => {
-                        let other = shown(&other.to_string());
-                        self.lack(self.at("if"), format!("the condition `{other}`"));
-                        (String::new(), Bound::default())
-                    }
-                };
-                let pattern = shown(&text);
-                parts.push(Tree::Text(text));
-                self.locals.push(Local { pattern, bound });
+            let value = condition.template().plain();
+            match condition {
+                Condition::Holds(_) => parts.push(self.value("if", &value, takes)),
+                Condition::Let { pattern, .. } => {
+                    let (pattern, local) = self.binds(pattern, &value, false);
+                    parts.push(Tree::Text(format!("let {pattern} = ")));
+                    parts.push(self.value("if", &value, Takes::Operand));
+                    self.locals.push(local);
+                }
             }
         }
     }
@@ -153,7 +135,7 @@ impl Source<'_> {
         pattern: &Cow<'static, str>,
         value: &Template,
         repeats: bool,
-    ) -> (String, Option<Local>) {
+    ) -> (String, Local) {
         let found = fragment::pattern(pattern, repeats);
         let found = found.unwrap_or_else(|flaw| {
             let what = format!("the pattern `{}`", shown(pattern));
@@ -165,8 +147,7 @@ impl Source<'_> {
         }
         let bound = Bound::pattern(pattern, value);
         let pattern = shown(pattern);
-        let local = Local { pattern, bound };
-        (found.text, Some(local))
+        (found.text, Local { pattern, bound })
     }
 
     fn action(&mut self, action: &Action) -> Tree {

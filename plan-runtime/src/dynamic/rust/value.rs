@@ -22,6 +22,8 @@ pub(super) enum Takes {
     Fraction,
     /// A condition or a list, which a block follows.
     Block,
+    /// What `&&` may follow: one of several conditions, or the value of a `let`.
+    Operand,
 }
 
 impl Source<'_> {
@@ -37,7 +39,7 @@ impl Source<'_> {
                 for (index, item) in items.iter().enumerate() {
                     let path = format!("{path}[{index}]");
                     let takes = match takes {
-                        Takes::Block => Takes::Anything,
+                        Takes::Block | Takes::Operand => Takes::Anything,
                         takes => takes,
                     };
                     written.push(self.value(&path, item, takes));
@@ -110,10 +112,14 @@ impl Source<'_> {
     }
 
     fn computed(&mut self, path: &str, computed: &Computed, takes: Takes) -> Result<Tree, String> {
-        let text = fragment::expression(&computed.written, takes == Takes::Block);
-        let text = text.map_err(|flaw| {
+        let before_block = matches!(takes, Takes::Block | Takes::Operand);
+        let text = fragment::expression(&computed.written, before_block);
+        let mut text = text.map_err(|flaw| {
             format!("the computed value `{}`", shown(&computed.written)) + said(flaw)
         })?;
+        if takes == Takes::Operand && !fragment::is_operand(&text) {
+            text = format!("({text})");
+        }
         let place = self.at(path);
         if self.reads(&place, computed) {
             self.code(place, "the computed value", &computed.written);
@@ -367,6 +373,6 @@ fn number_text(number: Number, takes: Takes) -> String {
     };
     match takes {
         Takes::Fraction => text + ".0",
-        Takes::Anything | Takes::Block => text,
+        Takes::Anything | Takes::Block | Takes::Operand => text,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{name_of, widest, write_beside};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Policy, Step, Template};
-use crate::print::{Code, Name, Quoted, is_seen, root, width};
+use crate::print::{Code, Name, Quoted, has_outside, is_seen, root, width, word};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
 
@@ -37,9 +37,8 @@ fn write_body(
                 if place > 0 {
                     write!(f, "{:indent$}}} else ", "")?;
                 }
-                match &branch.condition {
-                    Condition::Always if place > 0 => {}
-                    condition => write!(f, "if {} ", Asked(condition, plan))?,
+                if place == 0 || !branch.conditions.is_empty() {
+                    write!(f, "if {} ", Asked(&branch.conditions, plan))?;
                 }
                 f.write_char('{')?;
                 write_beside(f, if place == 0 { comment } else { "" })?;
@@ -131,24 +130,62 @@ impl Display for Bound<'_> {
     }
 }
 
-/// What a condition asks, as it is written after `if`.
+/// The conditions of a branch, as they are written after `if`.
 pub(in crate::plan) struct Asked<'t>(
-    pub(in crate::plan) &'t Condition,
+    pub(in crate::plan) &'t [Condition],
     pub(in crate::plan) Option<&'t Plan>,
 );
 
 impl Display for Asked<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match self.0 {
-            Condition::Always => f.write_str("true"),
-            Condition::Holds(value) => value.fmt(f),
-            // The text of a chain has its own `let`s.
-            Condition::Chain(Template::Computed(chain)) => Code(&chain.written).fmt(f),
-            Condition::Chain(value) => value.fmt(f),
-            Condition::Binds { pattern, value } => {
-                write!(f, "let {} = {}", Code(pattern), Bound(value, self.1))
+        if self.0.is_empty() {
+            return f.write_str("true");
+        }
+        for (place, condition) in self.0.iter().enumerate() {
+            if place > 0 {
+                f.write_str(" && ")?;
+            }
+            match condition {
+                Condition::Holds(test) => {
+                    let is_clear = |code: &str| {
+                        let joins = |sign| has_outside(code, sign);
+                        let is_clear = match (self.0.len(), joins("&&")) {
+                            (1, joins_and) => !joins_and || joins("||"),
+                            (_, joins_and) => !joins_and && !joins("||"),
+                        };
+                        is_clear && word(code) != "let"
+                    };
+                    write_unless(f, test, is_clear, &test)?;
+                }
+                Condition::Let { pattern, value } => {
+                    // A range has a sign of its own.
+                    if has_outside(&pattern.replace("..=", ".."), "=") {
+                        write!(f, "let code({}) = ", Quoted(pattern))?;
+                    } else {
+                        write!(f, "let {} = ", Code(pattern))?;
+                    }
+                    let is_clear =
+                        |code: &str| !has_outside(code, "&&") && !has_outside(code, "||");
+                    write_unless(f, value, is_clear, &Bound(value, self.1))?;
+                }
             }
         }
+        Ok(())
+    }
+}
+
+/// Writes a template, but as `computed("…")` if it is code that would be taken for more than one condition.
+fn write_unless(
+    f: &mut Formatter<'_>,
+    template: &Template,
+    is_clear: impl FnOnce(&str) -> bool,
+    clear: &dyn Display,
+) -> Result {
+    match template {
+        Template::Computed(code) if !is_clear(&code.written) => {
+            write!(f, "computed({})", Quoted(&code.written))
+        }
+        _ => clear.fmt(f),
     }
 }
 

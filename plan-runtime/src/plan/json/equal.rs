@@ -61,20 +61,22 @@ impl Pair<'_> {
     }
 
     fn branches(self, a: &Branch, b: &Branch) -> bool {
-        let conditions = match (&a.condition, &b.condition) {
-            (Condition::Always, Condition::Always) => true,
-            (Condition::Holds(a), Condition::Holds(b))
-            | (Condition::Chain(a), Condition::Chain(b)) => self.templates(a, b),
+        all(&a.conditions, &b.conditions, |a, b| self.conditions(a, b))
+            && self.bodies(&a.body, &b.body)
+    }
+
+    fn conditions(self, a: &Condition, b: &Condition) -> bool {
+        match (a, b) {
+            (Condition::Holds(a), Condition::Holds(b)) => self.templates(a, b),
             (
-                Condition::Binds { pattern, value },
-                Condition::Binds {
+                Condition::Let { pattern, value },
+                Condition::Let {
                     pattern: other,
                     value: of_other,
                 },
             ) => pattern == other && self.templates(value, of_other),
             _ => false,
-        };
-        conditions && self.bodies(&a.body, &b.body)
+        }
     }
 
     fn policies(self, a: &Policy, b: &Policy) -> bool {

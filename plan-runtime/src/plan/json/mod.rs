@@ -70,8 +70,16 @@ const DEEPEST: usize = 127;
 /// How many parts the path of a reference has at most. No JSON is nested so deep.
 pub(crate) const MOST_PARTS: usize = 256;
 
-/// How deep bodies are nested at most.
+/// How deep bodies are nested at most, and how many local values there are at most in one.
 pub(crate) const DEEPEST_BODY: usize = 64;
+
+/// What is wrong with one more local value than that.
+pub(crate) fn many_locals() -> String {
+    format!("more than {DEEPEST_BODY} patterns bind local values around this")
+}
+
+/// What is wrong with an empty list of conditions.
+pub(crate) const NO_CONDITIONS: &str = "`all` has no conditions";
 
 /// A number that is exactly as written, or a decimal as close as floating point comes.
 pub(crate) fn number(written: &str) -> Option<Number> {

@@ -65,8 +65,14 @@ objects! {
         CONDITION = "condition",
         PATTERN = "pattern",
         VALUE = "value",
-        CHAIN = "chain",
+        CONDITIONS = "all",
         THEN = "then",
+    }
+
+    /// A `let` among the conditions of a branch.
+    binding {
+        PATTERN = "pattern",
+        VALUE = "value",
     }
 
     /// A `for`.

@@ -67,6 +67,7 @@ fn other() -> impl Strategy<Value = Value> {
             json!({"tool": {"name": "t"}}),
             json!({"for": {"pattern": "x", "list": [], "body": {"value": null}}}),
             json!({"if": [{"then": {"value": 1}}]}),
+            json!({"if": [{"all": [true, {"pattern": "Some(x)", "value": 1}], "then": {"value": 1}}]}),
         ]),
     ]
 }
@@ -82,7 +83,7 @@ fn name() -> impl Strategy<Value = &'static str> {
         "for",
         "then",
         "condition",
-        "chain",
+        "all",
         "pattern",
         "step",
         "input",
@@ -325,7 +326,43 @@ fn odd_documents_are_read_by_both() {
             true,
         ),
         (
-            r#"{"name":"p","steps":[{"id":"a","if":[{"chain":true,"then":{"value":1}}]}]}"#,
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":true,"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[],"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[true],"condition":true,"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[true,null],"then":{"value":1}}]}]}"#,
+            true,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[{"pattern":"Some(x)","value":null},{"reference":{"local":0,"pointer":""}}],"then":{"value":{"reference":{"local":0,"pointer":"","written":"x"}}}}]}]}"#,
+            true,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[{"reference":{"local":0,"pointer":""}},{"pattern":"Some(x)","value":1}],"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[{"pattern":"Some(x)"}],"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[{"pattern":"Some(x)","value":1,"then":2}],"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[{"pattern":null,"value":1}],"then":{"value":1}}]}]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"p","steps":[{"id":"a","if":[{"all":[{"value":1}],"then":{"value":1}}]}]}"#,
             false,
         ),
         (

@@ -178,23 +178,24 @@ impl<'p> Builder<'p> {
                 let mut before = None;
                 for branch in branches {
                     let mut place = place.clone();
-                    let line = format!("if {}", Asked(&branch.condition, Some(drawing.plan)));
-                    let reads = branch.condition.template();
-                    // A last `else` is asked nothing.
-                    let begins = if let (Condition::Always, Some(_)) = (&branch.condition, before) {
+                    let line = format!("if {}", Asked(&branch.conditions, Some(drawing.plan)));
+                    // An `else` asks nothing.
+                    let begins = if branch.conditions.is_empty() && before.is_some() {
                         self.part(drawing, &branch.body, &place)
                     } else {
                         let line = wrapped(&short(&line, EXPRESSION));
                         let node =
                             self.node(inner("if"), Kind::Condition, line, place.group, false);
-                        drawing.readers.extend(reads.map(|template| Reader {
-                            template,
-                            prefix: "",
-                            to: End::Node(node),
-                            locals: place.locals.clone(),
-                        }));
-                        if branch.condition.binds() {
-                            place.locals.push(node);
+                        for condition in &branch.conditions {
+                            drawing.readers.push(Reader {
+                                template: condition.template(),
+                                prefix: "",
+                                to: End::Node(node),
+                                locals: place.locals.clone(),
+                            });
+                            if let Condition::Let { .. } = condition {
+                                place.locals.push(node);
+                            }
                         }
                         let then = self.part(drawing, &branch.body, &place);
                         self.connect(End::Node(node), then, Way::Flow, "then".into());
@@ -315,6 +316,10 @@ impl<'p> Builder<'p> {
                 Source::Local(local) => reader.locals.get(local).copied().map(End::Node),
             };
             let Some(from) = from else { continue };
+            // The conditions of a branch are one node, and read what those before them bind.
+            if from == reader.to && matches!(source, Source::Local(_)) {
+                continue;
+            }
             let line = if path.is_empty() {
                 reader.prefix.trim_end().to_owned()
             } else {

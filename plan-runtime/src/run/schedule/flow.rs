@@ -146,6 +146,19 @@ impl<'x> Flow<'x> {
         }
     }
 
+    /// Drops the local values from this frame up to one around it, and returns the bytes that they counted.
+    pub(super) fn leave(&mut self, mut frame: Option<usize>, around: Option<usize>) -> usize {
+        let mut bytes = 0;
+        while let Some(at) = frame.filter(|_| frame != around) {
+            let left = self.frames[at].take();
+            bytes += left.as_ref().map_or(0, |frame| frame.held.bytes());
+            frame = left.and_then(|frame| frame.outer);
+            self.free.push(at);
+        }
+        self.held -= bytes;
+        bytes
+    }
+
     /// Begins a list that is not empty.
     pub(super) fn push_list(
         &mut self,
@@ -244,13 +257,8 @@ impl<'x> Flow<'x> {
             if place.is_element() {
                 watch(self, place);
             }
-            let base = place.list.and_then(|list| self.lists[list].frame);
-            while let Some(at) = frame.filter(|_| frame != base) {
-                let left = self.frames[at].take();
-                self.held -= left.as_ref().map_or(0, |frame| frame.held.bytes());
-                frame = left.and_then(|frame| frame.outer);
-                self.free.push(at);
-            }
+            let around = place.list.and_then(|list| self.lists[list].frame);
+            self.leave(frame, around);
             let Some(list) = place.list else {
                 self.output = Some(value);
                 return;

@@ -51,13 +51,9 @@ impl<'x> Schedule<'x> {
                     let job = self.flow(step).push_job(action, number, place, frame);
                     return self.attempt(step, job, start);
                 }
-                Body::If(branches) => match self.choose(step, branches, frame) {
+                Body::If(branches) => match self.choose(step, branches, &mut frame) {
                     Err(_) if self.interrupts.happened().is_some() => return,
-                    Ok(Some((chosen, bound))) => {
-                        if let Some(value) = bound {
-                            self.hold(step, value.bytes());
-                            frame = Some(self.flow(step).push_frame(value, frame));
-                        }
+                    Ok(Some(chosen)) => {
                         let before = branches[..chosen].iter();
                         number += before.map(|branch| branch.body.count()).sum::<usize>();
                         body = &branches[chosen].body;
@@ -104,36 +100,55 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The place of the first branch that is to be taken, with the value that its condition binds.
+    /// The place of the first branch whose conditions hold. The frame gets the values that they bind.
     fn choose(
-        &self,
+        &mut self,
         step: usize,
         branches: &'x [Branch],
-        frame: Option<usize>,
-    ) -> Result<Option<(usize, Option<Held>)>, StepError> {
-        let chosen = self.locally(step, frame, |scope| {
-            for (place, branch) in branches.iter().enumerate() {
-                match &branch.condition {
-                    Condition::Always => return Ok(Some((place, None))),
-                    Condition::Holds(condition) => {
-                        if resolve(condition, scope)? {
-                            return Ok(Some((place, None)));
-                        }
-                    }
-                    Condition::Binds { value, .. } | Condition::Chain(value) => {
-                        if let Some(value) = resolve::<Option<Value>>(value, scope)? {
-                            return Ok(Some((place, Some(value))));
-                        }
+        frame: &mut Option<usize>,
+    ) -> Result<Option<usize>, StepError> {
+        let around = *frame;
+        for (place, branch) in branches.iter().enumerate() {
+            if self.all_hold(step, &branch.conditions, frame)? {
+                return Ok(Some(place));
+            }
+            self.held -= self.flow(step).leave(*frame, around);
+            *frame = around;
+        }
+        Ok(None)
+    }
+
+    /// Whether all of these hold. They are tested up to the first that does not.
+    fn all_hold(
+        &mut self,
+        step: usize,
+        conditions: &'x [Condition],
+        frame: &mut Option<usize>,
+    ) -> Result<bool, StepError> {
+        for condition in conditions {
+            let holds = match condition {
+                Condition::Holds(test) => {
+                    let (holds, _) = self.locally(step, *frame, |scope| resolve(test, scope))?;
+                    holds
+                }
+                Condition::Let { value, .. } => {
+                    let read = |scope: &Scope<'_>| resolve::<Option<Value>>(value, scope);
+                    let (bound, bytes) = self.locally(step, *frame, read)?;
+                    if let Some(value) = bound {
+                        self.hold(step, bytes);
+                        let bound = Held::weighed(value, bytes);
+                        *frame = Some(self.flow(step).push_frame(bound, *frame));
+                        true
+                    } else {
+                        false
                     }
                 }
+            };
+            if !holds {
+                return Ok(false);
             }
-            Ok(None)
-        });
-        let (chosen, bytes) = chosen?;
-        Ok(chosen.map(|(place, bound)| {
-            let bound = bound.map(|value| Held::weighed(value, bytes));
-            (place, bound)
-        }))
+        }
+        Ok(true)
     }
 
     fn locally<T>(

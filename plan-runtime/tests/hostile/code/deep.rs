@@ -22,9 +22,9 @@ fn plan(kind: &str, text: &str) -> Plan {
             steps = step(json!({"tool": {"name": "t"}, "arguments": arguments}));
         }
         "condition" => steps = step(json!({"if": [{"condition": computed(text), "then": call}]})),
-        "chain" => {
-            let chain = format!("let Some(y) = {text}");
-            steps = step(json!({"if": [{"chain": computed(&chain), "then": call}]}));
+        "all" => {
+            let all = json!([{"pattern": "Some(y)", "value": computed(text)}, computed(text)]);
+            steps = step(json!({"if": [{"all": all, "then": call}]}));
         }
         "let" => {
             steps = step(json!({"if": [{"pattern": text, "value": computed("x"), "then": call}]}));
@@ -78,22 +78,22 @@ fn what_is_nested_is_written_or_refused_and_never_ends_the_process() {
         (&["let", "for"], "x @ ", "x", ""),
         (&["let", "for"], "[", "x", "]"),
         (&["let"], "x | ", "x", ""),
-        (&["value", "condition", "chain"], "!", "x", ""),
-        (&["value", "condition", "chain"], "-", "x", ""),
-        (&["value", "condition", "chain"], "|x| ", "x", ""),
-        (&["value", "condition", "chain"], "return ", "x", ""),
+        (&["value", "condition", "all"], "!", "x", ""),
+        (&["value", "condition", "all"], "-", "x", ""),
+        (&["value", "condition", "all"], "|x| ", "x", ""),
+        (&["value", "condition", "all"], "return ", "x", ""),
         (&["value", "condition"], "x = ", "x", ""),
-        (&["value", "condition", "chain"], "[", "x", "]"),
-        (&["value", "condition", "chain"], "{", "x", "}"),
-        (&["value", "condition", "chain"], "if x {} else ", "{}", ""),
-        (&["value", "condition", "chain"], "x + ", "x", ""),
+        (&["value", "condition", "all"], "[", "x", "]"),
+        (&["value", "condition", "all"], "{", "x", "}"),
+        (&["value", "condition", "all"], "if x {} else ", "{}", ""),
+        (&["value", "condition", "all"], "x + ", "x", ""),
         (&["value", "condition"], "x..", "x", ""),
-        (&["value", "condition", "chain"], "", "x", ".x"),
-        (&["value", "condition", "chain"], "", "x", "?"),
-        (&["value", "condition", "chain"], "", "x", "()"),
-        (&["value", "condition", "chain"], "", "x", "[0]"),
-        (&["value", "condition", "chain"], "", "x", " as u8"),
-        (&["value", "condition", "chain"], "x::<", "u8", ">"),
+        (&["value", "condition", "all"], "", "x", ".x"),
+        (&["value", "condition", "all"], "", "x", "?"),
+        (&["value", "condition", "all"], "", "x", "()"),
+        (&["value", "condition", "all"], "", "x", "[0]"),
+        (&["value", "condition", "all"], "", "x", " as u8"),
+        (&["value", "condition", "all"], "x::<", "u8", ">"),
         (&["value"], "async {", "x", "}"),
         (&["value"], "'a: ", "loop {}", ""),
         (&["value"], "#[a] ", "x", ""),

@@ -362,27 +362,7 @@ impl Reader<'_> {
                         self.word("else")?;
                     }
                     let around = self.locals.len();
-                    match &branch.condition {
-                        Condition::Always if index > 0 => {}
-                        Condition::Always => self.word("if").and_then(|()| self.word("true"))?,
-                        Condition::Holds(value) => {
-                            self.word("if")?;
-                            self.value(value)?;
-                        }
-                        Condition::Binds { pattern, value } => {
-                            self.word("if")?;
-                            self.word("let")?;
-                            self.code(pattern)?;
-                            self.sign('=')?;
-                            self.value(value)?;
-                            self.bind(pattern, value);
-                        }
-                        Condition::Chain(value) => {
-                            self.word("if")?;
-                            self.value(value)?;
-                            self.bind("", value);
-                        }
-                    }
+                    self.conditions(&branch.conditions, index)?;
                     self.sign('{')?;
                     self.body(&branch.body)?;
                     self.sign('}')?;
@@ -402,6 +382,57 @@ impl Reader<'_> {
                 self.sign('}')
             }
         }
+    }
+
+    fn conditions(&mut self, conditions: &[Condition], index: usize) -> Checked {
+        if !conditions.is_empty() || index == 0 {
+            self.word("if")?;
+        }
+        if conditions.is_empty() && index == 0 {
+            self.word("true")?;
+        }
+        for (place, condition) in conditions.iter().enumerate() {
+            if place > 0 {
+                self.signs("&&")?;
+            }
+            match condition {
+                Condition::Holds(test) if conditions.len() == 1 => self.value(test)?,
+                Condition::Holds(test) => self.operand(test)?,
+                Condition::Let { pattern, value } => {
+                    self.word("let")?;
+                    self.code(pattern)?;
+                    self.sign('=')?;
+                    self.operand(value)?;
+                    self.bind(pattern, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A value between two `&&`, in parentheses if it is code that would not end there.
+    fn operand(&mut self, value: &Template) -> Checked {
+        let Template::Computed(Computed { written, .. }) = value else {
+            return self.value(value);
+        };
+        let alone = syn::parse_str::<syn::Expr>(written).map_err(|e| e.to_string())?;
+        let reaches_on = match &alone {
+            syn::Expr::Binary(both) => matches!(both.op, syn::BinOp::And(_) | syn::BinOp::Or(_)),
+            syn::Expr::Assign(_)
+            | syn::Expr::Break(_)
+            | syn::Expr::Closure(_)
+            | syn::Expr::Range(_)
+            | syn::Expr::Return(_) => true,
+            _ => false,
+        };
+        let start = self.at;
+        if !reaches_on && self.code(written).is_ok() {
+            return Ok(());
+        }
+        self.at = start;
+        self.sign('(')?;
+        self.code(written)?;
+        self.sign(')')
     }
 
     fn bind(&mut self, pattern: &str, value: &Template) {

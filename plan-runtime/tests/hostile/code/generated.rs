@@ -351,12 +351,16 @@ impl Maker {
                     let value = leaf(self);
                     local.set(true);
                     let then = call(self, &mut leaf);
+                    let test = self.one(&["m > 1", "m || n", "|x| x && m", "a..b", "!m"]);
+                    let second = if self.random.bool() { leaf(self) } else { self.computed(test) };
+                    let both = json!([{"pattern": self.text(right), "value": leaf(self)}, second]);
+                    let then_both = call(self, &mut leaf);
                     local.set(false);
                     let condition = leaf(self);
                     json!({"if": [
                         {"pattern": self.text(right), "value": value, "then": then},
                         {"condition": condition, "then": call(self, &mut leaf)},
-                        {"chain": self.computed("let Some(m) = x && m > 1"), "then": call(self, &mut leaf)},
+                        {"all": both, "then": then_both},
                         {"then": call(self, &mut leaf)},
                     ]})
                 }
@@ -438,11 +442,9 @@ fn has_computed(plan: &Plan) -> bool {
         match it {
             Body::Action(action) => look(&action.args),
             Body::If(branches) => branches.iter().for_each(|branch| {
-                match &branch.condition {
-                    Condition::Always => {}
-                    Condition::Holds(value)
-                    | Condition::Binds { value, .. }
-                    | Condition::Chain(value) => look(value),
+                for condition in &branch.conditions {
+                    let (Condition::Holds(value) | Condition::Let { value, .. }) = condition;
+                    look(value);
                 }
                 body(&branch.body, look);
             }),

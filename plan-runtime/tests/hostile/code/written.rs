@@ -208,8 +208,7 @@ fn a_name_that_a_pattern_binds_again_is_an_error() {
             let found = read(outer, inner, secrets());
             assert_eq!(found.unwrap_err(), HIDDEN, "{outer} {inner}");
         }
-        let chain = format!("let Some(_) = list && let {pattern} = list && k");
-        assert_eq!(chained(&chain).unwrap_err(), HIDDEN, "{chain}");
+        assert_eq!(chained("k", pattern).unwrap_err(), HIDDEN, "{pattern}");
     }
     let over_data = |local: usize| {
         let reference = json!({"local": local, "pointer": ""});
@@ -234,16 +233,15 @@ fn a_name_that_a_pattern_binds_again_is_an_error() {
         assert!(printed.contains("a: secrets[0]"), "{pattern}");
     }
     // The value of a condition is not a pattern.
-    let chain = "let Some(a) = secrets.first() && secrets == \"let secrets\" && a >= secrets";
-    assert!(chained(chain).is_ok());
-    for chain in [
-        "let Foo::<A = B>(secrets) = list && k",
-        "let Foo::<{ a = b }>(secrets) = list && k",
-        "k && let secrets@1..=5 = list",
-        "\"\\\\\" && let secrets = \"\"",
+    assert!(chained("let Ok(secrets) = secrets && secrets", "Ok(a)").is_ok());
+    for pattern in [
+        "Foo::<A = B>(secrets)",
+        "Foo::<{ a = b }>(secrets)",
+        "secrets@1..=5",
     ] {
-        assert_eq!(chained(chain).unwrap_err(), HIDDEN, "{chain}");
+        assert_eq!(chained("k", pattern).unwrap_err(), HIDDEN, "{pattern}");
     }
+    assert_eq!(chained("\"\\\\\"", "secrets").unwrap_err(), HIDDEN);
 }
 
 /// A step of another kind of name is also what is printed.
@@ -270,15 +268,23 @@ fn names_that_rust_does_not_have_are_looked_for_as_well() {
     }
 }
 
-fn chained(chain: &str) -> Result<Plan, String> {
+/// A test, and a pattern that the one after it and the body are below.
+fn chained(test: &str, pattern: &str) -> Result<Plan, String> {
     let arguments = json!({"object": {"a": {"reference": secrets()}}});
     let call = json!({"tool": {"name": "t"}, "arguments": arguments});
-    let chain = json!({"computed": {"written": chain, "reads": [{"input": "list"}]}});
+    let computed =
+        |text: &str| json!({"computed": {"written": text, "reads": [{"input": "list"}]}});
+    let all = json!([
+        computed(test),
+        {"pattern": "Some(_)", "value": computed("list")},
+        {"pattern": pattern, "value": computed("list")},
+        computed("secrets == \"x\""),
+    ]);
     asked(&json!({
         "name": "p", "inputs": [{"name": "list"}],
         "steps": [
             {"id": "secrets", "tool": {"name": "t"}, "arguments": {"object": {}}},
-            {"id": "s", "if": [{"chain": chain, "then": call}]}
+            {"id": "s", "if": [{"all": all, "then": call}]}
         ]
     }))
 }
@@ -398,7 +404,7 @@ fn a_name_anywhere_in_a_pattern_is_found_and_nowhere_else() {
         let found = if random.bool() {
             looped("m", &pattern, secrets())
         } else {
-            chained(&format!("k && let {pattern} = list && secrets == \"x\""))
+            chained("k", &pattern)
         };
         match found {
             Ok(plan) => {

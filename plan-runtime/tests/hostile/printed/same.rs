@@ -62,6 +62,22 @@ fn with(place: usize, text: &str) -> Value {
             json!({"k": {"merge": [computed, {"object": {"z": 1}}]}})
         )]),
         23 => json!([named("x", json!({"k": computed}))]),
+        // What looks like several conditions, and several conditions.
+        24..30 => {
+            let test = |text: &str| json!({"computed": {"written": text, "reads": []}});
+            let (a, b) = (test("f(in)"), test("g(in)"));
+            let branch = match place {
+                24 => json!({"all": [computed, b]}),
+                25 => json!({"all": [a, computed]}),
+                26 => json!({"pattern": text, "value": a}),
+                27 => json!({"pattern": "x", "value": computed}),
+                28 => json!({"all": [{"pattern": text, "value": a}, b]}),
+                _ => json!({"all": [{"pattern": "x", "value": computed}, b]}),
+            };
+            let mut branch = branch;
+            branch["then"] = json!({"tool": {"name": "t"}});
+            json!([{"id": "x", "if": [branch]}])
+        }
         _ => json!([named("x", json!({"k": [computed, 1]}))]),
     };
     json!({"name": "p", "inputs": [{"name": "in"}], "steps": steps})
@@ -95,6 +111,18 @@ fn text() -> impl Strategy<Value = String> {
         "k: f(in)",
         "\"k\": f(in)",
         "{ ...f(in), z: 1 }",
+        "f(in)",
+        "f(in) && g(in)",
+        "f(in) || g(in)",
+        "f(in) && g(in) || h(in)",
+        "(f(in) && g(in))",
+        "\"&&\" == x",
+        "let x = f(in)",
+        "let x = f(in) && g(in)",
+        "x = f(in) && let y",
+        "x = y",
+        "1..=5",
+        "&&x",
     ];
     prop_oneof![2 => super::hostile(), 1 => prop::sample::select(TRICKS).prop_map(str::to_owned).boxed()]
 }
@@ -116,6 +144,11 @@ fn like(text: &str, trick: usize) -> String {
         11 => format!("k: {text}"),
         12 => format!("...{text}"),
         13 => format!("{{ ...{text}, z: 1 }}"),
+        14 => format!("{text} && g(in)"),
+        15 => format!("f(in) && {text}"),
+        16 => format!("let x = {text}"),
+        17 => format!("{text} = f(in) && let x"),
+        18 => format!("({text})"),
         _ => text.to_owned(),
     }
 }
@@ -124,8 +157,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
     #[test]
-    fn other_plans_print_otherwise(mut a in (0..24_usize, text()), mut b in (0..24_usize, text()), trick in 0..30_usize, same in any::<bool>()) {
-        if trick < 20 {
+    fn other_plans_print_otherwise(mut a in (0..30_usize, text()), mut b in (0..30_usize, text()), trick in 0..35_usize, same in any::<bool>()) {
+        if trick < 25 {
             b.1 = like(&a.1, trick);
         }
         if same {
@@ -142,6 +175,46 @@ proptest! {
         let alike = first.to_string() == second.to_string();
         prop_assert_eq!(alike, first == second, "{}", first);
     }
+}
+
+/// Several conditions, and what they could be taken for.
+#[test]
+fn conditions_and_code() {
+    let all: Vec<Value> = [
+        (11, "f(in) && g(in)"),
+        (24, "f(in)"),
+        (24, "f(in) && g(in)"),
+        (25, "f(in) && g(in)"),
+        (11, "f(in) && g(in) && g(in)"),
+        (11, "(f(in) && g(in))"),
+        (24, "f(in) || f(in)"),
+        (11, "f(in) || f(in) && g(in)"),
+        (11, "let x = f(in)"),
+        (26, "x"),
+        (27, "f(in) && g(in)"),
+        (28, "x"),
+        (29, "f(in) && g(in)"),
+        (26, "x = f(in) && let x"),
+        (11, "computed(\"f(in) && g(in)\")"),
+        (26, "code(\"x\")"),
+    ]
+    .map(|(place, text)| with(place, text))
+    .into();
+    for (place, one) in all.iter().enumerate() {
+        for other in &all[..place] {
+            assert_ne!(printed(one), printed(other), "{one}\n{other}");
+        }
+    }
+    let plain = |place, text, line: &str| {
+        let printed = printed(&with(place, text));
+        assert!(printed.contains(&format!("if {line} {{\n")), "{printed}");
+    };
+    plain(24, "\"&&\" == x", "\"&&\" == x && g(in)");
+    plain(24, "(a || b)", "(a || b) && g(in)");
+    plain(24, "a || b", "computed(\"a || b\") && g(in)");
+    plain(11, "a && b || c", "a && b || c");
+    plain(26, "1..=5 | 7", "let 1..=5 | 7 = f(in)");
+    plain(26, "a = b", "let code(\"a = b\") = f(in)");
 }
 
 /// One computed value for all arguments, and what it could be taken for.

@@ -21,16 +21,53 @@ fn conditions_and_loops() {
             ),
             (
                 r#""if": [{"condition": true, "pattern": "x", "value": 1, "then": {"value": 1}}]"#,
-                "error[wrong-kind]: a branch has a `condition`, or else a `pattern` and its `value`
+                "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
   --> 3:23 in step `b`
    = help: remove one of them
 ",
             ),
             (
-                r#""if": [{"chain": true, "condition": true, "then": {"value": 1}}]"#,
-                "error[wrong-kind]: a branch with a `chain` has no other condition
+                r#""if": [{"all": [true], "condition": true, "then": {"value": 1}}]"#,
+                "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
   --> 3:38 in step `b`
    = help: remove one of them
+",
+            ),
+            (
+                r#""if": [{"all": [], "then": {"value": 1}}]"#,
+                "error[wrong-kind]: `all` has no conditions
+  --> 3:30 in step `b`
+   = help: a branch that is taken in any case has none of `condition`, `pattern` and `all`
+",
+            ),
+            (
+                r#""if": [{"all": true, "then": {"value": 1}}]"#,
+                "error[wrong-kind]: `all` is `true`, but must be a list
+  --> 3:30 in step `b`
+",
+            ),
+            (
+                r#""if": [{"all": [true, {"pattern": "Some(x)", "valeu": 1}], "then": {"value": 1}}]"#,
+                "error[missing-member]: the condition has a `pattern`, but no `value` for it
+  --> 3:37 in step `b`
+
+error[unknown-member]: unknown member `valeu` in a condition
+  --> 3:60 in step `b`
+   = help: did you mean `value`?
+",
+            ),
+            (
+                r#""if": [{"all": [{"pattern": "Some(1)", "value": 1}], "then": {"value": 1}}]"#,
+                "error[not-allowed]: the pattern `Some(1)` is not compared with the value
+  --> 3:43 in step `b`
+   = help: over data, a pattern is `Some(…)` with a name, `_`, or a tuple of them in it
+",
+            ),
+            (
+                r#""if": [{"all": [{"reference": {"local": 0, "pointer": ""}}, {"pattern": "Some(x)", "value": 1}], "then": {"value": 1}}]"#,
+                "error[unknown-local]: there is no local value 0 here
+  --> 3:55 in step `b`
+   = help: only a `for` or a `pattern` around the reference has local values
 ",
             ),
             (

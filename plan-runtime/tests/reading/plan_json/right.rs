@@ -15,7 +15,10 @@ fn what_is_right() {
                 "tool": {"name": "u"},
                 "arguments": {"merge": [{"object": {"l": {"reference": {"local": 1, "pointer": "/a~1b"}}}}, null, {"merge": [{"object": {"m": {"object": {}}}}]}]}
             }},
-            {"chain": {"computed": {"written": "let Some(z) = q && z.ok", "reads": [{"input": "q"}]}}, "then": {
+            {"all": [
+                {"pattern": "Some(z)", "value": {"computed": {"written": "q", "reads": [{"input": "q"}]}}},
+                {"reference": {"local": 1, "pointer": "/0/ok"}}
+            ], "then": {
                 "tool": {"name": "u"}, "arguments": {"object": {"l": {"reference": {"local": 1, "pointer": "/0/k"}}}}
             }},
             {"condition": true, "then": {"value": {"text": ["a", {"value": 1, "spec": ">8"}]}}},

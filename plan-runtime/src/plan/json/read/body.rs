@@ -3,7 +3,9 @@
 use super::Reader;
 use crate::plan::json::Kind;
 use crate::plan::json::value::{At, Members, Result, Value, wrong};
-use crate::plan::json::{DEEPEST_BODY, meaningless, names, pattern_mistake};
+use crate::plan::json::{
+    DEEPEST_BODY, NO_CONDITIONS, many_locals, meaningless, names, pattern_mistake,
+};
 use crate::plan::{
     Action, Body, Bound, Branch, Condition, For, Optional, Policy, Step, Template, ToolInfo,
 };
@@ -106,46 +108,80 @@ impl Reader {
 
     fn branch(&mut self, value: Value<'_>, depth: usize) -> Result<Branch> {
         let members = value.object("a branch", names::branch::ALL)?;
+        let around = self.locals.len();
+        let conditions = self.conditions(&members)?;
+        let then = members.required(names::branch::THEN, "the branch")?;
+        let body = self.inner(then, depth).at(names::branch::THEN)?;
+        self.locals.truncate(around);
+        Ok(Branch { conditions, body })
+    }
+
+    /// The conditions of a branch, whose local values are added to those around.
+    fn conditions(&mut self, members: &Members<'_>) -> Result<Vec<Condition>> {
         let given = (
             members.get(names::branch::CONDITION),
-            members.get(names::branch::CHAIN),
+            members.get(names::branch::CONDITIONS),
             members.given(names::branch::PATTERN),
             members.get(names::branch::VALUE),
         );
-        let condition = match given {
-            (None, None, None, None) => Condition::Always,
-            (Some(value), None, None, None) => {
-                Condition::Holds(self.template(value, 0).at(names::branch::CONDITION)?)
+        match given {
+            (None, None, None, None) => Ok(Vec::new()),
+            (Some(test), None, None, None) => {
+                let test = self.template(test, 0).at(names::branch::CONDITION)?;
+                Ok(vec![Condition::Holds(test)])
             }
-            (None, Some(value), None, None) => {
-                match self.template(value, 0).at(names::branch::CHAIN)? {
-                    chain @ Template::Computed(_) => Condition::Chain(chain),
-                    _ => return wrong("a `chain` is a computed value").at(names::branch::CHAIN),
+            (None, None, Some(pattern), Some(value)) => Ok(vec![self.binding(pattern, value)?]),
+            (None, Some(all), None, None) => {
+                let mut conditions = Vec::new();
+                let items = all.items("`all`").at(names::branch::CONDITIONS)?;
+                for (index, item) in items.into_iter().enumerate() {
+                    let condition = self.condition(item).at(index);
+                    conditions.push(condition.at(names::branch::CONDITIONS)?);
                 }
+                if conditions.is_empty() {
+                    return wrong(NO_CONDITIONS).at(names::branch::CONDITIONS);
+                }
+                Ok(conditions)
             }
-            (None, None, Some(pattern), Some(value)) => {
-                let pattern = pattern
-                    .string("the pattern of a branch")
-                    .at(names::branch::PATTERN)?;
-                let value = self.template(value, 0).at(names::branch::VALUE)?;
-                pattern_fits(&pattern, &value, true).at(names::branch::PATTERN)?;
-                let pattern = pattern.into();
-                Condition::Binds { pattern, value }
-            }
-            _ => {
-                return wrong(
-                    "a branch has a `condition`, a `chain`, or a `pattern` and its `value`",
-                );
-            }
-        };
-        let binds = match &condition {
-            Condition::Binds { pattern, value } => Some(Bound::pattern(pattern, value)),
-            Condition::Chain(Template::Computed(chain)) => Some(Bound::chain(&chain.written)),
-            Condition::Chain(_) | Condition::Always | Condition::Holds(_) => None,
-        };
-        let then = members.required(names::branch::THEN, "the branch")?;
-        let body = self.inner(then, depth, binds).at(names::branch::THEN)?;
-        Ok(Branch { condition, body })
+            _ => wrong(
+                "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these",
+            ),
+        }
+    }
+
+    /// One of several conditions.
+    fn condition(&mut self, value: Value<'_>) -> Result<Condition> {
+        let is_object = value.kind() == Kind::Object;
+        if is_object
+            && let Some(pattern) = value.members("a condition")?.given(names::binding::PATTERN)
+        {
+            let members = value.object("a condition", names::binding::ALL)?;
+            let Some(value) = members.get(names::binding::VALUE) else {
+                return wrong("the condition has a `pattern`, but no `value` for it");
+            };
+            return self.binding(pattern, value);
+        }
+        self.template(value, 0).map(Condition::Holds)
+    }
+
+    /// A `let`, whose local value is added to those around.
+    fn binding(&mut self, pattern: Value<'_>, value: Value<'_>) -> Result<Condition> {
+        let pattern = pattern.string("the pattern of a branch");
+        let pattern = pattern.at(names::binding::PATTERN)?;
+        let value = self.template(value, 0).at(names::binding::VALUE)?;
+        pattern_fits(&pattern, &value, true).at(names::binding::PATTERN)?;
+        self.bind(&pattern, &value).at(names::binding::PATTERN)?;
+        let pattern = pattern.into();
+        Ok(Condition::Let { pattern, value })
+    }
+
+    /// Adds the local value of a pattern to those around.
+    fn bind(&mut self, pattern: &str, value: &Template) -> Result<()> {
+        if self.locals.len() >= DEEPEST_BODY {
+            return wrong(many_locals());
+        }
+        self.locals.push(Bound::pattern(pattern, value));
+        Ok(())
     }
 
     fn each(&mut self, value: Value<'_>, depth: usize) -> Result<For> {
@@ -159,9 +195,11 @@ impl Reader {
         };
         let list = self.template(list, 0).at(names::each::LIST)?;
         pattern_fits(&pattern, &list, false).at(names::each::PATTERN)?;
-        let bound = Bound::pattern(&pattern, &list);
+        let around = self.locals.len();
+        self.bind(&pattern, &list).at(names::each::PATTERN)?;
         let body = members.required(names::each::BODY, "the `for`")?;
-        let body = self.inner(body, depth, Some(bound)).at(names::each::BODY)?;
+        let body = self.inner(body, depth).at(names::each::BODY)?;
+        self.locals.truncate(around);
         let pattern = pattern.into();
         Ok(For {
             pattern,
@@ -170,19 +208,15 @@ impl Reader {
         })
     }
 
-    /// A body in another one, with a local value of its own if that is bound.
-    fn inner(&mut self, value: Value<'_>, depth: usize, binds: Option<Bound>) -> Result<Body> {
+    /// A body in another one.
+    fn inner(&mut self, value: Value<'_>, depth: usize) -> Result<Body> {
         if depth >= DEEPEST_BODY {
             return wrong(format!(
                 "conditions and loops are nested more than {DEEPEST_BODY} levels deep"
             ));
         }
         let members = value.object("a body", names::BODY)?;
-        let around = self.locals.len();
-        self.locals.extend(binds);
-        let body = self.body(&members, depth + 1);
-        self.locals.truncate(around);
-        body
+        self.body(&members, depth + 1)
     }
 
     fn policy(&mut self, value: Value<'_>) -> Result<Policy> {

@@ -2,7 +2,7 @@
 
 use super::reference::Named;
 use super::{InPlan, entry_unless_empty};
-use crate::plan::json::names::{branch, each, step as members, tool};
+use crate::plan::json::names::{binding, branch, each, step as members, tool};
 use crate::plan::{Body, Branch, Condition, For, Source, Step};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -81,18 +81,36 @@ impl Serialize for InPlan<'_, &For> {
 impl Serialize for InPlan<'_, &Branch> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match &self.part.condition {
-            Condition::Always => {}
-            Condition::Holds(condition) => {
-                map.serialize_entry(branch::CONDITION, &self.of(condition))?;
+        match &self.part.conditions[..] {
+            [] => {}
+            [Condition::Holds(test)] => {
+                map.serialize_entry(branch::CONDITION, &self.of(test))?;
             }
-            Condition::Binds { pattern, value } => {
+            [Condition::Let { pattern, value }] => {
                 map.serialize_entry(branch::PATTERN, pattern)?;
                 map.serialize_entry(branch::VALUE, &self.of(value))?;
             }
-            Condition::Chain(chain) => map.serialize_entry(branch::CHAIN, &self.of(chain))?,
+            conditions => {
+                let all: Vec<_> = conditions.iter().map(|one| self.of(one)).collect();
+                map.serialize_entry(branch::CONDITIONS, &all)?;
+            }
         }
         map.serialize_entry(branch::THEN, &self.of(&self.part.body))?;
         map.end()
+    }
+}
+
+/// One of several conditions.
+impl Serialize for InPlan<'_, &Condition> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.part {
+            Condition::Holds(test) => self.of(test).serialize(serializer),
+            Condition::Let { pattern, value } => {
+                let mut map = serializer.serialize_map(Some(2))?;
+                map.serialize_entry(binding::PATTERN, pattern)?;
+                map.serialize_entry(binding::VALUE, &self.of(value))?;
+                map.end()
+            }
+        }
     }
 }

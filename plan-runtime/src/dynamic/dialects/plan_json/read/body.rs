@@ -4,7 +4,7 @@ use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Kind, Node};
-use crate::plan::json::{DEEPEST_BODY, names};
+use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, names};
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Policy, Step, Template, ToolInfo};
 use crate::resolve::describe::short;
 use std::borrow::Cow;
@@ -217,76 +217,125 @@ impl PlanReader<'_> {
 
     fn branch(&mut self, node: Node<'_>, depth: usize) -> Option<Branch> {
         let members = self.object(node, "a branch", names::branch::ALL)?;
-        let chain = members.member(names::branch::CHAIN);
+        let around = self.locals.len();
+        let conditions = self.conditions(node, &members);
+        let body = match members.given(names::branch::THEN) {
+            Some(then) => self.inner(then, "the `then` of a branch", depth),
+            None => self.no_body(node, "the branch has no `then`"),
+        };
+        self.locals.truncate(around);
+        Some(Branch { conditions, body })
+    }
+
+    /// The conditions of a branch, whose local values are added to those around.
+    fn conditions(&mut self, node: Node<'_>, members: &Members<'_>) -> Vec<Condition> {
         let given = (
-            members.member(names::branch::CONDITION).or(chain),
+            members.member(names::branch::CONDITION),
+            members.member(names::branch::CONDITIONS),
             members.given(names::branch::PATTERN),
             members.get(names::branch::VALUE),
         );
-        let both = chain.is_some() && members.member(names::branch::CONDITION).is_some();
-        let condition = match given {
-            (None, None, None) => Condition::Always,
-            (Some(condition), None, None) if !both => {
-                let value = self.template(condition.value, None, 0);
-                match (chain, &value) {
-                    (Some(_), Template::Computed(_)) => Condition::Chain(value),
-                    (Some(_), _) => {
-                        let message = "a `chain` is a computed value";
-                        let note =
-                            Note::error(Code::WrongKind, self.place(condition.value), message);
-                        let help = "a value that is true or false is a `condition`";
-                        self.draft.note(note.help(help.to_owned()));
-                        Condition::Holds(value)
-                    }
-                    (None, _) => Condition::Holds(value),
-                }
+        match given {
+            (None, None, None, None) => Vec::new(),
+            (Some(test), None, None, None) => {
+                vec![Condition::Holds(self.template(test.value, None, 0))]
             }
-            (None, Some(pattern), value) => {
-                let place = pattern;
-                let pattern = self
-                    .draft
-                    .text(&self.source, pattern, "the pattern of a branch");
-                let value = match value {
-                    Some(value) => self.template(value, None, 0),
-                    None => self.missing(node, "the branch has a `pattern`, but no `value` for it"),
-                };
-                if let Some(pattern) = &pattern {
-                    self.pattern_fits(place, &pattern.value, &value, true);
-                }
-                Condition::Binds {
-                    pattern: pattern.map_or("".into(), |text| text.value.into_owned().into()),
-                    value,
-                }
+            (None, Some(all), None, None) => self.all(all.value),
+            (None, None, Some(pattern), value) => {
+                vec![self.binding(node, "the branch", pattern, value)]
             }
-            (None, None, Some(value)) => {
+            (None, None, None, Some(value)) => {
                 let message = "the branch has a `value`, but no `pattern` for it";
                 let note = Note::error(Code::MissingMember, self.place(node), message);
                 let help = "a branch that is taken if a value is true has a `condition`";
                 self.draft.note(note.help(help.to_owned()));
-                Condition::Holds(self.template(value, None, 0))
+                vec![Condition::Holds(self.template(value, None, 0))]
             }
-            (Some(condition), ..) => {
-                let message = match chain {
-                    Some(_) => "a branch with a `chain` has no other condition",
-                    None => "a branch has a `condition`, or else a `pattern` and its `value`",
-                };
-                let place = self.place(condition.key);
-                let note = Note::error(Code::WrongKind, place, message);
+            (Some(one), ..) | (None, Some(one), ..) => {
+                let message = "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these";
+                let note = Note::error(Code::WrongKind, self.place(one.key), message);
                 self.draft.note(note.help("remove one of them".to_owned()));
-                Condition::Always
+                Vec::new()
+            }
+        }
+    }
+
+    /// Several conditions.
+    fn all(&mut self, node: Node<'_>) -> Vec<Condition> {
+        let items = self.draft.items(&self.source, node, "`all`");
+        let items = items.unwrap_or_default();
+        if items.is_empty() && node.kind() == Kind::List {
+            let note = Note::error(Code::WrongKind, self.place(node), NO_CONDITIONS);
+            let help =
+                "a branch that is taken in any case has none of `condition`, `pattern` and `all`";
+            self.draft.note(note.help(help.to_owned()));
+        }
+        let mut conditions = Vec::with_capacity(self.draft.room(items.len(), 1));
+        for node in items {
+            self.draft.count(1, self.source.place(node.slice()));
+            if self.draft.is_over() {
+                break;
+            }
+            conditions.push(self.condition(node));
+        }
+        conditions
+    }
+
+    /// One of several conditions.
+    fn condition(&mut self, node: Node<'_>) -> Condition {
+        let is_pattern = |(key, value): (Node<'_>, Node<'_>)| {
+            let is_named = key
+                .text()
+                .is_ok_and(|key| key.value == names::binding::PATTERN);
+            is_named && value.kind() != Kind::Null
+        };
+        if node.kind() == Kind::Object
+            && node.members().any(is_pattern)
+            && let Some(members) = self.object(node, "a condition", names::binding::ALL)
+            && let Some(pattern) = members.given(names::binding::PATTERN)
+        {
+            let value = members.get(names::binding::VALUE);
+            return self.binding(node, "the condition", pattern, value);
+        }
+        Condition::Holds(self.template(node, None, 0))
+    }
+
+    /// A `let`, whose local value is added to those around.
+    fn binding(
+        &mut self,
+        node: Node<'_>,
+        what: &str,
+        pattern: Node<'_>,
+        value: Option<Node<'_>>,
+    ) -> Condition {
+        let place = pattern;
+        let pattern = self
+            .draft
+            .text(&self.source, pattern, "the pattern of a branch");
+        let value = match value {
+            Some(value) => self.template(value, None, 0),
+            None => {
+                let message = format!("{what} has a `pattern`, but no `value` for it");
+                self.missing(node, &message)
             }
         };
-        let binds = match &condition {
-            Condition::Binds { pattern, value } => Some(Bound::pattern(pattern, value)),
-            Condition::Chain(Template::Computed(chain)) => Some(Bound::chain(&chain.written)),
-            Condition::Chain(_) => Some(Bound::default()),
-            Condition::Always | Condition::Holds(_) => None,
-        };
-        let body = match members.given(names::branch::THEN) {
-            Some(then) => self.inner(then, "the `then` of a branch", depth, binds),
-            None => self.no_body(node, "the branch has no `then`"),
-        };
-        Some(Branch { condition, body })
+        if let Some(pattern) = &pattern {
+            self.pattern_fits(place, &pattern.value, &value, true);
+        }
+        let pattern = pattern.map_or_else(String::new, |text| text.value.into_owned());
+        self.bind(place, &pattern, &value);
+        let pattern = pattern.into();
+        Condition::Let { pattern, value }
+    }
+
+    /// Adds the local value of a pattern to those around.
+    fn bind(&mut self, node: Node<'_>, pattern: &str, value: &Template) {
+        if self.locals.len() < DEEPEST_BODY {
+            self.locals.push(Bound::pattern(pattern, value));
+        } else {
+            let note = Note::error(Code::LimitPassed, self.place(node), many_locals());
+            self.draft.note(note);
+        }
     }
 
     fn each(&mut self, node: Node<'_>, depth: usize) -> Option<For> {
@@ -301,13 +350,13 @@ impl PlanReader<'_> {
             self.pattern_fits(node, pattern, &list, false);
         }
         let pattern = pattern.unwrap_or_default();
+        let around = self.locals.len();
+        self.bind(node, &pattern, &list);
         let body = match members.given(names::each::BODY) {
-            Some(body) => {
-                let bound = Bound::pattern(&pattern, &list);
-                self.inner(body, "the body of a `for`", depth, Some(bound))
-            }
+            Some(body) => self.inner(body, "the body of a `for`", depth),
             None => self.no_body(node, "the `for` has no `body`"),
         };
+        self.locals.truncate(around);
         Some(For {
             pattern: pattern.into(),
             list,
@@ -330,8 +379,8 @@ impl PlanReader<'_> {
         self.no_template(place)
     }
 
-    /// A body in another one, with a local value of its own if that is bound.
-    fn inner(&mut self, node: Node<'_>, what: &str, depth: usize, binds: Option<Bound>) -> Body {
+    /// A body in another one.
+    fn inner(&mut self, node: Node<'_>, what: &str, depth: usize) -> Body {
         let deepest = self.draft.limits.depth.min(DEEPEST_BODY);
         if depth >= deepest {
             let message =
@@ -344,11 +393,7 @@ impl PlanReader<'_> {
         let Some(members) = self.object(node, what, names::BODY) else {
             return self.broken_body();
         };
-        let around = self.locals.len();
-        self.locals.extend(binds);
-        let body = self.body(node, &members, what, depth + 1);
-        self.locals.truncate(around);
-        body
+        self.body(node, &members, what, depth + 1)
     }
 }
 
