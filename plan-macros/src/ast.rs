@@ -11,14 +11,14 @@ pub(crate) struct Plan {
     /// The path of the runtime crate, if `#![plan(crate = …)]` names it.
     pub(crate) krate: Option<Path>,
     /// `None` in the expression form.
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<Header>,
     pub(crate) steps: Vec<Step>,
     /// The final expression.
     pub(crate) tail: Option<Tail>,
 }
 
 /// The part before the braces in the item form.
-pub(crate) struct Head {
+pub(crate) struct Header {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use syn::Ident;
 
 /// The dependencies of a plan's steps.
-pub(crate) struct Graph {
+pub(crate) struct StepGraph {
     /// For each step, those that must end first, each with the name where the plan says so: its references, then `#[after]`.
     edges: Vec<Vec<(usize, Ident)>>,
     /// For each step, how many of them are references.
@@ -21,7 +21,7 @@ pub(crate) struct Graph {
 /// `#[after]` if it has one, since its author can remove that most easily.
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
-impl Graph {
+impl StepGraph {
     pub(crate) fn new(plan: &Plan, names: &Names) -> Self {
         let edges_of = |mentioned: Vec<Ident>| -> Vec<(usize, Ident)> {
             let edges = mentioned
@@ -101,19 +101,19 @@ pub(crate) fn mentions(step: &Step) -> Vec<Ident> {
 }
 
 /// A part of a plan that mentions names.
-pub(crate) enum Part<'a> {
+pub(crate) enum StepPart<'a> {
     Reference(&'a Reference),
     Computed(&'a Computed),
 }
 
-fn mention(part: Part<'_>, names: &mut Vec<Ident>) {
+fn mention(part: StepPart<'_>, names: &mut Vec<Ident>) {
     match part {
-        Part::Reference(reference) => of_reference(reference, names),
-        Part::Computed(computed) => names.extend(computed.names.iter().cloned()),
+        StepPart::Reference(reference) => of_reference(reference, names),
+        StepPart::Computed(computed) => names.extend(computed.names.iter().cloned()),
     }
 }
 
-fn of_step(step: &Step, visit: &mut dyn FnMut(Part<'_>)) {
+fn of_step(step: &Step, visit: &mut dyn FnMut(StepPart<'_>)) {
     of_body(&step.body, visit);
     if let Some((_, fallback)) = &step.policy.fallback {
         of_value(fallback, visit);
@@ -126,14 +126,14 @@ fn of_reference(reference: &Reference, names: &mut Vec<Ident>) {
     }
 }
 
-fn of_body(body: &Body, visit: &mut dyn FnMut(Part<'_>)) {
+fn of_body(body: &Body, visit: &mut dyn FnMut(StepPart<'_>)) {
     match body {
         Body::If(branches) => {
             for Branch { conditions, body } in branches {
                 for condition in conditions {
                     match condition {
                         Condition::Holds(value) => of_value(value, visit),
-                        Condition::Let(_, computed, _) => visit(Part::Computed(computed)),
+                        Condition::Let(_, computed, _) => visit(StepPart::Computed(computed)),
                         Condition::Broken(_) => {}
                     }
                 }
@@ -142,8 +142,8 @@ fn of_body(body: &Body, visit: &mut dyn FnMut(Part<'_>)) {
         }
         Body::For(repeat) => {
             match &repeat.list {
-                List::Reference(reference, _) => visit(Part::Reference(reference)),
-                List::Computed(computed, _) => visit(Part::Computed(computed)),
+                List::Reference(reference, _) => visit(StepPart::Reference(reference)),
+                List::Computed(computed, _) => visit(StepPart::Computed(computed)),
                 List::Broken => {}
             }
             of_body(&repeat.body, visit);
@@ -154,7 +154,7 @@ fn of_body(body: &Body, visit: &mut dyn FnMut(Part<'_>)) {
     }
 }
 
-fn of_fields(fields: &Fields, visit: &mut dyn FnMut(Part<'_>)) {
+fn of_fields(fields: &Fields, visit: &mut dyn FnMut(StepPart<'_>)) {
     match fields {
         Fields::Named(_, fields, ..) => fields
             .iter()
@@ -164,11 +164,11 @@ fn of_fields(fields: &Fields, visit: &mut dyn FnMut(Part<'_>)) {
     }
 }
 
-fn of_value(value: &Value, visit: &mut dyn FnMut(Part<'_>)) {
+fn of_value(value: &Value, visit: &mut dyn FnMut(StepPart<'_>)) {
     match value {
         Value::Scalar(_) | Value::None(_) | Value::Broken => {}
-        Value::Reference(reference) => visit(Part::Reference(reference)),
-        Value::Computed(computed) => visit(Part::Computed(computed)),
+        Value::Reference(reference) => visit(StepPart::Reference(reference)),
+        Value::Computed(computed) => visit(StepPart::Computed(computed)),
         Value::Some(_, _, value) => of_value(value, visit),
         Value::List(_, values) | Value::Tuple(_, values) => {
             values.iter().for_each(|value| of_value(value, visit));
@@ -179,7 +179,7 @@ fn of_value(value: &Value, visit: &mut dyn FnMut(Part<'_>)) {
     }
 }
 
-fn of_json(json: &Json, visit: &mut dyn FnMut(Part<'_>)) {
+fn of_json(json: &Json, visit: &mut dyn FnMut(StepPart<'_>)) {
     match json {
         Json::Null => {}
         Json::Value(value) => of_value(value, visit),
@@ -192,7 +192,7 @@ fn of_json(json: &Json, visit: &mut dyn FnMut(Part<'_>)) {
 
 impl Plan {
     /// Visits every reference and computed value of the plan.
-    pub(crate) fn visit_parts(&self, visit: &mut dyn FnMut(Part<'_>)) {
+    pub(crate) fn visit_parts(&self, visit: &mut dyn FnMut(StepPart<'_>)) {
         self.steps.iter().for_each(|step| of_step(step, visit));
         if let Some(tail) = &self.tail {
             of_value(&tail.value, visit);

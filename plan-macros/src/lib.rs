@@ -18,7 +18,7 @@ mod ast;
 mod docs;
 mod expand;
 mod graph;
-mod mirror;
+mod ide;
 mod names;
 mod options;
 mod parse;

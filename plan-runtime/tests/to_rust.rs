@@ -194,7 +194,7 @@ proptest! {
                 let is_plan = matches!(&item, syn::Item::Macro(item) if item.mac.path.is_ident("plan"));
                 prop_assert!(is_plan);
             }
-            Err(lacking) => prop_assert!(!lacking.all().is_empty()),
+            Err(unsupported) => prop_assert!(!unsupported.all().is_empty()),
         }
     }
 }

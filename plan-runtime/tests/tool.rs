@@ -1,7 +1,7 @@
 //! `#[tool]` and `derive(Tool)`.
 #![deny(warnings, missing_docs, clippy::pedantic)]
 
-use plan_runtime::shape::{Place, TypeShape};
+use plan_runtime::shape::{FieldPlace, TypeShape};
 use plan_runtime::{Call, Error, Result, Shape, Tool, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -60,7 +60,7 @@ fn a_function_makes_struct_contract_and_implementation() {
         panic!("{:?}", FetchMail::SHAPE);
     };
     assert!(!unread.required);
-    assert_eq!(limit.argument, Place::Key("max-results"));
+    assert_eq!(limit.argument, FieldPlace::Key("max-results"));
     assert!(limit.required);
     assert_eq!((kind.ident, kind.required), ("type", false));
 }

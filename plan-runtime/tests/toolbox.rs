@@ -268,14 +268,17 @@ fn tools_that_are_lacking() {
     let steps = ["a", "b", "c", "d", "e"].map(|id| json!({"id": id, "tool": {"name": "weld"}}));
     let plan = |count: usize| read(json!({"name": "p", "steps": steps[..count]}));
     let toolbox = Toolbox::<()>::new();
-    let lacking = |count| {
+    let unsupported = |count| {
         let text = error(toolbox.run(&plan(count), (), &()));
         text.strip_prefix("plan `p` cannot start: the toolbox has no tool `weld`, which ")
             .map(str::to_owned)
     };
-    assert_eq!(lacking(1).unwrap(), "step `a` calls");
-    assert_eq!(lacking(3).unwrap(), "steps `a`, `b` and `c` call");
-    assert_eq!(lacking(5).unwrap(), "steps `a`, `b`, `c` and 2 more call");
+    assert_eq!(unsupported(1).unwrap(), "step `a` calls");
+    assert_eq!(unsupported(3).unwrap(), "steps `a`, `b` and `c` call");
+    assert_eq!(
+        unsupported(5).unwrap(),
+        "steps `a`, `b`, `c` and 2 more call"
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod pointers;
 mod tool_plans;
 
 use plan_runtime::dynamic::{Dialect, Profile, Reader};
-use plan_runtime::resolve::{Held, Scope, resolve};
+use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -120,16 +120,21 @@ fn arguments(
         Ok(document) => document.into_plan(),
         Err(findings) => return Outcome::Error(findings.to_string()),
     };
-    let held: Vec<Option<Held>> = plan
+    let held: Vec<Option<StoredValue>> = plan
         .steps
         .iter()
-        .map(|step| outputs.get(step.id.as_ref()).cloned().map(Held::json))
+        .map(|step| {
+            outputs
+                .get(step.id.as_ref())
+                .cloned()
+                .map(StoredValue::json)
+        })
         .collect();
     // An input that is not given is null, which only the lenient profile has references for.
-    let inputs: Vec<Held> = plan
+    let inputs: Vec<StoredValue> = plan
         .inputs
         .iter()
-        .map(|_| Held::json(Value::Null))
+        .map(|_| StoredValue::json(Value::Null))
         .collect();
     let last = plan
         .steps

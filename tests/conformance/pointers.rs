@@ -1,6 +1,6 @@
 use crate::{Outcome, corpus, json, list, text};
 use plan_runtime::Plan;
-use plan_runtime::resolve::{Held, Scope, resolve};
+use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::{Value, json};
 
 /// A plan whose second step is given what is at a pointer in the output of its first.
@@ -17,7 +17,7 @@ fn at(document: &Value, pointer: &str) -> Outcome {
         Ok(plan) => plan,
         Err(error) => return Outcome::Error(error),
     };
-    let outputs = [Some(Held::json(document.clone())), None];
+    let outputs = [Some(StoredValue::json(document.clone())), None];
     let action = plan.steps[1].action().expect("it calls a tool");
     match resolve(&action.args, &Scope::new(&plan, &[], &outputs)) {
         Ok(value) => Outcome::Value(value),

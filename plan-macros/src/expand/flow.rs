@@ -1,6 +1,6 @@
 //! What a step does, as data: the call of a tool, and `if` and `for` around it.
 
-use super::binding::Frame;
+use super::binding::BoundFrame;
 use super::literal::Fielded;
 use super::reference::path;
 use super::value::{Builder, ends, it};
@@ -116,7 +116,7 @@ impl Builder<'_> {
                 });
                 self.bindings
                     .extend(quote!(#[allow(unused_variables)] let #name = #place;));
-                self.frames.push(Frame {
+                self.frames.push(BoundFrame {
                     place,
                     names: vec![name.clone()],
                     together: false,

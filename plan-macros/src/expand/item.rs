@@ -1,13 +1,13 @@
 //! The struct of a plan, its impls, and the constant with its data.
 
 use super::data::Data;
-use super::documented::{self, Reader};
+use super::documented::{self, Audience};
 use super::value::Builder;
 use super::{Context, cycle, flow, step};
-use crate::ast::{Body, Head, Input, Plan, Step};
+use crate::ast::{Body, Header, Input, Plan, Step};
 use crate::docs;
-use crate::graph::{Graph, Part};
-use crate::mirror::unplaced;
+use crate::graph::{StepGraph, StepPart};
+use crate::ide::unplaced;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
@@ -20,12 +20,12 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
-pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) -> TokenStream {
+pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Report) -> TokenStream {
     let cx = Context::new(plan, names, graph, report.first());
     let errors = report.into_compile_errors();
     match &plan.head {
         Some(head) => {
-            let definition = definition(head, &cx, Reader::Rustdoc, std::convert::identity);
+            let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
             quote! {
@@ -60,7 +60,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &Graph, report: Report) 
 pub(crate) fn outside(
     plan: &Plan,
     names: &Names,
-    graph: &Graph,
+    graph: &StepGraph,
     report: Report,
     mirror: &TokenStream,
 ) -> TokenStream {
@@ -69,7 +69,10 @@ pub(crate) fn outside(
     let Some(head) = &plan.head else {
         return quote!({ let __plan = #mirror; #errors __plan });
     };
-    let (definition, krate) = (definition(head, &cx, Reader::Editor, unplaced), cx.krate());
+    let (definition, krate) = (
+        definition(head, &cx, Audience::Editor, unplaced),
+        cx.krate(),
+    );
     let private = quote!(#krate::__private);
     let (name, vis) = (unplaced(head.name.to_token_stream()), &head.vis);
     let unit: Type = syn::parse_quote!(());
@@ -99,7 +102,7 @@ pub(crate) fn outside(
     }
 }
 
-fn docs_of(head: &Head) -> (String, String) {
+fn docs_of(head: &Header) -> (String, String) {
     let name = &head.name;
     (
         format!("The plan of [`{name}`] as data."),
@@ -109,12 +112,12 @@ fn docs_of(head: &Head) -> (String, String) {
 
 /// The struct of the item form; `around` wraps the names of the inputs.
 fn definition(
-    head: &Head,
+    head: &Header,
     cx: &Context<'_>,
-    reader: Reader,
+    reader: Audience,
     around: fn(TokenStream) -> TokenStream,
 ) -> TokenStream {
-    let Head {
+    let Header {
         attrs,
         vis,
         name,
@@ -218,8 +221,8 @@ fn type_name(ty: &Type) -> String {
 }
 
 /// The item form: the plan is a tool.
-fn item(head: &Head, cx: &Context<'_>) -> TokenStream {
-    let Head {
+fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
+    let Header {
         name, vis, output, ..
     } = head;
     let unit: Type = syn::parse_quote!(());
@@ -330,14 +333,14 @@ fn inline(cx: &Context<'_>) -> TokenStream {
 }
 
 /// The steps, each with its place and the number of its first action.
-fn sites(plan: &Plan) -> impl Iterator<Item = (usize, usize, &Step)> {
+fn call_indices(plan: &Plan) -> impl Iterator<Item = (usize, usize, &Step)> {
     plan.steps
         .iter()
         .enumerate()
         .scan(0, |next, (index, step)| {
-            let site = *next;
+            let call_index = *next;
             *next += flow::actions(&step.body).len();
-            Some((index, site, step))
+            Some((index, call_index, step))
         })
 }
 
@@ -347,19 +350,26 @@ fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     // One arm for all that start in the same way, which most steps of a long plan do.
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
     let mut known = HashMap::new();
-    for (index, site, one) in sites(cx.plan) {
+    for (index, call_index, one) in call_indices(cx.plan) {
         let keep = kept.contains(&Source::Step(index));
-        step::starts(index, site, one, keep, cx, |site, same, start| {
-            let arm = *known.entry(same).or_insert_with(|| {
-                arms.push((Vec::new(), start()));
-                arms.len() - 1
-            });
-            arms[arm].0.push(site);
-        });
+        step::starts(
+            index,
+            call_index,
+            one,
+            keep,
+            cx,
+            |call_index, same, start| {
+                let arm = *known.entry(same).or_insert_with(|| {
+                    arms.push((Vec::new(), start()));
+                    arms.len() - 1
+                });
+                arms[arm].0.push(call_index);
+            },
+        );
     }
     let starts = arms
         .iter()
-        .map(|(sites, start)| quote!(#(#sites)|* => #start,));
+        .map(|(call_indices, start)| quote!(#(#call_indices)|* => #start,));
     let bounds = bounds(cx);
     quote! {
         #[doc(hidden)]
@@ -397,7 +407,7 @@ fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
 fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut kept = BTreeSet::new();
     cx.plan.visit_parts(&mut |part| {
-        if let Part::Computed(computed) = part {
+        if let StepPart::Computed(computed) = part {
             kept.extend(computed.names.iter().filter_map(|name| cx.names.get(name)));
         }
     });

@@ -21,8 +21,8 @@ mod types;
 mod value;
 
 use crate::ast::{Body, Optional, Plan, Step};
-use crate::graph::Graph;
-use crate::mirror;
+use crate::graph::StepGraph;
+use crate::ide;
 use crate::names::{self, Names, Source};
 use crate::parse;
 use crate::report::Report;
@@ -35,7 +35,7 @@ use syn::spanned::Spanned;
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let source = scan::scan(input);
-    let mirror = mirror::is_wanted().then(|| mirror::expand(&source));
+    let mirror = ide::is_wanted().then(|| ide::expand(&source));
     let mut report = Report::new();
     let Some(mut plan) = parse::parse(source, &mut report) else {
         let errors = report.into_compile_errors();
@@ -43,7 +43,7 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     };
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
-    let graph = Graph::new(&plan, &names);
+    let graph = StepGraph::new(&plan, &names);
     match mirror {
         Some(mirror) => item::outside(&plan, &names, &graph, report, &mirror),
         None => item::expand(&plan, &names, &graph, report),
@@ -54,7 +54,7 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
 struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names,
-    graph: &'a Graph,
+    graph: &'a StepGraph,
     /// The first mistake found so far.
     error: Option<TokenStream>,
     /// The paths of each step's tools as text, in the order of its actions.
@@ -62,7 +62,12 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn new(plan: &'a Plan, names: &'a Names, graph: &'a Graph, error: Option<TokenStream>) -> Self {
+    fn new(
+        plan: &'a Plan,
+        names: &'a Names,
+        graph: &'a StepGraph,
+        error: Option<TokenStream>,
+    ) -> Self {
         let tools = plan.steps.iter().map(|step| {
             let paths = flow::actions(&step.body).into_iter().flatten();
             paths.map(parse::path_text).collect()

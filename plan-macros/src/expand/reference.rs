@@ -14,13 +14,13 @@ struct Chain<'a> {
     /// Its first name, with the hygiene of its binding.
     root: &'a Ident,
     /// Where it has led to.
-    place: Place,
+    place: Position,
     /// What says that another reference is at a place of the same type.
     same: String,
 }
 
 /// Where a reference has led to.
-enum Place {
+enum Position {
     /// Its first name, which is a `Way`.
     Root,
     /// A value, which this expression is.
@@ -38,27 +38,27 @@ impl Chain<'_> {
     /// An expression for what has methods that say what the place is.
     fn receiver(&self) -> Tokens {
         match &self.place {
-            Place::Root => self.root.clone().into(),
+            Position::Root => self.root.clone().into(),
             // All of it takes the place of the reference so far, which a message then points at.
-            Place::Value { value, .. } => {
+            Position::Value { value, .. } => {
                 let at = self.root.span();
                 let reference = Tokens::default().operator("&", at).and(value.clone());
                 Tokens::default().parens(reference, at)
             }
-            Place::Wrapped(way) => way.clone().into(),
+            Position::Wrapped(way) => way.clone().into(),
         }
     }
 
     /// An expression for the place as a `Way`.
     fn way(&self) -> TokenStream {
         match &self.place {
-            Place::Root => self.root.to_token_stream(),
-            Place::Value { value, end } => {
+            Position::Root => self.root.to_token_stream(),
+            Position::Value { value, end } => {
                 let here = path(&["here"], self.root.span(), *end);
                 let end = *end;
                 quote_spanned!(end=> #here(&#value))
             }
-            Place::Wrapped(way) => way.clone(),
+            Position::Wrapped(way) => way.clone(),
         }
     }
 
@@ -72,8 +72,8 @@ impl Chain<'_> {
         into: impl FnOnce(Tokens) -> Tokens,
     ) {
         let value = match &self.place {
-            Place::Root => look(self.root.clone(), start, end, how),
-            Place::Value { value, .. } => {
+            Position::Root => look(self.root.clone(), start, end, how),
+            Position::Value { value, .. } => {
                 let c = self.name("__c", end);
                 let block = Tokens::default()
                     .name("let", end)
@@ -85,7 +85,7 @@ impl Chain<'_> {
                     .and(look(c, start, end, how));
                 Tokens::default().group(Delimiter::Brace, block, end)
             }
-            Place::Wrapped(_) => {
+            Position::Wrapped(_) => {
                 return self.call("to", start, end, how, |value| {
                     Tokens::default().operator("&", end).and(into(value))
                 });
@@ -93,7 +93,7 @@ impl Chain<'_> {
         };
         let value = Tokens::default().operator("*", end).and(value);
         let value = into(Tokens::default().parens(value, end));
-        self.place = Place::Value { value, end };
+        self.place = Position::Value { value, end };
     }
 
     /// Goes on with a method of the way, whose argument `into` makes of an expression for the value so far.
@@ -110,7 +110,7 @@ impl Chain<'_> {
         let look = look(c.clone(), start, end, how);
         let value = Tokens::default().operator("*", end).and(look);
         let value = into(Tokens::default().parens(value, end));
-        self.place = Place::Wrapped(quote_spanned!(end=> { let #c = #way; #c.#method(#value) }));
+        self.place = Position::Wrapped(quote_spanned!(end=> { let #c = #way; #c.#method(#value) }));
     }
 }
 
@@ -181,7 +181,7 @@ impl Builder<'_> {
         };
         let mut chain = Chain {
             root: &root,
-            place: Place::Root,
+            place: Position::Root,
             same: same.unwrap_or_default(),
         };
         for (index, hop) in reference.hops.iter().enumerate() {
@@ -189,7 +189,7 @@ impl Builder<'_> {
         }
         self.data.tag(';');
         match &chain.place {
-            Place::Wrapped(way) => {
+            Position::Wrapped(way) => {
                 let whole = path(&["whole"], root.span(), reference.end);
                 whole.parens(way.clone().into(), reference.end)
             }
@@ -219,7 +219,7 @@ impl Builder<'_> {
                     Tokens::default().operator("&", at).and(value)
                 });
                 let way = chain.way();
-                chain.place = Place::Wrapped(quote_spanned!(at=> __plan::Elements::each(#way)));
+                chain.place = Position::Wrapped(quote_spanned!(at=> __plan::Elements::each(#way)));
                 chain.same.push_str("[..]");
                 self.data.tag('*');
             }
@@ -242,7 +242,7 @@ impl Builder<'_> {
                 });
                 let asked = asked.unwrap_or_else(|| quote_spanned!(at=> .asked(__plan::root())));
                 let (way, c) = (chain.way(), chain.name("__c", at));
-                chain.place = Place::Wrapped(
+                chain.place = Position::Wrapped(
                     quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c)#asked }),
                 );
             }
@@ -309,7 +309,7 @@ impl Builder<'_> {
             }
         };
         // The type of a step or an input has a name.
-        let root = source.filter(|_| matches!(chain.place, Place::Root));
+        let root = source.filter(|_| matches!(chain.place, Position::Root));
         if let Some(known) = &known {
             let ty = match root {
                 Some(source) => {

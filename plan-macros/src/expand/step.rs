@@ -90,11 +90,11 @@ pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data)
     builder.into_item(name(index, cx))
 }
 
-/// Hands over what starts the actions of a step, of which the first has the number `site`: each with its number, and with a text
+/// Hands over what starts the actions of a step, of which the first has the number `call_index`: each with its number, and with a text
 /// that is the same for what starts in the same way.
 pub(super) fn starts<'a>(
     index: usize,
-    site: usize,
+    call_index: usize,
     step: &'a Step,
     keep: bool,
     cx: &'a Context<'_>,
@@ -104,11 +104,11 @@ pub(super) fn starts<'a>(
     let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && policy::is_plain(step);
     let mut tools = 0;
     for (number, path) in flow::actions(&step.body).into_iter().enumerate() {
-        let site = site + number;
+        let call_index = call_index + number;
         match (path, &step.ty, &step.body) {
             (Some(path), ..) => {
                 let same = (&*cx.tools[index][tools], 0, keep);
-                found(site, same, &|| {
+                found(call_index, same, &|| {
                     let arguments = flow::arguments(index, tools, path);
                     quote!(<__App as __plan::Calls<#arguments>>::start(__app, __request, #keep))
                 });
@@ -116,8 +116,8 @@ pub(super) fn starts<'a>(
             }
             (None, Some(ty), Body::Compute(_)) => {
                 found(
-                    site,
-                    ("", site, keep),
+                    call_index,
+                    ("", call_index, keep),
                     &|| quote!(__request.compute::<#ty>(#keep)),
                 );
             }

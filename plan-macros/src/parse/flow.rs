@@ -362,14 +362,14 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
 
 /// The names that a pattern binds.
 pub(crate) fn bound(pat: &Pat) -> Vec<Ident> {
-    let mut names = Names(Vec::new());
+    let mut names = BoundNames(Vec::new());
     names.visit_pat(pat);
     names.0
 }
 
-struct Names(Vec<Ident>);
+struct BoundNames(Vec<Ident>);
 
-impl<'ast> Visit<'ast> for Names {
+impl<'ast> Visit<'ast> for BoundNames {
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
         let name = pat.ident.to_string();
         // `None` in a pattern is a constant, not a name.

@@ -1,6 +1,6 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
-use crate::ast::{Head, Input};
+use crate::ast::{Header, Input};
 use crate::report::Report;
 use crate::scan;
 use proc_macro2::{Span, TokenStream};
@@ -47,7 +47,7 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 }
 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
-pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head> {
+pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
     let before = report.len();
     if let Some(keyword) = source.keyword {
         report.error(
@@ -102,7 +102,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     }
     let attrs = parse_all(Attribute::parse_outer, source.attrs, report).unwrap_or_default();
     let vis = parse_all(Visibility::parse, source.vis, report).unwrap_or(Visibility::Inherited);
-    Some(Head {
+    Some(Header {
         attrs,
         vis,
         name,

@@ -17,7 +17,7 @@ pub(crate) use flow::{bound, pattern_text};
 pub(crate) use head::krate;
 pub(crate) use print::{path_text, tidy};
 
-use crate::ast::{Head, Plan, Step, Tail, Value};
+use crate::ast::{Header, Plan, Step, Tail, Value};
 use crate::report::Report;
 pub(crate) use crate::scan::is_source_name;
 use crate::scan::{PlanTokens, Statement, StatementKind, tokens};
@@ -49,7 +49,7 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
 
 fn statements(
     statements: Vec<Statement>,
-    head: Option<&Head>,
+    head: Option<&Header>,
     report: &mut Report,
 ) -> (Vec<Step>, Option<Tail>) {
     let mut ended = false;
@@ -98,7 +98,7 @@ fn statements(
 
 /// Reports a declared output without a last expression, and a last expression without a declared output.
 fn check_output(
-    head: &Head,
+    head: &Header,
     tail: Option<&Tail>,
     ended: bool,
     steps: &[Step],

@@ -8,14 +8,14 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Member, Meta};
 
 /// What the fields of a struct or of a variant have in common.
-pub(super) struct Fields<'a> {
+pub(super) struct ShapeFields<'a> {
     pub(super) private: &'a TokenStream,
     pub(super) output: &'a Container<'a>,
     pub(super) style: Style,
     pub(super) variant: Option<&'a Variant<'a>>,
 }
 
-impl Fields<'_> {
+impl ShapeFields<'_> {
     /// Makes a `Field` of each. `output` and `argument` are the same fields, read for serializing and for deserializing.
     pub(super) fn expand(&self, output: &[Field], argument: &[Field]) -> Vec<TokenStream> {
         let unsteady = output
@@ -97,7 +97,7 @@ impl Fields<'_> {
         let private = self.private;
         if self.variant.is_none() && self.output.attrs.transparent() {
             if transparent {
-                return quote!(#private::Place::Inner);
+                return quote!(#private::FieldPlace::Inner);
             }
             if there {
                 return self.left_out("#[serde(transparent)]");
@@ -105,7 +105,7 @@ impl Fields<'_> {
         }
         // serde writes and reads the field of a newtype struct even where it is to be skipped.
         if matches!(self.style, Style::Newtype) && (there || self.variant.is_none()) {
-            return quote!(#private::Place::Inner);
+            return quote!(#private::FieldPlace::Inner);
         }
         if !there {
             return self.left_out(&skipped(&field.original.attrs, side));
@@ -113,18 +113,18 @@ impl Fields<'_> {
         if matches!(self.style, Style::Tuple) {
             let index = *next;
             *next += 1;
-            return quote!(#private::Place::Index(#index));
+            return quote!(#private::FieldPlace::Index(#index));
         }
         if field.attrs.flatten() {
-            quote!(#private::Place::Flattened)
+            quote!(#private::FieldPlace::Flattened)
         } else {
-            quote!(#private::Place::Key(#name))
+            quote!(#private::FieldPlace::Key(#name))
         }
     }
 
     fn left_out(&self, reason: &str) -> TokenStream {
         let private = self.private;
-        quote!(#private::Place::LeftOut(#reason))
+        quote!(#private::FieldPlace::LeftOut(#reason))
     }
 
     /// serde reads a field that is not there as `None`, unless a function of the author's reads it.

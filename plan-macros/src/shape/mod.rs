@@ -101,7 +101,7 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
     let private = quote!(#krate::__private);
     match (&output.data, &argument.data) {
         (Data::Struct(style, output_fields), Data::Struct(_, argument_fields)) => {
-            let fields = fields::Fields {
+            let fields = fields::ShapeFields {
                 private: &private,
                 output: &output,
                 style: *style,
@@ -128,7 +128,7 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
                     quote!(::core::result::Result::Ok(#name))
                 };
                 let untagged = attrs.untagged();
-                let fields = fields::Fields {
+                let fields = fields::ShapeFields {
                     private: &private,
                     output: &output,
                     style: variant.style,

@@ -12,7 +12,7 @@ use syn::{Data, DeriveInput, GenericParam, Meta, Path, Type, parse_quote};
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut report = Report::new();
     let ident = &input.ident;
-    let options = Options::read(input, &mut report);
+    let options = ContractOptions::read(input, &mut report);
     match &input.data {
         Data::Struct(_) => {}
         Data::Enum(data) => report.error(
@@ -80,14 +80,14 @@ pub(super) fn read_only(read_only: bool) -> TokenStream {
     }
 }
 
-struct Options {
+struct ContractOptions {
     krate: Path,
     name: Option<String>,
     output: Option<Type>,
     read_only: bool,
 }
 
-impl Options {
+impl ContractOptions {
     fn read(input: &DeriveInput, report: &mut Report) -> Self {
         let mut read = Self {
             krate: parse_quote!(::plan_runtime),

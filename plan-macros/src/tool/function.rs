@@ -14,7 +14,7 @@ use syn::{Attribute, Ident, ItemFn, Path, Type, parse_quote};
 /// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
 pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
     let mut report = Report::new();
-    let options = Options::read(options, &item.sig.ident, &mut report);
+    let options = FunctionOptions::read(options, &item.sig.ident, &mut report);
     let signature = signature::read(&mut item, &mut report);
     let (for_struct, rest) = item
         .attrs
@@ -253,14 +253,14 @@ fn at(span: Span, path: &Path) -> TokenStream {
         .collect()
 }
 
-struct Options {
+struct FunctionOptions {
     krate: Path,
     name: String,
     read_only: bool,
     ident: Ident,
 }
 
-impl Options {
+impl FunctionOptions {
     fn read(tokens: TokenStream, function: &Ident, report: &mut Report) -> Self {
         let name = function.unraw().to_string();
         let mut read = Self {

@@ -1,7 +1,7 @@
 //! Four references into an output of 2 KB: two strings, a struct, a list.
 
 use plan_runtime::plan::{Plan, Template};
-use plan_runtime::resolve::{Held, Scope, resolve};
+use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use plan_runtime::{Shape, Tool, plan};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ pub struct Ready {
     pub typed: Inbox,
     pub json: Value,
     plan: &'static Plan,
-    outputs: [Option<Held>; 2],
+    outputs: [Option<StoredValue>; 2],
 }
 
 impl Ready {
@@ -89,7 +89,7 @@ impl Ready {
         let length = json.to_string().len();
         assert!((1_800..2_300).contains(&length), "{length}");
         Self {
-            outputs: [Some(Held::json(json.clone())), None],
+            outputs: [Some(StoredValue::json(json.clone())), None],
             plan: Answer::PLAN,
             typed,
             json,

@@ -1,7 +1,7 @@
 //! What is known of a tool beside its name.
 
 use crate::Tool;
-use crate::shape::{Place, TypeShape};
+use crate::shape::{FieldPlace, TypeShape};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -175,16 +175,16 @@ fn schema_of(shape: &TypeShape) -> Option<Value> {
     let mut open = false;
     for field in *fields {
         match field.argument {
-            Place::Key(name) => {
+            FieldPlace::Key(name) => {
                 properties.insert(name.to_owned(), json!({}));
                 if field.required {
                     required.push(name);
                 }
             }
-            Place::Flattened => open = true,
-            Place::LeftOut(_) => {}
+            FieldPlace::Flattened => open = true,
+            FieldPlace::LeftOut(_) => {}
             // A tuple, or a struct that is read as what it wraps.
-            Place::Index(_) | Place::Inner => return None,
+            FieldPlace::Index(_) | FieldPlace::Inner => return None,
         }
     }
     let mut schema = json!({ "type": "object", "properties": properties });

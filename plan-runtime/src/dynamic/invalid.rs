@@ -329,7 +329,7 @@ impl Scanner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dynamic::node::Node;
+    use crate::dynamic::node::JsonNode;
     use proptest::prelude::*;
 
     const PIECES: &[&str] = &[
@@ -348,7 +348,7 @@ mod tests {
         ) {
             let text = parts.concat();
             let found = Scanner { text: &text, at: 0, closes: Vec::new(), comma: None }.document();
-            match (Node::of(&text), found) {
+            match (JsonNode::of(&text), found) {
                 (Ok(_), Ok(())) => {}
                 (Err(_), Err(invalid)) => {
                     prop_assert!(text.get(invalid.at.clone()).is_some(), "{invalid:?}");

@@ -13,7 +13,7 @@
 //! | text, or bytes | a plan, its dialect, its warnings | [`Reader::read`], [`Reader::read_slice`], [`Toolbox::read`], [`Toolbox::read_slice`] |
 //! | text with mistakes | [`Findings`]: code, line, column, what to do | the same; `render` underlines them (feature `diagnostics`) |
 //! | a plan and its inputs as JSON | a run | [`Toolbox::run`] |
-//! | a plan | text in any dialect, or what the dialect lacks | [`Dialect::write`], [`Lacking`] |
+//! | a plan | text in any dialect, or what the dialect lacks | [`Dialect::write`], [`Unsupported`] |
 //! | a plan | the source of a `plan!` | `Plan::to_rust` (feature `rust`) |
 //!
 //! ```
@@ -70,12 +70,11 @@
 //! plan returns, it is an object of every step's output.
 
 mod bytes;
+mod check;
 mod contract;
 mod dialects;
 mod finding;
-mod fit;
 mod invalid;
-mod lacking;
 mod limits;
 mod node;
 mod reader;
@@ -89,14 +88,15 @@ mod source;
 mod spans;
 mod text;
 mod toolbox;
+mod unsupported;
 
 pub use contract::{Contract, Contracts};
 pub use dialects::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
-pub use lacking::{Lack, Lacking};
 pub use limits::Limits;
 pub use reader::{Document, Reader};
 #[cfg(feature = "rust")]
 pub use rust::RustSource;
 pub use text::json_or_text;
 pub use toolbox::Toolbox;
+pub use unsupported::{Unsupported, UnsupportedPart};

@@ -2,15 +2,15 @@
 
 use super::invalid::Invalid;
 pub(super) use super::source::{Source, Text};
-pub(super) use crate::plan::json::Kind;
+pub(super) use crate::plan::json::JsonType;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// A JSON value that is known to be well-formed, but for the surrogates in its strings.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<'a>(&'a str);
+pub(super) struct JsonNode<'a>(&'a str);
 
-impl<'a> Node<'a> {
+impl<'a> JsonNode<'a> {
     /// The value that a text is.
     pub(super) fn of(text: &'a str) -> Result<Self, Invalid> {
         serde_json::from_str(text)
@@ -26,28 +26,28 @@ impl<'a> Node<'a> {
         self.0
     }
 
-    pub(super) fn kind(self) -> Kind {
-        Kind::of(self.0)
+    pub(super) fn kind(self) -> JsonType {
+        JsonType::of(self.0)
     }
 
     /// The members of an object, in the order in which they are written. Other values have no members.
-    pub(super) fn members(self) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
-        let mut parts = Parts::of(self, Kind::Object);
+    pub(super) fn members(self) -> impl Iterator<Item = (JsonNode<'a>, JsonNode<'a>)> {
+        let mut parts = Parts::of(self, JsonType::Object);
         std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
     }
 
     /// The elements of a list; none of anything else.
-    pub(super) fn items(self) -> Vec<Node<'a>> {
+    pub(super) fn items(self) -> Vec<JsonNode<'a>> {
         // There may be nearly as many as the text has bytes, so the list has no room for more.
-        let count = Parts::of(self, Kind::List).count();
+        let count = Parts::of(self, JsonType::List).count();
         let mut items = Vec::with_capacity(count);
-        items.extend(Parts::of(self, Kind::List));
+        items.extend(Parts::of(self, JsonType::List));
         items
     }
 
     /// The same, one after the other.
-    pub(super) fn each_item(self) -> impl Iterator<Item = Node<'a>> {
-        Parts::of(self, Kind::List)
+    pub(super) fn each_item(self) -> impl Iterator<Item = JsonNode<'a>> {
+        Parts::of(self, JsonType::List)
     }
 
     /// The text of a string.
@@ -58,7 +58,7 @@ impl<'a> Node<'a> {
     pub(super) fn text(self) -> serde_json::Result<Text<'a>> {
         let inner = self.0.get(1..self.0.len().saturating_sub(1));
         let value = match inner {
-            Some(inner) if self.kind() == Kind::String && !inner.contains('\\') => {
+            Some(inner) if self.kind() == JsonType::String && !inner.contains('\\') => {
                 Cow::Borrowed(inner)
             }
             _ => Cow::Owned(serde_json::from_str(self.0)?),
@@ -82,16 +82,16 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(node: Node<'a>, kind: Kind) -> Self {
+    fn of(node: JsonNode<'a>, kind: JsonType) -> Self {
         let text = if node.kind() == kind { node.0 } else { "" };
         Self { text, at: 1 }
     }
 }
 
 impl<'a> Iterator for Parts<'a> {
-    type Item = Node<'a>;
+    type Item = JsonNode<'a>;
 
-    fn next(&mut self) -> Option<Node<'a>> {
+    fn next(&mut self) -> Option<JsonNode<'a>> {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b':') = bytes.get(self.at) {
             self.at += 1;
@@ -99,7 +99,7 @@ impl<'a> Iterator for Parts<'a> {
         let start = self.at;
         self.at = end(bytes, start);
         let part = self.text.get(start..self.at)?;
-        (!part.is_empty()).then_some(Node(part))
+        (!part.is_empty()).then_some(JsonNode(part))
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_part_of_a_string_is_found_behind_escapes() {
         let text = r#"{"a": "x\n\u00e9\ud83d\ude00é\"$ref:b\" \u0024 end"}"#;
-        let (_, value) = Node::of(text).unwrap().members().next().unwrap();
+        let (_, value) = JsonNode::of(text).unwrap().members().next().unwrap();
         let string = value.text().unwrap();
         let source = Source::document(text);
         for (part, raw) in [
@@ -178,10 +178,14 @@ mod tests {
     fn json_in_a_string_of_json_knows_its_place() {
         let text = r#"{"arguments": "{\"to\": \"\\u00e9 $ref:x\"}"}"#;
         let document = Source::document(text);
-        let (_, value) = Node::of(text).unwrap().members().next().unwrap();
+        let (_, value) = JsonNode::of(text).unwrap().members().next().unwrap();
         let string = value.text().unwrap();
         let inner = document.inside(&string);
-        let (key, to) = Node::of(inner.text()).unwrap().members().next().unwrap();
+        let (key, to) = JsonNode::of(inner.text())
+            .unwrap()
+            .members()
+            .next()
+            .unwrap();
         assert_eq!(&text[inner.place(key.slice())], r#"\"to\""#);
         let to = to.text().unwrap();
         let start = to.value.find("$ref").unwrap();
@@ -191,7 +195,7 @@ mod tests {
 
     #[test]
     fn half_a_pair_is_no_text() {
-        assert!(Node::of(r#""\ud800""#).unwrap().text().is_err());
-        assert!(Node::of(r#""\ud800x""#).unwrap().text().is_err());
+        assert!(JsonNode::of(r#""\ud800""#).unwrap().text().is_err());
+        assert!(JsonNode::of(r#""\ud800x""#).unwrap().text().is_err());
     }
 }

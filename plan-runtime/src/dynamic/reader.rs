@@ -1,11 +1,11 @@
 //! Reads documents: recognizes the dialect, reads the plan, checks it.
 
 use super::dialects;
-use super::dialects::reading::{Draft, cycle};
+use super::dialects::reading::{PlanBuilder, cycle};
 use super::finding::{Code, Findings, Note, Notes};
-use super::node::{Node, Source};
+use super::node::{JsonNode, Source};
 use super::spans::Spans;
-use super::{Contracts, Dialect, Limits, Profile, bytes, fit, source};
+use super::{Contracts, Dialect, Limits, Profile, bytes, check, source};
 use crate::Plan;
 use crate::plan::{Checked, Executable, Graph};
 use std::sync::OnceLock;
@@ -126,18 +126,18 @@ impl Reader<'_> {
             return Err(findings);
         }
         let mut notes = Notes::default();
-        let draft = match self.draft(text, &mut notes) {
-            Some((dialect, draft, plan)) => {
+        let builder = match self.builder(text, &mut notes) {
+            Some((dialect, builder, plan)) => {
                 let mut spans;
                 // The names of all steps are gone before the list of places is copied to one that it fits.
-                (notes, spans) = draft.end();
+                (notes, spans) = builder.end();
                 spans.templates.shrink_to_fit();
                 plan.map(|plan| (dialect, plan, spans))
             }
             None => None,
         };
         let failed = notes.has_errors();
-        match draft {
+        match builder {
             Some((dialect, plan, spans)) if !failed => Ok(Document {
                 text,
                 plan,
@@ -199,14 +199,14 @@ impl Reader<'_> {
         Some(notes.into_findings(text))
     }
 
-    pub(super) fn draft(
+    pub(super) fn builder(
         &self,
         text: &str,
         notes: &mut Notes,
-    ) -> Option<(Dialect, Draft, Option<Plan>)> {
+    ) -> Option<(Dialect, PlanBuilder, Option<Plan>)> {
         let source = Source::document(text);
         let json = without_fence(text);
-        let node = match Node::of(json) {
+        let node = match JsonNode::of(json) {
             Ok(node) => node,
             Err(invalid) => {
                 notes.push(invalid.note(&source, json, None));
@@ -229,25 +229,25 @@ impl Reader<'_> {
                 }
             },
         };
-        let mut draft = Draft::new(dialect, self.profile, self.limits);
-        draft.expect_inputs(json);
-        draft.allow_values(text.len());
-        let plan = dialect.rules().read(&mut draft, &source, node);
+        let mut builder = PlanBuilder::new(dialect, self.profile, self.limits);
+        builder.expect_inputs(json);
+        builder.allow_values(text.len());
+        let plan = dialect.rules().read(&mut builder, &source, node);
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);
             }
-            if draft.is_over() {
+            if builder.is_over() {
                 return plan;
             }
-            cycle::check(&mut draft, &plan);
+            cycle::check(&mut builder, &plan);
             if let Some(tools) = self.tools {
-                let types = fit::check(&plan, &draft.spans, dialect, tools, &mut draft.notes);
+                let types = check::check(&plan, &builder.spans, dialect, tools, &mut builder.notes);
                 self.type_inputs(&mut plan, types);
             }
             plan
         });
-        Some((dialect, draft, plan))
+        Some((dialect, builder, plan))
     }
 
     fn type_inputs(&self, plan: &mut Plan, types: Vec<(usize, String)>) {
@@ -327,7 +327,7 @@ impl<'t> Document<'t> {
     /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs do not change.
     pub fn check(&self, tools: &Contracts) -> Findings {
         let mut notes = Notes::default();
-        fit::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);
+        check::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);
         notes.into_findings(self.text)
     }
 

@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, Findings, Label, Severity, boundary};
 use super::source;
-use crate::print::{Line, Safe, Told};
+use crate::print::{Line, MessageName, Safe};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt::Write;
 use std::ops::Range;
@@ -65,7 +65,7 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
         Severity::Warning => Level::WARNING,
     };
     let words = match (finding.label.text.as_str(), &finding.step) {
-        ("", Some(step)) => format!("in step `{}`", Told(step)),
+        ("", Some(step)) => format!("in step `{}`", MessageName(step)),
         (words, _) => Line(words).to_string(),
     };
     let primary = &finding.label;

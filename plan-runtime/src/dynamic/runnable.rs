@@ -3,14 +3,14 @@
 use super::Contracts;
 use crate::plan::{BodyPart, Part, Plan, Step, Template};
 use crate::resolve::describe::{self, short};
-use crate::resolve::{Held, encode};
+use crate::resolve::{StoredValue, encode};
 use plan_graph::similar;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What a plan lacks somewhere, which is determined one time for all runs.
 #[derive(Clone, Copy)]
-pub(super) struct Lacks {
+pub(super) struct NotReady {
     /// The toolbox has not all tools.
     pub(super) tools: bool,
     /// Something that only `plan!` can give code to has none.
@@ -22,8 +22,8 @@ pub(super) fn ready(
     plan: &Plan,
     inputs: &impl Serialize,
     contracts: &Contracts,
-    lacks: Lacks,
-) -> Result<Vec<Held>, Vec<String>> {
+    not_ready: NotReady,
+) -> Result<Vec<StoredValue>, Vec<String>> {
     let mut mistakes = Vec::new();
     let inputs = match encode(inputs) {
         Ok(inputs) => read_inputs(plan, inputs, &mut mistakes),
@@ -32,10 +32,10 @@ pub(super) fn ready(
             Vec::new()
         }
     };
-    if lacks.tools {
+    if not_ready.tools {
         tools(plan, contracts, &mut mistakes);
     }
-    if lacks.code {
+    if not_ready.code {
         code(plan, &mut mistakes);
     }
     if mistakes.is_empty() {
@@ -45,7 +45,7 @@ pub(super) fn ready(
     }
 }
 
-fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<Held> {
+fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<StoredValue> {
     let mut given = match inputs {
         Value::Object(members) => members,
         Value::Null => Map::new(),
@@ -58,8 +58,8 @@ fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<He
     let mut inputs = Vec::with_capacity(plan.inputs.len());
     for input in &plan.inputs {
         match given.remove(&*input.name) {
-            Some(value) => inputs.push(Held::json(value)),
-            None if is_option(&input.type_name) => inputs.push(Held::json(Value::Null)),
+            Some(value) => inputs.push(StoredValue::json(value)),
+            None if is_option(&input.type_name) => inputs.push(StoredValue::json(Value::Null)),
             None => mistakes.push(format!("the input `{}` is missing", input.name)),
         }
     }
@@ -83,7 +83,7 @@ fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
 
 /// Each tool that the plan calls and the toolbox lacks, with the steps that call it.
 fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
-    let mut lacking: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut unsupported: Vec<(&str, Vec<&str>)> = Vec::new();
     for step in &plan.steps {
         step.body.visit(&mut |part| {
             let BodyPart::Action(action) = part else {
@@ -93,14 +93,14 @@ fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
             if contracts.get(&tool.name).is_some() {
                 return;
             }
-            match lacking.iter_mut().find(|(name, _)| *name == tool.name) {
+            match unsupported.iter_mut().find(|(name, _)| *name == tool.name) {
                 Some((_, steps)) if steps.last() == Some(&&*step.id) => {}
                 Some((_, steps)) => steps.push(&step.id),
-                None => lacking.push((&tool.name, vec![&step.id])),
+                None => unsupported.push((&tool.name, vec![&step.id])),
             }
         });
     }
-    for (name, steps) in lacking {
+    for (name, steps) in unsupported {
         let meant = meant(name, contracts.names());
         let name = short(name);
         let callers = callers(&steps);

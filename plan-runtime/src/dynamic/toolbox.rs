@@ -1,8 +1,8 @@
 //! The tools of an application by their names, which run plans that were read.
 
 use super::contract::{Contract, Contracts};
-use super::runnable::{self, Lacks, has_code};
-use super::{Document, Findings, Reader, fit};
+use super::runnable::{self, NotReady, has_code};
+use super::{Document, Findings, Reader, check};
 use crate::plan::{Action, BodyPart, Executable, Plan, ToolInfo};
 use crate::run::Cause;
 use crate::run::start::{Request, Started, Starter, Starts};
@@ -87,7 +87,7 @@ impl<App: ?Sized> Implementation<App> {
             let Some((tool, schema)) = tool.zip(schema) else {
                 return Vec::new();
             };
-            fit::check_value(&tool.name, arguments, schema)
+            check::check_value(&tool.name, arguments, schema)
         };
         match self {
             Self::Typed(start) => start(request, app),
@@ -299,9 +299,9 @@ impl<App: ?Sized> Toolbox<App> {
         app: &'a App,
     ) -> Run<'a, App, Value> {
         let plan = plan.into();
-        let (found, lacks) = Found::new(self, plan.plan);
+        let (found, not_ready) = FoundTools::new(self, plan.plan);
         let inputs =
-            runnable::ready(plan.plan, &inputs, &self.contracts, lacks).map_err(Cause::Unfit);
+            runnable::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
     }
 
@@ -357,17 +357,17 @@ impl<App: ?Sized> Toolbox<App> {
 }
 
 /// The tools of a plan's actions, looked up once for a run.
-struct Found<'a, App: ?Sized> {
+struct FoundTools<'a, App: ?Sized> {
     toolbox: &'a Toolbox<App>,
     /// By the number of the action. `None` where a value is computed, and where the toolbox lacks the tool.
     tools: Vec<Option<&'a Implementation<App>>>,
 }
 
-impl<'a, App: ?Sized> Found<'a, App> {
+impl<'a, App: ?Sized> FoundTools<'a, App> {
     /// The tools, and what there is not.
-    fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> (Self, Lacks) {
+    fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> (Self, NotReady) {
         let mut tools = Vec::with_capacity(plan.steps.len());
-        let mut lacks = Lacks {
+        let mut not_ready = NotReady {
             tools: false,
             code: !has_code(&plan.output.value),
         };
@@ -383,7 +383,7 @@ impl<'a, App: ?Sized> Found<'a, App> {
                             Some((same, found)) if same.name == tool.name => found,
                             _ => toolbox.get(&tool.name),
                         };
-                        lacks.tools |= found.is_none();
+                        not_ready.tools |= found.is_none();
                         last = Some((tool, found));
                         found
                     }
@@ -393,20 +393,20 @@ impl<'a, App: ?Sized> Found<'a, App> {
         };
         for step in &plan.steps {
             step.body.visit(&mut |part| {
-                lacks.code |= !has_code(part.template());
+                not_ready.code |= !has_code(part.template());
                 if let BodyPart::Action(action) = part {
                     add(action);
                 }
             });
             if let Some(fallback) = &step.policy.fallback {
-                lacks.code |= !has_code(fallback);
+                not_ready.code |= !has_code(fallback);
             }
         }
-        (Self { toolbox, tools }, lacks)
+        (Self { toolbox, tools }, not_ready)
     }
 }
 
-impl<App: ?Sized> Starts<App> for Found<'_, App> {
+impl<App: ?Sized> Starts<App> for FoundTools<'_, App> {
     fn start<'x>(&self, number: usize, request: Request<'_>, app: &'x App) -> Started<'x> {
         if request.action().tool.is_none() {
             return request.compute::<Value>(false);

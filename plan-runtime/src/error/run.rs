@@ -2,7 +2,7 @@
 
 use super::{Chain, Error};
 use crate::plan::Plan;
-use crate::print::{Cut, Line, MOST, Told};
+use crate::print::{Cut, Line, MOST, MessageName};
 use crate::resolve::{ErrorKind, ResolveError};
 use humantime::format_duration;
 use std::borrow::Cow;
@@ -164,23 +164,25 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "step `{}", Told(&self.step))?;
+        write!(f, "step `{}", MessageName(&self.step))?;
         write_elements(f, &self.element)?;
         f.write_str("`")?;
         if let Some(tool) = &self.tool {
-            write!(f, " ({})", Told(tool))?;
+            write!(f, " ({})", MessageName(tool))?;
         }
         write!(f, ": {}", self.error)?;
         // Naming thousands helps nobody; the report has them all.
         const NAMED: usize = 3;
         let told = |ids: &[Cow<'_, str>]| -> Vec<String> {
-            ids.iter().map(|id| format!("`{}`", Told(id))).collect()
+            ids.iter()
+                .map(|id| format!("`{}`", MessageName(id)))
+                .collect()
         };
         match &self.blocked[..] {
             [] => Ok(()),
-            [only] => write!(f, " (this blocked `{}`)", Told(only)),
+            [only] => write!(f, " (this blocked `{}`)", MessageName(only)),
             [others @ .., last] if others.len() < NAMED => {
-                let (others, last) = (told(others).join(", "), Told(last));
+                let (others, last) = (told(others).join(", "), MessageName(last));
                 write!(f, " (this blocked {others} and `{last}`)")
             }
             all => {
@@ -309,17 +311,17 @@ impl RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Each error around this one asks for its text, and so does each error around that.
-        f.write_str(self.0.text.get_or_init(|| Text(self).to_string()))
+        f.write_str(self.0.text.get_or_init(|| ErrorText(self).to_string()))
     }
 }
 
 /// The text of an error, which is written once.
-struct Text<'e>(&'e RunError);
+struct ErrorText<'e>(&'e RunError);
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for ErrorText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
-        let plan = Told(error.plan());
+        let plan = MessageName(error.plan());
         match &error.0.cause {
             Cause::Inputs(inputs) => {
                 write!(f, "plan `{plan}` cannot start: {inputs}")
@@ -382,11 +384,11 @@ impl fmt::Debug for RunError {
         match (&self.0.cause, self.failures()) {
             _ if f.alternate() => fmt::Debug::fmt(&self.0, f),
             (_, failures @ [_, _, ..]) => {
-                write!(f, "plan `{}` failed:", Told(self.plan()))?;
+                write!(f, "plan `{}` failed:", MessageName(self.plan()))?;
                 failures.iter().try_for_each(|it| write!(f, "\n    {it}"))
             }
             (Cause::Unfit(mistakes), _) if mistakes.len() > 1 => {
-                write!(f, "plan `{}` cannot start:", Told(self.plan()))?;
+                write!(f, "plan `{}` cannot start:", MessageName(self.plan()))?;
                 mistakes
                     .iter()
                     .try_for_each(|it| write!(f, "\n    {}", Line(it)))

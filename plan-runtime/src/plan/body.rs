@@ -85,7 +85,7 @@ impl Body {
     pub fn actions(&self) -> Vec<&Action> {
         let mut actions = Vec::new();
         self.visit(&mut |part| {
-            if let Part::Action(action) = part {
+            if let BodyPart::Action(action) = part {
                 actions.push(action);
             }
         });
@@ -111,19 +111,19 @@ impl Body {
     }
 
     /// Hands over the body's parts, in the order in which they are written.
-    pub(crate) fn visit<'a>(&'a self, f: &mut impl FnMut(Part<'a>)) {
+    pub(crate) fn visit<'a>(&'a self, f: &mut impl FnMut(BodyPart<'a>)) {
         match self {
-            Self::Action(action) => f(Part::Action(action)),
+            Self::Action(action) => f(BodyPart::Action(action)),
             Self::If(branches) => {
                 for branch in branches {
                     for condition in &branch.conditions {
-                        f(Part::Condition(condition.template()));
+                        f(BodyPart::Condition(condition.template()));
                     }
                     branch.body.visit(f);
                 }
             }
             Self::For(each) => {
-                f(Part::List(&each.list));
+                f(BodyPart::List(&each.list));
                 each.body.visit(f);
             }
         }
@@ -132,13 +132,13 @@ impl Body {
 
 /// A part of a body.
 #[derive(Clone, Copy)]
-pub(crate) enum Part<'a> {
+pub(crate) enum BodyPart<'a> {
     Action(&'a Action),
     Condition(&'a Template),
     List(&'a Template),
 }
 
-impl<'a> Part<'a> {
+impl<'a> BodyPart<'a> {
     pub(crate) fn template(self) -> &'a Template {
         match self {
             Self::Action(action) => &action.args,

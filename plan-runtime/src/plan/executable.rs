@@ -261,9 +261,9 @@ impl<'p> Check<'p> {
                 Part::Literal(_) => Ok(()),
                 Part::Value { value, .. } => self.template(value, depth + 1),
             }),
-            Template::Number(Number::Float(value)) if !value.is_finite() => {
-                Err(format!("has the number {value}, which JSON cannot hold"))
-            }
+            Template::Number(Number::Float(value)) if !value.is_finite() => Err(format!(
+                "has the number {value}, which JSON cannot represent"
+            )),
             Template::Null | Template::Bool(_) | Template::Number(_) | Template::String(_) => {
                 Ok(())
             }

@@ -62,7 +62,7 @@ mod uses;
 mod written;
 
 #[cfg(feature = "dynamic")]
-pub(crate) use body::Part as BodyPart;
+pub(crate) use body::BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
 pub use executable::Executable;
 pub(crate) use executable::{Checked, Graph, number};

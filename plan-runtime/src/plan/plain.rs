@@ -1,6 +1,6 @@
 //! Templates as they are read from plan JSON.
 
-use super::json::{Member, TextPart, View};
+use super::json::{ObjectMember, TextPart, View};
 use super::{Entry, Key, Part, Reference, Selector, Template, index};
 
 impl Template {
@@ -34,14 +34,14 @@ impl Template {
     }
 }
 
-fn entry(member: Member<'_>) -> Entry {
+fn entry(member: ObjectMember<'_>) -> Entry {
     let (key, value) = match member {
-        Member::Template(name, value) => (Key::Name(name.to_owned().into()), value.plain()),
-        Member::Text(name, text) => (
+        ObjectMember::Template(name, value) => (Key::Name(name.to_owned().into()), value.plain()),
+        ObjectMember::Text(name, text) => (
             Key::Name(name.to_owned().into()),
             Template::String(text.to_owned().into()),
         ),
-        Member::Flattened(value) => (Key::Flattened, value.plain()),
+        ObjectMember::Flattened(value) => (Key::Flattened, value.plain()),
     };
     Entry { key, value }
 }

@@ -1,6 +1,6 @@
 //! Names, lines and quoted strings in printed text.
 
-use super::{Cut, Line, Lines, Name, Quoted, Told, is_seen, visible, width};
+use super::{Cut, Line, Lines, MessageName, Name, Quoted, is_seen, visible, width};
 use regex_syntax::hir::{Class, HirKind};
 
 /// All characters of a class, by the tables of Unicode.
@@ -27,7 +27,7 @@ fn each_character_that_is_not_seen_is_escaped() {
             let shown = [
                 Line(&text).to_string(),
                 Name(&text).to_string(),
-                Told(&text).to_string(),
+                MessageName(&text).to_string(),
                 Quoted(&text).to_string(),
                 visible(&text).filter(|c| *c != '\n').collect(),
             ];
@@ -124,7 +124,7 @@ fn names() {
         ("\"", r#""\"""#, r#""\"""#),
     ] {
         assert_eq!(Name(name).to_string(), among_rust);
-        assert_eq!(Told(name).to_string(), told);
+        assert_eq!(MessageName(name).to_string(), told);
     }
 }
 

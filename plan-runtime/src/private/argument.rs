@@ -17,12 +17,12 @@ pub struct Plain;
 /// Says that a value may be absent.
 pub struct Opt;
 /// Says that a value is JSON of any kind.
-pub struct Untyped;
+pub struct AnyJson;
 
 /// A value of type `T`, which is there as `K` says.
-pub struct Given<K, T>(PhantomData<(K, T)>);
+pub struct Passed<K, T>(PhantomData<(K, T)>);
 
-impl<T> Given<Plain, T> {
+impl<T> Passed<Plain, T> {
     /// The value, as the output of a plan whose type is not said.
     #[must_use]
     pub fn value(self) -> T {
@@ -30,7 +30,7 @@ impl<T> Given<Plain, T> {
     }
 }
 
-impl<T> Given<Opt, T> {
+impl<T> Passed<Opt, T> {
     /// The value, as the output of a plan whose type is not said.
     #[must_use]
     pub fn value(self) -> Option<T> {
@@ -38,7 +38,7 @@ impl<T> Given<Opt, T> {
     }
 }
 
-impl Given<Untyped, Value> {
+impl Passed<AnyJson, Value> {
     /// The value, as the output of a plan whose type is not said.
     #[must_use]
     pub fn value(self) -> Value {
@@ -48,7 +48,7 @@ impl Given<Untyped, Value> {
 
 /// What `json!` gives.
 #[must_use]
-pub fn untyped() -> Given<Untyped, Value> {
+pub fn untyped() -> Passed<AnyJson, Value> {
     unreachable()
 }
 
@@ -59,7 +59,7 @@ pub fn any<T>() -> T {
 }
 
 /// A value on its way to a place that takes a `To`.
-pub struct Toward<K, T, To>(PhantomData<(K, T, To)>);
+pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 
 /// A place that takes a value of kind `K`: if the value may be absent, the place must allow that. `N` is for the compiler only,
 /// see `Unclear`.
@@ -74,7 +74,7 @@ pub trait NotAbsent<K, T, N>: Sized {
     /// What it is, an `Option` if it may be absent.
     type Given;
     /// The value on its way.
-    fn present(_: Given<K, T>) -> Toward<Self::Kind, Self::Given, Self> {
+    fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
         unreachable()
     }
 }
@@ -85,8 +85,8 @@ impl<T, To> NotAbsent<Plain, T, ()> for To {
     type Given = T;
 }
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Untyped, Value, ()> for To {
-    type Kind = Untyped;
+impl<To> NotAbsent<AnyJson, Value, ()> for To {
+    type Kind = AnyJson;
     type Given = Value;
 }
 #[diagnostic::do_not_recommend]
@@ -114,7 +114,7 @@ impl<To> NotAbsent<Opt, Unclear, Unclear> for To {
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
 pub trait Fits<K, T, How>: Sized {
     /// The value in its place.
-    fn fit(_: Toward<K, T, Self>) -> Self {
+    fn fit(_: PassedTo<K, T, Self>) -> Self {
         unreachable()
     }
 }
@@ -137,9 +137,9 @@ impl<T> Fits<Plain, T, AsJson> for Value {}
 #[diagnostic::do_not_recommend]
 impl<T> Fits<Plain, T, WrappedAsJson> for Option<Value> {}
 #[diagnostic::do_not_recommend]
-impl Fits<Untyped, Value, Same> for Value {}
+impl Fits<AnyJson, Value, Same> for Value {}
 #[diagnostic::do_not_recommend]
-impl Fits<Untyped, Value, Wrapped> for Option<Value> {}
+impl Fits<AnyJson, Value, Wrapped> for Option<Value> {}
 #[diagnostic::do_not_recommend]
 impl<T> Fits<Opt, Option<T>, Same> for Option<T> {}
 #[diagnostic::do_not_recommend]
@@ -331,7 +331,7 @@ pub trait Shown<K>: Sized {
     /// The type itself.
     type Itself;
     /// The value.
-    fn shown(_: Given<K, Self>) -> Self::Itself {
+    fn shown(_: Passed<K, Self>) -> Self::Itself {
         unreachable()
     }
 }
@@ -342,7 +342,7 @@ impl<T> Shown<Plain> for T {
 }
 
 #[diagnostic::do_not_recommend]
-impl Shown<Untyped> for Value {
+impl Shown<AnyJson> for Value {
     type Itself = Self;
 }
 

@@ -1,7 +1,7 @@
 //! References, as types: each part of `inbox.data[0].id` becomes an expression over the author's own tokens, in closures that are
-//! never called, so that rustc checks it. A [`Way`] says what a reference has led to so far.
+//! never called, so that rustc checks it. A [`PathCursor`] says what a reference has led to so far.
 
-use super::argument::{Given, Opt, Plain, Untyped as Json};
+use super::argument::{AnyJson as Json, Opt, Passed, Plain};
 use super::decode::Constant;
 use crate::shape::TypeShape;
 use crate::{Shape, Tool};
@@ -13,15 +13,15 @@ use std::sync::Arc;
 
 /// A place that a reference leads to: its type `T`, whether it may be absent (`P`), and the lists around it that `[..]` opened (`W`).
 #[allow(clippy::type_complexity)]
-pub struct Way<T, P = Always, W = One>(PhantomData<fn() -> (T, P, W)>);
+pub struct PathCursor<T, P = Always, W = One>(PhantomData<fn() -> (T, P, W)>);
 
-impl<T, P, W> Clone for Way<T, P, W> {
+impl<T, P, W> Clone for PathCursor<T, P, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, P, W> Copy for Way<T, P, W> {}
+impl<T, P, W> Copy for PathCursor<T, P, W> {}
 
 /// Says that a value is always there.
 pub struct Always;
@@ -48,64 +48,64 @@ pub struct One;
 pub struct Every<P, W>(PhantomData<(P, W)>);
 
 /// What the lists around a place make of it.
-pub trait Around {
+pub trait Nesting {
     /// The type of the whole, in which a place is a `T` that is there as `P` says.
     type Whole<T, P: Presence>;
 }
 
-impl Around for One {
+impl Nesting for One {
     type Whole<T, P: Presence> = P::Element<T>;
 }
 
-impl<P: Presence, W: Around> Around for Every<P, W> {
+impl<P: Presence, W: Nesting> Nesting for Every<P, W> {
     type Whole<T, Q: Presence> = W::Whole<Vec<Q::Element<T>>, P>;
 }
 
 /// A place of a type that is written, or that rustc infers.
 #[must_use]
-pub const fn root<T>() -> Way<T> {
-    Way(PhantomData)
+pub const fn root<T>() -> PathCursor<T> {
+    PathCursor(PhantomData)
 }
 
 /// The place of a value.
-pub fn here<T>(_: &T) -> Way<T> {
-    Way(PhantomData)
+pub fn here<T>(_: &T) -> PathCursor<T> {
+    PathCursor(PhantomData)
 }
 
-impl<T, P, W> Way<T, P, W> {
+impl<T, P, W> PathCursor<T, P, W> {
     /// The place of a value that this one leads to.
-    pub fn to<U>(self, _: &U) -> Way<U, P, W> {
-        Way(PhantomData)
+    pub fn to<U>(self, _: &U) -> PathCursor<U, P, W> {
+        PathCursor(PhantomData)
     }
 
     /// `.get(0)`
-    pub fn get<U>(self, _: Option<&U>) -> Way<Option<U>, P, W> {
-        Way(PhantomData)
+    pub fn get<U>(self, _: Option<&U>) -> PathCursor<Option<U>, P, W> {
+        PathCursor(PhantomData)
     }
 
     /// `.pointer("/a")`
-    pub fn pointer<U>(self, _: Option<&U>) -> Way<U, P, W> {
-        Way(PhantomData)
+    pub fn pointer<U>(self, _: Option<&U>) -> PathCursor<U, P, W> {
+        PathCursor(PhantomData)
     }
 }
 
 /// All that a reference gives.
-pub fn whole<T, P: Presence, W: Around>(_: Way<T, P, W>) -> Way<W::Whole<T, P>> {
-    Way(PhantomData)
+pub fn whole<T, P: Presence, W: Nesting>(_: PathCursor<T, P, W>) -> PathCursor<W::Whole<T, P>> {
+    PathCursor(PhantomData)
 }
 
 /// What a type says of its fields.
-pub struct Known<T>(TypeShape, PhantomData<fn() -> T>);
+pub struct KnownShape<T>(TypeShape, PhantomData<fn() -> T>);
 
-impl<T> Clone for Known<T> {
+impl<T> Clone for KnownShape<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Known<T> {}
+impl<T> Copy for KnownShape<T> {}
 
-impl<T> Known<T> {
+impl<T> KnownShape<T> {
     /// What it says.
     #[must_use]
     pub const fn shape(self) -> Constant {
@@ -119,7 +119,7 @@ impl<T> Known<T> {
     }
 }
 
-impl<A: Asked> Way<A> {
+impl<A: Asked> PathCursor<A> {
     /// What a `?` that means this says of its segment.
     #[must_use]
     pub const fn optional(self) -> Constant {
@@ -128,20 +128,20 @@ impl<A: Asked> Way<A> {
 }
 
 /// Says that something can be looked into.
-pub struct There;
+pub struct IsPresent;
 /// Says that something may not be there to be looked into.
-pub struct Perhaps;
+pub struct MaybePresent;
 /// A value that is about to be looked into.
-pub struct Looked<K, T>(PhantomData<(K, T)>);
+pub struct Unwrapping<K, T>(PhantomData<(K, T)>);
 
-impl<T, P, W> Way<Option<T>, P, W> {
+impl<T, P, W> PathCursor<Option<T>, P, W> {
     /// An `Option` cannot be looked into.
-    pub fn kind(self) -> Looked<Perhaps, T> {
+    pub fn kind(self) -> Unwrapping<MaybePresent, T> {
         unreachable()
     }
 
     /// What the reference gives.
-    pub fn it(self) -> Given<Opt, T> {
+    pub fn it(self) -> Passed<Opt, T> {
         unreachable()
     }
 }
@@ -149,16 +149,16 @@ impl<T, P, W> Way<Option<T>, P, W> {
 /// What a place that holds an `Option` is. It takes the place by value, so the compiler looks for it before [`AtValue`].
 pub trait AtOption<T> {
     /// An `Option` cannot be looked into.
-    fn kind(self) -> Looked<Perhaps, T>;
+    fn kind(self) -> Unwrapping<MaybePresent, T>;
     /// What the reference gives.
-    fn it(self) -> Given<Opt, T>;
+    fn it(self) -> Passed<Opt, T>;
 }
 
 impl<T> AtOption<T> for &Option<T> {
-    fn kind(self) -> Looked<Perhaps, T> {
+    fn kind(self) -> Unwrapping<MaybePresent, T> {
         unreachable()
     }
-    fn it(self) -> Given<Opt, T> {
+    fn it(self) -> Passed<Opt, T> {
         unreachable()
     }
 }
@@ -166,17 +166,17 @@ impl<T> AtOption<T> for &Option<T> {
 /// What a place that holds JSON of any kind gives. It takes the place by value, so the compiler looks for it before [`AtValue`].
 pub trait AtJson {
     /// What the reference gives.
-    fn it(self) -> Given<Json, Value>;
+    fn it(self) -> Passed<Json, Value>;
 }
 
-impl AtJson for Way<Value> {
-    fn it(self) -> Given<Json, Value> {
+impl AtJson for PathCursor<Value> {
+    fn it(self) -> Passed<Json, Value> {
         unreachable()
     }
 }
 
 impl AtJson for &Value {
-    fn it(self) -> Given<Json, Value> {
+    fn it(self) -> Passed<Json, Value> {
         unreachable()
     }
 }
@@ -184,25 +184,25 @@ impl AtJson for &Value {
 /// What a place of any other type is. It takes a reference to the place, so the compiler looks for it last.
 pub trait AtValue<T> {
     /// It can be looked into.
-    fn kind(&self) -> Looked<There, T>;
+    fn kind(&self) -> Unwrapping<IsPresent, T>;
     /// What the reference gives.
-    fn it(&self) -> Given<Plain, T>;
+    fn it(&self) -> Passed<Plain, T>;
 }
 
-impl<T, P, W> AtValue<T> for Way<T, P, W> {
-    fn kind(&self) -> Looked<There, T> {
+impl<T, P, W> AtValue<T> for PathCursor<T, P, W> {
+    fn kind(&self) -> Unwrapping<IsPresent, T> {
         unreachable()
     }
-    fn it(&self) -> Given<Plain, T> {
+    fn it(&self) -> Passed<Plain, T> {
         unreachable()
     }
 }
 
 impl<T> AtValue<T> for &T {
-    fn kind(&self) -> Looked<There, T> {
+    fn kind(&self) -> Unwrapping<IsPresent, T> {
         unreachable()
     }
-    fn it(&self) -> Given<Plain, T> {
+    fn it(&self) -> Passed<Plain, T> {
         unreachable()
     }
 }
@@ -219,25 +219,25 @@ pub trait Present<K>: Sized {
 
     /// The value. If it may be absent, its type is unknown, so the compiler reports no further errors about its uses.
     #[must_use]
-    fn look<'a>(_: Looked<K, Self>) -> &'a Self::Itself {
+    fn look<'a>(_: Unwrapping<K, Self>) -> &'a Self::Itself {
         unreachable()
     }
 
     /// The value, when one of its fields is wanted.
     #[must_use]
-    fn field<'a>(_: Looked<K, Self>) -> &'a Self {
+    fn field<'a>(_: Unwrapping<K, Self>) -> &'a Self {
         unreachable()
     }
 
     /// The same, and what its type says of its fields.
     #[must_use]
-    fn see<'a>(_: Looked<K, Self>, _: Known<Self>) -> &'a Self {
+    fn see<'a>(_: Unwrapping<K, Self>, _: KnownShape<Self>) -> &'a Self {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Present<There> for T {
+impl<T> Present<IsPresent> for T {
     type Itself = T;
 }
 
@@ -262,7 +262,7 @@ pub trait Shaped: Sized {
     /// The type itself.
     type Itself;
     /// What it says of its fields.
-    const KNOWN: Known<Self>;
+    const KNOWN: KnownShape<Self>;
     /// The same of the type itself.
     const SHAPE: TypeShape;
 
@@ -275,7 +275,7 @@ pub trait Shaped: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: Shape> Shaped for T {
     type Itself = T;
-    const KNOWN: Known<T> = Known(T::SHAPE, PhantomData);
+    const KNOWN: KnownShape<T> = KnownShape(T::SHAPE, PhantomData);
     const SHAPE: TypeShape = T::SHAPE;
 }
 
@@ -312,7 +312,7 @@ pub trait OrAbsent: Sized {
     type Asked: Asked;
 
     /// `?`
-    fn or_absent<P, W>(_: Way<Self, P, W>) -> Asking<Self::Inner, Self::Asked, W> {
+    fn or_absent<P, W>(_: PathCursor<Self, P, W>) -> Asking<Self::Inner, Self::Asked, W> {
         Asking(PhantomData)
     }
 }
@@ -322,8 +322,8 @@ pub struct Asking<T, A, W>(PhantomData<(T, A, W)>);
 
 impl<T, A, W> Asking<T, A, W> {
     /// The way, with one of its own for what the `?` means.
-    pub fn asked(self, _: Way<A>) -> Way<T, Maybe, W> {
-        Way(PhantomData)
+    pub fn asked(self, _: PathCursor<A>) -> PathCursor<T, Maybe, W> {
+        PathCursor(PhantomData)
     }
 }
 
@@ -371,8 +371,8 @@ pub trait Elements: Sized {
     type Around<P, W>;
 
     /// `[..]`
-    fn each<P, W>(_: Way<Self, P, W>) -> Way<Self::Item, Always, Self::Around<P, W>> {
-        Way(PhantomData)
+    fn each<P, W>(_: PathCursor<Self, P, W>) -> PathCursor<Self::Item, Always, Self::Around<P, W>> {
+        PathCursor(PhantomData)
     }
 }
 

@@ -29,14 +29,14 @@ pub fn variant<P, V, To>(_: P, _: V) -> To {
 }
 
 /// A field that takes a value.
-pub struct Field<T>(PhantomData<T>);
+pub struct DocumentedField<T>(PhantomData<T>);
 
 /// The field of a struct.
-pub fn field<S, T>(_: fn(&S) -> &T) -> Field<T> {
+pub fn field<S, T>(_: fn(&S) -> &T) -> DocumentedField<T> {
     unreachable()
 }
 
-impl<T> Field<T> {
+impl<T> DocumentedField<T> {
     /// The field takes this value.
     pub fn takes(self, _: T) {
         unreachable()
@@ -44,21 +44,21 @@ impl<T> Field<T> {
 }
 
 /// A reference on its way into a place of another type than its own, or of the same.
-pub struct Place<To, T>(PhantomData<(To, T)>);
+pub struct ExpectedValue<To, T>(PhantomData<(To, T)>);
 
 /// A reference, and the field that takes it.
-pub fn place<S, To, T>(_: fn(&S) -> &To, _: &T) -> Place<To, T> {
+pub fn place<S, To, T>(_: fn(&S) -> &To, _: &T) -> ExpectedValue<To, T> {
     unreachable()
 }
 
-impl<T> Place<T, T> {
+impl<T> ExpectedValue<T, T> {
     /// The reference as it is.
     pub fn fit(self) -> fn() -> T {
         unreachable()
     }
 }
 
-impl<T> Place<Option<T>, T> {
+impl<T> ExpectedValue<Option<T>, T> {
     /// The reference in an `Option`.
     pub fn fit(self) -> fn() -> Option<T> {
         unreachable()
@@ -71,13 +71,13 @@ pub trait FitJson<To> {
     fn fit(self) -> fn() -> To;
 }
 
-impl<T> FitJson<Value> for Place<Value, T> {
+impl<T> FitJson<Value> for ExpectedValue<Value, T> {
     fn fit(self) -> fn() -> Value {
         unreachable()
     }
 }
 
-impl<T> FitJson<Option<Value>> for Place<Option<Value>, T> {
+impl<T> FitJson<Option<Value>> for ExpectedValue<Option<Value>, T> {
     fn fit(self) -> fn() -> Option<Value> {
         unreachable()
     }
@@ -89,7 +89,7 @@ pub trait Misfit<T> {
     fn fit(&self) -> fn() -> T;
 }
 
-impl<To, T> Misfit<T> for Place<To, T> {
+impl<To, T> Misfit<T> for ExpectedValue<To, T> {
     fn fit(&self) -> fn() -> T {
         unreachable()
     }
@@ -101,37 +101,37 @@ pub fn optional<T>(_: T) -> Option<T> {
 }
 
 /// The elements that a loop iterates over.
-pub struct Elements<T>(PhantomData<T>);
+pub struct LoopElements<T>(PhantomData<T>);
 
 /// The elements of a list, out of which nothing is taken.
-pub fn elements<L: IntoIterator>(_: &L) -> Elements<L::Item> {
+pub fn elements<L: IntoIterator>(_: &L) -> LoopElements<L::Item> {
     unreachable()
 }
 
-impl<T> Elements<T> {
+impl<T> LoopElements<T> {
     /// What a loop gives.
     pub fn each<R>(self, _: impl FnMut(T) -> R) -> Vec<R> {
         unreachable()
     }
 }
 
-impl<T> Elements<&T> {
+impl<T> LoopElements<&T> {
     /// The elements by value, without the references.
-    pub fn owned(self) -> Elements<T> {
+    pub fn owned(self) -> LoopElements<T> {
         unreachable()
     }
 }
 
-impl<T> Elements<(usize, &T)> {
+impl<T> LoopElements<(usize, &T)> {
     /// The elements by value, without the references.
-    pub fn owned(self) -> Elements<(usize, T)> {
+    pub fn owned(self) -> LoopElements<(usize, T)> {
         unreachable()
     }
 }
 
-impl<K, V> Elements<(&K, &V)> {
+impl<K, V> LoopElements<(&K, &V)> {
     /// The elements by value, without the references.
-    pub fn owned(self) -> Elements<(K, V)> {
+    pub fn owned(self) -> LoopElements<(K, V)> {
         unreachable()
     }
 }
@@ -139,10 +139,10 @@ impl<K, V> Elements<(&K, &V)> {
 /// A trait for method lookup: its method is found after the inherent ones, if there are no references.
 pub trait Owned<T> {
     /// The same elements.
-    fn owned(&self) -> Elements<T>;
+    fn owned(&self) -> LoopElements<T>;
 }
 
-impl<T> Owned<T> for Elements<T> {
+impl<T> Owned<T> for LoopElements<T> {
     fn owned(&self) -> Self {
         unreachable()
     }

@@ -1,7 +1,7 @@
 //! Names that `for` and `if let` bind.
 
-use super::argument::{Given, Plain, Untyped};
-use super::cursor::{Way, root, unreachable};
+use super::argument::{AnyJson, Passed, Plain};
+use super::cursor::{PathCursor, root, unreachable};
 use super::literal::Slot;
 use crate::plan::Source;
 use crate::resolve::{Compute, ResolveError, Scope};
@@ -23,7 +23,7 @@ pub trait Listed<K>: Sized {
     /// The list itself.
     type Itself;
     /// The list.
-    fn listed(_: Given<K, Self>) -> Given<Plain, Self::Itself> {
+    fn listed(_: Passed<K, Self>) -> Passed<Plain, Self::Itself> {
         unreachable()
     }
 }
@@ -34,7 +34,7 @@ impl<T> Listed<Plain> for T {
 }
 
 #[diagnostic::do_not_recommend]
-impl Listed<Untyped> for Value {
+impl Listed<AnyJson> for Value {
     type Itself = Self;
 }
 
@@ -48,7 +48,7 @@ pub trait Items: Sized {
     /// An element.
     type Item;
     /// The element.
-    fn items(_: Given<Plain, Self>) -> Way<Self::Item> {
+    fn items(_: Passed<Plain, Self>) -> PathCursor<Self::Item> {
         root()
     }
 }
@@ -94,36 +94,36 @@ pub trait Joins<First> {
 impl<T> Joins<T> for T {}
 
 /// The place of an element.
-pub const fn element<T, F: Fn() -> Way<T>>(_: &F) -> Way<T> {
+pub const fn element<T, F: Fn() -> PathCursor<T>>(_: &F) -> PathCursor<T> {
     root()
 }
 
 /// The place of the variables that a pattern binds: a tuple.
-pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> Way<T> {
+pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> PathCursor<T> {
     root()
 }
 
 /// The place of one of the variables that a pattern binds.
-pub const fn part<V, T>(_: Way<V>, _: fn(&V) -> &T) -> Way<T> {
+pub const fn part<V, T>(_: PathCursor<V>, _: fn(&V) -> &T) -> PathCursor<T> {
     root()
 }
 
 /// The value at a place.
 #[must_use]
-pub fn at_place<T>(_: Way<T>) -> &'static T {
+pub fn at_place<T>(_: PathCursor<T>) -> &'static T {
     unreachable()
 }
 
 /// The value of a variable, to get its owned type.
-pub struct Own<A>(PhantomData<A>);
+pub struct OwnedLocals<A>(PhantomData<A>);
 
 /// Asks for the owned type of a variable's value.
 #[must_use]
-pub const fn own<A>(_: &A) -> Own<A> {
-    Own(PhantomData)
+pub const fn own<A>(_: &A) -> OwnedLocals<A> {
+    OwnedLocals(PhantomData)
 }
 
-impl<T> Own<&T> {
+impl<T> OwnedLocals<&T> {
     /// The value that the reference points to.
     #[must_use]
     pub fn owned(self) -> T {
@@ -139,14 +139,14 @@ pub trait OwnUnsized {
     fn owned(self) -> Self::Owned;
 }
 
-impl OwnUnsized for Own<&str> {
+impl OwnUnsized for OwnedLocals<&str> {
     type Owned = String;
     fn owned(self) -> String {
         unreachable()
     }
 }
 
-impl<T> OwnUnsized for Own<&[T]> {
+impl<T> OwnUnsized for OwnedLocals<&[T]> {
     type Owned = Vec<T>;
     fn owned(self) -> Vec<T> {
         unreachable()
@@ -159,29 +159,29 @@ pub trait OwnItself<A> {
     fn owned(&self) -> A;
 }
 
-impl<A> OwnItself<A> for Own<A> {
+impl<A> OwnItself<A> for OwnedLocals<A> {
     fn owned(&self) -> A {
         unreachable()
     }
 }
 
 /// A name that is bound at this depth.
-pub struct At<T> {
+pub struct LocalCursor<T> {
     depth: usize,
     of: PhantomData<fn() -> T>,
 }
 
-impl<T> Clone for At<T> {
+impl<T> Clone for LocalCursor<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for At<T> {}
+impl<T> Copy for LocalCursor<T> {}
 
 /// What is bound at this depth.
-pub const fn at<T>(_: Way<T>, depth: usize) -> At<T> {
-    At {
+pub const fn at<T>(_: PathCursor<T>, depth: usize) -> LocalCursor<T> {
+    LocalCursor {
         depth,
         of: PhantomData,
     }
@@ -209,7 +209,7 @@ impl Locals for () {
     fn refs<'a>(self, _: &Scope<'a>) -> Self::Refs<'a> {}
 }
 
-impl<T: DeserializeOwned + Send + 'static, L: Locals> Locals for (At<T>, L) {
+impl<T: DeserializeOwned + Send + 'static, L: Locals> Locals for (LocalCursor<T>, L) {
     type Refs<'a> = (&'a T, L::Refs<'a>);
     fn look(self, scope: &Scope<'_>) -> Result<(), ResolveError> {
         scope.value_of::<T>(Source::Local(self.0.depth))?;

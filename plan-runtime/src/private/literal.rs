@@ -1,6 +1,6 @@
 //! Struct literals and computed values.
 
-use super::argument::{Given, Plain};
+use super::argument::{Passed, Plain};
 use super::cursor::{Shaped, unreachable};
 use super::decode::Constant;
 use super::segment;
@@ -29,13 +29,13 @@ pub const fn literal<T, S, F: Fn() -> Literal<T, S>>(_: &F) -> Literal<T, S> {
 
 /// The names of the arguments of a tool.
 #[must_use]
-pub const fn arguments<T: Tool>() -> Names {
-    Names(T::SHAPE)
+pub const fn arguments<T: Tool>() -> FieldNames {
+    FieldNames(T::SHAPE)
 }
 
 impl<T, S> Literal<T, S> {
     /// The literal as a value of an argument.
-    pub fn it(self) -> Given<Plain, T> {
+    pub fn it(self) -> Passed<Plain, T> {
         unreachable()
     }
 
@@ -46,20 +46,20 @@ impl<T, S> Literal<T, S> {
 
     /// The names of its fields in JSON.
     #[must_use]
-    pub const fn names(self) -> Names
+    pub const fn names(self) -> FieldNames
     where
         S: Shaped,
     {
-        Names(S::SHAPE)
+        FieldNames(S::SHAPE)
     }
 }
 
 /// The names of a literal's fields in JSON. Each is asked for by the name of the literal's variant, which is the last one of
 /// its path, and the Rust name of the field.
 #[derive(Clone, Copy)]
-pub struct Names(TypeShape);
+pub struct FieldNames(TypeShape);
 
-impl Names {
+impl FieldNames {
     /// The names.
     #[must_use]
     pub const fn shape(self) -> Constant {

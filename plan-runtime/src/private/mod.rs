@@ -15,8 +15,8 @@ pub use argument::{
     Shown, any, show, shown, untyped,
 };
 pub use cursor::{
-    AtJson, AtOption, AtValue, Elements, IsTool, OrAbsent, Present, Shaped, Unknown, Way, here,
-    root, whole,
+    AtJson, AtOption, AtValue, Elements, IsTool, OrAbsent, PathCursor, Present, Shaped, Unknown,
+    here, root, whole,
 };
 pub use decode::{Constant, decode};
 pub use flow::{
@@ -32,9 +32,9 @@ pub use segment::cycle;
 pub use shared::Called;
 
 pub use crate::plan::{LazyPlan, Source};
-pub use crate::resolve::{Held, ResolveError, Scope, encode};
+pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
 pub use crate::shape::probe::{NotProbed, Probe};
-pub use crate::shape::{Field, Omitted, Place, Tagging, TypeShape, Variant};
+pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
 pub use crate::tool::{Finish, NoFinish, Outcome};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};
 pub use serde;

@@ -3,7 +3,7 @@
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
-use crate::resolve::{Held, ResolveError};
+use crate::resolve::{ResolveError, StoredValue};
 use crate::{Call, Plan, Result, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// What starts the steps of a plan on an application that has its tools.
 pub trait Steps<App: ?Sized> {
     /// Starts the action of this number, counted over the whole plan in the order in which actions are written.
-    fn start<'a>(site: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
+    fn start<'a>(call_index: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
 }
 
 /// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it
@@ -115,8 +115,8 @@ impl<S, O> std::fmt::Display for Inline<S, O> {
 /// # Errors
 ///
 /// Where JSON cannot hold it.
-pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<Held, ResolveError> {
-    Held::of(value).map_err(|error| error.of_input(name))
+pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<StoredValue, ResolveError> {
+    StoredValue::of(value).map_err(|error| error.of_input(name))
 }
 
 /// Holds the JSON of an input, and the input itself for computed values.
@@ -127,6 +127,6 @@ pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<Held, Resol
 pub fn kept_input<T: Serialize + Send + 'static>(
     name: &str,
     value: T,
-) -> Result<Held, ResolveError> {
-    Held::value(value, true).map_err(|error| error.of_input(name))
+) -> Result<StoredValue, ResolveError> {
+    StoredValue::value(value, true).map_err(|error| error.of_input(name))
 }

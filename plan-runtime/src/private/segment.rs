@@ -2,7 +2,7 @@
 
 use crate::plan::{Absent, Key, Reference, Tag};
 use crate::resolve::drop_quietly;
-use crate::shape::{Field, Omitted, Place, TypeShape, Variant};
+use crate::shape::{Field, FieldPlace, Omitted, TypeShape, Variant};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::panic::catch_unwind;
@@ -29,14 +29,14 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
         ])
     }
     match field.output {
-        Place::Key(_) | Place::Index(_) | Place::Inner => {}
-        Place::Flattened if last => fail(&[
+        FieldPlace::Key(_) | FieldPlace::Index(_) | FieldPlace::Inner => {}
+        FieldPlace::Flattened if last => fail(&[
             "`",
             ident,
             "` is flattened (`#[serde(flatten)]`), so it is not a separate value in JSON\nhelp: refer to one of its fields",
         ]),
-        Place::Flattened => {}
-        Place::LeftOut(attribute) => fail(&[
+        FieldPlace::Flattened => {}
+        FieldPlace::LeftOut(attribute) => fail(&[
             "`",
             ident,
             "` is not part of the output: `",
@@ -50,9 +50,9 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
 /// Goes on to a field that [`output`] found. A newtype's, or a flattened one, is where JSON is already.
 pub(super) fn field(reference: Reference, field: &Field) -> Reference {
     let reference = match field.output {
-        Place::Key(name) => reference.key(name),
-        Place::Index(index) => reference.index(index),
-        Place::Inner | Place::Flattened | Place::LeftOut(_) => return reference,
+        FieldPlace::Key(name) => reference.key(name),
+        FieldPlace::Index(index) => reference.index(index),
+        FieldPlace::Inner | FieldPlace::Flattened | FieldPlace::LeftOut(_) => return reference,
     };
     reference.absent(match field.omitted {
         Omitted::Never => Absent::Error,
@@ -79,17 +79,17 @@ pub(super) const fn argument(
     shape: TypeShape,
     variant: &'static str,
     ident: &'static str,
-) -> Place {
+) -> FieldPlace {
     match place(shape, variant, ident) {
-        place @ (Place::Key(_) | Place::Flattened | Place::Inner) => place,
-        Place::Index(_) => fail(&[
+        place @ (FieldPlace::Key(_) | FieldPlace::Flattened | FieldPlace::Inner) => place,
+        FieldPlace::Index(_) => fail(&[
             "`",
             ident,
             "` is an element of a tuple: write the value as `",
             variant,
             "(…)`",
         ]),
-        Place::LeftOut(attribute) => fail(&[
+        FieldPlace::LeftOut(attribute) => fail(&[
             "`",
             ident,
             "` would be lost: `",
@@ -100,18 +100,18 @@ pub(super) const fn argument(
 }
 
 /// The key of a place that [`argument`] found.
-pub(super) fn key(place: Place) -> Key {
+pub(super) fn key(place: FieldPlace) -> Key {
     match place {
-        Place::Key(name) => Key::Name(Cow::Borrowed(name)),
-        Place::Flattened => Key::Flattened,
-        Place::Inner | Place::Index(_) | Place::LeftOut(_) => Key::Inner,
+        FieldPlace::Key(name) => Key::Name(Cow::Borrowed(name)),
+        FieldPlace::Flattened => Key::Flattened,
+        FieldPlace::Inner | FieldPlace::Index(_) | FieldPlace::LeftOut(_) => Key::Inner,
     }
 }
 
 /// Checks that the field at a place of a tuple literal is read from JSON.
 #[track_caller]
 pub(super) const fn element(shape: TypeShape, variant: &'static str, ident: &'static str) {
-    if let Place::LeftOut(attribute) = place(shape, variant, ident) {
+    if let FieldPlace::LeftOut(attribute) = place(shape, variant, ident) {
         fail(&[
             "field `",
             ident,
@@ -145,7 +145,7 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
             named = named || equal(given[j].as_bytes(), field.ident.as_bytes());
             j += 1;
         }
-        let read = !matches!(field.argument, Place::LeftOut(_));
+        let read = !matches!(field.argument, FieldPlace::LeftOut(_));
         if field.required && read && !named {
             fail(&[
                 "`..` leaves `",
@@ -180,7 +180,7 @@ pub(super) const fn tag(shape: TypeShape, variant: &'static str) -> Tag {
 }
 
 #[track_caller]
-const fn place(shape: TypeShape, variant: &'static str, ident: &'static str) -> Place {
+const fn place(shape: TypeShape, variant: &'static str, ident: &'static str) -> FieldPlace {
     let fields = match shape {
         TypeShape::Struct(fields) => fields,
         TypeShape::Enum(_, variants) => match find_variant(variants, variant) {

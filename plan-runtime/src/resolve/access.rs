@@ -1,8 +1,8 @@
 //! Projections, names and variants, part by part.
 
-use super::error::{Place, ResolveError};
+use super::error::{Location, ResolveError};
 use super::meter::{PART, charge};
-use super::node::{At, Node, along};
+use super::node::{NodeDeserializer, TemplateNode, along};
 use super::value::all_read;
 use super::walk::{behind_each, to_list, tokens};
 use crate::plan::Path;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// The elements of a list, each led on from.
 pub(super) struct EachItems<'a> {
-    at: At<'a>,
+    at: NodeDeserializer<'a>,
     items: std::slice::Iter<'a, Value>,
     index: usize,
     path: Path<'a>,
@@ -23,8 +23,11 @@ pub(super) struct EachItems<'a> {
 }
 
 impl<'a> EachItems<'a> {
-    pub(super) fn visit<V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, ResolveError> {
-        let Node::Each { items, path, rest } = at.node else {
+    pub(super) fn visit<V: Visitor<'a>>(
+        at: NodeDeserializer<'a>,
+        visitor: V,
+    ) -> Result<V::Value, ResolveError> {
+        let TemplateNode::Each { items, path, rest } = at.node else {
             return Err(ResolveError::custom("not a projection"));
         };
         let mut access = Self {
@@ -65,7 +68,7 @@ impl<'a> SeqAccess<'a> for EachItems<'a> {
         charge(self.at.scope.meter(), PART)?;
         let node =
             along(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
-        let leads_on = !matches!(node, Node::Each { .. });
+        let leads_on = !matches!(node, TemplateNode::Each { .. });
         seed.deserialize(self.at.part(node)).map(Some).map_err(|e| {
             let e = if leads_on {
                 e.behind(tokens(self.rest.segments).rev())
@@ -180,12 +183,12 @@ impl<'a> Deserializer<'a> for KeyOrText<'a> {
 }
 
 /// A variant of an enum, with its content and, if that is in an output, the content's key there.
-pub(super) struct Variant<'a, D> {
+pub(super) struct VariantContent<'a, D> {
     pub(super) name: KeyOrText<'a>,
     pub(super) content: Option<(D, Option<&'a str>)>,
 }
 
-impl<'a, D: Deserializer<'a, Error = ResolveError>> EnumAccess<'a> for Variant<'a, D> {
+impl<'a, D: Deserializer<'a, Error = ResolveError>> EnumAccess<'a> for VariantContent<'a, D> {
     type Error = ResolveError;
     type Variant = Content<'a, D>;
 
@@ -213,7 +216,7 @@ impl<D> Content<'_, D> {
             )),
             Some((at, None)) => read(at),
             Some((at, Some(key))) => {
-                read(at).map_err(|e| e.inside_value(Place::Key(key.to_owned())))
+                read(at).map_err(|e| e.inside_value(Location::Key(key.to_owned())))
             }
         }
     }

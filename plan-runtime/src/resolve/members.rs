@@ -1,9 +1,9 @@
 //! The members of an object in a template, with what is flattened into it.
 
 use super::access::KeyOrText;
-use super::error::{Place, ResolveError, What};
+use super::error::{ErrorDetail, Location, ResolveError};
 use super::meter::{MEMBER, charge};
-use super::node::{At, Node};
+use super::node::{NodeDeserializer, TemplateNode};
 use crate::plan::{Entry, Key, Tag, Template};
 use crate::shape::Tagging;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
@@ -11,35 +11,38 @@ use serde_json::Value;
 
 /// The members, in order. Flattened objects lie on top of the one that they are flattened into.
 pub(super) struct Members<'a> {
-    at: At<'a>,
+    at: NodeDeserializer<'a>,
     top: Layer<'a>,
     below: Vec<Layer<'a>>,
-    pending: Option<(String, At<'a>, Option<&'a Template>)>,
-    pending_plain: Option<(&'a str, At<'a>)>,
+    pending: Option<(String, NodeDeserializer<'a>, Option<&'a Template>)>,
+    pending_plain: Option<(&'a str, NodeDeserializer<'a>)>,
 }
 
 enum Layer<'a> {
     Entries(std::slice::Iter<'a, Entry>),
     /// One member: a variant's tag or its content.
-    One(Option<(&'static str, Node<'a>)>),
+    One(Option<(&'static str, TemplateNode<'a>)>),
     /// The members of an object in an output, and the reference that led to it.
     Output(serde_json::map::Iter<'a>, Option<&'a Template>),
     Made(serde_json::map::IntoIter, Option<&'a Template>),
 }
 
 /// A member's name, its value, and the template that led to the object that it is in.
-type Member<'a> = (KeyOrText<'a>, At<'a>, Option<&'a Template>);
+type Member<'a> = (KeyOrText<'a>, NodeDeserializer<'a>, Option<&'a Template>);
 
 impl<'a> Members<'a> {
     pub(super) fn visit<V: Visitor<'a>>(
-        at: At<'a>,
+        at: NodeDeserializer<'a>,
         template: &'a Template,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
         visitor.visit_map(Self::of(at, template)?)
     }
 
-    pub(super) fn of(at: At<'a>, template: &'a Template) -> Result<Self, ResolveError> {
+    pub(super) fn of(
+        at: NodeDeserializer<'a>,
+        template: &'a Template,
+    ) -> Result<Self, ResolveError> {
         let mut members = Self {
             at,
             top: Layer::One(None),
@@ -52,7 +55,9 @@ impl<'a> Members<'a> {
     }
 
     /// The next member.
-    pub(super) fn next(&mut self) -> Result<Option<(KeyOrText<'a>, At<'a>)>, ResolveError> {
+    pub(super) fn next(
+        &mut self,
+    ) -> Result<Option<(KeyOrText<'a>, NodeDeserializer<'a>)>, ResolveError> {
         Ok(self.advance()?.map(|(key, at, _)| (key, at)))
     }
 
@@ -67,7 +72,7 @@ impl<'a> Members<'a> {
                     }) => {
                         return Ok(Some((
                             KeyOrText::Borrowed(name),
-                            self.at.part(Node::Template(value)),
+                            self.at.part(TemplateNode::Template(value)),
                             None,
                         )));
                     }
@@ -90,7 +95,7 @@ impl<'a> Members<'a> {
                         let origin = *origin;
                         return Ok(Some((
                             KeyOrText::Borrowed(key),
-                            self.at.part(Node::Value(value)),
+                            self.at.part(TemplateNode::Value(value)),
                             origin,
                         )));
                     }
@@ -100,7 +105,7 @@ impl<'a> Members<'a> {
                         let origin = *origin;
                         return Ok(Some((
                             KeyOrText::Owned(key),
-                            self.at.part(Node::Made(value)),
+                            self.at.part(TemplateNode::Made(value)),
                             origin,
                         )));
                     }
@@ -117,39 +122,43 @@ impl<'a> Members<'a> {
     fn add(&mut self, template: &'a Template) -> Result<(), ResolveError> {
         // Objects flattened into one another count as nested, or they could be without end.
         self.at.depth = self.at.deeper()?.depth;
-        let at = self.at.part(Node::Template(template)).settle()?;
+        let at = self.at.part(TemplateNode::Template(template)).settle()?;
         let origin = at.origin;
         match at.node {
-            Node::Absent
-            | Node::Value(Value::Null)
-            | Node::Made(Value::Null)
-            | Node::Template(Template::Null) => {}
-            Node::Template(Template::Object(entries)) => self.push(Layer::Entries(entries.iter())),
-            Node::Template(Template::Tagged(Tag::Variant(tagging, name), content)) => {
+            TemplateNode::Absent
+            | TemplateNode::Value(Value::Null)
+            | TemplateNode::Made(Value::Null)
+            | TemplateNode::Template(Template::Null) => {}
+            TemplateNode::Template(Template::Object(entries)) => {
+                self.push(Layer::Entries(entries.iter()));
+            }
+            TemplateNode::Template(Template::Tagged(Tag::Variant(tagging, name), content)) => {
                 let content = content.as_deref();
                 match tagging {
                     Tagging::External => {
                         let content = content.unwrap_or(&Template::Null);
-                        self.push(Layer::One(Some((name, Node::Template(content)))));
+                        self.push(Layer::One(Some((name, TemplateNode::Template(content)))));
                     }
                     Tagging::Internal(tag) => {
                         if let Some(content) = content {
                             self.add(content)?;
                         }
-                        self.push(Layer::One(Some((tag, Node::Name(name)))));
+                        self.push(Layer::One(Some((tag, TemplateNode::Name(name)))));
                     }
                     Tagging::Adjacent(tag, key) => {
                         if let Some(content) = content {
-                            self.push(Layer::One(Some((key, Node::Template(content)))));
+                            self.push(Layer::One(Some((key, TemplateNode::Template(content)))));
                         }
-                        self.push(Layer::One(Some((tag, Node::Name(name)))));
+                        self.push(Layer::One(Some((tag, TemplateNode::Name(name)))));
                     }
                     // Settling leaves none of these.
                     Tagging::Untagged => {}
                 }
             }
-            Node::Value(Value::Object(members)) => self.push(Layer::Output(members.iter(), origin)),
-            Node::Made(Value::Object(members)) => {
+            TemplateNode::Value(Value::Object(members)) => {
+                self.push(Layer::Output(members.iter(), origin));
+            }
+            TemplateNode::Made(Value::Object(members)) => {
                 self.push(Layer::Made(members.into_iter(), origin));
             }
             node => return Err(self.no_object(&node, origin)),
@@ -165,22 +174,26 @@ impl<'a> Members<'a> {
     }
 
     #[cold]
-    fn no_object(&self, node: &Node<'a>, origin: Option<&'a Template>) -> ResolveError {
-        let what = |value: &Value| ResolveError::of(What::NoObject).found(value);
+    fn no_object(&self, node: &TemplateNode<'a>, origin: Option<&'a Template>) -> ResolveError {
+        let what = |value: &Value| ResolveError::of(ErrorDetail::NoObject).found(value);
         let error = match node {
-            Node::Value(value) => what(value),
-            Node::Made(value) => what(value),
-            Node::Text(text) => what(&Value::String(text.clone())),
-            Node::Each { items, .. } => ResolveError::of(What::NoObject).found_list(items.len()),
-            Node::Template(template) => match <Value as serde::Deserialize>::deserialize(
-                self.at.part(Node::Template(template)),
+            TemplateNode::Value(value) => what(value),
+            TemplateNode::Made(value) => what(value),
+            TemplateNode::Text(text) => what(&Value::String(text.clone())),
+            TemplateNode::Each { items, .. } => {
+                ResolveError::of(ErrorDetail::NoObject).found_list(items.len())
+            }
+            TemplateNode::Template(template) => match <Value as serde::Deserialize>::deserialize(
+                self.at.part(TemplateNode::Template(template)),
             ) {
                 Ok(value) => what(&value),
                 Err(error) => error,
             },
-            Node::Name(_) | Node::Absent => ResolveError::of(What::NoObject).found_absent(),
+            TemplateNode::Name(_) | TemplateNode::Absent => {
+                ResolveError::of(ErrorDetail::NoObject).found_absent()
+            }
         };
-        At::complete(error, origin, self.at.scope, false)
+        NodeDeserializer::complete(error, origin, self.at.scope, false)
     }
 }
 
@@ -216,13 +229,14 @@ impl<'a> MapAccess<'a> for Members<'a> {
         if let Some((key, at)) = self.pending_plain.take() {
             return seed
                 .deserialize(at)
-                .map_err(|e| e.inside(Place::Key(key.to_owned())));
+                .map_err(|e| e.inside(Location::Key(key.to_owned())));
         }
         let Some((key, at, origin)) = self.pending.take() else {
             return Err(ResolveError::custom("a value was asked for before its key"));
         };
         let scope = self.at.scope;
-        seed.deserialize(at)
-            .map_err(|e| At::complete(e.inside_value(Place::Key(key)), origin, scope, false))
+        seed.deserialize(at).map_err(|e| {
+            NodeDeserializer::complete(e.inside_value(Location::Key(key)), origin, scope, false)
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! How much a resolution makes, and whether it is to go on.
 
-use super::error::{ResolveError, What};
+use super::error::{ErrorDetail, ResolveError};
 use super::node::DEEPEST;
 use serde_json::Value;
 use std::cell::Cell;
@@ -24,13 +24,13 @@ pub(crate) struct Meter<'a> {
     left: Cell<usize>,
     /// The bytes after those.
     beyond: Cell<usize>,
-    room: Room,
+    room: MemoryBudget,
     stop: Option<&'a dyn Fn() -> bool>,
 }
 
 /// How much room there is for a value: no more than one may take, and no more than is left for all.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct MemoryBudget {
     /// The limit for one value.
     pub(crate) value: usize,
     /// The limit for all.
@@ -48,7 +48,7 @@ pub(crate) enum Limit {
     Total(usize),
 }
 
-impl Room {
+impl MemoryBudget {
     /// For a value that is nobody's but the caller's.
     pub(crate) const UNLIMITED: Self = Self {
         value: usize::MAX,
@@ -72,7 +72,7 @@ impl Room {
     /// The error for a value that needs more.
     #[cold]
     pub(crate) fn exceeded(self) -> ResolveError {
-        ResolveError::of(What::TooLarge(if self.left < self.value {
+        ResolveError::of(ErrorDetail::TooLarge(if self.left < self.value {
             Limit::Total(self.total)
         } else {
             Limit::Value(self.value)
@@ -83,7 +83,7 @@ impl Room {
 impl<'a> Meter<'a> {
     /// A meter that stops where there is no room, and once `stop` says so.
     #[inline]
-    pub(crate) fn new(room: Room, stop: Option<&'a dyn Fn() -> bool>) -> Self {
+    pub(crate) fn new(room: MemoryBudget, stop: Option<&'a dyn Fn() -> bool>) -> Self {
         let left = room.bytes().min(SLICE);
         Self {
             left: Cell::new(left),
@@ -99,7 +99,7 @@ impl<'a> Meter<'a> {
     }
 
     /// How much room there was.
-    pub(crate) fn room(&self) -> Room {
+    pub(crate) fn room(&self) -> MemoryBudget {
         self.room
     }
 
@@ -124,7 +124,7 @@ impl<'a> Meter<'a> {
     #[cold]
     fn look(&self, bytes: usize) -> Result<(), ResolveError> {
         if self.stop.is_some_and(|stop| stop()) {
-            return Err(ResolveError::of(What::Interrupted));
+            return Err(ResolveError::of(ErrorDetail::Interrupted));
         }
         let left = self.left.get() + self.beyond.get();
         let Some(left) = left.checked_sub(bytes) else {
@@ -146,7 +146,7 @@ impl<'a> Meter<'a> {
 
     fn charge_part(&self, value: &Value, depth: u16) -> Result<(), ResolveError> {
         if depth > DEEPEST {
-            return Err(ResolveError::of(What::TooDeep));
+            return Err(ResolveError::of(ErrorDetail::TooDeep));
         }
         match value {
             Value::String(text) => self.charge(PART + text.len()),

@@ -6,16 +6,16 @@
 //! text in an output is never read as anything but text.
 //!
 //! Runs do this by themselves. The functions here are for other engines, which decide in their own way when a step starts and
-//! where outputs are kept. [`encode`] makes the JSON of an output, [`Held`] keeps it, [`Scope`] is everything that the steps of
+//! where outputs are kept. [`encode`] makes the JSON of an output, [`StoredValue`] keeps it, [`Scope`] is everything that the steps of
 //! a plan can refer to, and [`resolve()`] makes a step's arguments from it. [`ResolveError`] says which argument could not be
 //! made, from which reference, how far its pointer led and what value was found there.
 
 mod access;
+mod capture;
 mod code;
 pub(crate) mod describe;
 mod encode;
 mod error;
-mod kept;
 mod member_name;
 mod members;
 mod meter;
@@ -31,9 +31,9 @@ pub use code::{Compute, Show};
 pub use encode::encode;
 pub(crate) use encode::encode_within;
 pub use error::{ErrorKind, JsonKind, ResolveError};
-pub(crate) use meter::{Meter, Room};
+pub(crate) use meter::{MemoryBudget, Meter};
 pub(crate) use scope::drop_quietly;
-pub use scope::{Held, Scope};
+pub use scope::{Scope, StoredValue};
 
 use crate::plan::Template;
 use serde::de::DeserializeOwned;
@@ -42,7 +42,7 @@ use serde::de::DeserializeOwned;
 ///
 /// ```
 /// use plan_runtime::plan::Plan;
-/// use plan_runtime::resolve::{Held, Scope, resolve};
+/// use plan_runtime::resolve::{StoredValue, Scope, resolve};
 ///
 /// #[derive(serde::Deserialize)]
 /// struct Reply {
@@ -60,7 +60,7 @@ use serde::de::DeserializeOwned;
 ///     }}}
 /// ]}"#)?;
 /// let mail = serde_json::json!({"from": ["s@example.org"], "subject": "{{x}} \"quoted\""});
-/// let outputs = [Some(Held::json(mail)), None];
+/// let outputs = [Some(StoredValue::json(mail)), None];
 ///
 /// let reply: Reply = resolve(&plan.steps[1].action().unwrap().args, &Scope::new(&plan, &[], &outputs)).unwrap();
 /// assert_eq!(reply.to, "s@example.org");

@@ -1,9 +1,9 @@
 //! The deserializer for every kind of value: templates that are not plain, values in outputs, and values made on the way.
 
-use super::access::{EachItems, KeyOrText, Variant};
+use super::access::{EachItems, KeyOrText, VariantContent};
+use super::capture::{OwnedDeserializer, kept};
 use super::code::{Compute, known};
-use super::error::{ResolveError, What};
-use super::kept::{Owned, kept};
+use super::error::{ErrorDetail, ResolveError};
 use super::members::Members;
 use super::meter::charge;
 use super::template::InTemplate;
@@ -19,7 +19,7 @@ use serde_json::Value;
 pub(super) const DEEPEST: u16 = 256;
 
 /// A value to deserialize.
-pub(super) enum Node<'a> {
+pub(super) enum TemplateNode<'a> {
     Template(&'a Template),
     /// Text of the plan, such as a variant's name.
     Name(&'a str),
@@ -39,17 +39,17 @@ pub(super) enum Node<'a> {
 }
 
 /// A node, and where it is from.
-pub(super) struct At<'a> {
-    pub(super) node: Node<'a>,
+pub(super) struct NodeDeserializer<'a> {
+    pub(super) node: TemplateNode<'a>,
     pub(super) scope: &'a Scope<'a>,
     pub(super) depth: u16,
     /// The template that led to the node, if it did so directly.
     pub(super) origin: Option<&'a Template>,
 }
 
-impl<'a> At<'a> {
+impl<'a> NodeDeserializer<'a> {
     /// A part of this node.
-    pub(super) fn part(&self, node: Node<'a>) -> Self {
+    pub(super) fn part(&self, node: TemplateNode<'a>) -> Self {
         Self {
             node,
             scope: self.scope,
@@ -63,13 +63,13 @@ impl<'a> At<'a> {
     pub(super) fn settle(self) -> Result<Self, ResolveError> {
         // Most values that are deserialized are in outputs, and settled already.
         match self.node {
-            Node::Template(_) => self.settle_template(),
+            TemplateNode::Template(_) => self.settle_template(),
             _ => Ok(self),
         }
     }
 
     fn settle_template(mut self) -> Result<Self, ResolveError> {
-        while let Node::Template(template) = self.node {
+        while let TemplateNode::Template(template) = self.node {
             self.node = match template {
                 Template::Object(entries) => match &entries[..] {
                     [
@@ -77,13 +77,13 @@ impl<'a> At<'a> {
                             key: Key::Inner,
                             value,
                         },
-                    ] => Node::Template(value),
+                    ] => TemplateNode::Template(value),
                     _ => break,
                 },
                 Template::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => {
                     match content.as_deref() {
-                        Some(content) => Node::Template(content),
-                        None => Node::Template(&Template::Null),
+                        Some(content) => TemplateNode::Template(content),
+                        None => TemplateNode::Template(&Template::Null),
                     }
                 }
                 Template::Reference(reference) => {
@@ -92,14 +92,16 @@ impl<'a> At<'a> {
                     self.node = node.map_err(|e| self.referred(e, reference))?;
                     break;
                 }
-                Template::Text(parts) => Node::Text(text::write(parts, self.scope, self.depth)?),
+                Template::Text(parts) => {
+                    TemplateNode::Text(text::write(parts, self.scope, self.depth)?)
+                }
                 Template::Computed(computed) => {
                     self.origin = Some(template);
                     let value = match computed.compute.and_then(known::<dyn Compute + Sync, _>) {
                         Some(compute) => compute.compute(self.scope),
-                        None => Err(ResolveError::of(What::NotExecutable)),
+                        None => Err(ResolveError::of(ErrorDetail::NotExecutable)),
                     };
-                    Node::Made(value.map_err(|e| e.computed(&computed.written))?)
+                    TemplateNode::Made(value.map_err(|e| e.computed(&computed.written))?)
                 }
                 _ => break,
             };
@@ -137,33 +139,33 @@ impl<'a> At<'a> {
     /// Deserializes a settled node by its own form.
     fn any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         let (origin, scope) = (self.origin, self.scope);
-        let each = matches!(self.node, Node::Each { .. });
+        let each = matches!(self.node, TemplateNode::Each { .. });
         self.content(visitor)
             .map_err(|e| Self::complete(e, origin, scope, each))
     }
 
     fn content<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         match &self.node {
-            Node::Value(value) => self.value(value).deserialize_any(visitor),
-            Node::Template(template) => self.template(template, visitor),
-            Node::Name(name) => visitor.visit_borrowed_str(name),
-            Node::Made(value) => {
+            TemplateNode::Value(value) => self.value(value).deserialize_any(visitor),
+            TemplateNode::Template(template) => self.template(template, visitor),
+            TemplateNode::Name(name) => visitor.visit_borrowed_str(name),
+            TemplateNode::Made(value) => {
                 let found = value.clone_if_small();
-                let Node::Made(value) = self.node else {
+                let TemplateNode::Made(value) = self.node else {
                     unreachable!("matched above")
                 };
-                Owned(value)
+                OwnedDeserializer(value)
                     .deserialize_any(visitor)
                     .map_err(|e| found.blame(e.bare()))
             }
-            Node::Text(_) => {
-                let Node::Text(text) = self.node else {
+            TemplateNode::Text(_) => {
+                let TemplateNode::Text(text) = self.node else {
                     unreachable!("matched above")
                 };
                 visitor.visit_string(text)
             }
-            Node::Each { .. } => EachItems::visit(self, visitor),
-            Node::Absent => visitor.visit_unit().map_err(ResolveError::found_absent),
+            TemplateNode::Each { .. } => EachItems::visit(self, visitor),
+            TemplateNode::Absent => visitor.visit_unit().map_err(ResolveError::found_absent),
         }
     }
 
@@ -218,12 +220,12 @@ impl<'a> At<'a> {
 
     /// This node's parts are one level deeper.
     #[inline]
-    pub(super) fn deeper(&self) -> Result<At<'a>, ResolveError> {
+    pub(super) fn deeper(&self) -> Result<NodeDeserializer<'a>, ResolveError> {
         if self.depth >= DEEPEST {
-            return Err(ResolveError::of(What::TooDeep));
+            return Err(ResolveError::of(ErrorDetail::TooDeep));
         }
-        Ok(At {
-            node: Node::Absent,
+        Ok(NodeDeserializer {
+            node: TemplateNode::Absent,
             scope: self.scope,
             depth: self.depth + 1,
             origin: None,
@@ -233,10 +235,10 @@ impl<'a> At<'a> {
     fn is_nothing(&self) -> bool {
         matches!(
             self.node,
-            Node::Absent
-                | Node::Value(Value::Null)
-                | Node::Made(Value::Null)
-                | Node::Template(Template::Null)
+            TemplateNode::Absent
+                | TemplateNode::Value(Value::Null)
+                | TemplateNode::Made(Value::Null)
+                | TemplateNode::Template(Template::Null)
         )
     }
 }
@@ -257,20 +259,23 @@ fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
 fn follow_reference<'a>(
     reference: &'a Reference,
     scope: &Scope<'a>,
-) -> Result<Node<'a>, ResolveError> {
+) -> Result<TemplateNode<'a>, ResolveError> {
     let Some(value) = scope.json_of(reference.source) else {
-        return Err(ResolveError::of(What::NoOutput));
+        return Err(ResolveError::of(ErrorDetail::NoOutput));
     };
     along(value, reference.path())
 }
 
 /// What a path leads to from a value.
 #[inline]
-pub(super) fn along<'a>(value: &'a Value, path: Path<'a>) -> Result<Node<'a>, ResolveError> {
+pub(super) fn along<'a>(
+    value: &'a Value,
+    path: Path<'a>,
+) -> Result<TemplateNode<'a>, ResolveError> {
     Ok(match walk(value, path)? {
-        Led::To(value) => Node::Value(value),
-        Led::ToEach(items, rest) => Node::Each { items, path, rest },
-        Led::Nowhere => Node::Absent,
+        Led::To(value) => TemplateNode::Value(value),
+        Led::ToEach(items, rest) => TemplateNode::Each { items, path, rest },
+        Led::Nowhere => TemplateNode::Absent,
     })
 }
 
@@ -309,7 +314,7 @@ macro_rules! hinted {
         #[inline]
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
             let at = self.settle()?;
-            if let Node::Value(value) = at.node {
+            if let TemplateNode::Value(value) = at.node {
                 let value = at.value(value);
                 return value
                     .$method(visitor)
@@ -330,7 +335,7 @@ macro_rules! by_form {
     )*};
 }
 
-impl<'a> Deserializer<'a> for At<'a> {
+impl<'a> Deserializer<'a> for NodeDeserializer<'a> {
     type Error = ResolveError;
 
     hinted! {
@@ -363,7 +368,9 @@ impl<'a> Deserializer<'a> for At<'a> {
         let at = self.settle()?;
         match at.node {
             // A tool without arguments has none, however its struct is written.
-            Node::Template(Template::Object(entries)) if entries.is_empty() => visitor.visit_unit(),
+            TemplateNode::Template(Template::Object(entries)) if entries.is_empty() => {
+                visitor.visit_unit()
+            }
             _ => at.any(visitor),
         }
     }
@@ -409,34 +416,40 @@ impl<'a> Deserializer<'a> for At<'a> {
     }
 }
 
-fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, ResolveError> {
+fn enumeration<'a, V: Visitor<'a>>(
+    at: NodeDeserializer<'a>,
+    visitor: V,
+) -> Result<V::Value, ResolveError> {
     let unit = |name: KeyOrText<'a>, visitor: V| {
-        let content = None::<(At<'a>, _)>;
-        visitor.visit_enum(Variant { name, content })
+        let content = None::<(NodeDeserializer<'a>, _)>;
+        visitor.visit_enum(VariantContent { name, content })
     };
     match &at.node {
-        Node::Value(value) => at.value(value).deserialize_enum("", &[], visitor),
-        Node::Template(Template::String(name)) => unit(KeyOrText::Borrowed(name), visitor),
-        Node::Name(name) => unit(KeyOrText::Borrowed(name), visitor),
-        Node::Text(_) => match at.node {
-            Node::Text(name) => unit(KeyOrText::Owned(name), visitor),
+        TemplateNode::Value(value) => at.value(value).deserialize_enum("", &[], visitor),
+        TemplateNode::Template(Template::String(name)) => unit(KeyOrText::Borrowed(name), visitor),
+        TemplateNode::Name(name) => unit(KeyOrText::Borrowed(name), visitor),
+        TemplateNode::Text(_) => match at.node {
+            TemplateNode::Text(name) => unit(KeyOrText::Owned(name), visitor),
             _ => unreachable!("matched above"),
         },
-        Node::Template(Template::Tagged(Tag::Variant(Tagging::External, name), content)) => {
+        TemplateNode::Template(Template::Tagged(
+            Tag::Variant(Tagging::External, name),
+            content,
+        )) => {
             let content = match content.as_deref() {
-                Some(content) => Some((at.deeper()?.part(Node::Template(content)), None)),
+                Some(content) => Some((at.deeper()?.part(TemplateNode::Template(content)), None)),
                 None => None,
             };
-            visitor.visit_enum(Variant {
+            visitor.visit_enum(VariantContent {
                 name: KeyOrText::Borrowed(name),
                 content,
             })
         }
-        Node::Template(template @ (Template::Object(_) | Template::Tagged(..))) => {
+        TemplateNode::Template(template @ (Template::Object(_) | Template::Tagged(..))) => {
             let mut members = Members::of(at.deeper()?, template)?;
             let only = members.next()?;
             match (only, members.next()?) {
-                (Some((name, content)), None) => visitor.visit_enum(Variant {
+                (Some((name, content)), None) => visitor.visit_enum(VariantContent {
                     name,
                     content: Some((content, None)),
                 }),
@@ -446,20 +459,20 @@ fn enumeration<'a, V: Visitor<'a>>(at: At<'a>, visitor: V) -> Result<V::Value, R
                 )),
             }
         }
-        Node::Made(_) => match at.node {
-            Node::Made(value) => Owned(value)
+        TemplateNode::Made(_) => match at.node {
+            TemplateNode::Made(value) => OwnedDeserializer(value)
                 .deserialize_enum("", &[], visitor)
                 .map_err(ResolveError::bare),
             _ => unreachable!("matched above"),
         },
-        Node::Absent => {
+        TemplateNode::Absent => {
             Err(ResolveError::invalid_type(Unexpected::Unit, &"string or map").found_absent())
         }
-        Node::Each { .. } => Err(ResolveError::invalid_type(
+        TemplateNode::Each { .. } => Err(ResolveError::invalid_type(
             Unexpected::Seq,
             &"string or map",
         )),
-        Node::Template(template) => Err(match template {
+        TemplateNode::Template(template) => Err(match template {
             Template::Null => ResolveError::invalid_type(Unexpected::Unit, &"string or map"),
             Template::Bool(value) => {
                 ResolveError::invalid_type(Unexpected::Bool(*value), &"string or map")

@@ -1,7 +1,7 @@
 //! Values that references read, and the scope in which a template finds them.
 
-use super::error::What;
-use super::meter::{Meter, Room, charge_value};
+use super::error::ErrorDetail;
+use super::meter::{MemoryBudget, Meter, charge_value};
 use super::value::InValue;
 use super::{ResolveError, describe, encode, encode_within};
 use crate::plan::{Plan, Source};
@@ -12,19 +12,19 @@ use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A value that references read: its JSON and, where computed values mention it, its Rust value.
-pub struct Held {
+pub struct StoredValue {
     json: Value,
     /// Boxed twice, since nearly all have none: so it takes one word.
-    typed: Kept,
+    typed: RustValue,
     /// What it counts towards the limits of a run.
     bytes: usize,
 }
 
 /// A Rust value that is kept. What its destructor panics about is lost: nothing reads the value any more.
 #[derive(Default)]
-struct Kept(OnceCell<Box<Box<dyn Any + Send>>>);
+struct RustValue(OnceCell<Box<Box<dyn Any + Send>>>);
 
-impl Drop for Kept {
+impl Drop for RustValue {
     #[inline]
     fn drop(&mut self) {
         if let Some(value) = self.0.take() {
@@ -33,7 +33,7 @@ impl Drop for Kept {
     }
 }
 
-impl Held {
+impl StoredValue {
     /// Holds the JSON alone.
     #[inline]
     pub fn json(json: Value) -> Self {
@@ -45,7 +45,7 @@ impl Held {
     pub(crate) fn weighed(json: Value, bytes: usize) -> Self {
         Self {
             json,
-            typed: Kept::default(),
+            typed: RustValue::default(),
             bytes,
         }
     }
@@ -60,14 +60,14 @@ impl Held {
         value: T,
         keep: bool,
     ) -> Result<Self, ResolveError> {
-        Self::within(value, keep, Room::UNLIMITED)
+        Self::within(value, keep, MemoryBudget::UNLIMITED)
     }
 
     /// As [`value`](Self::value), where there is no more room than this.
     pub(crate) fn within<T: Serialize + Send + 'static>(
         value: T,
         keep: bool,
-        room: Room,
+        room: MemoryBudget,
     ) -> Result<Self, ResolveError> {
         let meter = Meter::new(room, None);
         Self::metered(value, keep, &meter)
@@ -81,16 +81,16 @@ impl Held {
     ) -> Result<Self, ResolveError> {
         let before = meter.spent();
         let json = encode_within(&value, Some(meter))?;
-        let held = Self::weighed(json, meter.spent() - before);
+        let stored = Self::weighed(json, meter.spent() - before);
         if keep {
-            let _ = held.typed.0.set(Box::new(Box::new(value)));
+            let _ = stored.typed.0.set(Box::new(Box::new(value)));
         }
-        Ok(held)
+        Ok(stored)
     }
 
     /// Holds JSON that somebody else made, where there is no more room than this.
     #[cfg(feature = "dynamic")]
-    pub(crate) fn made(json: Value, room: Room) -> Result<Self, ResolveError> {
+    pub(crate) fn made(json: Value, room: MemoryBudget) -> Result<Self, ResolveError> {
         let meter = Meter::new(room, None);
         meter.charge_value(&json)?;
         Ok(Self::weighed(json, meter.spent()))
@@ -128,9 +128,9 @@ impl Held {
     }
 }
 
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for StoredValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Held")
+        f.debug_struct("StoredValue")
             .field("json", &self.json)
             .field("typed", &self.typed.0.get().is_some())
             .finish()
@@ -151,15 +151,19 @@ pub(crate) fn drop_quietly<T>(value: T) {
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     plan: &'a Plan,
-    inputs: &'a [Held],
-    outputs: &'a [Option<Held>],
-    locals: &'a [&'a Held],
+    inputs: &'a [StoredValue],
+    outputs: &'a [Option<StoredValue>],
+    locals: &'a [&'a StoredValue],
     meter: Option<&'a Meter<'a>>,
 }
 
 impl<'a> Scope<'a> {
     /// The inputs and outputs of a run of `plan`, each in the plan's order. There are no local values.
-    pub fn new(plan: &'a Plan, inputs: &'a [Held], outputs: &'a [Option<Held>]) -> Self {
+    pub fn new(
+        plan: &'a Plan,
+        inputs: &'a [StoredValue],
+        outputs: &'a [Option<StoredValue>],
+    ) -> Self {
         Self {
             plan,
             inputs,
@@ -172,7 +176,7 @@ impl<'a> Scope<'a> {
     /// The same with these local values, the outermost first.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_locals(self, locals: &'a [&'a Held]) -> Self {
+    pub fn with_locals(self, locals: &'a [&'a StoredValue]) -> Self {
         Self { locals, ..self }
     }
 
@@ -191,9 +195,9 @@ impl<'a> Scope<'a> {
     }
 
     /// How much room there is for what a tool gives.
-    pub(crate) fn room(&self) -> Room {
+    pub(crate) fn room(&self) -> MemoryBudget {
         self.meter
-            .map_or(Room::UNLIMITED, |meter| meter.room().of_one())
+            .map_or(MemoryBudget::UNLIMITED, |meter| meter.room().of_one())
     }
 
     /// The JSON of a computed value, as far as there is room.
@@ -212,7 +216,7 @@ impl<'a> Scope<'a> {
     }
 
     #[inline]
-    fn held(&self, source: Source) -> Option<&'a Held> {
+    fn stored(&self, source: Source) -> Option<&'a StoredValue> {
         match source {
             Source::Step(i) => self.outputs.get(i)?.as_ref(),
             Source::Input(i) => self.inputs.get(i),
@@ -230,7 +234,7 @@ impl<'a> Scope<'a> {
     /// The JSON of an input, of a local value, or of an output that is there.
     #[inline]
     pub fn json_of(&self, source: Source) -> Option<&'a Value> {
-        self.held(source).map(|held| &held.json)
+        self.stored(source).map(|stored| &stored.json)
     }
 
     /// The Rust value of an input, an output or a local value: the one kept, or deserialized once.
@@ -244,19 +248,19 @@ impl<'a> Scope<'a> {
         source: Source,
     ) -> Result<&'a T, ResolveError> {
         let name = || self.name_of(source);
-        let Some(held) = self.held(source) else {
-            return Err(ResolveError::of(What::NoOutput).named_source(name()));
+        let Some(stored) = self.stored(source) else {
+            return Err(ResolveError::of(ErrorDetail::NoOutput).named_source(name()));
         };
-        if held.typed.0.get().is_none() {
+        if stored.typed.0.get().is_none() {
             let whole = InValue {
-                value: &held.json,
+                value: &stored.json,
                 depth: 0,
                 meter: self.meter,
             };
             let value = T::deserialize(whole).map_err(|e| e.read_whole(name()))?;
-            let _ = held.typed.0.set(Box::new(Box::new(value)));
+            let _ = stored.typed.0.set(Box::new(Box::new(value)));
         }
-        held.typed().ok_or_else(|| {
+        stored.typed().ok_or_else(|| {
             ResolveError::new(format!(
                 "`{}` is kept as a value of another type than `{}`",
                 name(),
@@ -273,7 +277,7 @@ impl<'a> Scope<'a> {
     #[doc(hidden)]
     #[must_use]
     pub fn known<T: 'static>(&self, source: Source) -> &'a T {
-        let known = self.held(source).and_then(Held::typed);
+        let known = self.stored(source).and_then(StoredValue::typed);
         known.expect("a computed value looks for what it mentions first")
     }
 }

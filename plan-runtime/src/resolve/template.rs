@@ -2,15 +2,15 @@
 
 use super::Scope;
 use super::access::KeyOrText;
-use super::error::{Place, ResolveError, What};
+use super::error::{ErrorDetail, Location, ResolveError};
 use super::meter::{MEMBER, PART, charge};
-use super::node::{At, DEEPEST, Node};
+use super::node::{DEEPEST, NodeDeserializer, TemplateNode};
 use super::value::{InValue, all_read};
 use super::walk::straight;
 use crate::plan::{Entry, Key, Template};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-/// A template in its scope. What is not plain is left to [`At`].
+/// A template in its scope. What is not plain is left to [`NodeDeserializer`].
 #[derive(Clone, Copy)]
 pub(super) struct InTemplate<'a> {
     pub(super) template: &'a Template,
@@ -59,7 +59,7 @@ impl<'a> InTemplate<'a> {
     #[inline]
     fn deeper(self) -> Result<u16, ResolveError> {
         if self.depth >= DEEPEST {
-            return Err(ResolveError::of(What::TooDeep));
+            return Err(ResolveError::of(ErrorDetail::TooDeep));
         }
         Ok(self.depth + 1)
     }
@@ -69,7 +69,7 @@ impl<'a> InTemplate<'a> {
         entries: &'a [Entry],
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        visitor.visit_map(Members {
+        visitor.visit_map(TemplateMembers {
             entries: entries.iter(),
             value: None,
             scope: self.scope,
@@ -82,7 +82,7 @@ impl<'a> InTemplate<'a> {
         items: &'a [Template],
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        let mut access = Items {
+        let mut access = TemplateItems {
             items: items.iter(),
             index: 0,
             scope: self.scope,
@@ -94,7 +94,7 @@ impl<'a> InTemplate<'a> {
 
     #[cold]
     fn complete(self, error: ResolveError) -> ResolveError {
-        At::complete(error, Some(self.template), self.scope, false)
+        NodeDeserializer::complete(error, Some(self.template), self.scope, false)
     }
 }
 
@@ -104,7 +104,7 @@ macro_rules! plainly {
         fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
             match self.referred() {
                 Some(value) => value.$method($($argument,)* visitor).map_err(|e| self.complete(e)),
-                None => At::from(self).$method($($argument,)* visitor),
+                None => NodeDeserializer::from(self).$method($($argument,)* visitor),
             }
         }
     )*};
@@ -119,7 +119,7 @@ macro_rules! plainly_with_members {
             }
             match self.referred() {
                 Some(value) => value.$method($($argument,)* visitor).map_err(|e| self.complete(e)),
-                None => At::from(self).$method($($argument,)* visitor),
+                None => NodeDeserializer::from(self).$method($($argument,)* visitor),
             }
         }
     )*};
@@ -155,7 +155,7 @@ impl<'a> Deserializer<'a> for InTemplate<'a> {
             (_, Some(value)) => value
                 .deserialize_option(visitor)
                 .map_err(|e| self.complete(e)),
-            (_, None) => At::from(self).deserialize_option(visitor),
+            (_, None) => NodeDeserializer::from(self).deserialize_option(visitor),
         }
     }
 
@@ -165,7 +165,7 @@ impl<'a> Deserializer<'a> for InTemplate<'a> {
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
         if super::is_of_serde_json(name) {
-            At::from(self).deserialize_newtype_struct(name, visitor)
+            NodeDeserializer::from(self).deserialize_newtype_struct(name, visitor)
         } else {
             visitor.visit_newtype_struct(self)
         }
@@ -176,10 +176,10 @@ impl<'a> Deserializer<'a> for InTemplate<'a> {
     }
 }
 
-impl<'a> From<InTemplate<'a>> for At<'a> {
+impl<'a> From<InTemplate<'a>> for NodeDeserializer<'a> {
     fn from(template: InTemplate<'a>) -> Self {
         Self {
-            node: Node::Template(template.template),
+            node: TemplateNode::Template(template.template),
             scope: template.scope,
             depth: template.depth,
             origin: None,
@@ -187,14 +187,14 @@ impl<'a> From<InTemplate<'a>> for At<'a> {
     }
 }
 
-struct Items<'a> {
+struct TemplateItems<'a> {
     items: std::slice::Iter<'a, Template>,
     index: usize,
     scope: &'a Scope<'a>,
     depth: u16,
 }
 
-impl<'a> SeqAccess<'a> for Items<'a> {
+impl<'a> SeqAccess<'a> for TemplateItems<'a> {
     type Error = ResolveError;
 
     fn next_element_seed<S: DeserializeSeed<'a>>(
@@ -214,7 +214,7 @@ impl<'a> SeqAccess<'a> for Items<'a> {
         });
         match item {
             Ok(item) => Ok(Some(item)),
-            Err(error) => Err(error.inside(Place::Index(index))),
+            Err(error) => Err(error.inside(Location::Index(index))),
         }
     }
 
@@ -223,14 +223,14 @@ impl<'a> SeqAccess<'a> for Items<'a> {
     }
 }
 
-struct Members<'a> {
+struct TemplateMembers<'a> {
     entries: std::slice::Iter<'a, Entry>,
     value: Option<(&'a str, &'a Template)>,
     scope: &'a Scope<'a>,
     depth: u16,
 }
 
-impl<'a> MapAccess<'a> for Members<'a> {
+impl<'a> MapAccess<'a> for TemplateMembers<'a> {
     type Error = ResolveError;
 
     #[inline]
@@ -269,5 +269,5 @@ impl<'a> MapAccess<'a> for Members<'a> {
 
 #[cold]
 fn in_member(error: ResolveError, key: &str) -> ResolveError {
-    error.inside(Place::Key(key.to_owned()))
+    error.inside(Location::Key(key.to_owned()))
 }

@@ -2,9 +2,9 @@
 
 use super::Scope;
 use super::code::{Show, known};
-use super::error::{ResolveError, What};
+use super::error::{ErrorDetail, ResolveError};
 use super::meter::{Writing, charge};
-use super::node::{At, Node};
+use super::node::{NodeDeserializer, TemplateNode};
 use super::template::InTemplate;
 use crate::plan::Part;
 use serde::Deserialize as _;
@@ -25,17 +25,17 @@ pub(super) fn write<'a>(
                 out.push_str(text);
             }
             Part::Value { value, spec, show } => {
-                let at = At::from(InTemplate {
+                let at = NodeDeserializer::from(InTemplate {
                     template: value,
                     scope,
                     depth,
                 })
                 .deeper()?;
-                let at = at.part(Node::Template(value)).settle()?;
-                let (origin, each) = (at.origin, matches!(at.node, Node::Each { .. }));
+                let at = at.part(TemplateNode::Template(value)).settle()?;
+                let (origin, each) = (at.origin, matches!(at.node, TemplateNode::Each { .. }));
                 let made;
                 let value: &Value = match at.node {
-                    Node::Value(value) => value,
+                    TemplateNode::Value(value) => value,
                     _ => {
                         made = Value::deserialize(at)?;
                         &made
@@ -48,11 +48,11 @@ pub(super) fn write<'a>(
                             .and_then(|()| charge(meter, out.len() - before))
                     }
                     None if spec.is_empty() => Writing::new(&mut out, meter).show_json(value),
-                    None => {
-                        Err(ResolveError::of(What::NotExecutable).computed(&format!("{{:{spec}}}")))
-                    }
+                    None => Err(ResolveError::of(ErrorDetail::NotExecutable)
+                        .computed(&format!("{{:{spec}}}"))),
                 };
-                shown.map_err(|e| At::complete(e.found(value), origin, scope, each))?;
+                shown
+                    .map_err(|e| NodeDeserializer::complete(e.found(value), origin, scope, each))?;
             }
         }
     }

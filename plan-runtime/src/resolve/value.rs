@@ -6,9 +6,9 @@
 //! 136,000 instructions. A second pass that finds the place after a failure would have to be this deserializer, over the whole
 //! template, since a visitor can be used only once.
 
-use super::access::{KeyOrText, Variant};
-use super::error::{Place, ResolveError, What};
-use super::kept::{kept, unexpected};
+use super::access::{KeyOrText, VariantContent};
+use super::capture::{kept, unexpected};
+use super::error::{ErrorDetail, Location, ResolveError};
 use super::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
 use super::node::DEEPEST;
 use serde::de::{
@@ -28,7 +28,7 @@ impl<'a> InValue<'a> {
     #[inline]
     fn deeper(self) -> Result<u16, ResolveError> {
         if self.depth >= DEEPEST {
-            return Err(ResolveError::of(What::TooDeep));
+            return Err(ResolveError::of(ErrorDetail::TooDeep));
         }
         Ok(self.depth + 1)
     }
@@ -38,7 +38,7 @@ impl<'a> InValue<'a> {
         items: &'a [Value],
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        let mut access = Items {
+        let mut access = ValueItems {
             items: items.iter(),
             index: 0,
             depth: self.deeper()?,
@@ -53,7 +53,7 @@ impl<'a> InValue<'a> {
         members: &'a Map<String, Value>,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        let mut access = Members {
+        let mut access = ValueMembers {
             members: members.iter(),
             value: None,
             depth: self.deeper()?,
@@ -66,14 +66,14 @@ impl<'a> InValue<'a> {
 
     fn enumeration<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         let variant = match self.value {
-            Value::String(name) => Variant {
+            Value::String(name) => VariantContent {
                 name: KeyOrText::Borrowed(name),
                 content: None,
             },
             Value::Object(members) => match (members.len(), members.iter().next()) {
                 (1, Some((name, value))) => {
                     let depth = self.deeper()?;
-                    Variant {
+                    VariantContent {
                         name: KeyOrText::Borrowed(name),
                         content: Some((
                             Self {
@@ -239,14 +239,14 @@ impl<'a> Deserializer<'a> for InValue<'a> {
     }
 }
 
-struct Items<'a> {
+struct ValueItems<'a> {
     items: std::slice::Iter<'a, Value>,
     index: usize,
     depth: u16,
     meter: Option<&'a Meter<'a>>,
 }
 
-impl<'a> SeqAccess<'a> for Items<'a> {
+impl<'a> SeqAccess<'a> for ValueItems<'a> {
     type Error = ResolveError;
 
     #[inline]
@@ -267,7 +267,7 @@ impl<'a> SeqAccess<'a> for Items<'a> {
             meter,
         }) {
             Ok(item) => Ok(Some(item)),
-            Err(error) => Err(error.inside_value(Place::Index(index))),
+            Err(error) => Err(error.inside_value(Location::Index(index))),
         }
     }
 
@@ -276,14 +276,14 @@ impl<'a> SeqAccess<'a> for Items<'a> {
     }
 }
 
-struct Members<'a> {
+struct ValueMembers<'a> {
     members: serde_json::map::Iter<'a>,
     value: Option<(&'a str, &'a Value)>,
     depth: u16,
     meter: Option<&'a Meter<'a>>,
 }
 
-impl<'a> MapAccess<'a> for Members<'a> {
+impl<'a> MapAccess<'a> for ValueMembers<'a> {
     type Error = ResolveError;
 
     #[inline]
@@ -327,5 +327,5 @@ impl<'a> MapAccess<'a> for Members<'a> {
 
 #[cold]
 fn in_member(error: ResolveError, key: &str) -> ResolveError {
-    error.inside_value(Place::Key(key.to_owned()))
+    error.inside_value(Location::Key(key.to_owned()))
 }

@@ -1,7 +1,7 @@
 //! From a value along a reference's segments to the value that the reference leads to.
 
 use super::describe;
-use super::error::{Place, ResolveError, What};
+use super::error::{ErrorDetail, Location, ResolveError};
 use crate::plan::{Absent, Path, Segment, Selector, index};
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ pub(super) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<Led<'a>, Reso
             (Selector::Each, Value::Array(items)) => {
                 return Ok(Led::ToEach(items, path.after(place)));
             }
-            (Selector::Each, _) => return Err(failed(What::NoList, at, path, place)),
+            (Selector::Each, _) => return Err(failed(ErrorDetail::NoList, at, path, place)),
         };
         at = match found {
             Some(found) => found,
@@ -65,22 +65,22 @@ pub(super) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<Led<'a>, Reso
 /// What it means that a value does not have the part that a segment reads: a default, or the end of the reference. That is allowed
 /// only where there could have been one.
 #[cold]
-fn missing<'a>(segment: &'a Segment, value: &Value) -> Result<Option<&'a Value>, What> {
+fn missing<'a>(segment: &'a Segment, value: &Value) -> Result<Option<&'a Value>, ErrorDetail> {
     let is_key = matches!(&segment.selector, Selector::Key(key) if index(key).is_none());
     match (&segment.absent, value) {
         (Absent::End, Value::Null) => Ok(None),
-        (_, Value::Array(_)) if is_key => Err(What::NoInside),
+        (_, Value::Array(_)) if is_key => Err(ErrorDetail::NoInside),
         (Absent::End, Value::Array(_) | Value::Object(_)) => Ok(None),
         (Absent::Default(default), Value::Array(_) | Value::Object(_)) => Ok(Some(default)),
-        (Absent::Error, Value::Array(items)) => Err(What::NoElement {
+        (Absent::Error, Value::Array(items)) => Err(ErrorDetail::NoElement {
             length: items.len(),
         }),
         (Absent::Error, Value::Object(members)) => {
             let name = segment.token().map(|token| token.decoded().into_owned());
             let known = describe::known(members, &name.unwrap_or_default());
-            Err(What::NoMember { known })
+            Err(ErrorDetail::NoMember { known })
         }
-        _ => Err(What::NoInside),
+        _ => Err(ErrorDetail::NoInside),
     }
 }
 
@@ -104,7 +104,7 @@ fn element(value: &Value, index: usize) -> Option<&Value> {
 
 /// The path stopped at `value`, before the part at this place.
 #[cold]
-fn failed(what: What, value: &Value, path: Path<'_>, place: usize) -> ResolveError {
+fn failed(what: ErrorDetail, value: &Value, path: Path<'_>, place: usize) -> ResolveError {
     // Pointers end at the next list, of which each element has its own.
     let segments = path.segments[place..].iter();
     let more = segments.take_while(|segment| !segment.is_each()).count();
@@ -127,7 +127,7 @@ pub(super) fn behind_each(
     rest: Path<'_>,
 ) -> ResolveError {
     error
-        .inside_value(Place::Index(index))
+        .inside_value(Location::Index(index))
         .behind(tokens(to_list(path, rest)).rev())
 }
 

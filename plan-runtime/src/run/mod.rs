@@ -45,7 +45,7 @@ pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 pub(crate) use crate::error::Cause;
 use crate::error::Interrupt;
 use crate::plan::Executable;
-use crate::resolve::{Held, ResolveError};
+use crate::resolve::{ResolveError, StoredValue};
 use nesting::{DEEPEST, Nested};
 use options::Options;
 use schedule::{Schedule, catch, unstarted};
@@ -96,7 +96,7 @@ pub struct Run<'a, App: ?Sized, O> {
 }
 
 enum Stage<'a> {
-    New(Executable<'a>, Result<Vec<Held>, Cause>, Options<'a>),
+    New(Executable<'a>, Result<Vec<StoredValue>, Cause>, Options<'a>),
     Running(Box<Schedule<'a>>),
     Ended,
 }
@@ -106,7 +106,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     #[doc(hidden)]
     pub fn new(
         plan: impl Into<Executable<'a>>,
-        inputs: Result<Vec<Held>, ResolveError>,
+        inputs: Result<Vec<StoredValue>, ResolveError>,
         app: &'a App,
         start: StartFn<App>,
     ) -> Self {
@@ -118,7 +118,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     pub(crate) fn started_by(
         starter: Starter<'a, App>,
         plan: Executable<'a>,
-        inputs: Result<Vec<Held>, Cause>,
+        inputs: Result<Vec<StoredValue>, Cause>,
         app: &'a App,
     ) -> Self {
         Self {
@@ -301,8 +301,11 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
             panic!("a run was polled after it had ended")
         };
         let (starter, app) = (&self.starter, self.app);
-        let polled =
-            catch(|| schedule.poll(cx, &mut |site, request| starter.start(site, request, app)));
+        let polled = catch(|| {
+            schedule.poll(cx, &mut |call_index, request| {
+                starter.start(call_index, request, app)
+            })
+        });
         let output = match polled {
             Ok(polled) => {
                 ready!(polled);

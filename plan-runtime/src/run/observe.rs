@@ -4,7 +4,7 @@ use super::{Status, StepError, Totals};
 use crate::Plan;
 use crate::error::write_elements;
 use crate::plan::{Step, ToolInfo};
-use crate::print::Told;
+use crate::print::MessageName;
 use std::fmt;
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ impl<'e> StepRef<'e> {
 
 impl fmt::Display for StepRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Told(&self.step().id))?;
+        write!(f, "{}", MessageName(&self.step().id))?;
         write_elements(f, self.element)
     }
 }

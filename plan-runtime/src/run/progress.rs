@@ -5,7 +5,7 @@ use super::observe::{Observer, StepRef};
 use super::report::{Status, Totals};
 use crate::Plan;
 use crate::plan::Step;
-use crate::print::{self, Told};
+use crate::print::{self, MessageName};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,18 +27,18 @@ use std::time::Duration;
 /// ```
 pub struct Progress {
     bars: MultiProgress,
-    state: Mutex<State>,
+    state: Mutex<BarState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BarState {
     plan: Option<ProgressBar>,
-    steps: HashMap<usize, Line>,
+    steps: HashMap<usize, ProgressLine>,
     /// How many steps have ended badly.
     failed: usize,
 }
 
-struct Line {
+struct ProgressLine {
     bar: ProgressBar,
     /// Whether the step has elements, which the bar counts.
     counts: bool,
@@ -75,7 +75,7 @@ impl Progress {
         &self.bars
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BarState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -119,10 +119,10 @@ impl Observer for Progress {
     fn plan_started(&self, plan: &Plan) {
         let bar = self.bars.add(ProgressBar::new(plan.steps.len() as u64));
         bar.set_style(style(PLAN));
-        bar.set_prefix(Told(&plan.name).to_string());
+        bar.set_prefix(MessageName(&plan.name).to_string());
         bar.tick();
         let mut state = self.state();
-        *state = State::default();
+        *state = BarState::default();
         state.plan = Some(bar);
     }
 
@@ -145,7 +145,7 @@ impl Observer for Progress {
         let counts = false;
         self.state()
             .steps
-            .insert(step.index(), Line { bar, counts });
+            .insert(step.index(), ProgressLine { bar, counts });
     }
 
     fn list_started(&self, step: &StepRef<'_>, length: usize) {

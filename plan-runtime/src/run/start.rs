@@ -2,7 +2,7 @@
 
 use super::StepError;
 use crate::plan::Action;
-use crate::resolve::{ErrorKind, Held, Meter, ResolveError, Scope, encode_within, resolve};
+use crate::resolve::{ErrorKind, Meter, ResolveError, Scope, StoredValue, encode_within, resolve};
 use crate::{Call, Result};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use std::pin::Pin;
 pub type StepFuture<'x> = Pin<Box<dyn Future<Output = StepResult> + Send + 'x>>;
 
 /// How a step ends.
-pub type StepResult = Result<Held, StepError>;
+pub type StepResult = Result<StoredValue, StepError>;
 
 /// How generated code starts an action, by its number in the plan.
 pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
@@ -33,15 +33,20 @@ pub(crate) enum Starter<'a, App: ?Sized> {
 
 /// What starts the actions of one plan, by their numbers.
 pub(crate) trait Starts<App: ?Sized>: Send {
-    fn start<'x>(&self, site: usize, request: Request<'_>, app: &'x App) -> Started<'x>;
+    fn start<'x>(&self, call_index: usize, request: Request<'_>, app: &'x App) -> Started<'x>;
 }
 
 impl<App: ?Sized> Starter<'_, App> {
     #[inline]
-    pub(super) fn start<'x>(&self, site: usize, request: Request<'_>, app: &'x App) -> Started<'x> {
+    pub(super) fn start<'x>(
+        &self,
+        call_index: usize,
+        request: Request<'_>,
+        app: &'x App,
+    ) -> Started<'x> {
         match self {
-            Self::Plan(start) => start(site, request, app),
-            Self::Found(found) => found.start(site, request, app),
+            Self::Plan(start) => start(call_index, request, app),
+            Self::Found(found) => found.start(call_index, request, app),
         }
     }
 }
@@ -112,7 +117,7 @@ impl<'s> Request<'s> {
         let output = tool.call(app);
         Started::Running(Box::pin(async move {
             let output = output.await.map_err(StepError::tool)?;
-            Held::within(output, keep, room).map_err(StepError::output)
+            StoredValue::within(output, keep, room).map_err(StepError::output)
         }))
     }
 
@@ -143,7 +148,7 @@ impl<'s> Request<'s> {
         let output = call(arguments);
         Started::Running(Box::pin(async move {
             let output = output.await.map_err(StepError::tool)?;
-            Held::made(output, room).map_err(StepError::output)
+            StoredValue::made(output, room).map_err(StepError::output)
         }))
     }
 
@@ -153,8 +158,8 @@ impl<'s> Request<'s> {
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         let hold = |value| match self.scope.meter() {
-            Some(meter) => Held::metered(value, keep, &meter.again()),
-            None => Held::value(value, keep),
+            Some(meter) => StoredValue::metered(value, keep, &meter.again()),
+            None => StoredValue::value(value, keep),
         };
         Started::Ended(
             resolve::<T>(&self.action.args, self.scope)

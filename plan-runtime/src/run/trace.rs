@@ -9,7 +9,7 @@ pub(super) use off::{Span, is_on};
 #[cfg(feature = "tracing")]
 mod on {
     use crate::plan::Plan;
-    use crate::print::Told;
+    use crate::print::MessageName;
     use crate::run::{StepError, StepRef};
     use std::time::Duration;
     use tracing::level_filters::LevelFilter;
@@ -24,7 +24,7 @@ mod on {
 
     /// The name of a step's tool. What subscribers make of a text is theirs, so it is safe to print before they have it.
     fn tool(step: &StepRef<'_>) -> Option<String> {
-        step.tool().map(|tool| Told(&tool.name).to_string())
+        step.tool().map(|tool| MessageName(&tool.name).to_string())
     }
 
     impl Span {
@@ -41,7 +41,7 @@ mod on {
         }
 
         pub(in crate::run) fn run(plan: &Plan) -> Self {
-            let name = Told(&plan.name).to_string();
+            let name = MessageName(&plan.name).to_string();
             Self::of(tracing::info_span!("plan", plan = name))
         }
 

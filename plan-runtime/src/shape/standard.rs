@@ -1,6 +1,6 @@
 //! Shapes of the standard library's types.
 
-use super::{Field, Omitted, Place, Shape, Tagging, TypeShape, Variant};
+use super::{Field, FieldPlace, Omitted, Shape, Tagging, TypeShape, Variant};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ use std::sync::atomic;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, SystemTime};
 
-const fn field(ident: &'static str, place: Place) -> Field {
+const fn field(ident: &'static str, place: FieldPlace) -> Field {
     Field {
         ident,
         output: place,
@@ -36,7 +36,7 @@ const fn variant(ident: &'static str, fields: &'static [Field]) -> Variant {
     }
 }
 
-const INNER: &[Field] = &[field("0", Place::Inner)];
+const INNER: &[Field] = &[field("0", FieldPlace::Inner)];
 
 // Where a `Shape` is missing, a list of all these would only bury the message.
 macro_rules! shape {
@@ -58,7 +58,7 @@ macro_rules! tuple {
     ($($name:ident $index:literal)+) => {
         shape! {
             {$($name),+} ($($name,)+) => TypeShape::Struct(&[
-                $(field(stringify!($index), Place::Index($index))),+
+                $(field(stringify!($index), FieldPlace::Index($index))),+
             ]);
         }
     };
@@ -95,11 +95,11 @@ shape! {
     {T} Saturating<T> => TypeShape::Struct(INNER);
     {T} Reverse<T> => TypeShape::Struct(INNER);
     {T} Range<T> => TypeShape::Struct(&[
-        field("start", Place::Key("start")),
-        field("end", Place::Key("end")),
+        field("start", FieldPlace::Key("start")),
+        field("end", FieldPlace::Key("end")),
     ]);
-    {T} RangeFrom<T> => TypeShape::Struct(&[field("start", Place::Key("start"))]);
-    {T} RangeTo<T> => TypeShape::Struct(&[field("end", Place::Key("end"))]);
+    {T} RangeFrom<T> => TypeShape::Struct(&[field("start", FieldPlace::Key("start"))]);
+    {T} RangeTo<T> => TypeShape::Struct(&[field("end", FieldPlace::Key("end"))]);
 
     {T} Bound<T> => TypeShape::Enum(Tagging::External, &[
         variant("Unbounded", &[]),

@@ -42,7 +42,8 @@ fn a_default_that_no_type_has_is_not_written_as_rust() {
             json!([{"id": "s", "tool": {"name": "send"}, "arguments": {"object": {"to": to}}}]),
         );
         let plan: Plan = serde_json::from_value(document).unwrap();
-        plan.to_rust().map_err(|lacking| lacking.to_string())
+        plan.to_rust()
+            .map_err(|unsupported| unsupported.to_string())
     };
     for default in [
         json!("other@example.org"),

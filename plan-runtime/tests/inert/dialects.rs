@@ -2,7 +2,7 @@
 
 use plan_runtime::dynamic::{Contract, Dialect, Profile, Reader, Toolbox};
 use plan_runtime::plan::Plan;
-use plan_runtime::resolve::{Held, Scope, resolve};
+use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::{Map, Value, json};
 
 /// How many random values each position is given.
@@ -176,11 +176,11 @@ fn arrive(dialect: Dialect, document: impl Fn(&Value) -> Value, positions: &[Pos
 
 /// What the second step is given, where the first gave this, and inputs are this too.
 fn given(plan: &Plan, value: &Value) -> Value {
-    let outputs = [Some(Held::json(output(value))), None];
-    let inputs: Vec<Held> = plan
+    let outputs = [Some(StoredValue::json(output(value))), None];
+    let inputs: Vec<StoredValue> = plan
         .inputs
         .iter()
-        .map(|_| Held::json(value.clone()))
+        .map(|_| StoredValue::json(value.clone()))
         .collect();
     let action = plan.steps[1].action().expect("it calls a tool");
     let scope = Scope::new(plan, &inputs, &outputs);

@@ -176,7 +176,7 @@ fn numbers_that_json_cannot_hold() {
         let plan = computing(Template::Number(Number::Float(number)));
         refused(
             &plan,
-            &format!("step `b` has the number {text}, which JSON cannot hold"),
+            &format!("step `b` has the number {text}, which JSON cannot represent"),
         );
     }
 }

@@ -4,7 +4,7 @@ use plan_runtime::Plan;
 use plan_runtime::plan::{
     Absent, Action, Computed, Input, Output, Part, Reference, Source, Step, Tag, Template, ToolInfo,
 };
-use plan_runtime::resolve::{Compute, Held, ResolveError, Scope, Show, encode, resolve};
+use plan_runtime::resolve::{Compute, ResolveError, Scope, Show, StoredValue, encode, resolve};
 use plan_runtime::shape::Tagging;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -88,7 +88,7 @@ fn looking_allocates_nothing() {
 
 #[test]
 fn references_allocate_nothing_on_their_way() {
-    let outputs = [Some(Held::json(json!({"data": [{"id": 7}]}))), None];
+    let outputs = [Some(StoredValue::json(json!({"data": [{"id": 7}]}))), None];
     let scope = Scope::new(&PLAN, &[], &outputs);
     let id = Reference::new(Source::Step(0))
         .key("data")
@@ -104,7 +104,7 @@ fn references_allocate_nothing_on_their_way() {
 #[test]
 fn resolves() {
     let outputs = [
-        Some(Held::json(
+        Some(StoredValue::json(
             json!({"total": 21, "data": [{"subject": "{{x}}"}]}),
         )),
         None,
@@ -118,7 +118,7 @@ fn resolves() {
         args,
         json!({"subject": "Re:    {{x}}", "kind": {"type": "Plain", "size": 3}, "twice": 42})
     );
-    let outputs = [Some(Held::json(json!({"data": [{}]}))), None];
+    let outputs = [Some(StoredValue::json(json!({"data": [{}]}))), None];
     let args: Value = resolve(
         &PLAN.steps[1].action().unwrap().args,
         &Scope::new(&PLAN, &[], &outputs),

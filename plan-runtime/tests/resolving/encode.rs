@@ -1,6 +1,6 @@
 //! Outputs become JSON as they are, or not at all.
 
-use plan_runtime::resolve::{ErrorKind, Held, encode};
+use plan_runtime::resolve::{ErrorKind, StoredValue, encode};
 use proptest::prelude::*;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::{Value, json};
@@ -56,7 +56,11 @@ fn floats() {
         "`/a~1b/1` is NaN, which JSON cannot represent"
     );
     assert_eq!(
-        Held::of(&f64::NAN).unwrap_err().pointer().unwrap().as_str(),
+        StoredValue::of(&f64::NAN)
+            .unwrap_err()
+            .pointer()
+            .unwrap()
+            .as_str(),
         ""
     );
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{at, each, key, object, plan, reference, resolved, string};
 use plan_runtime::plan::{Absent, Computed, Part, Reference, Source, Template};
-use plan_runtime::resolve::{ErrorKind, Held, JsonKind, ResolveError, Scope, resolve};
+use plan_runtime::resolve::{ErrorKind, JsonKind, ResolveError, Scope, StoredValue, resolve};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -224,14 +224,14 @@ fn no_output() {
 #[test]
 fn typed_values() {
     let plan = plan();
-    let outputs = [Some(Held::json(json!({"limit": "x"})))];
+    let outputs = [Some(StoredValue::json(json!({"limit": "x"})))];
     let scope = Scope::new(&plan, &[], &outputs);
     let e = scope.value_of::<Limit>(Source::Step(0)).unwrap_err();
     assert_eq!(
         e.to_string(),
         "this takes u32, but `inbox` (/limit) is the string \"x\""
     );
-    let outputs = [Some(Held::value(7_u8, true).unwrap())];
+    let outputs = [Some(StoredValue::value(7_u8, true).unwrap())];
     let scope = Scope::new(&plan, &[], &outputs);
     assert_eq!(*scope.value_of::<u8>(Source::Step(0)).unwrap(), 7);
     let e = scope.value_of::<u16>(Source::Step(0)).unwrap_err();

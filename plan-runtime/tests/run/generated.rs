@@ -5,7 +5,7 @@ use plan_runtime::__private::{Request, Started, called};
 use plan_runtime::plan::{
     Action, Computed, Input, Output, Plan, Reference, Source, Step, Template,
 };
-use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
+use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
@@ -128,8 +128,8 @@ impl ReplyToLatest {
         }
         let inputs = || {
             Ok(vec![
-                Held::value(self.sender, false)?,
-                Held::value(self.reply, false)?,
+                StoredValue::value(self.sender, false)?,
+                StoredValue::value(self.reply, false)?,
             ])
         };
         Run::new(&*PLAN, inputs(), app, start::<A>)

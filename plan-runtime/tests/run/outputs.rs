@@ -1,7 +1,7 @@
 use super::support::{Driven, action, plan, reference};
 use plan_runtime::__private::{Request, Started};
 use plan_runtime::plan::{Computed, Input, Plan, Reference, Source, Template};
-use plan_runtime::resolve::{Compute, Held, ResolveError, Scope};
+use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
 use plan_runtime::run::OnFailure;
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
@@ -251,7 +251,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
 fn inputs_and_output_that_cannot_be() {
     let mut plan = plan("a");
     action(&mut plan.steps[0]).args = Template::Null;
-    let odd = Held::value(std::collections::BTreeMap::from([(vec![1], 2)]), false).err();
+    let odd = StoredValue::value(std::collections::BTreeMap::from([(vec![1], 2)]), false).err();
     let run = Run::<(), u64>::new(&plan, Err(odd.unwrap()), &(), compute);
     let (result, report) = match Driven::new(run.with_report()).settle() {
         Poll::Ready(ended) => ended,

@@ -6,7 +6,7 @@ use plan_runtime::plan::{
     Action, Body, Branch, Condition, For, Output, Plan, Policy, Reference, Segment, Source, Step,
     Template,
 };
-use plan_runtime::resolve::Held;
+use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{ManualTimer, Timer};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
@@ -114,7 +114,7 @@ impl Stage {
     }
 
     pub(crate) fn run<'a, O>(&'a self, plan: &'a Plan) -> Run<'a, Self, O> {
-        Run::new(plan, Ok(Vec::<Held>::new()), self, start).timer(&self.timer)
+        Run::new(plan, Ok(Vec::<StoredValue>::new()), self, start).timer(&self.timer)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plan_runtime::__private::{Request, Started};
 use plan_runtime::plan::{Action, Body, Output, Plan, Reference, Source, Step, Template};
-use plan_runtime::resolve::Held;
+use plan_runtime::resolve::StoredValue;
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Report, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
@@ -205,7 +205,7 @@ pub(crate) fn start<'x>(_: usize, request: Request<'_>, lab: &'x Lab) -> Started
 }
 
 pub(crate) fn run<'a>(plan: &'a Plan, lab: &'a Lab) -> Run<'a, Lab, u64> {
-    Run::new(plan, Ok(Vec::<Held>::new()), lab, start)
+    Run::new(plan, Ok(Vec::<StoredValue>::new()), lab, start)
 }
 
 /// Polls a future, but only after it was woken.

@@ -2,7 +2,7 @@
 
 use crate::{field, literal};
 use plan_runtime::Shape;
-use plan_runtime::shape::{Place, Tagging, TypeShape};
+use plan_runtime::shape::{FieldPlace, Tagging, TypeShape};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ fn a_tag_on_a_struct() {
         serde_json::to_value(Type { own: 1 }).unwrap(),
         json!({ "kind": "Type", "own": 1 })
     );
-    assert_eq!(field::<Type>("own").output, Place::Key("own"));
+    assert_eq!(field::<Type>("own").output, FieldPlace::Key("own"));
 }
 
 macro_rules! enums {
@@ -83,7 +83,7 @@ fn tuple_variants_and_exceptions() {
         panic!("no enum");
     };
     let shifted: Vec<_> = variants[1].fields.iter().map(|f| f.argument).collect();
-    assert_eq!(shifted[1..], [Place::Index(0), Place::Index(1)]);
+    assert_eq!(shifted[1..], [FieldPlace::Index(0), FieldPlace::Index(1)]);
     assert_eq!(variants[2].argument, Err("#[serde(skip)]"));
     assert_eq!(variants[3].argument, Err("#[serde(skip_deserializing)]"));
 }

@@ -2,7 +2,7 @@
 
 use crate::{agrees_with_serde, always, field, fields, five};
 use plan_runtime::Shape;
-use plan_runtime::shape::{Omitted, Place};
+use plan_runtime::shape::{FieldPlace, Omitted};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -35,15 +35,15 @@ fn left_out() {
         let field = field::<Type>(ident);
         (field.output, field.argument)
     };
-    let skip = Place::LeftOut("#[serde(skip)]");
+    let skip = FieldPlace::LeftOut("#[serde(skip)]");
     assert_eq!(places("skipped"), (skip, skip));
     assert_eq!(
         places("secret").0,
-        Place::LeftOut("#[serde(skip_serializing)]")
+        FieldPlace::LeftOut("#[serde(skip_serializing)]")
     );
     assert_eq!(
         places("made").1,
-        Place::LeftOut("#[serde(skip_deserializing)]")
+        FieldPlace::LeftOut("#[serde(skip_deserializing)]")
     );
 }
 
@@ -259,7 +259,7 @@ fn flattened() {
         .iter()
         .map(|field| (field.output, field.argument))
         .collect();
-    assert_eq!(places[0].0, Place::Key("own"));
-    assert_eq!(places[1], (Place::Flattened, Place::Flattened));
+    assert_eq!(places[0].0, FieldPlace::Key("own"));
+    assert_eq!(places[1], (FieldPlace::Flattened, FieldPlace::Flattened));
     assert!(!field::<Type>("maybe").required);
 }

@@ -8,7 +8,7 @@ mod tuples;
 mod types;
 
 use plan_runtime::Shape;
-use plan_runtime::shape::{Field, Place, Tagging, TypeShape, Variant};
+use plan_runtime::shape::{Field, FieldPlace, Tagging, TypeShape, Variant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -49,14 +49,14 @@ where
     let mut arguments = Map::new();
     for field in fields::<T>() {
         let output = match field.output {
-            Place::Key(key) => {
+            FieldPlace::Key(key) => {
                 expected.push(key);
                 written.get(key)
             }
-            Place::LeftOut(_) => None,
+            FieldPlace::LeftOut(_) => None,
             other => panic!("`{}` is {other:?}", field.ident),
         };
-        if let Place::Key(key) = field.argument {
+        if let FieldPlace::Key(key) = field.argument {
             let value = output.or_else(|| extra.get(field.ident));
             let value = value.unwrap_or_else(|| panic!("nothing to read `{}` from", field.ident));
             arguments.insert(key.to_owned(), value.clone());
@@ -71,7 +71,7 @@ where
     let all = read(&arguments).unwrap_or_else(|e| panic!("{arguments:?}: {e}"));
     assert_eq!(&all, value, "read from {arguments:?}");
     for field in fields::<T>() {
-        if let Place::Key(key) = field.argument {
+        if let FieldPlace::Key(key) = field.argument {
             let mut without = arguments.clone();
             without.remove(key);
             assert_eq!(
@@ -100,10 +100,10 @@ fn tuple<T: Shape>() -> (Elements, Elements) {
     let mut outputs = Vec::new();
     let mut arguments = Vec::new();
     for field in fields::<T>() {
-        if let Place::Index(index) = field.output {
+        if let FieldPlace::Index(index) = field.output {
             outputs.push((index, field.ident));
         }
-        if let Place::Index(index) = field.argument {
+        if let FieldPlace::Index(index) = field.argument {
             arguments.push((index, field.ident));
         }
     }
@@ -120,8 +120,8 @@ fn literal<T: Shape>(ident: &str, values: &[Value]) -> Value {
     let mut content = Value::Null;
     for (field, value) in variant.fields.iter().zip(values) {
         match field.argument {
-            Place::Key(key) => content[key] = value.clone(),
-            Place::Index(index) => {
+            FieldPlace::Key(key) => content[key] = value.clone(),
+            FieldPlace::Index(index) => {
                 if content.is_null() {
                     content = json!([]);
                 }
@@ -129,7 +129,7 @@ fn literal<T: Shape>(ident: &str, values: &[Value]) -> Value {
                 assert_eq!(elements.len(), index);
                 elements.push(value.clone());
             }
-            Place::Inner => content = value.clone(),
+            FieldPlace::Inner => content = value.clone(),
             other => panic!("{other:?}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{agrees_with_serde, field, fields};
 use plan_runtime::Shape;
-use plan_runtime::shape::Place;
+use plan_runtime::shape::FieldPlace;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fmt::Debug;
@@ -78,6 +78,6 @@ fn rules_of_both_sides() {
         json!({}),
     );
     let field = field::<Type>("thread_id");
-    assert_eq!(field.output, Place::Key("threadId"));
-    assert_eq!(field.argument, Place::Key("THREAD-ID"));
+    assert_eq!(field.output, FieldPlace::Key("threadId"));
+    assert_eq!(field.argument, FieldPlace::Key("THREAD-ID"));
 }

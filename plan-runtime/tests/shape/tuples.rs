@@ -2,7 +2,7 @@
 
 use crate::{always, field, fields, tuple};
 use plan_runtime::Shape;
-use plan_runtime::shape::{Place, TypeShape};
+use plan_runtime::shape::{FieldPlace, TypeShape};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fmt::Debug;
@@ -58,20 +58,20 @@ fn one_field_for_the_whole() {
         _marker: std::marker::PhantomData<u8>,
     }
     assert_eq!(serde_json::to_value(Newtype(1)).unwrap(), json!(1));
-    assert_eq!(field::<Newtype>("0").output, Place::Inner);
-    assert_eq!(field::<Newtype>("0").argument, Place::Inner);
-    assert_eq!(field::<Renamed>("0").argument, Place::Inner);
+    assert_eq!(field::<Newtype>("0").output, FieldPlace::Inner);
+    assert_eq!(field::<Newtype>("0").argument, FieldPlace::Inner);
+    assert_eq!(field::<Renamed>("0").argument, FieldPlace::Inner);
     let transparent: Transparent = serde_json::from_value(json!(1)).unwrap();
     assert_eq!(serde_json::to_value(&transparent).unwrap(), json!(1));
-    assert_eq!(field::<Transparent>("inner").output, Place::Inner);
-    assert_eq!(field::<Transparent>("inner").argument, Place::Inner);
+    assert_eq!(field::<Transparent>("inner").output, FieldPlace::Inner);
+    assert_eq!(field::<Transparent>("inner").argument, FieldPlace::Inner);
     assert_eq!(
         field::<Transparent>("_cache").output,
-        Place::LeftOut("#[serde(skip)]")
+        FieldPlace::LeftOut("#[serde(skip)]")
     );
     assert_eq!(
         field::<Transparent>("_marker").argument,
-        Place::LeftOut("#[serde(transparent)]")
+        FieldPlace::LeftOut("#[serde(transparent)]")
     );
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{agrees_with_serde, field, fields, literal, tuple};
 use plan_runtime::Shape;
-use plan_runtime::shape::Place;
+use plan_runtime::shape::FieldPlace;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,7 +20,7 @@ fn without_serde() {
     }
     assert_eq!(
         field::<Type<'static, str, 3>>("name").output,
-        Place::Key("n")
+        FieldPlace::Key("n")
     );
 }
 
@@ -61,8 +61,14 @@ fn the_standard_library() {
     assert_eq!(fields::<Arc<RangeFrom<u8>>>().len(), 1);
     assert_eq!(fields::<Rc<RangeTo<u8>>>().len(), 1);
     assert_eq!(fields::<Cow<'static, Range<u8>>>().len(), 2);
-    assert_eq!(field::<std::num::Wrapping<u8>>("0").output, Place::Inner);
-    assert_eq!(field::<std::cmp::Reverse<u8>>("0").output, Place::Inner);
+    assert_eq!(
+        field::<std::num::Wrapping<u8>>("0").output,
+        FieldPlace::Inner
+    );
+    assert_eq!(
+        field::<std::cmp::Reverse<u8>>("0").output,
+        FieldPlace::Inner
+    );
     assert_eq!(
         serde_json::from_value::<Bound<u8>>(literal::<Bound<u8>>("Included", &[json!(1)])).unwrap(),
         Bound::Included(1)

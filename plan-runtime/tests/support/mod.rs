@@ -5,7 +5,7 @@ use plan_runtime::Plan;
 use plan_runtime::plan::{
     Action, Entry, Key, Reference, Segment, Selector, Source, Step, Template,
 };
-use plan_runtime::resolve::{Held, ResolveError, Scope, resolve};
+use plan_runtime::resolve::{ResolveError, Scope, StoredValue, resolve};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub fn resolved<T: DeserializeOwned>(
     template: &Template,
     inbox: impl Into<Value>,
 ) -> Result<T, ResolveError> {
-    let outputs = [Some(Held::json(inbox.into()))];
+    let outputs = [Some(StoredValue::json(inbox.into()))];
     resolve(template, &Scope::new(&plan(), &[], &outputs))
 }
 

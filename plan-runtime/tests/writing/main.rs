@@ -4,8 +4,8 @@
 mod plans;
 
 mod forms;
-mod lacks;
 mod random;
+mod unsupported;
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Reader};

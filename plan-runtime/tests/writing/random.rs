@@ -257,8 +257,8 @@ fn check(dialect: Dialect, plan: &Plan, strict: bool) -> bool {
             assert_eq!(&read(&text, dialect), plan, "{text}");
             true
         }
-        Err(lacking) => {
-            for lack in lacking.all() {
+        Err(unsupported) => {
+            for lack in unsupported.all() {
                 assert!(!strict || is_known(&lack.construct), "{lack}");
             }
             false
@@ -319,7 +319,7 @@ fn any_plan_is_written_or_said_to_lack_something() {
         dialects.iter().all(|dialect| match dialect {
             Dialect::PlanJson => match dialect.write(&plan) {
                 Ok(text) => serde_json::from_str::<Plan>(&text).unwrap() == plan,
-                Err(lacking) => lacking.to_string().contains("twice"),
+                Err(unsupported) => unsupported.to_string().contains("twice"),
             },
             dialect => check(*dialect, &plan, false),
         })

@@ -155,7 +155,8 @@ fn what_is_a_reference_or_a_literal_is_data() {
         printed.contains("  step chosen = if a && b.0 && let Some(x) = b.1 && x > 2 && true {\n"),
         "{printed}"
     );
-    assert_eq!(read.to_string(), printed);
+    // A pointer does not say whether it leads into a tuple.
+    assert_eq!(read.to_string(), printed.replacen("b.0", "b[0]", 1));
     let run = |a, b| done(Data { a, b }.run(&()));
     assert_eq!(run(true, (true, Some(3))), Some(3));
     assert_eq!(run(true, (true, Some(2))), None);

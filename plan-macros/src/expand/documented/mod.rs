@@ -17,14 +17,14 @@ mod tests;
 mod words;
 
 use super::Context;
-use crate::ast::Head;
+use crate::ast::Header;
 use crate::docs;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 /// For whom documentation is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(super) enum Audience {
     /// rustdoc, and rustc, which throws it away.
     Rustdoc,
     /// An editor that shows Markdown.
@@ -32,18 +32,18 @@ pub(super) enum Reader {
 }
 
 /// The attribute that adds to the documentation of a plan's struct. It is after all others.
-pub(super) fn attribute(head: &Head, cx: &Context<'_>, reader: Reader) -> TokenStream {
+pub(super) fn attribute(head: &Header, cx: &Context<'_>, reader: Audience) -> TokenStream {
     let own = docs::text(&head.attrs);
     // After a code block that is not closed, a table would be part of an example that rustdoc runs.
     if is_open(&own) {
         return TokenStream::new();
     }
     match reader {
-        Reader::Editor => {
+        Audience::Editor => {
             let text = table::text(&own, head, cx, "");
             quote!(#[doc = #text])
         }
-        Reader::Rustdoc => {
+        Audience::Rustdoc => {
             let text = table::text(&own, head, cx, &picture(cx));
             quote!(#[cfg_attr(doc, doc = #text)])
         }

@@ -2,8 +2,8 @@
 
 use super::super::Context;
 use super::escape::{Code, Text};
-use super::words::{self, Part};
-use crate::ast::Head;
+use super::words::{self, Fragment};
+use crate::ast::Header;
 use crate::docs;
 use crate::parse::tidy;
 use quote::quote;
@@ -12,7 +12,7 @@ use syn::ext::IdentExt;
 
 /// The tables of a plan with the author's documentation `own`, with a picture before the steps. Columns without content are left
 /// out.
-pub(super) fn text(own: &str, head: &Head, cx: &Context<'_>, picture: &str) -> String {
+pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) -> String {
     let steps = &cx.plan.steps;
     let mut text = String::with_capacity(256 + 96 * steps.len());
     // After the author's last line. Without one, lists of items need something to show.
@@ -60,15 +60,15 @@ pub(super) fn text(own: &str, head: &Head, cx: &Context<'_>, picture: &str) -> S
     text
 }
 
-fn action(parts: &[Part]) -> String {
+fn action(parts: &[Fragment]) -> String {
     let mut text = String::new();
     for part in parts {
         if !text.is_empty() {
             text.push(' ');
         }
         let _ = match part {
-            Part::Word(word) => write!(text, "{word}"),
-            Part::Code(code) => write!(text, "{}", Code(code)),
+            Fragment::Word(word) => write!(text, "{word}"),
+            Fragment::Code(code) => write!(text, "{}", Code(code)),
         };
     }
     text

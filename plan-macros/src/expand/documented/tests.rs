@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::escape::{Code, Text};
 use super::{is_open, table};
-use crate::graph::Graph;
+use crate::graph::StepGraph;
 use crate::names::{self, Names};
 use crate::report::Report;
 use crate::{docs, parse};
@@ -17,7 +17,7 @@ fn with<T>(plan: TokenStream, look: impl FnOnce(&Context<'_>) -> T) -> T {
     let mut plan = parse::parse(crate::scan::scan(plan), &mut report).expect("it is a plan");
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
-    let graph = Graph::new(&plan, &names);
+    let graph = StepGraph::new(&plan, &names);
     look(&Context::new(&plan, &names, &graph, None))
 }
 

@@ -15,25 +15,25 @@ use syn::ext::IdentExt;
 const MOST: usize = 60;
 
 /// A word about what is done, and code.
-pub(super) enum Part {
+pub(super) enum Fragment {
     Word(&'static str),
     Code(String),
 }
 
 /// What a step does: `FetchEmails`; if `ready` `Send` else `Keep`.
-pub(super) fn action(step: &Step) -> Vec<Part> {
+pub(super) fn action(step: &Step) -> Vec<Fragment> {
     let mut parts = Vec::new();
     body(&step.body, step, &mut parts);
     parts
 }
 
-fn body(body_: &Body, step: &Step, parts: &mut Vec<Part>) {
+fn body(body_: &Body, step: &Step, parts: &mut Vec<Fragment>) {
     match body_ {
-        Body::Call(literal) => parts.push(Part::Code(path_text(&literal.path))),
+        Body::Call(literal) => parts.push(Fragment::Code(path_text(&literal.path))),
         Body::Compute(_) => {
-            parts.push(Part::Word("computed"));
+            parts.push(Fragment::Word("computed"));
             let ty = step.ty.as_ref().map(|ty| tidy(&quote!(#ty)));
-            parts.extend(ty.map(Part::Code));
+            parts.extend(ty.map(Fragment::Code));
         }
         Body::If(branches) => {
             for (number, branch) in branches.iter().enumerate() {
@@ -42,21 +42,21 @@ fn body(body_: &Body, step: &Step, parts: &mut Vec<Part>) {
                     body: inner,
                 } = branch;
                 if conditions.is_empty() {
-                    parts.push(Part::Word("else"));
+                    parts.push(Fragment::Word("else"));
                 } else {
-                    parts.push(Part::Word(if number == 0 { "if" } else { "else if" }));
+                    parts.push(Fragment::Word(if number == 0 { "if" } else { "else if" }));
                     let conditions: Vec<String> = conditions.iter().map(condition).collect();
-                    parts.push(Part::Code(short(&conditions.join(" && "))));
-                    parts.push(Part::Word("then"));
+                    parts.push(Fragment::Code(short(&conditions.join(" && "))));
+                    parts.push(Fragment::Word("then"));
                 }
                 body(inner, step, parts);
             }
         }
         Body::For(repeat) => {
-            parts.push(Part::Word("for"));
-            parts.push(Part::Code(pattern_text(&repeat.pat)));
-            parts.push(Part::Word("in"));
-            parts.push(Part::Code(short(&match &repeat.list {
+            parts.push(Fragment::Word("for"));
+            parts.push(Fragment::Code(pattern_text(&repeat.pat)));
+            parts.push(Fragment::Word("in"));
+            parts.push(Fragment::Code(short(&match &repeat.list {
                 List::Reference(reference, _) => written(reference),
                 List::Computed(computed, _) => computed.written.to_string(),
                 List::Broken => "…".to_owned(),
@@ -65,7 +65,7 @@ fn body(body_: &Body, step: &Step, parts: &mut Vec<Part>) {
         }
         Body::Broken(path) => {
             let path = path.as_ref().map_or_else(|| "…".to_owned(), path_text);
-            parts.push(Part::Code(path));
+            parts.push(Fragment::Code(path));
         }
     }
 }

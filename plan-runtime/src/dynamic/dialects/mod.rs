@@ -24,7 +24,7 @@ mod writing;
 pub(super) use recognize::recognize;
 pub(super) use rules::Rules;
 
-use super::Lacking;
+use super::Unsupported;
 use crate::Plan;
 use std::fmt;
 
@@ -137,7 +137,7 @@ impl Dialect {
     /// # Errors
     ///
     /// All parts of the plan that the dialect cannot express.
-    pub fn write(self, plan: &Plan) -> Result<String, Lacking> {
+    pub fn write(self, plan: &Plan) -> Result<String, Unsupported> {
         self.rules().write(plan)
     }
 }

@@ -2,13 +2,13 @@
 
 use super::Dialect;
 use super::reading::Members;
-use crate::dynamic::node::{Kind, Node, Source};
+use crate::dynamic::node::{JsonNode, JsonType, Source};
 
 /// A document of which nothing is known but its members and its steps.
 pub(in crate::dynamic) struct Outline<'a> {
     /// Those around the steps; without them, the document is a list of steps.
     pub(in crate::dynamic) top: Option<Members<'a>>,
-    pub(in crate::dynamic) steps: Vec<Node<'a>>,
+    pub(in crate::dynamic) steps: Vec<JsonNode<'a>>,
 }
 
 /// How sure it is that a document is in a dialect.
@@ -20,15 +20,15 @@ pub(in crate::dynamic) enum Sign {
 }
 
 impl<'a> Outline<'a> {
-    fn of(node: Node<'a>) -> Option<Self> {
+    fn of(node: JsonNode<'a>) -> Option<Self> {
         match node.kind() {
-            Kind::List => Some(Self {
+            JsonType::List => Some(Self {
                 top: None,
                 steps: node.items(),
             }),
-            Kind::Object => {
+            JsonType::Object => {
                 let top = members(node);
-                let steps = match top.get("plan").filter(|plan| plan.kind() == Kind::List) {
+                let steps = match top.get("plan").filter(|plan| plan.kind() == JsonType::List) {
                     Some(plan) => plan.items(),
                     None => top.get("steps")?.items(),
                 };
@@ -46,7 +46,7 @@ impl<'a> Outline<'a> {
 }
 
 /// The dialect that a document looks like.
-pub(in crate::dynamic) fn recognize(node: Node<'_>) -> Option<Dialect> {
+pub(in crate::dynamic) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;
     let dialects = || Dialect::ALL.into_iter();
     for sign in [Sign::Certain, Sign::Likely] {
@@ -56,7 +56,7 @@ pub(in crate::dynamic) fn recognize(node: Node<'_>) -> Option<Dialect> {
         }
     }
     for step in &outline.steps {
-        if step.kind() != Kind::Object {
+        if step.kind() != JsonType::Object {
             continue;
         }
         let step = members(*step);
@@ -71,6 +71,6 @@ pub(in crate::dynamic) fn recognize(node: Node<'_>) -> Option<Dialect> {
     dialects().find(|dialect| dialect.rules().is_usual_for(node.kind()))
 }
 
-fn members(node: Node<'_>) -> Members<'_> {
+fn members(node: JsonNode<'_>) -> Members<'_> {
     Members::split(&Source::document(node.slice()), node, &mut |_| {})
 }

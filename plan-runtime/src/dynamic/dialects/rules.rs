@@ -1,11 +1,11 @@
 //! What there is to know of a dialect: a row of the table in [`Dialect::rules`].
 
-use super::reading::{Draft, Members};
+use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, Scan, Style, Target, To};
+use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
 use crate::Plan;
-use crate::dynamic::node::{Kind, Node, Source};
-use crate::dynamic::{Lacking, Severity};
+use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::{Severity, Unsupported};
 use crate::plan::{Reference, Segment};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
@@ -31,15 +31,20 @@ pub(in crate::dynamic) trait Rules: Sync {
     }
 
     /// Whether a list or an object is in this dialect where nothing in it shows another.
-    fn is_usual_for(&self, _: Kind) -> bool {
+    fn is_usual_for(&self, _: JsonType) -> bool {
         false
     }
 
     /// Reads a document.
-    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan>;
+    fn read(
+        &self,
+        builder: &mut PlanBuilder,
+        source: &Source<'_>,
+        node: JsonNode<'_>,
+    ) -> Option<Plan>;
 
     /// Writes a document.
-    fn write(&self, plan: &Plan) -> Result<String, Lacking>;
+    fn write(&self, plan: &Plan) -> Result<String, Unsupported>;
 
     /// The member that has the arguments of a step.
     fn arguments(&self) -> &'static str {
@@ -81,10 +86,10 @@ pub(in crate::dynamic) trait Rules: Sync {
     }
 
     /// How a message shows a reference, in the manner of one that was `written` already; `None` where the dialect has none to it.
-    fn style(&self, to: To<'_>, written: &str) -> Option<Style>;
+    fn style(&self, to: ReferenceTarget<'_>, written: &str) -> Option<Style>;
 
     /// How a document has a reference; `None` where the dialect has none to it.
-    fn form(&self, to: To<'_>, path: &[Segment]) -> Option<String> {
+    fn form(&self, to: ReferenceTarget<'_>, path: &[Segment]) -> Option<String> {
         Some(self.style(to, "")?.write(path))
     }
 

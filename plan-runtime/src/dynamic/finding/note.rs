@@ -164,7 +164,7 @@ impl Notes {
         }
         self.kept.sort_by_key(|note| note.at.start);
         self.kept.extend(self.rest(text));
-        let lines = Lines::of(text, &self.kept);
+        let lines = LineIndex::of(text, &self.kept);
         let list = self.kept.into_iter().map(|note| Finding {
             code: note.code,
             severity: note.severity,
@@ -213,9 +213,9 @@ impl Notes {
 }
 
 /// On which lines the places of notes are, and in which columns.
-struct Lines(Vec<(usize, usize, usize)>);
+struct LineIndex(Vec<(usize, usize, usize)>);
 
-impl Lines {
+impl LineIndex {
     /// Looks through the text once. There are few places, and there may be as many lines as bytes.
     fn of(text: &str, notes: &[Note]) -> Self {
         let places = notes.iter().flat_map(|note| {

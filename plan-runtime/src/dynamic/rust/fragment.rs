@@ -28,7 +28,7 @@ const GENERIC: [&str; 12] = [
 
 /// Why a text is not taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Flaw {
+pub(super) enum FragmentError {
     /// It is too long, or too deep.
     Large,
     /// It is something else than it must be.
@@ -36,24 +36,24 @@ pub(super) enum Flaw {
 }
 
 /// The tokens of a text, within the limits. Literals are on one line.
-fn tokens(text: &str) -> Result<TokenStream, Flaw> {
+fn tokens(text: &str) -> Result<TokenStream, FragmentError> {
     if text.len() > LONGEST {
-        return Err(Flaw::Large);
+        return Err(FragmentError::Large);
     }
-    let tokens: TokenStream = text.parse().map_err(|_| Flaw::Other)?;
+    let tokens: TokenStream = text.parse().map_err(|_| FragmentError::Other)?;
     bounded(tokens, 0, 0)
 }
 
-fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStream, Flaw> {
+fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStream, FragmentError> {
     if depth > DEEPEST {
-        return Err(Flaw::Large);
+        return Err(FragmentError::Large);
     }
     let mut count = before;
     let mut trees = Vec::new();
     for tree in tokens {
         count += 1;
         if count > MOST {
-            return Err(Flaw::Large);
+            return Err(FragmentError::Large);
         }
         trees.push(match tree {
             TokenTree::Group(group) => {
@@ -67,7 +67,9 @@ fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStre
                 punct.into()
             }
             TokenTree::Literal(literal) => one_line(literal)?.into(),
-            TokenTree::Ident(name) if !is_seen(&name.to_string()) => return Err(Flaw::Other),
+            TokenTree::Ident(name) if !is_seen(&name.to_string()) => {
+                return Err(FragmentError::Other);
+            }
             tree => tree,
         });
     }
@@ -75,7 +77,7 @@ fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStre
 }
 
 /// The same literal, with all that people do not see as numbers.
-fn one_line(literal: Literal) -> Result<Literal, Flaw> {
+fn one_line(literal: Literal) -> Result<Literal, FragmentError> {
     let text = literal.to_string();
     if is_seen(&text) {
         return Ok(literal);
@@ -83,30 +85,30 @@ fn one_line(literal: Literal) -> Result<Literal, Flaw> {
     match syn::parse_str::<syn::Lit>(&text) {
         Ok(syn::Lit::Str(text)) if text.suffix().is_empty() => {
             let text = Quoted(&text.value()).to_string();
-            text.parse().map_err(|_| Flaw::Other)
+            text.parse().map_err(|_| FragmentError::Other)
         }
         Ok(syn::Lit::ByteStr(text)) if text.suffix().is_empty() => {
             Ok(Literal::byte_string(&text.value()))
         }
-        _ => Err(Flaw::Other),
+        _ => Err(FragmentError::Other),
     }
 }
 
-fn parse<T: Parse>(tokens: TokenStream) -> Result<T, Flaw> {
-    syn::parse2(tokens).map_err(|_| Flaw::Other)
+fn parse<T: Parse>(tokens: TokenStream) -> Result<T, FragmentError> {
+    syn::parse2(tokens).map_err(|_| FragmentError::Other)
 }
 
 /// An expression; in front of a block it cannot end in one of its own.
-pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Flaw> {
+pub(super) fn expression(text: &str, before_block: bool) -> Result<String, FragmentError> {
     let tokens = tokens(text)?;
     let expr: Expr = parse(tokens.clone())?;
     // In a `format!`, an assignment would give a name of the text another meaning.
     if !is_known(|known| known.visit_expr(&expr)) || matches!(expr, Expr::Assign(_)) {
-        return Err(Flaw::Other);
+        return Err(FragmentError::Other);
     }
     if before_block {
         let without = Expr::parse_without_eager_brace.parse2(tokens.clone());
-        without.map_err(|_| Flaw::Other)?;
+        without.map_err(|_| FragmentError::Other)?;
     }
     let item = quote!(let x = #tokens;);
     Ok(written(&tokens, &item, "let x = ", ";"))
@@ -135,16 +137,16 @@ pub(super) struct Pattern {
     pub(super) is_plain: bool,
 }
 
-pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, Flaw> {
+pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, FragmentError> {
     let tokens = tokens(text)?;
     let pat = if repeats {
         Pat::parse_single.parse2(tokens.clone())
     } else {
         Pat::parse_multi_with_leading_vert.parse2(tokens.clone())
     };
-    let pat = pat.map_err(|_| Flaw::Other)?;
+    let pat = pat.map_err(|_| FragmentError::Other)?;
     if !is_known(|known| known.visit_pat(&pat)) {
-        return Err(Flaw::Other);
+        return Err(FragmentError::Other);
     }
     let inner = inside_some(&pat).unwrap_or(&pat);
     let item = if repeats {
@@ -189,11 +191,11 @@ fn gives_names(pat: &Pat) -> bool {
 }
 
 /// A type, and whether it is nothing but names.
-pub(super) fn type_name(text: &str) -> Result<(String, bool), Flaw> {
+pub(super) fn type_name(text: &str) -> Result<(String, bool), FragmentError> {
     let tokens = tokens(text)?;
     let ty: Type = parse(tokens.clone())?;
     if !is_known(|known| known.visit_type(&ty)) {
-        return Err(Flaw::Other);
+        return Err(FragmentError::Other);
     }
     let item = quote!(let x: #tokens;);
     Ok((written(&tokens, &item, "let x: ", ";"), is_plain(&ty)))
@@ -221,15 +223,15 @@ fn is_plain(ty: &Type) -> bool {
 }
 
 /// Whether the parser knows all of it, rather than to hand on tokens.
-fn is_known(visit: impl FnOnce(&mut Known)) -> bool {
-    let mut known = Known(true);
+fn is_known(visit: impl FnOnce(&mut IsKnownType)) -> bool {
+    let mut known = IsKnownType(true);
     visit(&mut known);
     known.0
 }
 
-struct Known(bool);
+struct IsKnownType(bool);
 
-impl Known {
+impl IsKnownType {
     /// Visits what may be a chain of conditions with `let`s in it.
     fn visit_condition(&mut self, condition: &Expr) {
         match condition {
@@ -246,7 +248,7 @@ impl Known {
     }
 }
 
-impl<'ast> Visit<'ast> for Known {
+impl<'ast> Visit<'ast> for IsKnownType {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         // Elsewhere than in a condition, a `let` binds nothing, or something outside of the expression.
         self.0 &= !matches!(expr, Expr::Verbatim(_) | Expr::Let(_));

@@ -21,21 +21,21 @@ pub(super) enum Tree {
     /// A row whose braces are all broken into lines, or none.
     Together(Vec<Tree>),
     /// Items in brackets.
-    List(List),
+    List(LayoutList),
 }
 
 /// Items in brackets, after a name or without one: on one line, or each item on a line of its own.
 #[derive(Debug)]
-pub(super) struct List {
+pub(super) struct LayoutList {
     pub(super) name: String,
     pub(super) delimiter: Delimiter,
     pub(super) items: Vec<Tree>,
-    pub(super) style: Style,
+    pub(super) style: LayoutStyle,
 }
 
 /// How items are written in their brackets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Style {
+pub(super) enum LayoutStyle {
     /// With commas, and one after the last of them where each has a line.
     Commas,
     /// With commas between them.
@@ -58,11 +58,11 @@ impl Tree {
     pub(super) fn list(
         name: impl Into<String>,
         delimiter: Delimiter,
-        style: Style,
+        style: LayoutStyle,
         items: Vec<Self>,
     ) -> Self {
         let name = name.into();
-        Self::List(List {
+        Self::List(LayoutList {
             name,
             delimiter,
             items,
@@ -105,9 +105,9 @@ fn head(parts: &[Tree]) -> (usize, bool) {
     (width, false)
 }
 
-impl List {
+impl LayoutList {
     fn fits(&self, room: usize) -> Option<usize> {
-        let is_call = self.delimiter == Delimiter::Brace && self.style == Style::Commas;
+        let is_call = self.delimiter == Delimiter::Brace && self.style == LayoutStyle::Commas;
         match room.checked_sub(WIDEST_CALL) {
             Some(behind) if is_call => self.fits_inside(WIDEST_CALL).map(|room| room + behind),
             _ => self.fits_inside(room),
@@ -116,7 +116,7 @@ impl List {
 
     fn fits_inside(&self, room: usize) -> Option<usize> {
         let pads = match self.style {
-            Style::Lines | Style::Inputs => return None,
+            LayoutStyle::Lines | LayoutStyle::Inputs => return None,
             _ if self.pads() => 2,
             _ => 0,
         };
@@ -130,7 +130,9 @@ impl List {
 
     /// Whether there are spaces inside the brackets.
     fn pads(&self) -> bool {
-        self.delimiter == Delimiter::Brace && !self.items.is_empty() && self.style != Style::Beside
+        self.delimiter == Delimiter::Brace
+            && !self.items.is_empty()
+            && self.style != LayoutStyle::Beside
     }
 }
 
@@ -156,7 +158,7 @@ impl Printer {
                 self.row(parts, indent, behind, breaks);
             }
             Tree::List(list) => {
-                let is_json = list.style == Style::Between && list.name.is_empty();
+                let is_json = list.style == LayoutStyle::Between && list.name.is_empty();
                 let widest = if is_json { WIDEST_JSON } else { WIDEST };
                 let room = (widest.saturating_sub(self.column)).checked_sub(behind);
                 let breaks = room.and_then(|room| list.fits(room)).is_none();
@@ -170,7 +172,7 @@ impl Printer {
             let (after, ends) = head(&parts[at + 1..]);
             let behind = if ends { after } else { after + behind };
             match part {
-                Tree::List(list) if breaks && list.style == Style::Block => {
+                Tree::List(list) if breaks && list.style == LayoutStyle::Block => {
                     self.list(list, indent, behind, true);
                 }
                 part => self.tree(part, indent, behind),
@@ -178,12 +180,12 @@ impl Printer {
         }
     }
 
-    fn list(&mut self, list: &List, indent: usize, behind: usize, breaks: bool) {
+    fn list(&mut self, list: &LayoutList, indent: usize, behind: usize, breaks: bool) {
         self.whole(&list.name, indent);
         let spaces = list.pads();
         self.open(list.delimiter);
         let breaks = breaks && !list.items.is_empty();
-        let lines = breaks && list.style != Style::Beside;
+        let lines = breaks && list.style != LayoutStyle::Beside;
         let inside = if lines { indent + 4 } else { indent };
         let last = list.items.len().saturating_sub(1);
         for (at, item) in list.items.iter().enumerate() {
@@ -195,7 +197,9 @@ impl Printer {
             let behind = if breaks && lines { 1 } else { behind + 1 };
             self.tree(item, inside, behind);
             if at < last
-                || (lines && matches!(list.style, Style::Commas | Style::Inputs) && !is_rest(item))
+                || (lines
+                    && matches!(list.style, LayoutStyle::Commas | LayoutStyle::Inputs)
+                    && !is_rest(item))
             {
                 self.comma();
             }

@@ -11,13 +11,13 @@ mod names;
 mod step;
 mod value;
 
-use super::lacking::{Lack, Lacking};
+use super::unsupported::{Unsupported, UnsupportedPart};
 use crate::Plan;
 use crate::plan::{Body, Bound, Condition, Optional, Output, Part, Source as From, Step, Template};
 use crate::print::Line;
-use fragment::Flaw;
-use layout::{Printer, Style, Tree};
-use names::Names;
+use fragment::FragmentError;
+use layout::{LayoutStyle, Printer, Tree};
+use names::RustNames;
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -80,7 +80,7 @@ impl Plan {
     /// # Errors
     ///
     /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program.
-    pub fn to_rust(&self) -> Result<String, Lacking> {
+    pub fn to_rust(&self) -> Result<String, Unsupported> {
         RustSource::new(self).write()
     }
 }
@@ -162,10 +162,10 @@ impl<'p> RustSource<'p> {
     /// # Errors
     ///
     /// The parts of the plan that are nested too deeply to be searched for code. Such a plan has no source either.
-    pub fn foreign_code(&self) -> Result<Vec<Lack>, Lacking> {
+    pub fn foreign_code(&self) -> Result<Vec<UnsupportedPart>, Unsupported> {
         match self.source() {
             Ok((source, _)) => Ok(source.foreign),
-            Err(deep) => Err(Lacking::new(TARGET, deep)),
+            Err(deep) => Err(Unsupported::new(TARGET, deep)),
         }
     }
 
@@ -175,40 +175,40 @@ impl<'p> RustSource<'p> {
     ///
     /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program, unless
     /// [that is allowed](Self::allow_code).
-    pub fn write(&self) -> Result<String, Lacking> {
-        let lacking = |lacks| Lacking::new(TARGET, lacks);
-        let (source, text) = self.source().map_err(lacking)?;
-        if !source.lacks.is_empty() {
-            return Err(lacking(source.lacks));
+    pub fn write(&self) -> Result<String, Unsupported> {
+        let unsupported = |unsupported| Unsupported::new(TARGET, unsupported);
+        let (source, text) = self.source().map_err(unsupported)?;
+        if !source.unsupported.is_empty() {
+            return Err(unsupported(source.unsupported));
         }
         if !self.allows_code && !source.foreign.is_empty() {
-            return Err(Lacking::foreign(source.foreign));
+            return Err(Unsupported::foreign(source.foreign));
         }
         text.ok_or_else(|| {
             let place = "the plan".to_owned();
             let construct =
                 "its source does not parse back to the same tokens, which is a bug in plan-runtime"
                     .to_owned();
-            lacking(vec![Lack { place, construct }])
+            unsupported(vec![UnsupportedPart { place, construct }])
         })
     }
 
     /// What is written, unless some of it is nested too deeply to be looked at.
-    fn source(&self) -> Result<(Source<'_>, Option<String>), Vec<Lack>> {
+    fn source(&self) -> Result<(SourceWriter<'_>, Option<String>), Vec<UnsupportedPart>> {
         let deep = deep(self.plan);
         if !deep.is_empty() {
             return Err(deep);
         }
         let write = || {
-            let mut source = Source {
+            let mut source = SourceWriter {
                 plan: self.plan,
                 schemas: &self.schemas,
-                names: Names::of(self.plan),
+                names: RustNames::of(self.plan),
                 types: Vec::new(),
                 tools: HashMap::new(),
                 step: None,
                 locals: Vec::new(),
-                lacks: Vec::new(),
+                unsupported: Vec::new(),
                 foreign: Vec::new(),
             };
             let text = source.plan();
@@ -219,7 +219,7 @@ impl<'p> RustSource<'p> {
             let thread = thread.spawn_scoped(scope, write).map_err(|error| {
                 let place = "the plan".to_owned();
                 let construct = format!("no thread could be started to write it: {error}");
-                vec![Lack { place, construct }]
+                vec![UnsupportedPart { place, construct }]
             })?;
             Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
@@ -234,7 +234,7 @@ const DEEPEST: usize = 128;
 const DEEPEST_BODY: usize = 64;
 
 /// The parts of a plan that are nested too deeply.
-fn deep(plan: &Plan) -> Vec<Lack> {
+fn deep(plan: &Plan) -> Vec<UnsupportedPart> {
     let is_deep = |step: &Step| {
         let fallback = step.policy.fallback.as_ref();
         is_deep_body(&step.body, DEEPEST_BODY) || fallback.is_some_and(|it| is_deep(it, DEEPEST))
@@ -246,11 +246,11 @@ fn deep(plan: &Plan) -> Vec<Lack> {
     if self::is_deep(&plan.output.value, DEEPEST) {
         places.push("the output".to_owned());
     }
-    let lack = |place| Lack {
+    let part = |place| UnsupportedPart {
         place,
         construct: "a value that is nested too deeply".to_owned(),
     };
-    places.into_iter().map(lack).collect()
+    places.into_iter().map(part).collect()
 }
 
 fn is_deep_body(body: &Body, left: usize) -> bool {
@@ -293,17 +293,17 @@ fn shown(text: &str) -> String {
 }
 
 /// What a pattern binds.
-struct Local {
+struct LocalName {
     /// The pattern, for messages.
     pattern: String,
     bound: Bound,
 }
 
 /// A plan that is being written.
-struct Source<'p> {
+struct SourceWriter<'p> {
     plan: &'p Plan,
     schemas: &'p HashMap<&'p str, &'p Value>,
-    names: Names,
+    names: RustNames,
     /// The types of the inputs.
     types: Vec<String>,
     /// The tools by their structs.
@@ -311,23 +311,23 @@ struct Source<'p> {
     /// The step that is being written; without one, it is the output.
     step: Option<String>,
     /// What the patterns of the `for`s and `if let`s around bind.
-    locals: Vec<Local>,
-    lacks: Vec<Lack>,
+    locals: Vec<LocalName>,
+    unsupported: Vec<UnsupportedPart>,
     /// Code that is not part of the program.
-    foreign: Vec<Lack>,
+    foreign: Vec<UnsupportedPart>,
 }
 
-impl Source<'_> {
-    fn lack(&mut self, place: impl Into<String>, construct: impl Into<String>) {
+impl SourceWriter<'_> {
+    fn cannot_express(&mut self, place: impl Into<String>, construct: impl Into<String>) {
         let (place, construct) = (place.into(), construct.into());
-        self.lacks.push(Lack { place, construct });
+        self.unsupported.push(UnsupportedPart { place, construct });
     }
 
     /// Takes down code, unless it is part of the program.
     fn code(&mut self, place: impl Into<String>, what: &str, code: &Cow<'static, str>) {
         if let Cow::Owned(code) = code {
             let (place, construct) = (place.into(), format!("{what} `{}`", Line(code)));
-            self.foreign.push(Lack { place, construct });
+            self.foreign.push(UnsupportedPart { place, construct });
         }
     }
 
@@ -360,7 +360,7 @@ impl Source<'_> {
             .collect();
         self.step = None;
         let (output, tail) = self.output();
-        if !self.lacks.is_empty() {
+        if !self.unsupported.is_empty() {
             return None;
         }
         let mut printer = Printer::default();
@@ -401,9 +401,9 @@ impl Source<'_> {
         let lengths = inputs.iter().map(|(_, input)| input.chars().count() + 2);
         let length = name.len() + arrow.chars().count() + lengths.sum::<usize>();
         let style = if length <= 85 && inputs.iter().all(|(doc, _)| doc.is_empty()) {
-            Style::Beside
+            LayoutStyle::Beside
         } else {
-            Style::Inputs
+            LayoutStyle::Inputs
         };
         let item = |(mut lines, input): (Vec<String>, String)| {
             lines.push(input);
@@ -443,12 +443,12 @@ impl Source<'_> {
                 }
                 ty
             }
-            Err(flaw) => {
-                let why = match flaw {
-                    Flaw::Large => value::said(flaw),
-                    Flaw::Other => ", which is not a Rust type",
+            Err(fragment_error) => {
+                let why = match fragment_error {
+                    FragmentError::Large => value::said(fragment_error),
+                    FragmentError::Other => ", which is not a Rust type",
                 };
-                self.lack(place, format!("the type `{}`{why}", shown(given)));
+                self.cannot_express(place, format!("the type `{}`{why}", shown(given)));
                 "()".to_owned()
             }
         }
@@ -474,7 +474,7 @@ impl Source<'_> {
                 let written = shown(&computed.written);
                 let what =
                     format!("the computed value `{written}`, whose type the plan does not keep");
-                self.lack("the output", what);
+                self.cannot_express("the output", what);
                 Tree::text("()")
             }
             value => value::json(self.json("", value)),

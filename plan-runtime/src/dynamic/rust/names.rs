@@ -16,12 +16,12 @@ const KNOWN: [&str; 12] = [
 ];
 
 /// The names of a plan's steps and inputs.
-pub(super) struct Names {
+pub(super) struct RustNames {
     pub(super) inputs: Vec<String>,
     pub(super) steps: Vec<String>,
 }
 
-impl Names {
+impl RustNames {
     pub(super) fn of(plan: &Plan) -> Self {
         let mut taken = HashSet::new();
         let mut name = |given: &str, kind: &str| distinct(variable(given, kind), &mut taken);

@@ -1,16 +1,16 @@
 //! Steps: what they do, and their attributes.
 
 use super::fragment::{self, Pattern};
-use super::layout::{Style, Tree};
+use super::layout::{LayoutStyle, Tree};
 use super::value::{Takes, said};
-use super::{Local, Source, docs, names, shown};
+use super::{LocalName, SourceWriter, docs, names, shown};
 use crate::plan::{Action, Body, Bound, Condition, Entry, Key, Number, Step, Template, attributes};
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-impl Source<'_> {
+impl SourceWriter<'_> {
     /// A step, after its doc comment and its attributes.
     pub(super) fn step(&mut self, index: usize, step: &Step) -> Vec<Tree> {
         self.step = Some(step.id.to_string());
@@ -31,10 +31,10 @@ impl Source<'_> {
             let given = Tree::list(
                 "fallback",
                 Delimiter::Parenthesis,
-                Style::Beside,
+                LayoutStyle::Beside,
                 vec![value],
             );
-            let attribute = Tree::list("#", Delimiter::Bracket, Style::Beside, vec![given]);
+            let attribute = Tree::list("#", Delimiter::Bracket, LayoutStyle::Beside, vec![given]);
             lines.push(attribute);
         }
         let name = self.names.steps[index].clone();
@@ -47,7 +47,7 @@ impl Source<'_> {
                     let args = shown(&args.to_string());
                     let what =
                         format!("the computed value `{args}`, whose type the plan does not keep");
-                    self.lack(self.here(), what);
+                    self.cannot_express(self.here(), what);
                     return lines;
                 };
                 let value = self.value("", &args, Takes::Anything);
@@ -66,8 +66,8 @@ impl Source<'_> {
             Body::If(branches) => {
                 let mut parts = Vec::new();
                 let style = match branches.len() {
-                    1 => Style::Lines,
-                    _ => Style::Block,
+                    1 => LayoutStyle::Lines,
+                    _ => LayoutStyle::Block,
                 };
                 for (place, branch) in branches.iter().enumerate() {
                     if place > 0 {
@@ -84,7 +84,7 @@ impl Source<'_> {
                     self.locals.truncate(around);
                 }
                 if branches.is_empty() {
-                    self.lack(self.here(), "an `if` without branches");
+                    self.cannot_express(self.here(), "an `if` without branches");
                 }
                 Tree::Together(parts)
             }
@@ -96,7 +96,7 @@ impl Source<'_> {
                 self.locals.push(local);
                 let body = self.body(&each.body);
                 self.locals.pop();
-                let block = Tree::list("", Delimiter::Brace, Style::Lines, vec![body]);
+                let block = Tree::list("", Delimiter::Brace, LayoutStyle::Lines, vec![body]);
                 let start = Tree::Text(format!("for {pattern} in "));
                 Tree::Row(vec![start, value, Tree::text(" "), block])
             }
@@ -135,11 +135,11 @@ impl Source<'_> {
         pattern: &Cow<'static, str>,
         value: &Template,
         repeats: bool,
-    ) -> (String, Local) {
+    ) -> (String, LocalName) {
         let found = fragment::pattern(pattern, repeats);
-        let found = found.unwrap_or_else(|flaw| {
+        let found = found.unwrap_or_else(|fragment_error| {
             let what = format!("the pattern `{}`", shown(pattern));
-            self.lack(self.here(), what + said(flaw));
+            self.cannot_express(self.here(), what + said(fragment_error));
             Pattern::default()
         });
         if !found.is_plain {
@@ -147,13 +147,13 @@ impl Source<'_> {
         }
         let bound = Bound::pattern(pattern, value);
         let pattern = shown(pattern);
-        (found.text, Local { pattern, bound })
+        (found.text, LocalName { pattern, bound })
     }
 
     fn action(&mut self, action: &Action) -> Tree {
         let Some(tool) = &action.tool else {
             let args = shown(&action.args.to_string());
-            self.lack(self.here(), format!("the computed value `{args}`"));
+            self.cannot_express(self.here(), format!("the computed value `{args}`"));
             return Tree::text("");
         };
         let structure = self.structure(&tool.name);
@@ -163,10 +163,10 @@ impl Source<'_> {
         let entries = match action.args.plain() {
             Template::Object(entries) => entries,
             // A tool without arguments.
-            Template::Null => return call(Style::Commas, Vec::new()),
+            Template::Null => return call(LayoutStyle::Commas, Vec::new()),
             args => {
                 let args = shown(&args.to_string());
-                self.lack(self.at(""), format!("`{args}` for all of them"));
+                self.cannot_express(self.at(""), format!("`{args}` for all of them"));
                 return Tree::text("");
             }
         };
@@ -176,12 +176,12 @@ impl Source<'_> {
         for Entry { key, value } in &entries {
             let Key::Name(key) = key else {
                 let value = shown(&value.to_string());
-                self.lack(self.at(""), format!("the members of `{value}` among them"));
+                self.cannot_express(self.at(""), format!("the members of `{value}` among them"));
                 continue;
             };
             given.insert(key);
             let Some(field) = names::argument(key).filter(|field| !known.contains(field)) else {
-                self.lack(self.at(key), "a name that is not a Rust identifier");
+                self.cannot_express(self.at(key), "a name that is not a Rust identifier");
                 continue;
             };
             let value = self.value(key, value, takes(schema, key));
@@ -199,7 +199,7 @@ impl Source<'_> {
         if leaves_out {
             fields.push(Tree::text(".."));
         }
-        call(Style::Commas, fields)
+        call(LayoutStyle::Commas, fields)
     }
 
     /// The struct of a tool; no other tool has the same.
@@ -209,14 +209,14 @@ impl Source<'_> {
                 "the tool `{}`, whose name is not a Rust identifier",
                 shown(tool)
             );
-            self.lack(self.here(), what);
+            self.cannot_express(self.here(), what);
             return "Tool".to_owned();
         };
         match self.tools.get(&structure) {
             Some(first) if first != tool => {
                 let (tool, first) = (shown(tool), shown(first));
                 let what = format!("the tool `{tool}`, which has the name of `{first}` in Rust");
-                self.lack(self.here(), what);
+                self.cannot_express(self.here(), what);
             }
             Some(_) => {}
             None => {

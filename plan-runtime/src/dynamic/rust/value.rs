@@ -1,8 +1,8 @@
 //! Templates as expressions.
 
-use super::fragment::{self, Flaw};
-use super::layout::{Style, Tree};
-use super::{Source, names, shown};
+use super::fragment::{self, FragmentError};
+use super::layout::{LayoutStyle, Tree};
+use super::{SourceWriter, names, shown};
 use crate::plan::{
     Absent, Computed, Entry, Key, Number, Part, Path, Reference, Selector, Source as From, Template,
 };
@@ -26,7 +26,7 @@ pub(super) enum Takes {
     Operand,
 }
 
-impl Source<'_> {
+impl SourceWriter<'_> {
     /// A [plain](Template::plain) template as an expression.
     pub(super) fn value(&mut self, path: &str, template: &Template, takes: Takes) -> Tree {
         match template {
@@ -44,7 +44,7 @@ impl Source<'_> {
                     };
                     written.push(self.value(&path, item, takes));
                 }
-                Tree::list("", Delimiter::Bracket, Style::Commas, written)
+                Tree::list("", Delimiter::Bracket, LayoutStyle::Commas, written)
             }
             Template::Object(_) => {
                 let object = self.json(path, template);
@@ -61,7 +61,7 @@ impl Source<'_> {
             Template::List(items) => {
                 let item = |(index, item)| self.json(&format!("{path}[{index}]"), item);
                 let items = items.iter().enumerate().map(item).collect();
-                Tree::list("", Delimiter::Bracket, Style::Between, items)
+                Tree::list("", Delimiter::Bracket, LayoutStyle::Between, items)
             }
             Template::Object(entries) => {
                 let mut members = Vec::with_capacity(entries.len());
@@ -69,7 +69,7 @@ impl Source<'_> {
                     let Key::Name(name) = key else {
                         let place = self.at(path);
                         let value = shown(&value.to_string());
-                        self.lack(
+                        self.cannot_express(
                             place,
                             format!("the members of `{value}` among its own members"),
                         );
@@ -83,7 +83,7 @@ impl Source<'_> {
                         value,
                     ]));
                 }
-                Tree::list("", Delimiter::Brace, Style::Between, members)
+                Tree::list("", Delimiter::Brace, LayoutStyle::Between, members)
             }
             other => self.leaf(path, other, Takes::Anything),
         }
@@ -106,7 +106,7 @@ impl Source<'_> {
         };
         written.unwrap_or_else(|construct| {
             let place = self.at(path);
-            self.lack(place, construct);
+            self.cannot_express(place, construct);
             Tree::text("None")
         })
     }
@@ -114,8 +114,8 @@ impl Source<'_> {
     fn computed(&mut self, path: &str, computed: &Computed, takes: Takes) -> Result<Tree, String> {
         let before_block = matches!(takes, Takes::Block | Takes::Operand);
         let text = fragment::expression(&computed.written, before_block);
-        let mut text = text.map_err(|flaw| {
-            format!("the computed value `{}`", shown(&computed.written)) + said(flaw)
+        let mut text = text.map_err(|fragment_error| {
+            format!("the computed value `{}`", shown(&computed.written)) + said(fragment_error)
         })?;
         if takes == Takes::Operand && !fragment::is_operand(&text) {
             text = format!("({text})");
@@ -135,7 +135,7 @@ impl Source<'_> {
             (None, None) => return true,
         };
         let written = shown(&computed.written);
-        self.lack(place, format!("the computed value `{written}`, {why}"));
+        self.cannot_express(place, format!("the computed value `{written}`, {why}"));
         false
     }
 
@@ -217,7 +217,12 @@ impl Source<'_> {
         }
         arguments.insert(0, Tree::Text(Quoted(&text).to_string()));
         let delimiter = Delimiter::Parenthesis;
-        Ok(Tree::list("format!", delimiter, Style::Commas, arguments))
+        Ok(Tree::list(
+            "format!",
+            delimiter,
+            LayoutStyle::Commas,
+            arguments,
+        ))
     }
 
     /// A reference, from what it reads.
@@ -316,14 +321,19 @@ fn is_zero(value: &Value) -> bool {
 
 /// `json!` around an object.
 pub(super) fn json(object: Tree) -> Tree {
-    Tree::list("json!", Delimiter::Parenthesis, Style::Beside, vec![object])
+    Tree::list(
+        "json!",
+        Delimiter::Parenthesis,
+        LayoutStyle::Beside,
+        vec![object],
+    )
 }
 
 /// Why Rust cannot express a text.
-pub(super) fn said(flaw: Flaw) -> &'static str {
-    match flaw {
-        Flaw::Large => ", which is too long or too deep",
-        Flaw::Other => "",
+pub(super) fn said(fragment_error: FragmentError) -> &'static str {
+    match fragment_error {
+        FragmentError::Large => ", which is too long or too deep",
+        FragmentError::Other => "",
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the keywords of one schema say.
 
-use super::{Beyond, MOST_FORMS, MOST_NESTED, MOST_OPENED, Opening, Schema, Types, same};
+use super::{MOST_FORMS, MOST_NESTED, MOST_OPENED, Opening, Schema, TooMuchWork, Types, same};
 use serde_json::{Map, Value};
 
 impl<'a> Schema<'a> {
@@ -42,7 +42,7 @@ impl<'a> Schema<'a> {
     }
 
     /// The schema of the same document that a `$ref` leads to; `None` without a `$ref`, or if it leads to another document.
-    pub(super) fn target(self) -> Result<Option<Self>, Beyond> {
+    pub(super) fn target(self) -> Result<Option<Self>, TooMuchWork> {
         let Some(target) = self.keyword("$ref") else {
             return Ok(None);
         };
@@ -62,20 +62,20 @@ impl<'a> Schema<'a> {
                 let target = target
                     .as_str()
                     .map_or_else(|| target.to_string(), str::to_owned);
-                Err(Beyond::Target(target.into()))
+                Err(TooMuchWork::Target(target.into()))
             }
         }
     }
 
     /// The forms of the values that fit, each as the schemas that all fit.
-    pub(super) fn forms(self, opening: &mut Opening) -> Result<Vec<Vec<Self>>, Beyond> {
+    pub(super) fn forms(self, opening: &mut Opening) -> Result<Vec<Vec<Self>>, TooMuchWork> {
         let this: *const Value = self.at;
         // A schema that is being opened says nothing more of the same value.
         if opening.open.contains(&this) {
             return Ok(vec![Vec::new()]);
         }
         if opening.open.len() == MOST_NESTED {
-            return Err(Beyond::Work);
+            return Err(TooMuchWork::Work);
         }
         opening.spend(1)?;
         opening.open.push(this);
@@ -160,12 +160,12 @@ impl<'a> Schema<'a> {
 }
 
 impl Opening {
-    pub(super) fn spend(&mut self, schemas: usize) -> Result<(), Beyond> {
+    pub(super) fn spend(&mut self, schemas: usize) -> Result<(), TooMuchWork> {
         self.opened += schemas;
         if self.opened <= MOST_OPENED {
             Ok(())
         } else {
-            Err(Beyond::Work)
+            Err(TooMuchWork::Work)
         }
     }
 
@@ -174,9 +174,9 @@ impl Opening {
         &mut self,
         mut forms: Vec<Vec<Schema<'a>>>,
         others: Vec<Vec<Schema<'a>>>,
-    ) -> Result<Vec<Vec<Schema<'a>>>, Beyond> {
+    ) -> Result<Vec<Vec<Schema<'a>>>, TooMuchWork> {
         if forms.len() * others.len() > MOST_FORMS {
-            return Err(Beyond::Work);
+            return Err(TooMuchWork::Work);
         }
         let lengths = |forms: &[Vec<Schema<'a>>]| forms.iter().map(Vec::len).sum::<usize>();
         if let [other] = &others[..] {

@@ -58,12 +58,12 @@ pub(super) enum Form<'a> {
     /// Anything of these kinds.
     Plain(Types),
     /// Nobody knows, of this and of all that is inside.
-    Beyond(Beyond),
+    Beyond(TooMuchWork),
 }
 
 /// Why nobody knows what fits.
 #[derive(Clone, Debug)]
-pub(super) enum Beyond {
+pub(super) enum TooMuchWork {
     /// Finding out is too much work.
     Work,
     /// This `$ref` leads nowhere.
@@ -151,7 +151,7 @@ impl<'a> Type<'a> {
     }
 
     /// What nobody knows.
-    pub(super) fn unknown(why: Beyond) -> Self {
+    pub(super) fn unknown(why: TooMuchWork) -> Self {
         Self::form(Form::Beyond(why))
     }
 
@@ -161,7 +161,7 @@ impl<'a> Type<'a> {
     }
 
     /// Why nobody knows what it is, where that is so.
-    pub(super) fn beyond(&self) -> Option<&Beyond> {
+    pub(super) fn beyond(&self) -> Option<&TooMuchWork> {
         self.forms.iter().find_map(|form| match form {
             Form::Beyond(why) => Some(why),
             _ => None,
@@ -169,7 +169,7 @@ impl<'a> Type<'a> {
     }
 
     /// The same type, where it is known what it is.
-    pub(super) fn known(&self) -> Result<&Self, Beyond> {
+    pub(super) fn known(&self) -> Result<&Self, TooMuchWork> {
         self.beyond().map_or(Ok(self), |why| Err(why.clone()))
     }
 
@@ -187,7 +187,7 @@ impl<'a> Type<'a> {
             return Self::unknown(why.clone());
         }
         if lists > MOST_NESTED {
-            return Self::unknown(Beyond::Work);
+            return Self::unknown(TooMuchWork::Work);
         }
         let cost = element.cost + 1;
         Self {
@@ -202,7 +202,7 @@ impl<'a> Type<'a> {
         self.cost += other.cost;
         self.lists = self.lists.max(other.lists);
         if self.forms.len() + other.forms.len() > MOST_FORMS {
-            self.forms = vec![Form::Beyond(Beyond::Work)];
+            self.forms = vec![Form::Beyond(TooMuchWork::Work)];
         } else {
             self.forms.append(&mut other.forms);
         }

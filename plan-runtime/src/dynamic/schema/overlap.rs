@@ -1,6 +1,6 @@
 //! Whether what one schema allows can be allowed by another.
 
-use super::{Beyond, Element, Form, Property, Type, Types, Work};
+use super::{Element, Form, Property, TooMuchWork, Type, Types, Work};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ impl Type<'_> {
         &self,
         takes: &Type<'_>,
         work: &Work,
-    ) -> Result<Option<Clash>, Beyond> {
+    ) -> Result<Option<Clash>, TooMuchWork> {
         let mut comparison = Comparison {
             work,
             depth: 0,
@@ -54,13 +54,13 @@ struct Comparison<'w> {
 type Pair = Rc<(Vec<usize>, Vec<usize>)>;
 
 impl Comparison<'_> {
-    fn spend(&self, work: usize) -> Result<(), Beyond> {
+    fn spend(&self, work: usize) -> Result<(), TooMuchWork> {
         self.work.spend(work)
     }
 
-    fn types(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Beyond> {
+    fn types(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, TooMuchWork> {
         if self.depth == MOST_NESTED {
-            return Err(Beyond::Work);
+            return Err(TooMuchWork::Work);
         }
         self.spend(1 + given.known()?.cost() + takes.known()?.cost())?;
         let values = given.types().without(Types::NULL);
@@ -89,7 +89,7 @@ impl Comparison<'_> {
         clash
     }
 
-    fn forms(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, Beyond> {
+    fn forms(&mut self, given: &Type<'_>, takes: &Type<'_>) -> Result<Option<Clash>, TooMuchWork> {
         let mut nearest = Clash::Kind;
         for form in given.forms() {
             for other in takes.forms() {
@@ -103,7 +103,7 @@ impl Comparison<'_> {
         Ok(Some(nearest))
     }
 
-    fn pair(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<Option<Clash>, Beyond> {
+    fn pair(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<Option<Clash>, TooMuchWork> {
         self.spend(1 + given.schemas().len() + takes.schemas().len())?;
         let shared = given.types().and(takes.types()).without(Types::NULL);
         if shared.is_empty() {
@@ -126,7 +126,7 @@ impl Comparison<'_> {
     }
 
     /// Whether a member clashes that is always there or must be. A member too many does no harm to most that read objects.
-    fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<bool, Beyond> {
+    fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Result<bool, TooMuchWork> {
         let required: HashSet<&str> = takes.required().into_iter().collect();
         let sure = given.required();
         self.spend(required.len() + sure.len())?;

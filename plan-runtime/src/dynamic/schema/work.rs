@@ -2,12 +2,12 @@
 //!
 //! The work grows with the values of a document. For each, there is fuel for as many forms as an honest schema has; a schema that has
 //! many more of them around each other is met by so few values that what every check has from the start suffices. Where the fuel is spent,
-//! the check fails: see [`Beyond`].
+//! the check fails: see [`TooMuchWork`].
 //!
 //! The values of an `enum` cost nothing: they are sorted once for each check, so that the work is never more than reading the schema was.
 
 use super::allowed::Allowed;
-use super::{Beyond, Form};
+use super::{Form, TooMuchWork};
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -55,10 +55,10 @@ impl Work {
         }
     }
 
-    pub(in crate::dynamic) fn spend(&self, work: usize) -> Result<(), Beyond> {
+    pub(in crate::dynamic) fn spend(&self, work: usize) -> Result<(), TooMuchWork> {
         let rest = self.fuel.get().checked_sub(work);
         self.fuel.set(rest.unwrap_or_default());
-        rest.map(drop).ok_or(Beyond::Work)
+        rest.map(drop).ok_or(TooMuchWork::Work)
     }
 
     /// Whether this number of names may still be compared with one that may be misspelled.
@@ -95,7 +95,7 @@ impl Work {
     }
 
     /// Whether two forms, both of which count up their values, have one in common that is not null.
-    pub(super) fn shares(&self, a: &Form<'_>, b: &Form<'_>) -> Result<bool, Beyond> {
+    pub(super) fn shares(&self, a: &Form<'_>, b: &Form<'_>) -> Result<bool, TooMuchWork> {
         let key = (a.key(), b.key());
         if let Some(shares) = self.shared.borrow().get(&key) {
             return Ok(*shares);

@@ -2,7 +2,7 @@
 
 use crate::plans;
 
-use crate::dynamic::dialects::reading::Draft;
+use crate::dynamic::dialects::reading::PlanBuilder;
 use crate::dynamic::finding::Notes;
 use crate::dynamic::spans::Templates;
 use crate::dynamic::{Dialect, Profile, Reader};
@@ -45,8 +45,8 @@ fn is_tree(template: &Template, at: usize, spans: &Templates, text: &str) {
 }
 
 /// Asserts that the templates of the plan and the recorded places are as many, and at the same things.
-fn agree(text: &str, dialect: Dialect, draft: &Draft, plan: &Plan) {
-    let spans = &draft.spans;
+fn agree(text: &str, dialect: Dialect, builder: &PlanBuilder, plan: &Plan) {
+    let spans = &builder.spans;
     let mut at = 0;
     let mut check = |template: &Template| {
         is_tree(template, at, &spans.templates, text);
@@ -122,11 +122,11 @@ fn agree(text: &str, dialect: Dialect, draft: &Draft, plan: &Plan) {
 fn read(text: &str, dialect: Dialect, profile: Profile) {
     let reader = Reader::new().dialect(dialect).profile(profile);
     let mut notes = Notes::default();
-    let Some((dialect, draft, Some(plan))) = reader.draft(text, &mut notes) else {
+    let Some((dialect, builder, Some(plan))) = reader.builder(text, &mut notes) else {
         panic!("it is not read at all: {text}");
     };
     // What is broken has its place as well, for a cycle may lead through the rest.
-    agree(text, dialect, &draft, &plan);
+    agree(text, dialect, &builder, &plan);
 }
 
 /// Strings with references of a dialect, and some that are wrong or not references.

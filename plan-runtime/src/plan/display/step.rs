@@ -38,7 +38,7 @@ fn write_body(
                     write!(f, "{:indent$}}} else ", "")?;
                 }
                 if place == 0 || !branch.conditions.is_empty() {
-                    write!(f, "if {} ", Asked(&branch.conditions, plan))?;
+                    write!(f, "if {} ", ConditionText(&branch.conditions, plan))?;
                 }
                 f.write_char('{')?;
                 write_beside(f, if place == 0 { comment } else { "" })?;
@@ -56,7 +56,7 @@ fn write_body(
                 f,
                 "for {} in {} {{",
                 Code(&each.pattern),
-                Bound(&each.list, plan)
+                PatternText(&each.list, plan)
             )?;
             write_beside(f, comment)?;
             write!(f, "{:inside$}", "")?;
@@ -110,12 +110,12 @@ fn write_action(
 }
 
 /// What a pattern is bound to. Where the pattern takes it apart, it is computed, but written as the reference that it is.
-pub(in crate::plan) struct Bound<'t>(
+pub(in crate::plan) struct PatternText<'t>(
     pub(in crate::plan) &'t Template,
     pub(in crate::plan) Option<&'t Plan>,
 );
 
-impl Display for Bound<'_> {
+impl Display for PatternText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if let Template::Computed(computed) = self.0
             && let ([source], Some(root)) = (&computed.reads[..], root(&computed.written))
@@ -131,12 +131,12 @@ impl Display for Bound<'_> {
 }
 
 /// The conditions of a branch, as they are written after `if`.
-pub(in crate::plan) struct Asked<'t>(
+pub(in crate::plan) struct ConditionText<'t>(
     pub(in crate::plan) &'t [Condition],
     pub(in crate::plan) Option<&'t Plan>,
 );
 
-impl Display for Asked<'_> {
+impl Display for ConditionText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if self.0.is_empty() {
             return f.write_str("true");
@@ -166,7 +166,7 @@ impl Display for Asked<'_> {
                     }
                     let is_clear =
                         |code: &str| !has_outside(code, "&&") && !has_outside(code, "||");
-                    write_unless(f, value, is_clear, &Bound(value, self.1))?;
+                    write_unless(f, value, is_clear, &PatternText(value, self.1))?;
                 }
             }
         }

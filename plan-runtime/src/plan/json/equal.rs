@@ -1,6 +1,6 @@
 //! When plans are equal: they are the same JSON, however their references are written.
 
-use super::view::{Member, TextPart, View};
+use super::view::{ObjectMember, TextPart, View};
 use crate::plan::{
     Absent, Body, Branch, Computed, Condition, Input, Number, Plan, Policy, Reference, Segment,
     Source, Step, Template,
@@ -117,17 +117,17 @@ impl Pair<'_> {
         }
     }
 
-    fn members(self, a: &Member<'_>, b: &Member<'_>) -> bool {
+    fn members(self, a: &ObjectMember<'_>, b: &ObjectMember<'_>) -> bool {
         match (a, b) {
-            (Member::Template(name, a), Member::Template(other, b)) => {
+            (ObjectMember::Template(name, a), ObjectMember::Template(other, b)) => {
                 name == other && self.templates(a, b)
             }
-            (Member::Text(name, a), Member::Text(other, b)) => name == other && a == b,
-            (Member::Template(name, template), Member::Text(other, text))
-            | (Member::Text(name, text), Member::Template(other, template)) => {
+            (ObjectMember::Text(name, a), ObjectMember::Text(other, b)) => name == other && a == b,
+            (ObjectMember::Template(name, template), ObjectMember::Text(other, text))
+            | (ObjectMember::Text(name, text), ObjectMember::Template(other, template)) => {
                 name == other && matches!(template.view(), View::String(it) if it == *text)
             }
-            (Member::Flattened(a), Member::Flattened(b)) => self.templates(a, b),
+            (ObjectMember::Flattened(a), ObjectMember::Flattened(b)) => self.templates(a, b),
             _ => false,
         }
     }

@@ -33,14 +33,14 @@ pub(crate) use policy::meaningless;
 #[cfg(feature = "dynamic")]
 pub(crate) use text::Json;
 #[cfg(feature = "dynamic")]
-pub(in crate::plan) use view::{Member, TextPart, View};
+pub(in crate::plan) use view::{ObjectMember, TextPart, View};
 pub use write::InPlan;
 
 use super::Number;
 
 /// The kinds of JSON values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum JsonType {
     Null,
     Bool,
     Number,
@@ -49,7 +49,7 @@ pub(crate) enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonType {
     /// The kind of a value, from its text.
     pub(crate) fn of(text: &str) -> Self {
         match text.as_bytes().first() {

@@ -23,7 +23,7 @@ pub(crate) struct Json<'de> {
 impl<'de> Deserialize<'de> for Json<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut text = String::new();
-        let writer = Writer {
+        let writer = JsonWriter {
             out: &mut text,
             depth: 0,
         };
@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
 type Borrowed<'de> = Option<&'de str>;
 
 /// Writes what is read as JSON, with duplicate members.
-struct Writer<'o> {
+struct JsonWriter<'o> {
     out: &'o mut String,
     depth: u16,
 }
@@ -47,14 +47,14 @@ struct Writer<'o> {
 /// JSON text holds far less before serde_json refuses it.
 const DEEPEST: u16 = 300;
 
-impl Writer<'_> {
-    fn inside<E: serde::de::Error>(&mut self) -> Result<Writer<'_>, E> {
+impl JsonWriter<'_> {
+    fn inside<E: serde::de::Error>(&mut self) -> Result<JsonWriter<'_>, E> {
         if self.depth == DEEPEST {
             return Err(E::custom(format_args!(
                 "lists and objects are nested more than {DEEPEST} levels deep"
             )));
         }
-        Ok(Writer {
+        Ok(JsonWriter {
             out: self.out,
             depth: self.depth + 1,
         })
@@ -70,7 +70,7 @@ impl Writer<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Writer<'_> {
+impl<'de> DeserializeSeed<'de> for JsonWriter<'_> {
     type Value = Borrowed<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Borrowed<'de>, D::Error> {
@@ -78,7 +78,7 @@ impl<'de> DeserializeSeed<'de> for Writer<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Writer<'_> {
+impl<'de> Visitor<'de> for JsonWriter<'_> {
     type Value = Borrowed<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

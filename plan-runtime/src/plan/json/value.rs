@@ -1,6 +1,6 @@
 //! JSON text, opened one level at a time.
 
-use super::Kind;
+use super::JsonType;
 use crate::print::short;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -24,12 +24,12 @@ pub(super) fn wrong<T>(message: impl Into<String>) -> Result<T> {
     Err(Mistake { message, place })
 }
 
-pub(super) trait At {
+pub(super) trait WithPlace {
     /// Adds to the place of a mistake that it is in this member or element.
     fn at(self, token: impl ToString) -> Self;
 }
 
-impl<T> At for Result<T> {
+impl<T> WithPlace for Result<T> {
     fn at(self, token: impl ToString) -> Self {
         self.map_err(|mut mistake| {
             mistake.place.push(short(&token.to_string()));
@@ -65,8 +65,8 @@ impl<'a> Value<'a> {
         self.0.get()
     }
 
-    pub(super) fn kind(self) -> Kind {
-        Kind::of(self.text())
+    pub(super) fn kind(self) -> JsonType {
+        JsonType::of(self.text())
     }
 
     pub(super) fn string(self, what: &str) -> Result<String> {
@@ -77,12 +77,12 @@ impl<'a> Value<'a> {
     pub(super) fn read<T: serde::Deserialize<'a>>(self, what: &str, expected: &str) -> Result<T> {
         serde_json::from_str(self.text()).or_else(|_| {
             let found = match self.kind() {
-                Kind::Null => "null",
-                Kind::Bool => "a `bool`",
-                Kind::Number => "a number",
-                Kind::String => "a string",
-                Kind::List => "a list",
-                Kind::Object => "an object",
+                JsonType::Null => "null",
+                JsonType::Bool => "a `bool`",
+                JsonType::Number => "a number",
+                JsonType::String => "a string",
+                JsonType::List => "a list",
+                JsonType::Object => "an object",
             };
             wrong(format!("{what} is {found}, but must be {expected}"))
         })
@@ -94,8 +94,8 @@ impl<'a> Value<'a> {
     }
 
     /// The members of an object, each there once.
-    pub(super) fn members(self, what: &str) -> Result<Members<'a>> {
-        if self.kind() != Kind::Object {
+    pub(super) fn members(self, what: &str) -> Result<ObjectMembers<'a>> {
+        if self.kind() != JsonType::Object {
             self.read::<serde::de::IgnoredAny>(what, "an object")?;
             return wrong(format!("{what} must be an object"));
         }
@@ -109,11 +109,11 @@ impl<'a> Value<'a> {
                 return wrong(format!("duplicate member `{}`", short(name)));
             }
         }
-        Ok(Members(members))
+        Ok(ObjectMembers(members))
     }
 
     /// The members of an object that has no others than these.
-    pub(super) fn object(self, what: &str, known: &[&str]) -> Result<Members<'a>> {
+    pub(super) fn object(self, what: &str, known: &[&str]) -> Result<ObjectMembers<'a>> {
         let members = self.members(what)?;
         match members
             .0
@@ -126,9 +126,9 @@ impl<'a> Value<'a> {
     }
 }
 
-pub(super) struct Members<'a>(pub(super) Vec<(String, Value<'a>)>);
+pub(super) struct ObjectMembers<'a>(pub(super) Vec<(String, Value<'a>)>);
 
-impl<'a> Members<'a> {
+impl<'a> ObjectMembers<'a> {
     pub(super) fn get(&self, name: &str) -> Option<Value<'a>> {
         let mut members = self.0.iter();
         members
@@ -138,7 +138,8 @@ impl<'a> Members<'a> {
 
     /// The same, but null is as nothing.
     pub(super) fn given(&self, name: &str) -> Option<Value<'a>> {
-        self.get(name).filter(|value| value.kind() != Kind::Null)
+        self.get(name)
+            .filter(|value| value.kind() != JsonType::Null)
     }
 
     /// A string that may be left out.

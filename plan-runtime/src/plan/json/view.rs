@@ -11,7 +11,7 @@ pub(in crate::plan) enum View<'a> {
     Number(Number),
     String(Cow<'a, str>),
     List(&'a [Template]),
-    Object(Vec<Member<'a>>),
+    Object(Vec<ObjectMember<'a>>),
     Reference(&'a Reference),
     /// No literal is next to another.
     Text(Vec<TextPart<'a>>),
@@ -19,7 +19,7 @@ pub(in crate::plan) enum View<'a> {
 }
 
 /// A member of an object.
-pub(in crate::plan) enum Member<'a> {
+pub(in crate::plan) enum ObjectMember<'a> {
     Template(&'a str, &'a Template),
     Text(&'a str, &'a str),
     /// Members that only a run knows.
@@ -72,7 +72,7 @@ impl Template {
         }
     }
 
-    fn members(&self) -> Vec<Member<'_>> {
+    fn members(&self) -> Vec<ObjectMember<'_>> {
         let mut members = Vec::new();
         add_members(self, &mut members);
         members
@@ -81,25 +81,25 @@ impl Template {
 
 impl View<'_> {
     /// Whether there are members that only a run knows.
-    pub(in crate::plan) fn is_merged(members: &[Member<'_>]) -> bool {
-        members.iter().any(Member::is_flattened)
+    pub(in crate::plan) fn is_merged(members: &[ObjectMember<'_>]) -> bool {
+        members.iter().any(ObjectMember::is_flattened)
     }
 }
 
-impl Member<'_> {
+impl ObjectMember<'_> {
     pub(in crate::plan) fn is_flattened(&self) -> bool {
         matches!(self, Self::Flattened(_))
     }
 }
 
 /// The members of an object template, with those of the objects flattened into it, as far as they are known.
-fn add_members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
+fn add_members<'a>(template: &'a Template, out: &mut Vec<ObjectMember<'a>>) {
     match template {
         Template::Null => {}
         Template::Object(entries) => {
             for entry in entries {
                 match &entry.key {
-                    Key::Name(name) => out.push(Member::Template(name, &entry.value)),
+                    Key::Name(name) => out.push(ObjectMember::Template(name, &entry.value)),
                     Key::Flattened | Key::Inner => add_members(&entry.value, out),
                 }
             }
@@ -111,19 +111,19 @@ fn add_members<'a>(template: &'a Template, out: &mut Vec<Member<'a>>) {
                     add_members(inner.unwrap_or(&NULL), out);
                 }
                 Tag::Variant(Tagging::External, name) => {
-                    out.push(Member::Template(name, inner.unwrap_or(&NULL)));
+                    out.push(ObjectMember::Template(name, inner.unwrap_or(&NULL)));
                 }
                 Tag::Variant(Tagging::Internal(tag), name) => {
-                    out.push(Member::Text(tag, name));
+                    out.push(ObjectMember::Text(tag, name));
                     add_members(inner.unwrap_or(&NULL), out);
                 }
                 Tag::Variant(Tagging::Adjacent(tag, key), name) => {
-                    out.push(Member::Text(tag, name));
-                    out.extend(inner.map(|content| Member::Template(key, content)));
+                    out.push(ObjectMember::Text(tag, name));
+                    out.extend(inner.map(|content| ObjectMember::Template(key, content)));
                 }
             }
         }
-        other => out.push(Member::Flattened(other)),
+        other => out.push(ObjectMember::Flattened(other)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! From a plan to what its picture consists of.
 
-use super::model::{Edge, End, Group, Kind, Node, Picture, Way};
+use super::model::{Edge, EdgeKind, End, Group, NodeKind, Picture, PictureNode};
 use super::path;
 use super::text::{EXPRESSION, id, short, typed, wrapped};
-use crate::plan::display::{Asked, Bound, ToolName, policies};
+use crate::plan::display::{ConditionText, PatternText, ToolName, policies};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
 use crate::print::{Code, Line, Name};
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ struct Builder<'p> {
     picture: Picture,
     nested: &'p [&'p Plan],
     /// The place of each edge that is there.
-    known: HashMap<(End, End, Way), usize>,
+    known: HashMap<(End, End, EdgeKind), usize>,
     /// How many nodes and groups wanted each id.
     ids: HashMap<String, usize>,
     /// The names of the plans that are being drawn: none is drawn inside itself.
@@ -45,7 +45,7 @@ struct Builder<'p> {
 }
 
 /// A template, and the end that its references lead to. It is connected once the nodes that it may refer to exist.
-struct Reader<'p> {
+struct ReadingNode<'p> {
     template: &'p Template,
     /// What is written before each path.
     prefix: &'static str,
@@ -60,12 +60,12 @@ struct Drawing<'p> {
     /// What the ids of all its nodes begin with.
     prefix: String,
     inputs: Vec<usize>,
-    readers: Vec<Reader<'p>>,
+    readers: Vec<ReadingNode<'p>>,
 }
 
 /// Where a part of a step is drawn.
 #[derive(Clone)]
-struct Place<'s> {
+struct Scoping<'s> {
     step: &'s str,
     group: Option<usize>,
     locals: Vec<usize>,
@@ -85,7 +85,7 @@ impl<'p> Builder<'p> {
         for (number, input) in plan.inputs.iter().enumerate() {
             let line = typed(&input.name, &input.type_name);
             let id = drawing.prefix.clone() + &id("input", &input.name, number);
-            let input = self.node(id, Kind::Input, vec![line], group, false);
+            let input = self.node(id, NodeKind::Input, vec![line], group, false);
             drawing.inputs.push(input);
         }
         let mut steps = Vec::new();
@@ -96,12 +96,12 @@ impl<'p> Builder<'p> {
             let line = typed("output", &plan.output.type_name);
             let output = self.node(
                 drawing.prefix.clone() + "output",
-                Kind::Output,
+                NodeKind::Output,
                 vec![line],
                 group,
                 false,
             );
-            drawing.readers.push(Reader {
+            drawing.readers.push(ReadingNode {
                 template: &plan.output.value,
                 prefix: "",
                 to: End::Node(output),
@@ -114,7 +114,7 @@ impl<'p> Builder<'p> {
         for (step, &to) in plan.steps.iter().zip(&steps) {
             for after in step.only_after() {
                 if let Some(&from) = steps.get(after) {
-                    self.connect(from, to, Way::After, String::new());
+                    self.connect(from, to, EdgeKind::After, String::new());
                 }
             }
         }
@@ -130,7 +130,7 @@ impl<'p> Builder<'p> {
         group: Option<usize>,
     ) -> End {
         let id = drawing.prefix.clone() + &id("step", &step.id, number);
-        let mut place = Place {
+        let mut place = Scoping {
             step: &id,
             group,
             locals: Vec::new(),
@@ -156,7 +156,7 @@ impl<'p> Builder<'p> {
         };
         drawing
             .readers
-            .extend(step.policy.fallback.as_ref().map(|template| Reader {
+            .extend(step.policy.fallback.as_ref().map(|template| ReadingNode {
                 template,
                 prefix: "fallback ",
                 to: end,
@@ -166,7 +166,7 @@ impl<'p> Builder<'p> {
     }
 
     /// Draws the body of a step, and returns where it begins.
-    fn part(&mut self, drawing: &mut Drawing<'p>, body: &'p Body, place: &Place<'_>) -> End {
+    fn part(&mut self, drawing: &mut Drawing<'p>, body: &'p Body, place: &Scoping<'_>) -> End {
         let inner = |kind: &str| format!("{}_{kind}", place.step);
         match body {
             Body::Action(action) => {
@@ -178,16 +178,19 @@ impl<'p> Builder<'p> {
                 let mut before = None;
                 for branch in branches {
                     let mut place = place.clone();
-                    let line = format!("if {}", Asked(&branch.conditions, Some(drawing.plan)));
+                    let line = format!(
+                        "if {}",
+                        ConditionText(&branch.conditions, Some(drawing.plan))
+                    );
                     // An `else` asks nothing.
                     let begins = if branch.conditions.is_empty() && before.is_some() {
                         self.part(drawing, &branch.body, &place)
                     } else {
                         let line = wrapped(&short(&line, EXPRESSION));
                         let node =
-                            self.node(inner("if"), Kind::Condition, line, place.group, false);
+                            self.node(inner("if"), NodeKind::Condition, line, place.group, false);
                         for condition in &branch.conditions {
-                            drawing.readers.push(Reader {
+                            drawing.readers.push(ReadingNode {
                                 template: condition.template(),
                                 prefix: "",
                                 to: End::Node(node),
@@ -198,11 +201,11 @@ impl<'p> Builder<'p> {
                             }
                         }
                         let then = self.part(drawing, &branch.body, &place);
-                        self.connect(End::Node(node), then, Way::Flow, "then".into());
+                        self.connect(End::Node(node), then, EdgeKind::Flow, "then".into());
                         End::Node(node)
                     };
                     if let Some(before) = before {
-                        self.connect(before, begins, Way::Flow, "else".into());
+                        self.connect(before, begins, EdgeKind::Flow, "else".into());
                     }
                     before = Some(begins);
                     first = first.or(before);
@@ -213,11 +216,11 @@ impl<'p> Builder<'p> {
                 let line = format!(
                     "for {} in {}",
                     Code(&each.pattern),
-                    Bound(&each.list, Some(drawing.plan))
+                    PatternText(&each.list, Some(drawing.plan))
                 );
                 let line = wrapped(&short(&line, EXPRESSION));
-                let node = self.node(inner("for"), Kind::Loop, line, place.group, false);
-                drawing.readers.push(Reader {
+                let node = self.node(inner("for"), NodeKind::Loop, line, place.group, false);
+                drawing.readers.push(ReadingNode {
                     template: &each.list,
                     prefix: "",
                     to: End::Node(node),
@@ -226,12 +229,12 @@ impl<'p> Builder<'p> {
                 let mut place = place.clone();
                 place.locals.push(node);
                 let begins = self.part(drawing, &each.body, &place);
-                self.connect(End::Node(node), begins, Way::Flow, "each".into());
+                self.connect(End::Node(node), begins, EdgeKind::Flow, "each".into());
                 End::Node(node)
             }
             Body::If(_) => {
                 let line = vec!["null".to_owned()];
-                End::Node(self.node(inner("call"), Kind::Computed, line, place.group, false))
+                End::Node(self.node(inner("call"), NodeKind::Computed, line, place.group, false))
             }
         }
     }
@@ -243,11 +246,11 @@ impl<'p> Builder<'p> {
         action: &'p Action,
         lines: Vec<String>,
         id: String,
-        place: &Place<'_>,
+        place: &Scoping<'_>,
     ) -> End {
         let mut reader = |template: &'p Template, to: End| {
             let locals = place.locals.clone();
-            drawing.readers.push(Reader {
+            drawing.readers.push(ReadingNode {
                 template,
                 prefix: "",
                 to,
@@ -256,8 +259,8 @@ impl<'p> Builder<'p> {
         };
         let Some(plan) = action.tool.as_deref().and_then(|tool| self.drawn(tool)) else {
             let kind = match &action.tool {
-                Some(_) => Kind::Call,
-                None => Kind::Computed,
+                Some(_) => NodeKind::Call,
+                None => NodeKind::Computed,
             };
             let node = End::Node(self.node(id, kind, lines, place.group, place.optional));
             reader(&action.args, node);
@@ -292,7 +295,7 @@ impl<'p> Builder<'p> {
         (!empty && !inside_itself).then_some(plan)
     }
 
-    fn read(&mut self, drawing: &Drawing<'p>, steps: &[End], reader: &Reader<'p>) {
+    fn read(&mut self, drawing: &Drawing<'p>, steps: &[End], reader: &ReadingNode<'p>) {
         let mut found = Vec::new();
         reader.template.each(&mut |template| match template {
             Template::Reference(reference) => {
@@ -330,18 +333,18 @@ impl<'p> Builder<'p> {
                 )
             };
             // What a loop binds goes the way that leads into its round anyway.
-            let flow = self.known.contains_key(&(from, reader.to, Way::Flow));
+            let flow = self.known.contains_key(&(from, reader.to, EdgeKind::Flow));
             let way = if flow && matches!(source, Source::Local(_)) {
-                Way::Flow
+                EdgeKind::Flow
             } else {
-                Way::Data
+                EdgeKind::Data
             };
             self.connect(from, reader.to, way, line);
         }
     }
 
     /// Adds an edge, or a line to the one that is there.
-    fn connect(&mut self, from: End, to: End, way: Way, line: String) {
+    fn connect(&mut self, from: End, to: End, way: EdgeKind, line: String) {
         let (from, to) = self.picture.apart(from, to);
         let edges = &mut self.picture.edges;
         let place = *self.known.entry((from, to, way)).or_insert(edges.len());
@@ -363,13 +366,13 @@ impl<'p> Builder<'p> {
     fn node(
         &mut self,
         id: String,
-        kind: Kind,
+        kind: NodeKind,
         lines: Vec<String>,
         group: Option<usize>,
         optional: bool,
     ) -> usize {
         let id = self.unique(id);
-        self.picture.nodes.push(Node {
+        self.picture.nodes.push(PictureNode {
             id,
             kind,
             lines,

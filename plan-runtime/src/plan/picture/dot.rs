@@ -1,6 +1,6 @@
 //! Pictures of plans in the language of Graphviz.
 
-use super::model::{Edge, End, Inside, Kind, Node, Picture, Way};
+use super::model::{Edge, EdgeKind, End, Inside, NodeKind, Picture, PictureNode};
 use super::{Direction, build};
 use crate::Plan;
 use crate::print::{Line, visible};
@@ -47,7 +47,7 @@ impl Display for Dot<'_> {
         writeln!(
             f,
             "digraph {} {{",
-            Text(&[Line(&self.plan.name).to_string()])
+            DotText(&[Line(&self.plan.name).to_string()])
         )?;
         let direction = self.direction.keyword();
         // Edges end at frames only where that is asked for.
@@ -86,7 +86,7 @@ fn write_inside(
         } else {
             "rounded"
         };
-        let (label, inner) = (Text(&group.lines), indent + 2);
+        let (label, inner) = (DotText(&group.lines), indent + 2);
         writeln!(f, "{:inner$}graph [label={label}, style=\"{style}\"];", "")?;
         write_inside(f, picture, &each[place], each, inner)?;
         writeln!(f, "{:indent$}}}", "")?;
@@ -94,19 +94,19 @@ fn write_inside(
     Ok(())
 }
 
-fn write_node(f: &mut Formatter<'_>, node: &Node) -> Result {
-    write!(f, "{} [label={}", node.id, Text(&node.lines))?;
+fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
+    write!(f, "{} [label={}", node.id, DotText(&node.lines))?;
     let shape = match node.kind {
-        Kind::Input => "parallelogram",
-        Kind::Call | Kind::Computed => "",
-        Kind::Condition => "diamond",
-        Kind::Loop => "hexagon",
-        Kind::Output => "oval",
+        NodeKind::Input => "parallelogram",
+        NodeKind::Call | NodeKind::Computed => "",
+        NodeKind::Condition => "diamond",
+        NodeKind::Loop => "hexagon",
+        NodeKind::Output => "oval",
     };
     if !shape.is_empty() {
         write!(f, ", shape={shape}")?;
     }
-    match (node.kind == Kind::Computed, node.optional) {
+    match (node.kind == NodeKind::Computed, node.optional) {
         (true, true) => f.write_str(", style=\"rounded,dashed\"")?,
         (true, false) => f.write_str(", style=rounded")?,
         (false, true) => f.write_str(", style=dashed")?,
@@ -131,20 +131,20 @@ fn write_edge(f: &mut Formatter<'_>, picture: &Picture, edge: &Edge) -> Result {
         }
     }
     if !edge.lines.is_empty() {
-        attribute(f, "label", &Text(&edge.lines))?;
+        attribute(f, "label", &DotText(&edge.lines))?;
     }
     match edge.way {
-        Way::Data => {}
-        Way::After => attribute(f, "style", &"dashed")?,
-        Way::Flow => attribute(f, "style", &"bold")?,
+        EdgeKind::Data => {}
+        EdgeKind::After => attribute(f, "style", &"dashed")?,
+        EdgeKind::Flow => attribute(f, "style", &"bold")?,
     }
     f.write_str(if separator == ", " { "];\n" } else { ";\n" })
 }
 
 /// A text in quotes, of lines.
-struct Text<'t, S>(&'t [S]);
+struct DotText<'t, S>(&'t [S]);
 
-impl<S: AsRef<str>> Display for Text<'_, S> {
+impl<S: AsRef<str>> Display for DotText<'_, S> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_char('"')?;
         for (number, line) in self.0.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! Pictures of plans in the language of Mermaid.
 
-use super::model::{Edge, End, Inside, Kind, Node, Picture, Way};
+use super::model::{Edge, EdgeKind, End, Inside, NodeKind, Picture, PictureNode};
 use super::{Direction, build};
 use crate::Plan;
-use crate::print::{Told, visible};
+use crate::print::{MessageName, visible};
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// A plan as a Mermaid flowchart. [`Plan::mermaid`] makes it, and it is printed.
@@ -56,7 +56,7 @@ impl Display for Mermaid<'_> {
             writeln!(
                 f,
                 "---\ntitle: {}\n---",
-                Title(&Told(&self.plan.name).to_string())
+                Title(&MessageName(&self.plan.name).to_string())
             )?;
         }
         let direction = self.direction.keyword();
@@ -83,7 +83,7 @@ fn write_inside(
     }
     for &place in &inside.groups {
         let group = &picture.groups[place];
-        let (id, label) = (&group.id, Label(&group.lines));
+        let (id, label) = (&group.id, MermaidLabel(&group.lines));
         writeln!(f, "{:indent$}subgraph {id}[\"{label}\"]", "")?;
         write_inside(f, picture, &each[place], each, indent + 2)?;
         writeln!(f, "{:indent$}end", "")?;
@@ -94,19 +94,24 @@ fn write_inside(
     Ok(())
 }
 
-fn write_node(f: &mut Formatter<'_>, node: &Node) -> Result {
+fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
     let (open, close) = match node.kind {
-        Kind::Input => ("[/", "/]"),
-        Kind::Call => ("[", "]"),
-        Kind::Computed => ("(", ")"),
-        Kind::Condition => ("{", "}"),
-        Kind::Loop => ("{{", "}}"),
-        Kind::Output => ("([", "])"),
+        NodeKind::Input => ("[/", "/]"),
+        NodeKind::Call => ("[", "]"),
+        NodeKind::Computed => ("(", ")"),
+        NodeKind::Condition => ("{", "}"),
+        NodeKind::Loop => ("{{", "}}"),
+        NodeKind::Output => ("([", "])"),
     };
-    write!(f, "{}{open}\"{}\"{close}", node.id, Label(&node.lines))?;
+    write!(
+        f,
+        "{}{open}\"{}\"{close}",
+        node.id,
+        MermaidLabel(&node.lines)
+    )?;
     f.write_str(match node.kind {
-        Kind::Input => ":::input",
-        Kind::Output => ":::output",
+        NodeKind::Input => ":::input",
+        NodeKind::Output => ":::output",
         _ if node.optional => ":::optional",
         _ => "",
     })?;
@@ -119,13 +124,13 @@ fn write_edge(f: &mut Formatter<'_>, picture: &Picture, edge: &Edge) -> Result {
         End::Group(group) => &picture.groups[group].id,
     };
     let arrow = match edge.way {
-        Way::Data => "-->",
-        Way::After => "-.->",
-        Way::Flow => "==>",
+        EdgeKind::Data => "-->",
+        EdgeKind::After => "-.->",
+        EdgeKind::Flow => "==>",
     };
     write!(f, "  {} {arrow}", id(edge.from))?;
     if !edge.lines.is_empty() {
-        write!(f, "|\"{}\"|", Label(&edge.lines))?;
+        write!(f, "|\"{}\"|", MermaidLabel(&edge.lines))?;
     }
     writeln!(f, " {}", id(edge.to))
 }
@@ -135,8 +140,8 @@ fn write_classes(f: &mut Formatter<'_>, picture: &Picture) -> Result {
     let optional = picture.nodes.iter().any(|node| node.optional)
         || picture.groups.iter().any(|group| group.optional);
     for (used, class) in [
-        (of(Kind::Input), "input fill:none"),
-        (of(Kind::Output), "output fill:none"),
+        (of(NodeKind::Input), "input fill:none"),
+        (of(NodeKind::Output), "output fill:none"),
         (optional, "optional stroke-dasharray:5 4"),
     ] {
         if used {
@@ -167,9 +172,9 @@ impl Display for Title<'_> {
 }
 
 /// A label inside quotes. Whatever Mermaid, its Markdown or HTML could read as more than a character is written as its number.
-struct Label<'l>(&'l [String]);
+struct MermaidLabel<'l>(&'l [String]);
 
-impl Display for Label<'_> {
+impl Display for MermaidLabel<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         // Mermaid ignores an empty label.
         if self.0.iter().all(|line| line.trim().is_empty()) {

@@ -3,14 +3,14 @@
 /// A plan's picture.
 #[derive(Default)]
 pub(super) struct Picture {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<PictureNode>,
     pub(super) groups: Vec<Group>,
     pub(super) edges: Vec<Edge>,
 }
 
-pub(super) struct Node {
+pub(super) struct PictureNode {
     pub(super) id: String,
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
     /// The label, line by line.
     pub(super) lines: Vec<String>,
     /// The place of the group that it is in.
@@ -20,7 +20,7 @@ pub(super) struct Node {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Input,
     /// A call to a tool.
     Call,
@@ -53,13 +53,13 @@ pub(super) enum End {
 pub(super) struct Edge {
     pub(super) from: End,
     pub(super) to: End,
-    pub(super) way: Way,
+    pub(super) way: EdgeKind,
     /// The label, line by line.
     pub(super) lines: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Way {
+pub(super) enum EdgeKind {
     /// A value goes along it.
     Data,
     /// Order without data.
@@ -96,7 +96,7 @@ impl Picture {
     }
 
     /// The node at an end; for a group, its head.
-    pub(super) fn node(&self, end: End) -> &Node {
+    pub(super) fn node(&self, end: End) -> &PictureNode {
         match end {
             End::Node(node) => &self.nodes[node],
             End::Group(group) => &self.nodes[self.groups[group].head],

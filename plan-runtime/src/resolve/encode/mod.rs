@@ -6,7 +6,7 @@
 
 mod parts;
 
-use super::error::{Place, ResolveError, What};
+use super::error::{ErrorDetail, Location, ResolveError};
 use super::meter::{MEMBER, Meter, OBJECT, PART, Writing, charge};
 use parts::{List, Object, Struct, tagged};
 use serde::ser::{Serialize, Serializer};
@@ -55,7 +55,7 @@ struct Encoder<'m> {
 }
 
 pub(super) fn refused(message: impl Into<String>) -> ResolveError {
-    ResolveError::of(What::Encode(message.into()))
+    ResolveError::of(ErrorDetail::Encode(message.into()))
 }
 
 /// serde_json's own errors about a scalar (an integer beyond 64 bits).
@@ -73,7 +73,7 @@ fn finite(value: f64) -> Result<(), ResolveError> {
 impl<'m> Encoder<'m> {
     fn deeper(self) -> Result<Self, ResolveError> {
         if self.depth >= DEEPEST {
-            return Err(ResolveError::of(What::TooDeep));
+            return Err(ResolveError::of(ErrorDetail::TooDeep));
         }
         Ok(Self {
             depth: self.depth + 1,
@@ -210,7 +210,7 @@ impl<'m> Serializer for Encoder<'m> {
         charge(self.meter, OBJECT + MEMBER + variant.len())?;
         let value = value
             .serialize(self.deeper()?)
-            .map_err(|e| e.inside_value(Place::Key(variant.to_owned())))?;
+            .map_err(|e| e.inside_value(Location::Key(variant.to_owned())))?;
         Ok(tagged(Some(variant), value))
     }
 

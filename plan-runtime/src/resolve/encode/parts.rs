@@ -1,7 +1,7 @@
 //! Lists and objects that are being encoded.
 
 use super::{Encoder, json, refused};
-use crate::resolve::error::{Place, ResolveError};
+use crate::resolve::error::{Location, ResolveError};
 use crate::resolve::member_name::MemberName;
 use crate::resolve::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
 use serde::ser::{self, Serialize, Serializer};
@@ -31,7 +31,7 @@ impl List<'_> {
                 Ok(())
             }
             Err(error) => {
-                let error = error.inside_value(Place::Index(self.items.len()));
+                let error = error.inside_value(Location::Index(self.items.len()));
                 Err(in_variant(error, self.variant))
             }
         }
@@ -44,7 +44,7 @@ impl List<'_> {
 
 fn in_variant(error: ResolveError, variant: Option<&'static str>) -> ResolveError {
     match variant {
-        Some(variant) => error.inside_value(Place::Key(variant.to_owned())),
+        Some(variant) => error.inside_value(Location::Key(variant.to_owned())),
         None => error,
     }
 }
@@ -102,7 +102,7 @@ impl Object<'_> {
             Err(error) => error,
         };
         Err(in_variant(
-            error.inside_value(Place::Key(key)),
+            error.inside_value(Location::Key(key)),
             self.variant,
         ))
     }

@@ -2,8 +2,8 @@
 
 use super::super::describe;
 use super::super::meter::Limit;
-use super::{JsonKind, ResolveError, What};
-use crate::print::{Cut, Line, MOST, Told};
+use super::{ErrorDetail, JsonKind, ResolveError};
+use crate::print::{Cut, Line, MOST, MessageName};
 use std::fmt;
 
 /// On one line, with escapes for what a terminal would not show.
@@ -24,16 +24,16 @@ impl fmt::Display for Message<'_> {
 impl ResolveError {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(input) = &self.0.input {
-            write!(f, "input `{}`: ", Told(input))?;
+            write!(f, "input `{}`: ", MessageName(input))?;
         }
         let argument = self.argument().map(|argument| describe::short(&argument));
         let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
         match (&self.0.what, &argument) {
-            (What::Needed(_), Some(argument)) if !from_elsewhere => {
+            (ErrorDetail::Needed(_), Some(argument)) if !from_elsewhere => {
                 return write!(f, "argument `{argument}` is missing");
             }
             (
-                What::Type {
+                ErrorDetail::Type {
                     expected: Some(expected),
                     ..
                 },
@@ -62,7 +62,12 @@ impl ResolveError {
             &self.0.reference,
             &self.0.computed,
         ) {
-            (What::Type { .. } | What::Other(_) | What::Needed(_), Some(found), Some(_), _) => {
+            (
+                ErrorDetail::Type { .. } | ErrorDetail::Other(_) | ErrorDetail::Needed(_),
+                Some(found),
+                Some(_),
+                _,
+            ) => {
                 f.write_str("; ")?;
                 self.write_subject(f)?;
                 write!(f, " is {}", found.text)
@@ -78,7 +83,7 @@ impl ResolveError {
     }
 
     fn write_what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = Told(self.0.source.as_deref().unwrap_or("the value"));
+        let source = MessageName(self.0.source.as_deref().unwrap_or("the value"));
         let found = self.found_text().unwrap_or("something else");
         let reached = self.prefix(0);
         // `inbox` is … at `/data`: the root needs no "at".
@@ -88,7 +93,7 @@ impl ResolveError {
         };
         let next = describe::pointer(self.prefix(self.0.beyond.min(1)).as_str());
         match &self.0.what {
-            What::NoMember { known } => {
+            ErrorDetail::NoMember { known } => {
                 let token = self.0.pointer.len().checked_sub(1 + reached.count());
                 let name = token.map_or("", |i| &self.0.pointer[i]);
                 write!(
@@ -97,50 +102,50 @@ impl ResolveError {
                     describe::short(name)
                 )
             }
-            What::NoElement { length } => {
+            ErrorDetail::NoElement { length } => {
                 let elements = describe::counted(*length, "element");
                 write!(f, "`{source}` has {elements}{at}, so it has no `{next}`")
             }
-            What::NoInside => {
+            ErrorDetail::NoInside => {
                 write!(
                     f,
                     "`{source}` is {found}{at}, so `{next}` cannot be looked up in it"
                 )
             }
-            What::NoList => {
+            ErrorDetail::NoList => {
                 write!(
                     f,
                     "`{source}` is {found}{at}, not a list, so `[..]` has no elements to read"
                 )
             }
-            What::NoObject => {
+            ErrorDetail::NoObject => {
                 write!(
                     f,
                     "{found} is flattened into the argument, but only an object can be"
                 )
             }
-            What::NoOutput => write!(f, "`{source}` has no output to read"),
-            What::NotExecutable => {
+            ErrorDetail::NoOutput => write!(f, "`{source}` has no output to read"),
+            ErrorDetail::NotExecutable => {
                 f.write_str("the plan was read from JSON, so there is no code to compute this")
             }
-            What::Encode(message) => match self.prefix(0).as_str() {
+            ErrorDetail::Encode(message) => match self.prefix(0).as_str() {
                 "" => write!(f, "the value {message}"),
                 pointer => write!(f, "`{}` {message}", describe::pointer(pointer)),
             },
-            What::TooDeep => f.write_str("the value is nested too deep"),
-            What::TooLarge(Limit::Value(limit)) => write!(
+            ErrorDetail::TooDeep => f.write_str("the value is nested too deep"),
+            ErrorDetail::TooLarge(Limit::Value(limit)) => write!(
                 f,
                 "the value would take more than {}, the run's limit for one value; read less of it, or raise `run::Limits::value`",
                 describe::bytes(*limit)
             ),
-            What::TooLarge(Limit::Total(limit)) => write!(
+            ErrorDetail::TooLarge(Limit::Total(limit)) => write!(
                 f,
                 "with this value, the run would hold more than {}, its limit; run fewer calls concurrently, read less, or raise `run::Limits::total`",
                 describe::bytes(*limit)
             ),
-            What::Interrupted => f.write_str("the run ended before the value was made"),
-            What::Type { message, .. } | What::Other(message) => f.write_str(message),
-            What::Needed(field) => write!(f, "missing field `{field}`"),
+            ErrorDetail::Interrupted => f.write_str("the run ended before the value was made"),
+            ErrorDetail::Type { message, .. } | ErrorDetail::Other(message) => f.write_str(message),
+            ErrorDetail::Needed(field) => write!(f, "missing field `{field}`"),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Report, Status, StepReport, Totals};
 use crate::error::write_elements;
-use crate::print::{Told, width};
+use crate::print::{MessageName, width};
 use std::fmt;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ impl fmt::Display for Status {
         f.write_str(self.name())?;
         match self {
             Self::Failed(error) | Self::Recovered(error) => write!(f, ": {error}"),
-            Self::Blocked { by } => write!(f, " by `{}`", Told(by)),
+            Self::Blocked { by } => write!(f, " by `{}`", MessageName(by)),
             Self::Completed | Self::Skipped | Self::Cancelled | Self::NotStarted => Ok(()),
         }
     }
@@ -44,7 +44,8 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.steps.len();
         let plural = if count == 1 { "" } else { "s" };
-        let (plan, duration, totals) = (Told(&self.plan), Millis(self.duration), self.totals);
+        let (plan, duration, totals) =
+            (MessageName(&self.plan), Millis(self.duration), self.totals);
         write!(
             f,
             "plan `{plan}`: {count} step{plural} in {duration}: {totals}"
@@ -78,7 +79,9 @@ impl fmt::Display for Report {
             write!(f, "\n{}", line.trim_end())?;
         }
         if self.critical.len() > 1 {
-            let ids = self.critical_path().map(|step| Told(&step.id).to_string());
+            let ids = self
+                .critical_path()
+                .map(|step| MessageName(&step.id).to_string());
             let ids: Vec<String> = ids.collect();
             let took = Millis(self.critical_duration());
             write!(f, "\n  critical path: {}, {took}", ids.join(" → "))?;
@@ -105,10 +108,10 @@ impl Report {
         };
         Row {
             step,
-            id: Told(&step.id).to_string(),
+            id: MessageName(&step.id).to_string(),
             tool: step
                 .tool()
-                .map_or_else(String::new, |tool| Told(tool).to_string()),
+                .map_or_else(String::new, |tool| MessageName(tool).to_string()),
             started: time(step.started),
             took: time(step.duration()),
             bar: self.bar(step).unwrap_or_default(),
@@ -143,7 +146,7 @@ impl StepReport {
                     format!("{element}: {error}")
                 }
             }
-            Status::Blocked { by } => format!("by `{}`", Told(by)),
+            Status::Blocked { by } => format!("by `{}`", MessageName(by)),
             Status::Completed | Status::Skipped | Status::Cancelled | Status::NotStarted => {
                 String::new()
             }

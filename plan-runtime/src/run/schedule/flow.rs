@@ -2,7 +2,7 @@
 
 use super::super::StepError;
 use crate::plan::{Action, For};
-use crate::resolve::Held;
+use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// The state of a step with branches, elements or attempts.
 #[derive(Default)]
-pub(super) struct Flow<'x> {
-    lists: Vec<List<'x>>,
+pub(super) struct BodyState<'x> {
+    lists: Vec<ForState<'x>>,
     /// The lists that have elements left to start, the innermost last.
     open: Vec<usize>,
     frames: Vec<Option<Frame>>,
@@ -31,13 +31,13 @@ pub(super) struct Flow<'x> {
     pub(super) missed: Option<(Vec<usize>, StepError)>,
     pub(super) output: Option<Value>,
     /// The bytes that all of this counts.
-    pub(super) held: usize,
+    pub(super) stored: usize,
     /// Those of them that are outputs.
     pub(super) made: usize,
 }
 
 /// A `for` on its way.
-struct List<'x> {
+struct ForState<'x> {
     each: &'x For,
     /// The number of the first action in it.
     number: usize,
@@ -45,20 +45,20 @@ struct List<'x> {
     next: usize,
     outputs: Vec<Value>,
     missing: usize,
-    place: Place,
+    place: OutputSlot,
     frame: Option<usize>,
 }
 
 /// Where an output belongs: to the step, or to a place in a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct OutputSlot {
     list: Option<usize>,
     index: usize,
 }
 
 /// A local value.
 struct Frame {
-    held: Held,
+    stored: StoredValue,
     outer: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Job<'x> {
     pub(super) action: &'x Action,
     /// Its number in the plan.
     pub(super) number: usize,
-    pub(super) place: Place,
+    pub(super) place: OutputSlot,
     pub(super) frame: Option<usize>,
     pub(super) attempts: u32,
     /// When the first attempt started.
@@ -91,7 +91,7 @@ pub(super) fn note(
     }
 }
 
-impl Place {
+impl OutputSlot {
     /// The step's own output.
     pub(super) const WHOLE: Self = Self {
         list: None,
@@ -107,14 +107,14 @@ impl Place {
 pub(super) const CALL: usize = size_of::<Job<'_>>() + 128;
 
 /// What a list takes without its elements, and what each of its outputs does at least.
-pub(super) const LIST: (usize, usize) = (size_of::<List<'_>>(), size_of::<Value>());
+pub(super) const LIST: (usize, usize) = (size_of::<ForState<'_>>(), size_of::<Value>());
 
-impl<'x> Flow<'x> {
+impl<'x> BodyState<'x> {
     pub(super) fn push_job(
         &mut self,
         action: &'x Action,
         number: usize,
-        place: Place,
+        place: OutputSlot,
         frame: Option<usize>,
     ) -> usize {
         self.jobs.push(Job {
@@ -132,8 +132,8 @@ impl<'x> Flow<'x> {
     }
 
     /// A local value is bound, whose bytes are counted already.
-    pub(super) fn push_frame(&mut self, held: Held, outer: Option<usize>) -> usize {
-        let frame = Some(Frame { held, outer });
+    pub(super) fn push_frame(&mut self, stored: StoredValue, outer: Option<usize>) -> usize {
+        let frame = Some(Frame { stored, outer });
         match self.free.pop() {
             Some(place) => {
                 self.frames[place] = frame;
@@ -151,11 +151,11 @@ impl<'x> Flow<'x> {
         let mut bytes = 0;
         while let Some(at) = frame.filter(|_| frame != around) {
             let left = self.frames[at].take();
-            bytes += left.as_ref().map_or(0, |frame| frame.held.bytes());
+            bytes += left.as_ref().map_or(0, |frame| frame.stored.bytes());
             frame = left.and_then(|frame| frame.outer);
             self.free.push(at);
         }
-        self.held -= bytes;
+        self.stored -= bytes;
         bytes
     }
 
@@ -165,11 +165,11 @@ impl<'x> Flow<'x> {
         each: &'x For,
         number: usize,
         items: Vec<Value>,
-        place: Place,
+        place: OutputSlot,
         frame: Option<usize>,
     ) {
         self.open.push(self.lists.len());
-        self.lists.push(List {
+        self.lists.push(ForState {
             each,
             number,
             outputs: vec![Value::Null; items.len()],
@@ -182,14 +182,14 @@ impl<'x> Flow<'x> {
     }
 
     /// The next element to start: its body is that of the list, its value is a new frame.
-    pub(super) fn next_element(&mut self) -> Option<(&'x For, usize, Place, usize)> {
+    pub(super) fn next_element(&mut self) -> Option<(&'x For, usize, OutputSlot, usize)> {
         while let Some(&list) = self.open.last() {
             let at = &mut self.lists[list];
             let Some(item) = at.items.next() else {
                 self.open.pop();
                 continue;
             };
-            let place = Place {
+            let place = OutputSlot {
                 list: Some(list),
                 index: at.next,
             };
@@ -197,13 +197,13 @@ impl<'x> Flow<'x> {
             if at.items.len() == 0 {
                 self.open.pop();
             }
-            let List {
+            let ForState {
                 each,
                 number,
                 frame,
                 ..
             } = self.lists[list];
-            let frame = self.push_frame(Held::json(item), frame);
+            let frame = self.push_frame(StoredValue::json(item), frame);
             return Some((each, number, place, frame));
         }
         None
@@ -224,10 +224,10 @@ impl<'x> Flow<'x> {
     }
 
     /// The local values of a frame, the outermost first.
-    pub(super) fn locals(&self, mut frame: Option<usize>) -> Vec<&Held> {
+    pub(super) fn locals(&self, mut frame: Option<usize>) -> Vec<&StoredValue> {
         let mut locals = Vec::new();
         while let Some(at) = frame.and_then(|frame| self.frames[frame].as_ref()) {
-            locals.push(&at.held);
+            locals.push(&at.stored);
             frame = at.outer;
         }
         locals.reverse();
@@ -235,7 +235,7 @@ impl<'x> Flow<'x> {
     }
 
     /// Of which elements a place is.
-    pub(super) fn elements(&self, mut place: Place) -> Vec<usize> {
+    pub(super) fn elements(&self, mut place: OutputSlot) -> Vec<usize> {
         let mut elements = Vec::new();
         while let Some(list) = place.list {
             elements.push(place.index);
@@ -248,10 +248,10 @@ impl<'x> Flow<'x> {
     /// Puts an output where it belongs; the last one of a list makes the list an output.
     pub(super) fn deliver(
         &mut self,
-        mut place: Place,
+        mut place: OutputSlot,
         mut frame: Option<usize>,
         mut value: Value,
-        watch: &mut dyn FnMut(&Self, Place),
+        watch: &mut dyn FnMut(&Self, OutputSlot),
     ) {
         loop {
             if place.is_element() {

@@ -5,11 +5,11 @@ use super::super::options::OnFailure;
 use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::trace::Span;
-use super::flow::{CALL, Flow, LIST, Place, note};
-use super::task::{More, catch};
+use super::flow::{BodyState, CALL, LIST, OutputSlot, note};
+use super::task::{CallState, catch};
 use super::{Schedule, Start};
 use crate::plan::{Body, Branch, Condition, Optional};
-use crate::resolve::{Held, Meter, ResolveError, Scope, describe, resolve};
+use crate::resolve::{Meter, ResolveError, Scope, StoredValue, describe, resolve};
 use serde_json::Value;
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -36,7 +36,7 @@ impl<'x> Schedule<'x> {
         step: usize,
         mut body: &'x Body,
         mut number: usize,
-        place: Place,
+        place: OutputSlot,
         mut frame: Option<usize>,
         start: Start<'_, 'x>,
     ) {
@@ -112,7 +112,7 @@ impl<'x> Schedule<'x> {
             if self.all_hold(step, &branch.conditions, frame)? {
                 return Ok(Some(place));
             }
-            self.held -= self.flow(step).leave(*frame, around);
+            self.stored -= self.flow(step).leave(*frame, around);
             *frame = around;
         }
         Ok(None)
@@ -136,7 +136,7 @@ impl<'x> Schedule<'x> {
                     let (bound, bytes) = self.locally(step, *frame, read)?;
                     if let Some(value) = bound {
                         self.hold(step, bytes);
-                        let bound = Held::weighed(value, bytes);
+                        let bound = StoredValue::weighed(value, bytes);
                         *frame = Some(self.flow(step).push_frame(bound, *frame));
                         true
                     } else {
@@ -166,18 +166,18 @@ impl<'x> Schedule<'x> {
     }
 
     /// Puts an output where it belongs.
-    fn deliver(&mut self, step: usize, place: Place, frame: Option<usize>, value: Value) {
+    fn deliver(&mut self, step: usize, place: OutputSlot, frame: Option<usize>, value: Value) {
         let Some(mut flow) = self.steps.take_flow(step) else {
             return;
         };
         let watched = self.observer.listens();
-        let held = flow.held;
+        let stored = flow.stored;
         flow.deliver(place, frame, value, &mut |flow, place| {
             if watched {
                 self.watch_element(step, &flow.elements(place));
             }
         });
-        self.held -= held - flow.held;
+        self.stored -= stored - flow.stored;
         self.steps.more(step).flow = Some(flow);
     }
 
@@ -215,7 +215,7 @@ impl<'x> Schedule<'x> {
                 let error = StepError::arguments(self.full());
                 return self.fail(step, place, frame, error);
             }
-            self.held += size_of::<Attempt>();
+            self.stored += size_of::<Attempt>();
             let element = self.flow(step).elements(place);
             let log = &mut self.steps.more(step).log;
             let entry = Some(log.len());
@@ -242,16 +242,16 @@ impl<'x> Schedule<'x> {
         };
         let log = self.flow(step).jobs[job].log;
         let captured = captured.take();
-        self.held += captured.as_ref().map_or(0, |_| bytes);
+        self.stored += captured.as_ref().map_or(0, |_| bytes);
         if let Some(attempt) = self.logged(step, log) {
             attempt.arguments = captured;
         }
         match result {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
-                self.held += bytes;
+                self.stored += bytes;
                 self.flow(step).active += 1;
-                let more = More::of(span, limit);
+                let more = CallState::of(span, limit);
                 self.running.push((step, job), Some(future), more, bytes);
             }
             Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
@@ -321,7 +321,7 @@ impl<'x> Schedule<'x> {
         } else {
             let sleep = self.clock.sleep(wait);
             self.running
-                .push((step, job), None, Some(More::wait(sleep)), 0);
+                .push((step, job), None, Some(CallState::wait(sleep)), 0);
         }
     }
 
@@ -337,7 +337,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// What belongs at this place will not come.
-    fn fail(&mut self, step: usize, place: Place, frame: Option<usize>, error: StepError) {
+    fn fail(&mut self, step: usize, place: OutputSlot, frame: Option<usize>, error: StepError) {
         if self.plan.steps[step].policy.optional == Optional::Each && place.is_element() {
             let flow = self.flow(step);
             let element = flow.elements(place);
@@ -348,7 +348,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// The step has failed, and starts nothing more.
-    fn fail_whole(&mut self, step: usize, place: Place, error: StepError) {
+    fn fail_whole(&mut self, step: usize, place: OutputSlot, error: StepError) {
         let flow = self.flow(step);
         let element = flow.elements(place);
         note(&mut flow.failed, element, error);
@@ -399,7 +399,7 @@ impl<'x> Schedule<'x> {
             let (missed, made) = (flow.missed.take(), flow.made);
             self.drop_flow(step);
             self.steps.more(step).recovered = missed;
-            return self.end(step, Held::weighed(output, made));
+            return self.end(step, StoredValue::weighed(output, made));
         }
         if flow.active == 0 && flow.cut {
             self.drop_flow(step);
@@ -416,7 +416,7 @@ impl<'x> Schedule<'x> {
         self.steps.more_mut(step)?.log.get_mut(place?)
     }
 
-    pub(super) fn flow(&mut self, step: usize) -> &mut Flow<'x> {
+    pub(super) fn flow(&mut self, step: usize) -> &mut BodyState<'x> {
         let flow = self.steps.flow_mut(step);
         flow.expect("a step that is more than one call has its state while it runs")
     }

@@ -3,24 +3,24 @@
 use super::super::StepError;
 use super::Schedule;
 use super::task::catch;
-use crate::resolve::{Meter, ResolveError, Room, Scope};
+use crate::resolve::{MemoryBudget, Meter, ResolveError, Scope};
 
 impl Schedule<'_> {
     /// How much room there is for a value.
     #[inline]
-    pub(super) fn room(&self) -> Room {
+    pub(super) fn room(&self) -> MemoryBudget {
         let limits = &self.options.limits;
-        Room {
+        MemoryBudget {
             value: limits.value,
             total: limits.total,
-            left: limits.total.saturating_sub(self.held),
+            left: limits.total.saturating_sub(self.stored),
         }
     }
 
     /// Whether the run may hold `bytes` more.
     #[inline]
     pub(super) fn has_room(&self, bytes: usize) -> bool {
-        bytes <= self.options.limits.total.saturating_sub(self.held)
+        bytes <= self.options.limits.total.saturating_sub(self.stored)
     }
 
     /// Why an output is not held.
@@ -32,7 +32,7 @@ impl Schedule<'_> {
     /// Why nothing more is held.
     #[cold]
     pub(super) fn full(&self) -> ResolveError {
-        Room {
+        MemoryBudget {
             left: 0,
             ..self.room()
         }
@@ -50,7 +50,7 @@ impl Schedule<'_> {
     /// The same, with these local values.
     pub(super) fn metered_in<T>(
         &self,
-        locals: &[&crate::resolve::Held],
+        locals: &[&crate::resolve::StoredValue],
         make: impl FnOnce(&Scope<'_>) -> T,
     ) -> Result<(T, usize), StepError> {
         let stop = || self.interrupts.look(&self.clock);
@@ -62,14 +62,14 @@ impl Schedule<'_> {
 
     /// Adds `bytes` to what a step that is more than a call holds.
     pub(super) fn hold(&mut self, step: usize, bytes: usize) {
-        self.flow(step).held += bytes;
-        self.held += bytes;
+        self.flow(step).stored += bytes;
+        self.stored += bytes;
     }
 
     /// A step that is more than a call is over: what it held goes.
     pub(super) fn drop_flow(&mut self, step: usize) {
         if let Some(flow) = self.steps.take_flow(step) {
-            self.held -= flow.held;
+            self.stored -= flow.stored;
         }
     }
 }

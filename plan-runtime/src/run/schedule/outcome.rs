@@ -2,10 +2,10 @@
 
 use super::super::report::{Report, Status, StepReport};
 use super::task::catch;
-use super::{Schedule, State};
+use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError};
 use crate::plan::Plan;
-use crate::resolve::{Held, resolve};
+use crate::resolve::{StoredValue, resolve};
 use serde::de::DeserializeOwned;
 use std::time::{Duration, SystemTime};
 
@@ -38,8 +38,8 @@ impl<'x> Schedule<'x> {
         // What was being done is half done, so nothing that counts is called any more.
         self.abandon_all();
         for state in &mut self.steps.states {
-            if *state == State::Running {
-                *state = State::Cancelled;
+            if *state == StepState::Running {
+                *state = StepState::Cancelled;
             }
         }
         let _ = catch(|| self.watch_plan_end());
@@ -69,8 +69,8 @@ impl<'x> Schedule<'x> {
             })
             .collect();
         for (step, state) in self.plan.steps.iter().zip(&self.steps.states) {
-            if let State::Blocked(by) = *state
-                && let State::Failed(place) = self.steps.states[by as usize]
+            if let StepState::Blocked(by) = *state
+                && let StepState::Failed(place) = self.steps.states[by as usize]
             {
                 failures[places[place as usize]]
                     .blocked
@@ -82,19 +82,19 @@ impl<'x> Schedule<'x> {
 
     /// Keeps an output for the report, if there is to be one.
     #[cold]
-    pub(super) fn capture_output(&mut self, step: usize, output: &Held) {
+    pub(super) fn capture_output(&mut self, step: usize, output: &StoredValue) {
         if self.options.record {
             self.captured.resize(self.plan.steps.len(), None);
             self.captured[step] = Some(output.as_json().clone());
-            self.held += output.bytes();
+            self.stored += output.bytes();
         }
     }
 
     /// How a step ended.
     pub(super) fn status(&self, step: usize) -> Status {
         match self.steps.states[step] {
-            State::Waiting => Status::NotStarted,
-            State::Completed => match self.steps.more_of(step) {
+            StepState::Waiting => Status::NotStarted,
+            StepState::Completed => match self.steps.more_of(step) {
                 None => Status::Completed,
                 Some(more) => match &more.recovered {
                     Some((_, error)) => Status::Recovered(error.clone()),
@@ -102,11 +102,11 @@ impl<'x> Schedule<'x> {
                     None => Status::Completed,
                 },
             },
-            State::Failed(place) => Status::Failed(self.failed[place as usize].2.clone()),
-            State::Blocked(by) => Status::Blocked {
+            StepState::Failed(place) => Status::Failed(self.failed[place as usize].2.clone()),
+            StepState::Blocked(by) => Status::Blocked {
                 by: self.plan.steps[by as usize].id.clone(),
             },
-            State::Running | State::Cancelled => Status::Cancelled,
+            StepState::Running | StepState::Cancelled => Status::Cancelled,
         }
     }
 
@@ -120,7 +120,7 @@ impl<'x> Schedule<'x> {
             let more = self.steps.more_of(place);
             let recovered = more.and_then(|more| more.recovered.as_ref());
             let element = match (self.steps.states[place], recovered) {
-                (State::Failed(place), _) => self.failed[place as usize].1.clone(),
+                (StepState::Failed(place), _) => self.failed[place as usize].1.clone(),
                 (_, Some((element, _))) => element.clone(),
                 _ => Vec::new(),
             };

@@ -1,21 +1,21 @@
 //! How far each step of a run has come.
 
 use super::super::report::Attempt;
-use super::flow::Flow;
+use super::flow::BodyState;
 use crate::error::StepError;
 
 /// How far the steps have come.
-pub(super) struct Progress<'x> {
-    pub(super) states: Vec<State>,
+pub(super) struct StepProgress<'x> {
+    pub(super) states: Vec<StepState>,
     /// What hardly any step has; there is no list before one has it.
-    more: Vec<Option<Box<More<'x>>>>,
+    more: Vec<Option<Box<ExtraState<'x>>>>,
 }
 
 /// What there is to know of a step that is more than a call with an output.
 #[derive(Default)]
-pub(super) struct More<'x> {
+pub(super) struct ExtraState<'x> {
     /// While it runs, unless it is a single call.
-    pub(super) flow: Option<Box<Flow<'x>>>,
+    pub(super) flow: Option<Box<BodyState<'x>>>,
     /// Whether no condition held.
     pub(super) skipped: bool,
     /// The failure whose output null or a fallback replaces.
@@ -24,16 +24,16 @@ pub(super) struct More<'x> {
     pub(super) log: Vec<Attempt>,
 }
 
-impl<'x> Progress<'x> {
+impl<'x> StepProgress<'x> {
     /// None has started.
     pub(super) fn new(steps: usize) -> Self {
         Self {
-            states: vec![State::Waiting; steps],
+            states: vec![StepState::Waiting; steps],
             more: Vec::new(),
         }
     }
 
-    pub(super) fn more(&mut self, step: usize) -> &mut More<'x> {
+    pub(super) fn more(&mut self, step: usize) -> &mut ExtraState<'x> {
         if self.more.is_empty() {
             self.more.resize_with(self.states.len(), || None);
         }
@@ -41,32 +41,32 @@ impl<'x> Progress<'x> {
     }
 
     #[inline]
-    pub(super) fn more_of(&self, step: usize) -> Option<&More<'x>> {
+    pub(super) fn more_of(&self, step: usize) -> Option<&ExtraState<'x>> {
         self.more.get(step)?.as_deref()
     }
 
     #[inline]
-    pub(super) fn more_mut(&mut self, step: usize) -> Option<&mut More<'x>> {
+    pub(super) fn more_mut(&mut self, step: usize) -> Option<&mut ExtraState<'x>> {
         self.more.get_mut(step)?.as_deref_mut()
     }
 
-    pub(super) fn flow(&self, step: usize) -> Option<&Flow<'x>> {
+    pub(super) fn flow(&self, step: usize) -> Option<&BodyState<'x>> {
         self.more_of(step)?.flow.as_deref()
     }
 
-    pub(super) fn flow_mut(&mut self, step: usize) -> Option<&mut Flow<'x>> {
+    pub(super) fn flow_mut(&mut self, step: usize) -> Option<&mut BodyState<'x>> {
         self.more_mut(step)?.flow.as_deref_mut()
     }
 
     /// Takes the flow out, for good or for a while.
-    pub(super) fn take_flow(&mut self, step: usize) -> Option<Box<Flow<'x>>> {
+    pub(super) fn take_flow(&mut self, step: usize) -> Option<Box<BodyState<'x>>> {
         self.more_mut(step)?.flow.take()
     }
 }
 
 /// Places have 32 bits, as in the [`Graph`](super::super::graph::Graph).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum State {
+pub(super) enum StepState {
     Waiting,
     Running,
     Completed,

@@ -17,32 +17,32 @@ pub(super) struct Task<'x> {
     pub(super) job: usize,
     /// The tool's; `None` for a wait, and for a call that has ended.
     pub(super) future: Option<StepFuture<'x>>,
-    pub(super) more: Option<Box<More>>,
+    pub(super) more: Option<Box<CallState>>,
     /// The bytes that the call's arguments count toward the limits of the run.
     pub(super) bytes: usize,
 }
 
 /// What hardly any call has.
-pub(super) struct More {
+pub(super) struct CallState {
     pub(super) span: Span,
     /// How long the call may take, or how long to wait.
-    limit: Option<Limit>,
+    limit: Option<TimeLimit>,
 }
 
 /// How long a call may take, and its error when that is over; or how long to wait.
-struct Limit {
+struct TimeLimit {
     sleep: Sleep,
     error: Option<StepError>,
 }
 
-impl Drop for More {
+impl Drop for CallState {
     /// What sleeps is the timer's, and its destructor may panic.
     fn drop(&mut self) {
         drop_quietly(self.limit.take());
     }
 }
 
-impl More {
+impl CallState {
     /// What a call has more than a future, if it has something.
     pub(super) fn of(span: Span, limit: Option<(Sleep, StepError)>) -> Option<Box<Self>> {
         if span.is_none() && limit.is_none() {
@@ -50,7 +50,7 @@ impl More {
         }
         let limit = limit.map(|(sleep, error)| {
             let error = Some(error);
-            Limit { sleep, error }
+            TimeLimit { sleep, error }
         });
         Some(Box::new(Self { span, limit }))
     }
@@ -59,7 +59,7 @@ impl More {
         let error = None;
         Box::new(Self {
             span: Span::none(),
-            limit: Some(Limit { sleep, error }),
+            limit: Some(TimeLimit { sleep, error }),
         })
     }
 }
@@ -95,7 +95,7 @@ impl Task<'_> {
 
     fn poll_more(&mut self, cx: &mut Context<'_>, result: &mut Option<StepResult>) -> bool {
         let Self { future, more, .. } = self;
-        let Some(More { span, limit }) = more.as_deref_mut() else {
+        let Some(CallState { span, limit }) = more.as_deref_mut() else {
             return false;
         };
         if future.is_some() {

@@ -4,7 +4,7 @@
 
 use super::super::nesting::may_start;
 use super::super::start::{StepFuture, StepResult};
-use super::task::{More, Task};
+use super::task::{CallState, Task};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,11 +13,11 @@ use std::task::{Context, Poll, Wake, Waker};
 /// The tasks that run. Each is in a slot, whose waker serves one task after the other, so that a new task costs no allocation.
 #[derive(Default)]
 pub(super) struct Tasks<'x> {
-    slots: Vec<Slot<'x>>,
+    slots: Vec<TaskSlot<'x>>,
     free: Vec<usize>,
     /// The slots to poll. One whose task is gone, or has been polled already, is polled to no harm.
     queue: VecDeque<usize>,
-    woken: Arc<Woken>,
+    woken: Arc<WokenTasks>,
     /// Whether what was woken has been queued in this turn.
     refilled: bool,
 }
@@ -26,28 +26,28 @@ pub(super) struct Tasks<'x> {
 pub(super) struct Happened {
     pub(super) step: usize,
     pub(super) job: usize,
-    pub(super) more: Option<Box<More>>,
+    pub(super) more: Option<Box<CallState>>,
     /// The bytes that the call's arguments count.
     pub(super) bytes: usize,
 }
 
-struct Slot<'x> {
+struct TaskSlot<'x> {
     task: Task<'x>,
-    alarm: Arc<Alarm>,
+    alarm: Arc<TaskWaker>,
     waker: Waker,
 }
 
 /// What wakes a slot.
-struct Alarm {
+struct TaskWaker {
     slot: usize,
     /// Whether it is among the woken.
     rung: AtomicBool,
-    woken: Arc<Woken>,
+    woken: Arc<WokenTasks>,
 }
 
 /// The slots that were woken and not queued, and who wakes the run for them.
 #[derive(Default)]
-struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
+struct WokenTasks(Mutex<(Vec<usize>, Option<Waker>)>);
 
 impl<'x> Tasks<'x> {
     /// Adds a call, or a wait, which has no future.
@@ -56,7 +56,7 @@ impl<'x> Tasks<'x> {
         &mut self,
         (step, job): (usize, usize),
         future: Option<StepFuture<'x>>,
-        more: Option<Box<More>>,
+        more: Option<Box<CallState>>,
         bytes: usize,
     ) {
         let slot = match self.free.pop() {
@@ -76,12 +76,12 @@ impl<'x> Tasks<'x> {
     #[cold]
     fn grow(&mut self) -> usize {
         let slot = self.slots.len();
-        let alarm = Arc::new(Alarm {
+        let alarm = Arc::new(TaskWaker {
             slot,
             rung: AtomicBool::new(false),
             woken: Arc::clone(&self.woken),
         });
-        self.slots.push(Slot {
+        self.slots.push(TaskSlot {
             task: Task::default(),
             waker: Waker::from(Arc::clone(&alarm)),
             alarm,
@@ -125,7 +125,7 @@ impl<'x> Tasks<'x> {
 
     #[inline(always)]
     fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
-        let Slot { task, alarm, waker } = &mut self.slots[slot];
+        let TaskSlot { task, alarm, waker } = &mut self.slots[slot];
         // Before it is polled: what wakes it from then on is to have it polled again.
         alarm.rung.store(false, Ordering::Release);
         let happened = task.poll(&mut Context::from_waker(waker), result);
@@ -161,7 +161,7 @@ impl<'x> Tasks<'x> {
 
     /// Drops the tasks that fit.
     pub(super) fn abandon(&mut self, mut which: impl FnMut(&Task<'x>) -> bool) {
-        for (slot, Slot { task, .. }) in self.slots.iter_mut().enumerate() {
+        for (slot, TaskSlot { task, .. }) in self.slots.iter_mut().enumerate() {
             if !task.is_idle() && which(task) {
                 task.abandon();
                 self.free.push(slot);
@@ -170,7 +170,7 @@ impl<'x> Tasks<'x> {
     }
 }
 
-impl Wake for Alarm {
+impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -189,7 +189,7 @@ impl Wake for Alarm {
     }
 }
 
-impl Woken {
+impl WokenTasks {
     fn lock(&self) -> MutexGuard<'_, (Vec<usize>, Option<Waker>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

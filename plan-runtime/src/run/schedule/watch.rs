@@ -4,9 +4,9 @@ use super::super::observe::{Observer, StepRef};
 use super::super::report::Totals;
 use super::super::trace::{self, Span};
 use super::super::{Status, StepError};
-use super::flow::Place;
+use super::flow::OutputSlot;
 use super::task::catch;
-use super::{Schedule, State};
+use super::{Schedule, StepState};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ impl<'x> Schedule<'x> {
             .tell(|observer| observer.step_started(&self.whole(step)));
     }
 
-    pub(super) fn watch_list(&self, step: usize, place: Place, length: usize) {
+    pub(super) fn watch_list(&self, step: usize, place: OutputSlot, length: usize) {
         if let (true, Some(flow)) = (self.observer.listens(), self.steps.flow(step)) {
             let element = flow.elements(place);
             let part = self.part(step, usize::MAX, &element);
@@ -187,7 +187,7 @@ impl<'x> Schedule<'x> {
         self.observer
             .tell(|observer| match (&status, self.steps.states[step]) {
                 (Status::Skipped, _) => observer.step_skipped(&whole),
-                (_, State::Blocked(by)) => {
+                (_, StepState::Blocked(by)) => {
                     observer.step_blocked(&whole, &self.plan.steps[by as usize]);
                 }
                 _ => {

@@ -124,7 +124,7 @@ impl ManualTimer {
     pub async fn skip_waits<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
         poll_fn(|cx| {
-            let woken = Arc::new(Woken {
+            let woken = Arc::new(WokenSleepers {
                 already: AtomicBool::new(false),
                 waker: cx.waker().clone(),
             });
@@ -228,12 +228,12 @@ impl PartialEq for Sleeper {
 impl Eq for Sleeper {}
 
 /// Whether something woke a future since it was polled last; it wakes what waits for that.
-struct Woken {
+struct WokenSleepers {
     already: AtomicBool,
     waker: Waker,
 }
 
-impl Wake for Woken {
+impl Wake for WokenSleepers {
     fn wake(self: Arc<Self>) {
         self.already.store(true, Ordering::SeqCst);
         self.waker.wake_by_ref();

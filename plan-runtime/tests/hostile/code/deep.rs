@@ -54,7 +54,9 @@ fn is_written(plan: Plan) -> bool {
     let thread = std::thread::Builder::new().stack_size(2 << 20);
     let thread = thread.spawn(move || {
         let source = RustSource::new(&plan).allow_code();
-        let said = plan.to_rust().map_err(|lacking| lacking.all().len());
+        let said = plan
+            .to_rust()
+            .map_err(|unsupported| unsupported.all().len());
         assert_ne!(said.err(), Some(0));
         let written = source.write();
         if let Ok(text) = &written {

@@ -514,12 +514,12 @@ fn a_source_has_the_tokens_of_its_plan_or_there_is_none() {
                 );
                 assert_eq!(Ok(text), open, "case {case}");
             }
-            Err(lacking) => {
-                assert!(!lacking.all().is_empty());
+            Err(unsupported) => {
+                assert!(!unsupported.all().is_empty());
                 // What is refused for its code alone is what is listed.
                 assert!(
-                    open.is_err() || lacking.all().len() == foreign.len(),
-                    "case {case}: {lacking}"
+                    open.is_err() || unsupported.all().len() == foreign.len(),
+                    "case {case}: {unsupported}"
                 );
             }
         }

@@ -1,7 +1,7 @@
 //! Errors whose words look like those of others: what they are about does not follow from their text.
 
 use plan_runtime::Plan;
-use plan_runtime::resolve::{ErrorKind, Held, Scope, resolve};
+use plan_runtime::resolve::{ErrorKind, Scope, StoredValue, resolve};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::{Value, json};
 use std::fmt;
@@ -54,7 +54,7 @@ fn read<T: serde::de::DeserializeOwned + fmt::Debug>(
         x: T,
     }
     let plan = plan();
-    let outputs = [Some(Held::json(json!({"x": x}))), None];
+    let outputs = [Some(StoredValue::json(json!({"x": x}))), None];
     let scope = Scope::new(&plan, &[], &outputs);
     let args = &plan.steps[1].action().unwrap().args;
     resolve::<Arguments<T>>(args, &scope).unwrap_err()

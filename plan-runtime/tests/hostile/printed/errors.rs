@@ -70,10 +70,10 @@ proptest! {
             {"id": "c", "value": {"computed": {"written": name, "reads": []}}}
         ]});
         let plan = serde_json::from_value(plan).unwrap();
-        let lacking = Dialect::Blueprint.write(&plan).unwrap_err();
-        let text = lacking.to_string();
+        let unsupported = Dialect::Blueprint.write(&plan).unwrap_err();
+        let text = unsupported.to_string();
         assert_safe(&text);
-        prop_assert_eq!(text.lines().count(), 1 + lacking.all().len(), "{}", text);
+        prop_assert_eq!(text.lines().count(), 1 + unsupported.all().len(), "{}", text);
     }
 }
 

@@ -11,13 +11,13 @@ mod read;
 mod scan;
 mod write;
 
-use super::reading::{Draft, Members};
+use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, Scan, Style, Target, To, end_where_missing};
+use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target, end_where_missing};
 use super::rules::Rules;
 use crate::Plan;
-use crate::dynamic::Lacking;
-use crate::dynamic::node::{Kind, Node, Source};
+use crate::dynamic::Unsupported;
+use crate::dynamic::node::{JsonNode, JsonType, Source};
 use crate::plan::{Reference, Segment, Source as From};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -34,19 +34,24 @@ impl Rules for ActionPlan {
     }
 
     fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
-        let list = |top: &Members<'_>| Some(top.get("plan")?.kind() == Kind::List);
+        let list = |top: &Members<'_>| Some(top.get("plan")?.kind() == JsonType::List);
         (outline.top.as_ref().and_then(list) == Some(true)).then_some(Sign::Certain)
     }
 
-    fn is_usual_for(&self, kind: Kind) -> bool {
-        kind == Kind::List
+    fn is_usual_for(&self, kind: JsonType) -> bool {
+        kind == JsonType::List
     }
 
-    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-        read::read(draft, source, node)
+    fn read(
+        &self,
+        builder: &mut PlanBuilder,
+        source: &Source<'_>,
+        node: JsonNode<'_>,
+    ) -> Option<Plan> {
+        read::read(builder, source, node)
     }
 
-    fn write(&self, plan: &Plan) -> Result<String, Lacking> {
+    fn write(&self, plan: &Plan) -> Result<String, Unsupported> {
         write::write(plan)
     }
 
@@ -70,16 +75,16 @@ impl Rules for ActionPlan {
         scan::inputs(json, longest)
     }
 
-    fn style(&self, to: To<'_>, _: &str) -> Option<Style> {
+    fn style(&self, to: ReferenceTarget<'_>, _: &str) -> Option<Style> {
         Some(scan::style(to))
     }
 
-    fn form(&self, to: To<'_>, path: &[Segment]) -> Option<String> {
+    fn form(&self, to: ReferenceTarget<'_>, path: &[Segment]) -> Option<String> {
         let style = scan::style(to);
         Some(match to {
-            To::Step(..) => style.write(path),
+            ReferenceTarget::Step(..) => style.write(path),
             // The dialect has no path into an input.
-            To::Input(_) => style.write(&[]),
+            ReferenceTarget::Input(_) => style.write(&[]),
         })
     }
 

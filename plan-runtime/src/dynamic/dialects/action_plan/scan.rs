@@ -1,8 +1,9 @@
 //! `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`.
 
-use crate::dynamic::dialects::references::path::{self, Names};
+use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
-    Flaw, Mark, Notation, Piece, Scan, Style, Target, To, Written, named, no_part, quote, quoted,
+    Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
+    named, no_part, quote, quoted,
 };
 use crate::plan::Selector;
 use std::collections::HashSet;
@@ -35,7 +36,7 @@ fn plain<'t>(
     scan.text(part);
     for (open, _) in part.match_indices('{') {
         let inner = part[open + 1..].trim_start();
-        let id = &inner[..Names::Wide.end(inner, 0)];
+        let id = &inner[..NameSyntax::Wide.end(inner, 0)];
         if inner[id.len()..].starts_with(".result") && known(id) {
             // Not beyond the next opening brace, so that each part is read only once.
             let rest = &part[open + 1..];
@@ -43,15 +44,15 @@ fn plain<'t>(
             let end = open + 1 + close + usize::from(rest[close..].starts_with('}'));
             let path = part[open + 1..end].trim_end_matches('}').trim();
             let place = range.start + open..range.start + end;
-            scan.flaws.push(
-                Flaw::new(place, "a reference is written in double braces")
+            scan.scan_errors.push(
+                ScanError::new(place, "a reference is written in double braces")
                     .help(format!("did you mean `{{{{{path}}}}}`?")),
             );
         }
     }
 }
 
-fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
+fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>> {
     let inner = start + OPEN.len();
     let whole = start..end_of(text, inner);
     if text[inner..].starts_with('"') {
@@ -59,12 +60,14 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
             Some((literal, end)) if text[end..].starts_with(CLOSE) => {
                 Ok((Piece::Text(literal.into()), end + CLOSE.len()))
             }
-            _ => Err(Flaw::new(whole, "this is neither a reference nor a string of JSON").into()),
+            _ => Err(
+                ScanError::new(whole, "this is neither a reference nor a string of JSON").into(),
+            ),
         };
     }
-    let (id, end) = path::name(text, inner, Names::Wide);
-    let (mut path, at) = path::read(text, end, Names::Wide)
-        .map_err(|flaw| not_closed(text, &whole).unwrap_or(flaw))?;
+    let (id, end) = path::name(text, inner, NameSyntax::Wide);
+    let (mut path, at) = path::read(text, end, NameSyntax::Wide)
+        .map_err(|scan_error| not_closed(text, &whole).unwrap_or(scan_error))?;
     if id.is_empty() || !text[at..].starts_with(CLOSE) {
         return Err(
             not_closed(text, &whole).unwrap_or_else(|| Box::new(malformed(text, whole, at)))
@@ -72,19 +75,19 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
     }
     let range = start..at + CLOSE.len();
     let written = &text[range.clone()];
-    let mut lacks = None;
+    let mut compat_only = None;
     let target = match id.strip_prefix(INPUT) {
         Some("") => {
             let message = "the name of an input is missing after `PLACEHOLDER_`";
-            return Err(Flaw::new(range, message).into());
+            return Err(ScanError::new(range, message).into());
         }
         Some(name) => {
             if !path.is_empty() {
-                let flaw = Flaw::new(
+                let scan_error = ScanError::new(
                     end..at,
                     "an input is inserted as a whole, so it cannot have a path",
                 );
-                return Err(flaw.help(format!("write `{{{{{id}}}}}`")).into());
+                return Err(scan_error.help(format!("write `{{{{{id}}}}}`")).into());
             }
             Target::Input(name.to_owned())
         }
@@ -96,8 +99,8 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
             } else {
                 let message = format!("`{written}` does not say that it reads the step's output");
                 let meant = format!("{{{{{}.result{}", &text[inner..end], &text[end..range.end]);
-                let flaw = Flaw::new(range.clone(), message).general();
-                lacks = Some(flaw.help(format!(
+                let scan_error = ScanError::new(range.clone(), message).general();
+                compat_only = Some(scan_error.help(format!(
                     "did you mean `{meant}`? To keep the text, write `{}`",
                     literal(written)
                 )));
@@ -106,13 +109,13 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
         }
     };
     let end_of_piece = range.end;
-    let written = Written {
+    let written = ScannedReference {
         text: written,
         range,
         target,
         named: inner..end,
         path,
-        lacks,
+        compat_only,
     };
     Ok((Piece::Reference(written), end_of_piece))
 }
@@ -127,21 +130,21 @@ fn end_of(text: &str, inner: usize) -> usize {
     }
 }
 
-fn not_closed(text: &str, whole: &Range<usize>) -> Option<Box<Flaw>> {
+fn not_closed(text: &str, whole: &Range<usize>) -> Option<Box<ScanError>> {
     let written = &text[whole.clone()];
     if written.ends_with(CLOSE) {
         return None;
     }
     let path = written[OPEN.len()..].trim_end_matches('}').trim();
-    let flaw = Flaw::new(whole.clone(), "the reference is not closed with `}}`");
+    let scan_error = ScanError::new(whole.clone(), "the reference is not closed with `}}`");
     Some(Box::new(if path.contains(char::is_whitespace) {
-        flaw.help(format!("to keep the text, write `{}`", literal(OPEN)))
+        scan_error.help(format!("to keep the text, write `{}`", literal(OPEN)))
     } else {
-        flaw.help(format!("did you mean `{{{{{path}}}}}`?"))
+        scan_error.help(format!("did you mean `{{{{{path}}}}}`?"))
     }))
 }
 
-fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
+fn malformed(text: &str, whole: Range<usize>, at: usize) -> ScanError {
     let written = &text[whole.clone()];
     let inner = written[OPEN.len()..].trim_end_matches('}');
     let plain = inner.trim();
@@ -152,8 +155,8 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
         } else {
             format!("to keep the text, write `{literal}`")
         };
-        let flaw = Flaw::new(whole, "a reference cannot contain spaces");
-        return flaw.general().help(help);
+        let scan_error = ScanError::new(whole, "a reference cannot contain spaces");
+        return scan_error.general().help(help);
     }
     let message = match text[at..].chars().next() {
         Some(sign) if !plain.is_empty() && !text[at..].starts_with(CLOSE) => no_part(sign),
@@ -163,7 +166,7 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> Flaw {
         "a reference is `{{{{id.result…}}}}`; to keep the text, write `{}`",
         literal(written)
     );
-    Flaw::new(whole, message).help(help)
+    ScanError::new(whole, message).help(help)
 }
 
 /// Writes text that is not a reference.
@@ -172,14 +175,17 @@ pub(super) fn literal(text: &str) -> String {
 }
 
 /// How references are written.
-pub(super) fn style(to: To<'_>) -> Style {
+pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
     let head = match to {
-        To::Step(_, id) => format!("{OPEN}{}.result", named(Names::Wide, id)),
-        To::Input(input) => format!("{OPEN}{}", named(Names::Wide, &format!("{INPUT}{input}"))),
+        ReferenceTarget::Step(_, id) => format!("{OPEN}{}.result", named(NameSyntax::Wide, id)),
+        ReferenceTarget::Input(input) => format!(
+            "{OPEN}{}",
+            named(NameSyntax::Wide, &format!("{INPUT}{input}"))
+        ),
     };
     Style {
         head,
-        names: Names::Wide,
+        names: NameSyntax::Wide,
         notation: Notation::Brackets,
         close: CLOSE,
     }
@@ -192,7 +198,7 @@ pub(super) fn is_input(name: &str) -> bool {
 
 /// `PLACEHOLDER_reply`, with or without quotes, and where it ends.
 pub(super) fn input(text: &str, at: usize) -> Option<(Target, usize)> {
-    let (name, end) = path::name(text, at, Names::Wide);
+    let (name, end) = path::name(text, at, NameSyntax::Wide);
     let input = name.strip_prefix(INPUT).filter(|name| !name.is_empty())?;
     Some((Target::Input(input.to_owned()), end))
 }

@@ -2,23 +2,23 @@
 
 use super::scan;
 use crate::Plan;
-use crate::dynamic::dialects::references::To;
+use crate::dynamic::dialects::references::ReferenceTarget;
 use crate::dynamic::dialects::writing::Writer;
-use crate::dynamic::dialects::writing::json::{Json, Members};
+use crate::dynamic::dialects::writing::json::{OutputJson, OutputMembers};
 use crate::dynamic::dialects::writing::strings::leads_to_nothing;
-use crate::dynamic::{Dialect, Lacking};
+use crate::dynamic::{Dialect, Unsupported};
 use crate::plan::{Input, Reference, Source, Template};
 
-pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
+pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
     let mut writer = Writer::new(Dialect::ActionPlan, plan, target);
     let json = document(&mut writer);
     writer.finish(&json)
 }
 
-fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     writer.check();
     let plan = writer.plan;
-    let mut top = Members::default();
+    let mut top = OutputMembers::default();
     if plan.name != "plan" {
         top.text("name", &plan.name);
     }
@@ -28,18 +28,18 @@ fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
         top.add("inputs", inputs);
     }
     let steps = writer.steps();
-    let mut after = Members::default();
+    let mut after = OutputMembers::default();
     writer.output(&mut after);
     if top.is_empty() && after.is_empty() {
         return steps;
     }
     top.add("plan", steps);
     top.extend(after);
-    Json::Object(top)
+    OutputJson::Object(top)
 }
 
 /// What is to be said of inputs, if a reader would not find the same in the references.
-fn inputs<'p>(writer: &mut Writer<'p>) -> Option<Json<'p>> {
+fn inputs<'p>(writer: &mut Writer<'p>) -> Option<OutputJson<'p>> {
     let plan = writer.plan;
     let mut found: Vec<usize> = Vec::new();
     let mut find = |template: &Template| {
@@ -62,13 +62,13 @@ fn inputs<'p>(writer: &mut Writer<'p>) -> Option<Json<'p>> {
         return None;
     }
     let written = plan.inputs.iter().map(|input| {
-        let mut members = Members::default();
+        let mut members = OutputMembers::default();
         members.add("name", input.name.as_ref().into());
         members.text("type", &input.type_name);
         members.text("description", &input.description);
-        Json::Object(members)
+        OutputJson::Object(members)
     });
-    Some(Json::List(written.collect()))
+    Some(OutputJson::List(written.collect()))
 }
 
 /// Says which names no input can have.
@@ -76,17 +76,20 @@ fn check(writer: &mut Writer<'_>) {
     let inputs = &writer.plan.inputs;
     for (index, input) in inputs.iter().enumerate() {
         if input.name.trim().is_empty() {
-            writer.lack(format!("input {}", index + 1), "an empty name");
+            writer.cannot_express(format!("input {}", index + 1), "an empty name");
         }
         if inputs[..index].iter().any(|other| other.name == input.name) {
             let place = format!("input `{}`", input.name);
-            writer.lack(place, "the name of another input");
+            writer.cannot_express(place, "the name of another input");
         }
     }
 }
 
 /// An input by its name, a step by its id.
-fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, Option<String>> {
+fn target<'w>(
+    writer: &'w Writer<'_>,
+    reference: &Reference,
+) -> Result<ReferenceTarget<'w>, Option<String>> {
     match reference.source {
         Source::Input(input) => {
             if !reference.path.is_empty() {
@@ -100,7 +103,7 @@ fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, O
             if given.name.is_empty() || first != Some(input) {
                 return Err(None);
             }
-            Ok(To::Input(&given.name))
+            Ok(ReferenceTarget::Input(&given.name))
         }
         Source::Step(step) => {
             let id = writer.id_of(step, reference)?;
@@ -109,7 +112,7 @@ fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, O
                     "a reference to `{id}`, which has the name of an input"
                 )));
             }
-            Ok(To::Step(step, id))
+            Ok(ReferenceTarget::Step(step, id))
         }
         Source::Local(_) => Err(None),
     }

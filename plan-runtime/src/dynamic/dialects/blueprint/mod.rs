@@ -13,13 +13,13 @@ mod read;
 mod scan;
 mod write;
 
-use super::reading::{Draft, Members};
+use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, Scan, Style, Target, To};
+use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
 use super::rules::Rules;
 use crate::Plan;
-use crate::dynamic::Lacking;
-use crate::dynamic::node::{Node, Source};
+use crate::dynamic::Unsupported;
+use crate::dynamic::node::{JsonNode, Source};
 
 pub(super) struct Blueprint;
 
@@ -40,11 +40,16 @@ impl Rules for Blueprint {
         step.has(&["params", "dependsOn", "parallel", "retryCount"])
     }
 
-    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-        read::read(draft, source, node)
+    fn read(
+        &self,
+        builder: &mut PlanBuilder,
+        source: &Source<'_>,
+        node: JsonNode<'_>,
+    ) -> Option<Plan> {
+        read::read(builder, source, node)
     }
 
-    fn write(&self, plan: &Plan) -> Result<String, Lacking> {
+    fn write(&self, plan: &Plan) -> Result<String, Unsupported> {
         write::write(plan)
     }
 
@@ -76,7 +81,7 @@ impl Rules for Blueprint {
         scan::step(text, at)
     }
 
-    fn style(&self, to: To<'_>, written: &str) -> Option<Style> {
+    fn style(&self, to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
         scan::style(to, written)
     }
 

@@ -1,8 +1,9 @@
 //! `${step[0].data[0].id}`
 
-use crate::dynamic::dialects::references::path::{self, Names};
+use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
-    Flaw, Mark, Notation, Piece, Scan, Style, Target, To, Written, no_part, quote, quoted,
+    Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
+    no_part, quote, quoted,
 };
 use crate::plan::{Segment, Selector};
 use std::ops::Range;
@@ -37,8 +38,8 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
                 let rest = &inner[..end];
                 let close = found + mark.len() + end + usize::from(closed);
                 let range = range.start + open.len()..range.start + close;
-                scan.flaws.push(
-                    Flaw::new(range, "this is not how a reference is written")
+                scan.scan_errors.push(
+                    ScanError::new(range, "this is not how a reference is written")
                         .help(format!("did you mean `${{step[{rest}}}`?")),
                 );
             }
@@ -46,7 +47,7 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
     }
 }
 
-fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
+fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>> {
     let inner = start + OPEN.len();
     // A flaw of the whole is underlined up to the end of the intended reference.
     let whole = start
@@ -58,33 +59,35 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
             Some((literal, end)) if text[end..].starts_with('}') => {
                 Ok((Piece::Text(literal.into()), end + 1))
             }
-            _ => Err(Flaw::new(whole, "this is neither a reference nor a string of JSON").into()),
+            _ => Err(
+                ScanError::new(whole, "this is neither a reference nor a string of JSON").into(),
+            ),
         };
     }
     let Some((index, end)) = head(text, inner) else {
         return Err(Box::new(no_head(text, whole)));
     };
-    let path = path::read(text, end, Names::Wide);
-    let (mut path, at) = path.map_err(|flaw| Box::new(flaw.in_reference(true)))?;
+    let path = path::read(text, end, NameSyntax::Wide);
+    let (mut path, at) = path.map_err(|scan_error| Box::new(scan_error.in_reference(true)))?;
     if !text[at..].starts_with('}') {
         return Err(Box::new(match text[at..].chars().next() {
             None => {
                 let help = format!("did you mean `{}}}`?", &text[whole.clone()]);
-                Flaw::new(whole, "the reference is not closed with `}`").help(help)
+                ScanError::new(whole, "the reference is not closed with `}`").help(help)
             }
-            Some(sign) => Flaw::new(start..at + sign.len_utf8(), no_part(sign))
+            Some(sign) => ScanError::new(start..at + sign.len_utf8(), no_part(sign))
                 .help(r#"write a key with such characters in quotes: `["odd key"]`"#),
         }));
     }
     let written = &text[start..at + 1];
     let is_envelope = |segment: &Segment| matches!(&segment.selector, Selector::Key(key) if key == "data" || key == "result");
     if !path.first().is_some_and(is_envelope) {
-        let flaw = Flaw::new(
+        let scan_error = ScanError::new(
             start..at + 1,
             format!("`{written}` does not say that it reads the step's output"),
         )
         .in_reference(!path.is_empty());
-        return Err(flaw
+        return Err(scan_error
             .help(format!(
                 "did you mean `${{step[{index}].data{}`?",
                 &text[end..at + 1]
@@ -92,13 +95,13 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<Flaw>> {
             .into());
     }
     path.remove(0);
-    let written = Written {
+    let written = ScannedReference {
         text: written,
         range: start..at + 1,
         target: Target::Index(index),
         named: inner..end,
         path,
-        lacks: None,
+        compat_only: None,
     };
     Ok((Piece::Reference(written), at + 1))
 }
@@ -112,18 +115,18 @@ fn head(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((index, text.len() - rest.len() + digits + 1))
 }
 
-fn no_head(text: &str, whole: Range<usize>) -> Flaw {
+fn no_head(text: &str, whole: Range<usize>) -> ScanError {
     let written = &text[whole.clone()];
     let inner = written[OPEN.len()..].trim_end_matches('}');
     let plain: String = inner.split_whitespace().collect();
     let plain = plain
         .strip_prefix("steps[")
         .map_or(plain.clone(), |rest| format!("step[{rest}"));
-    let flaw = Flaw::new(whole, format!("`{written}` is not a reference to a step"));
+    let scan_error = ScanError::new(whole, format!("`{written}` is not a reference to a step"));
     if head(&plain, 0).is_some() {
-        return flaw.help(format!("did you mean `${{{plain}}}`?"));
+        return scan_error.help(format!("did you mean `${{{plain}}}`?"));
     }
-    flaw.general().help(format!(
+    scan_error.general().help(format!(
         "a reference is `${{step[0].data…}}`; to keep the text, write `{}`",
         literal(written)
     ))
@@ -135,8 +138,8 @@ pub(super) fn literal(text: &str) -> String {
 }
 
 /// How references to a step are written: with `.data`, or `.result` if the one that was `written` has it.
-pub(super) fn style(to: To<'_>, written: &str) -> Option<Style> {
-    let To::Step(index, _) = to else {
+pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
+    let ReferenceTarget::Step(index, _) = to else {
         return None;
     };
     let result = format!("{OPEN}step[{index}].result");
@@ -147,7 +150,7 @@ pub(super) fn style(to: To<'_>, written: &str) -> Option<Style> {
     };
     Some(Style {
         head,
-        names: Names::Wide,
+        names: NameSyntax::Wide,
         notation: Notation::Brackets,
         close: CLOSE,
     })

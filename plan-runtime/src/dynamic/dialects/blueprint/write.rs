@@ -1,24 +1,24 @@
 //! A plan as a step blueprint.
 
 use crate::Plan;
-use crate::dynamic::dialects::references::To;
+use crate::dynamic::dialects::references::ReferenceTarget;
 use crate::dynamic::dialects::writing::Writer;
-use crate::dynamic::dialects::writing::json::{Json, Members};
-use crate::dynamic::{Dialect, Lacking};
+use crate::dynamic::dialects::writing::json::{OutputJson, OutputMembers};
+use crate::dynamic::{Dialect, Unsupported};
 use crate::plan::{Number, Optional, Policy, Reference, Source, Step};
 use std::time::Duration;
 
-pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
+pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
     let mut writer = Writer::new(Dialect::Blueprint, plan, target);
     let json = document(&mut writer);
     writer.finish(&json)
 }
 
-fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
+fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     writer.check();
     writer.no_inputs();
     let plan = writer.plan;
-    let mut top = Members::default();
+    let mut top = OutputMembers::default();
     top.add("requestId", plan.name.as_ref().into());
     top.text("description", &plan.description);
     let mut steps = Vec::with_capacity(plan.steps.len());
@@ -28,7 +28,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
         writer.policy(&step.policy, &known);
         let after = after(writer, index, step);
         let Some(action) = action else { continue };
-        let mut members = Members::default();
+        let mut members = OutputMembers::default();
         if step.id != format!("step{index}") {
             members.add("id", step.id.as_ref().into());
         }
@@ -39,23 +39,23 @@ fn document<'p>(writer: &mut Writer<'p>) -> Json<'p> {
         }
         members.add("params", writer.arguments(&action.args));
         if !after.is_empty() {
-            members.add("dependsOn", Json::List(after));
+            members.add("dependsOn", OutputJson::List(after));
         }
         if known.optional == Optional::Whole {
-            members.add("optional", Json::Bool(true));
+            members.add("optional", OutputJson::Bool(true));
         }
         if let Some(retries @ 1..) = known.attempts.checked_sub(1) {
             let retries = Number::Unsigned(retries.into());
-            members.add("retryCount", Json::Number(retries));
+            members.add("retryCount", OutputJson::Number(retries));
         }
         if let Some(timeout) = known.timeout.and_then(milliseconds) {
-            members.add("timeout", Json::Number(Number::Unsigned(timeout)));
+            members.add("timeout", OutputJson::Number(Number::Unsigned(timeout)));
         }
-        steps.push(Json::Object(members));
+        steps.push(OutputJson::Object(members));
     }
-    top.add("steps", Json::List(steps));
+    top.add("steps", OutputJson::List(steps));
     writer.output(&mut top);
-    Json::Object(top)
+    OutputJson::Object(top)
 }
 
 /// The part of a policy that a blueprint has.
@@ -79,13 +79,13 @@ fn milliseconds(limit: Duration) -> Option<u64> {
     (milliseconds > 0 && Duration::from_millis(milliseconds) == limit).then_some(milliseconds)
 }
 
-fn after<'p>(writer: &mut Writer<'p>, index: usize, step: &Step) -> Vec<Json<'p>> {
+fn after<'p>(writer: &mut Writer<'p>, index: usize, step: &Step) -> Vec<OutputJson<'p>> {
     let mut written = Vec::new();
     for after in step.only_after() {
         if after >= index {
             let name = writer.plan.steps.get(after).map_or("", |step| &step.id);
             let place = writer.here();
-            writer.lack(
+            writer.cannot_express(
                 place,
                 format!("that it waits for `{name}`, which does not come earlier"),
             );
@@ -96,7 +96,10 @@ fn after<'p>(writer: &mut Writer<'p>, index: usize, step: &Step) -> Vec<Json<'p>
 }
 
 /// A step by its place: a blueprint counts them.
-fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, Option<String>> {
+fn target<'w>(
+    writer: &'w Writer<'_>,
+    reference: &Reference,
+) -> Result<ReferenceTarget<'w>, Option<String>> {
     match reference.source {
         Source::Step(step) if writer.is_later(step) => {
             let id = writer.id_of(step, reference)?;
@@ -104,7 +107,7 @@ fn target<'w>(writer: &'w Writer<'_>, reference: &Reference) -> Result<To<'w>, O
                 "a reference to `{id}`, which does not come earlier"
             )))
         }
-        Source::Step(step) => Ok(To::Step(step, "")),
+        Source::Step(step) => Ok(ReferenceTarget::Step(step, "")),
         Source::Input(_) | Source::Local(_) => Err(None),
     }
 }

@@ -1,13 +1,13 @@
 //! Plans out of anything that serde reads: it is made JSON text, and that is read as any other, with all that is wrong.
 
-use super::read::{Names, PlanReader};
-use crate::dynamic::dialects::reading::{Draft, cycle};
+use super::read::{IdKind, PlanReader};
+use crate::dynamic::dialects::reading::{PlanBuilder, cycle};
 use crate::dynamic::finding::Finding;
-use crate::dynamic::node::{Kind, Node, Source};
+use crate::dynamic::node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Dialect, Limits, Profile};
 use crate::plan::json::Json;
 use crate::plan::{Plan, Template};
-use crate::print::{Line, Told};
+use crate::print::{Line, MessageName};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::fmt::Write;
 use std::ops::Range;
@@ -28,9 +28,9 @@ const LIMITS: Limits = Limits {
 impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
-        json.read(|draft, source, node| {
-            let plan = super::read::read(draft, source, node)?;
-            cycle::check(draft, &plan);
+        json.read(|builder, source, node| {
+            let plan = super::read::read(builder, source, node)?;
+            cycle::check(builder, &plan);
             Some(plan)
         })
         .map_err(|message| D::Error::custom(Line(message)))
@@ -41,8 +41,8 @@ impl<'de> Deserialize<'de> for Plan {
 impl<'de> Deserialize<'de> for Template {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
-        json.read(|draft, source, node| {
-            Some(PlanReader::new(draft, *source, Names::Places).template(node, None, 0))
+        json.read(|builder, source, node| {
+            Some(PlanReader::new(builder, *source, IdKind::Places).template(node, None, 0))
         })
         .map_err(|message| D::Error::custom(Line(message)))
     }
@@ -51,17 +51,17 @@ impl<'de> Deserialize<'de> for Template {
 impl Json<'_> {
     fn read<T>(
         &self,
-        read: impl FnOnce(&mut Draft, &Source<'_>, Node<'_>) -> Option<T>,
+        read: impl FnOnce(&mut PlanBuilder, &Source<'_>, JsonNode<'_>) -> Option<T>,
     ) -> Result<T, String> {
         let source = Source::document(&self.text);
-        let mut draft = Draft::new(Dialect::PlanJson, Profile::Strict, LIMITS);
-        let read = match Node::of(&self.text) {
-            Ok(node) => read(&mut draft, &source, node),
-            Err(invalid) => draft.error(invalid.note(&source, &self.text, None)),
+        let mut builder = PlanBuilder::new(Dialect::PlanJson, Profile::Strict, LIMITS);
+        let read = match JsonNode::of(&self.text) {
+            Ok(node) => read(&mut builder, &source, node),
+            Err(invalid) => builder.error(invalid.note(&source, &self.text, None)),
         };
         match read {
-            Some(read) if !draft.notes.has_errors() => Ok(read),
-            _ => Err(self.message(&draft.notes.into_findings(&self.text))),
+            Some(read) if !builder.notes.has_errors() => Ok(read),
+            _ => Err(self.message(&builder.notes.into_findings(&self.text))),
         }
     }
 
@@ -75,7 +75,7 @@ impl Json<'_> {
                 message.push_str("; ");
             }
             if let Some(step) = &finding.step {
-                let _ = write!(message, "step `{}`: ", Told(step));
+                let _ = write!(message, "step `{}`: ", MessageName(step));
             }
             message.push_str(&finding.message);
             let at = &finding.label;
@@ -102,22 +102,22 @@ impl Json<'_> {
 /// A JSON Pointer to the value at a place of a text, or around it.
 fn pointer(text: &str, place: &Range<usize>) -> String {
     let source = Source::document(text);
-    let covers = |node: &Node<'_>| {
+    let covers = |node: &JsonNode<'_>| {
         let range = source.place(node.slice());
         range.start <= place.start && place.end <= range.end
     };
     let mut pointer = jsonptr::PointerBuf::new();
-    let mut node = Node::of(text).ok();
+    let mut node = JsonNode::of(text).ok();
     while let Some(around) = node {
         node = match around.kind() {
-            Kind::Object => around.members().find_map(|(key, value)| {
+            JsonType::Object => around.members().find_map(|(key, value)| {
                 if !covers(&key) && !covers(&value) {
                     return None;
                 }
                 pointer.push_back(key.text().ok()?.value.as_ref());
                 Some(value).filter(|value| covers(value))
             }),
-            Kind::List => around
+            JsonType::List => around
                 .items()
                 .into_iter()
                 .enumerate()

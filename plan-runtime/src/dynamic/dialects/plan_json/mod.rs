@@ -15,13 +15,13 @@ mod read;
 mod scan;
 mod write;
 
-use super::reading::{Draft, Members};
+use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, Scan, Style, To};
+use super::references::{Mark, Places, ReferenceTarget, Scan, Style};
 use super::rules::Rules;
 use crate::Plan;
-use crate::dynamic::node::{Kind, Node, Source};
-use crate::dynamic::{Lacking, Severity};
+use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::{Severity, Unsupported};
 use crate::plan::Segment;
 use crate::plan::json::names;
 
@@ -48,8 +48,8 @@ impl Rules for PlanJson {
     }
 
     fn has_step(&self, outline: &Outline<'_>, step: &Members<'_>) -> bool {
-        let tool = step.get(names::step::TOOL).map(Node::kind);
-        let has = tool == Some(Kind::Object)
+        let tool = step.get(names::step::TOOL).map(JsonNode::kind);
+        let has = tool == Some(JsonType::Object)
             || step.has(&[
                 names::step::IF,
                 names::step::FOR,
@@ -60,11 +60,16 @@ impl Rules for PlanJson {
         has && outline.top.is_some()
     }
 
-    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-        read::read(draft, source, node)
+    fn read(
+        &self,
+        builder: &mut PlanBuilder,
+        source: &Source<'_>,
+        node: JsonNode<'_>,
+    ) -> Option<Plan> {
+        read::read(builder, source, node)
     }
 
-    fn write(&self, plan: &Plan) -> Result<String, Lacking> {
+    fn write(&self, plan: &Plan) -> Result<String, Unsupported> {
         write::write(plan)
     }
 
@@ -85,12 +90,12 @@ impl Rules for PlanJson {
         None
     }
 
-    fn style(&self, to: To<'_>, _: &str) -> Option<Style> {
-        let (To::Step(_, name) | To::Input(name)) = to;
+    fn style(&self, to: ReferenceTarget<'_>, _: &str) -> Option<Style> {
+        let (ReferenceTarget::Step(_, name) | ReferenceTarget::Input(name)) = to;
         Some(Style::rust(name))
     }
 
-    fn form(&self, to: To<'_>, path: &[Segment]) -> Option<String> {
+    fn form(&self, to: ReferenceTarget<'_>, path: &[Segment]) -> Option<String> {
         Some(scan::form(to, path))
     }
 

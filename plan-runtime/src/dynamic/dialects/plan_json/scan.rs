@@ -1,6 +1,6 @@
 //! Strings of plan JSON, which have no references in them, and how it has them instead.
 
-use crate::dynamic::dialects::references::{Scan, To, quote};
+use crate::dynamic::dialects::references::{ReferenceTarget, Scan, quote};
 use crate::plan::Segment;
 use crate::plan::json::names::{element, reference, segment, source, template};
 
@@ -11,10 +11,10 @@ pub(super) fn scan(text: &str) -> Scan<'_> {
 }
 
 /// A reference as a template.
-pub(super) fn form(to: To<'_>, path: &[Segment]) -> String {
+pub(super) fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
     let source = match to {
-        To::Step(_, id) => member(source::STEP, &quote(id)),
-        To::Input(name) => member(source::INPUT, &quote(name)),
+        ReferenceTarget::Step(_, id) => member(source::STEP, &quote(id)),
+        ReferenceTarget::Input(name) => member(source::INPUT, &quote(name)),
     };
     let reads = format!("{{{source}, {}}}", way(path));
     format!("{{{}}}", member(template::REFERENCE, &reads))

@@ -1,18 +1,18 @@
 //! Plan JSON as a document: what a plan serializes to, if it can be read back.
 
 use crate::Plan;
-use crate::dynamic::{Dialect, Lack, Lacking};
+use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
 
-pub(super) fn write(plan: &Plan) -> Result<String, Lacking> {
+pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
     let written = serde_json::to_string_pretty(plan).and_then(|text| {
         serde_json::from_str::<Plan>(&text)?;
         Ok(text)
     });
     written.map_err(|error| {
-        let lack = Lack {
+        let part = UnsupportedPart {
             place: "the plan".to_owned(),
             construct: error.to_string(),
         };
-        Lacking::new(Dialect::PlanJson.rules().document(), vec![lack])
+        Unsupported::new(Dialect::PlanJson.rules().document(), vec![part])
     })
 }

@@ -1,6 +1,6 @@
 //! Steps that wait for one another.
 
-use super::Draft;
+use super::PlanBuilder;
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note};
 use crate::plan::{Source, Template};
@@ -11,7 +11,7 @@ use std::ops::Range;
 const MOST_NAMED: usize = 16;
 
 /// Says a cycle for each group of steps that wait for one another.
-pub(in crate::dynamic) fn check(draft: &mut Draft, plan: &Plan) {
+pub(in crate::dynamic) fn check(builder: &mut PlanBuilder, plan: &Plan) {
     for cycle in plan.cycles() {
         let name = |step: usize| short(&plan.steps[step].id);
         let message = match &cycle[..] {
@@ -21,7 +21,7 @@ pub(in crate::dynamic) fn check(draft: &mut Draft, plan: &Plan) {
         let mut edges = (0..cycle.len()).take(MOST_NAMED).map(|at| {
             let (step, next) = (cycle[at], cycle[(at + 1) % cycle.len()]);
             let label = format!("`{}` needs `{}`", name(step), name(next));
-            (edge(draft, plan, step, next), label)
+            (edge(builder, plan, step, next), label)
         });
         let Some((place, label)) = edges.next() else {
             continue;
@@ -32,7 +32,7 @@ pub(in crate::dynamic) fn check(draft: &mut Draft, plan: &Plan) {
         for (place, label) in edges {
             note = note.related(place, label);
         }
-        draft.notes.push(note.help(
+        builder.notes.push(note.help(
             "remove one of these references, or use a value that does not depend on it".to_owned(),
         ));
     }
@@ -58,8 +58,8 @@ fn round(cycle: &[usize], name: impl Fn(usize) -> String) -> String {
 }
 
 /// Where a step says that it needs another.
-fn edge(draft: &Draft, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
-    let Some(spans) = draft.spans.steps.get(step) else {
+fn edge(builder: &PlanBuilder, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
+    let Some(spans) = builder.spans.steps.get(step) else {
         return 0..0;
     };
     if let Some((_, place)) = spans.after.iter().find(|(after, _)| *after == needed) {
@@ -75,7 +75,7 @@ fn edge(draft: &Draft, plan: &Plan, step: usize, needed: usize) -> Range<usize> 
                 _ => false,
             };
             if reads && found.is_none() {
-                found = draft.spans.templates.get(at);
+                found = builder.spans.templates.get(at);
             }
             at += 1;
         });

@@ -1,13 +1,15 @@
 //! Findings for a text that names a step or an input as other dialects do.
 
-use super::Draft;
-use crate::dynamic::dialects::references::{self, Foreign, Places, Scan, Target, To};
+use super::PlanBuilder;
+use crate::dynamic::dialects::references::{
+    self, ForeignReference, Places, ReferenceTarget, Scan, Target,
+};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Node, Source, Text};
+use crate::dynamic::node::{JsonNode, Source, Text};
 use crate::plan::Segment;
 use crate::resolve::describe::short;
 
-impl Draft {
+impl PlanBuilder {
     /// Says which parts of a string are references elsewhere; `false` if one of them is an error.
     pub(in crate::dynamic) fn foreign(
         &mut self,
@@ -30,7 +32,7 @@ impl Draft {
         &mut self,
         source: &Source<'_>,
         text: &Text<'_>,
-        Foreign { written, of }: &Foreign<'_>,
+        ForeignReference { written, of }: &ForeignReference<'_>,
         more: usize,
     ) -> bool {
         let place = source.place_in(text, &written.range);
@@ -116,13 +118,13 @@ impl Draft {
         let (kind, to, name) = match target {
             Target::Index(index) => {
                 id = self.id_of(source, *index).unwrap_or_default();
-                ("step", To::Step(*index, &id), &id)
+                ("step", ReferenceTarget::Step(*index, &id), &id)
             }
             Target::Id(name) => match self.step_of(name) {
-                Some(step) => ("step", To::Step(step, name), name),
-                None => ("input", To::Input(name), name),
+                Some(step) => ("step", ReferenceTarget::Step(step, name), name),
+                None => ("input", ReferenceTarget::Input(name), name),
             },
-            Target::Input(name) => ("input", To::Input(name), name),
+            Target::Input(name) => ("input", ReferenceTarget::Input(name), name),
         };
         let form = self.dialect.rules().form(to, path);
         (format!("{kind} `{}`", short(name)), form)
@@ -149,7 +151,7 @@ impl Draft {
         if !raw.starts_with('"') {
             return Some(format!("step{index}"));
         }
-        let text = Node::of(raw).ok()?.text().ok()?;
+        let text = JsonNode::of(raw).ok()?.text().ok()?;
         Some(short(&text.value))
     }
 }

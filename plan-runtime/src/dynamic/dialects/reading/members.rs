@@ -1,10 +1,10 @@
 //! The parts of an object, each of which must be of its kind.
 
-use super::{Draft, MOST_NAMES};
+use super::{MOST_NAMES, PlanBuilder};
 use crate::dynamic::Severity;
 use crate::dynamic::dialects::Dialect;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Kind, Node, Source, Text};
+use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
 use crate::resolve::describe::short;
 use plan_graph::similar;
 use std::borrow::Cow;
@@ -14,11 +14,11 @@ use std::collections::HashMap;
 const FEW: usize = 16;
 
 impl<'a> Members<'a> {
-    /// The members of an object. `flaw` receives those that are left out: they have no name, or the name of another.
+    /// The members of an object. `scan_error` receives those that are left out: they have no name, or the name of another.
     pub(in crate::dynamic) fn split(
         source: &Source<'_>,
-        node: Node<'a>,
-        flaw: &mut dyn FnMut(Note),
+        node: JsonNode<'a>,
+        scan_error: &mut dyn FnMut(Note),
     ) -> Self {
         let mut members: Vec<Member<'a>> = Vec::new();
         let mut seen = HashMap::new();
@@ -26,7 +26,7 @@ impl<'a> Members<'a> {
             let name = match key.text() {
                 Ok(text) => text.value,
                 Err(_) => {
-                    flaw(no_text(source, key));
+                    scan_error(no_text(source, key));
                     continue;
                 }
             };
@@ -35,7 +35,7 @@ impl<'a> Members<'a> {
                 _ => seen.get(&name).copied(),
             };
             if let Some(first) = first {
-                flaw(duplicate(source, &name, key, first));
+                scan_error(duplicate(source, &name, key, first));
                 continue;
             }
             members.push(Member { name, key, value });
@@ -47,13 +47,13 @@ impl<'a> Members<'a> {
         Self(members)
     }
 
-    pub(in crate::dynamic) fn get(&self, name: &str) -> Option<Node<'a>> {
+    pub(in crate::dynamic) fn get(&self, name: &str) -> Option<JsonNode<'a>> {
         self.member(name).map(|member| member.value)
     }
 
     /// The same, but null is as nothing.
-    pub(in crate::dynamic) fn given(&self, name: &str) -> Option<Node<'a>> {
-        self.get(name).filter(|node| node.kind() != Kind::Null)
+    pub(in crate::dynamic) fn given(&self, name: &str) -> Option<JsonNode<'a>> {
+        self.get(name).filter(|node| node.kind() != JsonType::Null)
     }
 
     /// Whether one of these is there.
@@ -66,15 +66,15 @@ impl<'a> Members<'a> {
     }
 }
 
-impl Draft {
+impl PlanBuilder {
     /// The members of an object that must be one.
     pub(in crate::dynamic) fn members<'a>(
         &mut self,
         source: &Source<'_>,
-        node: Node<'a>,
+        node: JsonNode<'a>,
         what: &str,
     ) -> Option<Members<'a>> {
-        if node.kind() != Kind::Object {
+        if node.kind() != JsonType::Object {
             let note = wrong_kind(source, node, what, "an object");
             return self.error(note);
         }
@@ -123,11 +123,11 @@ impl Draft {
     pub(in crate::dynamic) fn items<'a>(
         &mut self,
         source: &Source<'_>,
-        node: Node<'a>,
+        node: JsonNode<'a>,
         what: &str,
-    ) -> Option<Vec<Node<'a>>> {
+    ) -> Option<Vec<JsonNode<'a>>> {
         match node.kind() {
-            Kind::List => Some(node.items()),
+            JsonType::List => Some(node.items()),
             _ => {
                 let note = wrong_kind(source, node, what, "a list");
                 self.error(note)
@@ -139,10 +139,10 @@ impl Draft {
     pub(in crate::dynamic) fn text<'a>(
         &mut self,
         source: &Source<'_>,
-        node: Node<'a>,
+        node: JsonNode<'a>,
         what: &str,
     ) -> Option<Text<'a>> {
-        if node.kind() != Kind::String {
+        if node.kind() != JsonType::String {
             let note = wrong_kind(source, node, what, "a string");
             return self.error(note);
         }
@@ -165,7 +165,7 @@ impl Draft {
     pub(in crate::dynamic) fn value<T: serde::de::DeserializeOwned>(
         &mut self,
         source: &Source<'_>,
-        node: Node<'_>,
+        node: JsonNode<'_>,
         what: &str,
         expected: &str,
     ) -> Option<T> {
@@ -190,7 +190,7 @@ enum Promise {
 
 /// What a member promises by its name, in any spelling: that a step runs only sometimes, or several times. A value that takes the
 /// promise back, such as `"if": null`, is as no member.
-fn promise(name: &str, value: Node<'_>) -> Option<Promise> {
+fn promise(name: &str, value: JsonNode<'_>) -> Option<Promise> {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
     let name: String = letters.flat_map(char::to_lowercase).collect();
     // Of true and false, what says that a step runs once and always.
@@ -202,10 +202,10 @@ fn promise(name: &str, value: Node<'_>) -> Option<Promise> {
         _ => return None,
     };
     let is_taken_back = match value.kind() {
-        Kind::Null => true,
-        Kind::Bool => value.slice() == always,
-        Kind::String => value.text().is_ok_and(|text| text.value.trim().is_empty()),
-        Kind::Number | Kind::List | Kind::Object => false,
+        JsonType::Null => true,
+        JsonType::Bool => value.slice() == always,
+        JsonType::String => value.text().is_ok_and(|text| text.value.trim().is_empty()),
+        JsonType::Number | JsonType::List | JsonType::Object => false,
     };
     (!is_taken_back).then_some(promise)
 }
@@ -231,23 +231,23 @@ pub(in crate::dynamic) struct Members<'a>(pub(in crate::dynamic) Vec<Member<'a>>
 
 pub(in crate::dynamic) struct Member<'a> {
     pub(in crate::dynamic) name: Cow<'a, str>,
-    pub(in crate::dynamic) key: Node<'a>,
-    pub(in crate::dynamic) value: Node<'a>,
+    pub(in crate::dynamic) key: JsonNode<'a>,
+    pub(in crate::dynamic) value: JsonNode<'a>,
 }
 
 /// `what` is not what it must be.
 pub(in crate::dynamic) fn wrong_kind(
     source: &Source<'_>,
-    node: Node<'_>,
+    node: JsonNode<'_>,
     what: &str,
     expected: &str,
 ) -> Note {
     let found = match node.kind() {
-        Kind::Null => "null".to_owned(),
-        Kind::Bool | Kind::Number => format!("`{}`", short(node.slice())),
-        Kind::String => "a string".to_owned(),
-        Kind::List => "a list".to_owned(),
-        Kind::Object => "an object".to_owned(),
+        JsonType::Null => "null".to_owned(),
+        JsonType::Bool | JsonType::Number => format!("`{}`", short(node.slice())),
+        JsonType::String => "a string".to_owned(),
+        JsonType::List => "a list".to_owned(),
+        JsonType::Object => "an object".to_owned(),
     };
     Note::error(
         Code::WrongKind,
@@ -273,7 +273,7 @@ pub(in crate::dynamic) fn names<'n>(
     }
 }
 
-fn no_text(source: &Source<'_>, node: Node<'_>) -> Note {
+fn no_text(source: &Source<'_>, node: JsonNode<'_>) -> Note {
     let message = "the string contains half of a surrogate pair, which is not valid text";
     Note::error(Code::InvalidJson, source.place(node.slice()), message)
         .help(r"a character beyond U+FFFF is two escapes: `\ud83d\ude00`".to_owned())
@@ -282,8 +282,8 @@ fn no_text(source: &Source<'_>, node: Node<'_>) -> Note {
 pub(in crate::dynamic) fn duplicate(
     source: &Source<'_>,
     name: &str,
-    key: Node<'_>,
-    first: Node<'_>,
+    key: JsonNode<'_>,
+    first: JsonNode<'_>,
 ) -> Note {
     let message = format!("duplicate member `{}`", short(name));
     Note::error(Code::DuplicateMember, source.place(key.slice()), message)

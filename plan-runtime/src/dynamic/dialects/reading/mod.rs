@@ -33,7 +33,7 @@ pub(in crate::dynamic) const VALUES_OF_STEP: usize = 4;
 const BYTES_PER_VALUE: usize = 8;
 
 /// A plan that is being read.
-pub(in crate::dynamic) struct Draft {
+pub(in crate::dynamic) struct PlanBuilder {
     pub(in crate::dynamic) dialect: Dialect,
     pub(in crate::dynamic) profile: Profile,
     pub(in crate::dynamic) limits: Limits,
@@ -60,7 +60,7 @@ pub(in crate::dynamic) struct Draft {
     values: usize,
 }
 
-impl Draft {
+impl PlanBuilder {
     pub(in crate::dynamic) fn new(dialect: Dialect, profile: Profile, limits: Limits) -> Self {
         Self {
             dialect,

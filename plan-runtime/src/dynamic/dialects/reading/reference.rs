@@ -1,28 +1,28 @@
 //! From a reference as it is written to what it reads.
 
-use super::Draft;
+use super::PlanBuilder;
 use crate::dynamic::Profile;
-use crate::dynamic::dialects::references::{Target, Written};
+use crate::dynamic::dialects::references::{ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Source, Text};
 use crate::plan::{Input, Reference, Source as From};
 use crate::resolve::describe::short;
 use std::ops::Range;
 
-impl Draft {
+impl PlanBuilder {
     pub(in crate::dynamic) fn reference(
         &mut self,
         source: &Source<'_>,
         text: &Text<'_>,
-        written: &Written<'_>,
+        written: &ScannedReference<'_>,
     ) -> Result<Reference, Unread> {
         let compat = self.profile == Profile::Compat;
-        if let Some(flaw) = &written.lacks {
+        if let Some(scan_error) = &written.compat_only {
             // The deployed resolver of action plans does without `.result` where there is such a step.
             let known =
                 matches!(&written.target, Target::Id(id) if self.ids.contains_key(id.as_str()));
             if !(compat && known && !written.path.is_empty()) {
-                return if self.flawed(source, text, flaw.clone()) {
+                return if self.malformed(source, text, scan_error.clone()) {
                     Err(Unread::Stays)
                 } else {
                     Err(Unread::Broken)

@@ -1,18 +1,18 @@
 //! Values with references in them.
 
-use super::Draft;
+use super::PlanBuilder;
 use super::reference::Unread;
 use crate::dynamic::Profile;
-use crate::dynamic::dialects::references::{Flaw, Piece};
+use crate::dynamic::dialects::references::{Piece, ScanError};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Kind, Node, Source, Text};
+use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
 use crate::dynamic::spans::Span;
 use crate::plan::json::number;
 use crate::plan::{Entry, Key, Part, Template};
 use crate::resolve::describe::short;
 use std::ops::Range;
 
-impl Draft {
+impl PlanBuilder {
     /// Whether a value inside `depth` lists and objects may be a list or an object itself. Otherwise it is an error.
     pub(in crate::dynamic) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
         if depth < self.limits.depth {
@@ -30,7 +30,7 @@ impl Draft {
     pub(in crate::dynamic) fn number(
         &mut self,
         source: &Source<'_>,
-        node: Node<'_>,
+        node: JsonNode<'_>,
         at: usize,
     ) -> Template {
         if let Some(number) = number(node.slice()) {
@@ -50,8 +50,8 @@ impl Draft {
     pub(in crate::dynamic) fn template(
         &mut self,
         source: &Source<'_>,
-        node: Node<'_>,
-        key: Option<Node<'_>>,
+        node: JsonNode<'_>,
+        key: Option<JsonNode<'_>>,
         depth: usize,
     ) -> Template {
         let place = source.place(node.slice());
@@ -66,23 +66,23 @@ impl Draft {
     fn value_at(
         &mut self,
         source: &Source<'_>,
-        node: Node<'_>,
+        node: JsonNode<'_>,
         at: usize,
         depth: usize,
     ) -> Template {
         let place = source.place(node.slice());
-        if matches!(node.kind(), Kind::List | Kind::Object) && !self.fits(depth, place) {
+        if matches!(node.kind(), JsonType::List | JsonType::Object) && !self.fits(depth, place) {
             return self.broken(at);
         }
         match node.kind() {
-            Kind::Null => Template::Null,
-            Kind::Bool => Template::Bool(node.slice() == "true"),
-            Kind::Number => self.number(source, node, at),
-            Kind::String => match self.text(source, node, "a value") {
+            JsonType::Null => Template::Null,
+            JsonType::Bool => Template::Bool(node.slice() == "true"),
+            JsonType::Number => self.number(source, node, at),
+            JsonType::String => match self.text(source, node, "a value") {
                 Some(text) => self.string(source, &text, at),
                 None => self.broken(at),
             },
-            Kind::List => {
+            JsonType::List => {
                 let mut items = Vec::with_capacity(self.room(node.each_item().count(), 1));
                 for item in node.each_item() {
                     if self.is_over() {
@@ -92,7 +92,7 @@ impl Draft {
                 }
                 Template::List(items)
             }
-            Kind::Object => Template::Object(self.entries(source, node, depth)),
+            JsonType::Object => Template::Object(self.entries(source, node, depth)),
         }
     }
 
@@ -102,7 +102,7 @@ impl Draft {
         parts.min(rest / values + 1)
     }
 
-    fn entries(&mut self, source: &Source<'_>, node: Node<'_>, depth: usize) -> Vec<Entry> {
+    fn entries(&mut self, source: &Source<'_>, node: JsonNode<'_>, depth: usize) -> Vec<Entry> {
         let Some(members) = self.members(source, node, "a value") else {
             return Vec::new();
         };
@@ -123,7 +123,7 @@ impl Draft {
     }
 
     /// Reports a reference in the name of a member.
-    fn no_reference(&mut self, source: &Source<'_>, key: Node<'_>, name: &str) {
+    fn no_reference(&mut self, source: &Source<'_>, key: JsonNode<'_>, name: &str) {
         let scan = self
             .dialect
             .rules()
@@ -155,10 +155,13 @@ impl Draft {
             .rules()
             .scan(&text.value, &|id| self.ids.contains_key(id));
         // Of a string that is over its limit, the rest was not looked at.
-        let is_over = scan.flaws.iter().any(|flaw| flaw.code == Code::LimitPassed);
+        let is_over = scan
+            .scan_errors
+            .iter()
+            .any(|scan_error| scan_error.code == Code::LimitPassed);
         let mut sound = is_over || self.foreign(source, text, &scan);
-        for flaw in std::mem::take(&mut scan.flaws) {
-            sound &= self.flawed(source, text, flaw);
+        for scan_error in std::mem::take(&mut scan.scan_errors) {
+            sound &= self.malformed(source, text, scan_error);
         }
         let whole = scan.is_whole();
         let mut parts = Vec::new();
@@ -209,15 +212,15 @@ impl Draft {
     }
 
     /// Says what is flawed, and whether it can stay as text.
-    pub(in crate::dynamic) fn flawed(
+    pub(in crate::dynamic) fn malformed(
         &mut self,
         source: &Source<'_>,
         text: &Text<'_>,
-        flaw: Flaw,
+        scan_error: ScanError,
     ) -> bool {
-        let place = source.place_in(text, &flaw.range);
-        let start = flaw.range.start;
-        let meant = flaw
+        let place = source.place_in(text, &scan_error.range);
+        let start = scan_error.range.start;
+        let meant = scan_error
             .is_general
             .then(|| self.meant(source, &text.value, start));
         let help = match meant.flatten() {
@@ -225,18 +228,18 @@ impl Draft {
                 let literal = self
                     .dialect
                     .rules()
-                    .literal(&text.value[flaw.range.clone()]);
+                    .literal(&text.value[scan_error.range.clone()]);
                 Some(format!(
                     "did you mean `{form}`? To keep the text, write `{literal}`"
                 ))
             }
-            None => flaw.help,
+            None => scan_error.help,
         };
-        let stays = self.profile == Profile::Compat && !flaw.in_reference;
+        let stays = self.profile == Profile::Compat && !scan_error.in_reference;
         let note = if stays {
-            Note::warning(flaw.code, place, flaw.message).label("it is used as text")
+            Note::warning(scan_error.code, place, scan_error.message).label("it is used as text")
         } else {
-            Note::error(flaw.code, place, flaw.message)
+            Note::error(scan_error.code, place, scan_error.message)
         };
         self.note(note.help(help));
         stays

@@ -1,14 +1,14 @@
 //! References in forms that the document's dialect does not have: those of other dialects, and what is nearly one.
 
-use super::path::{self, Names};
-use super::{Mark, Piece, Places, Scan, Target, Written};
+use super::path::{self, NameSyntax};
+use super::{Mark, Piece, Places, Scan, ScannedReference, Target};
 use crate::dynamic::Dialect;
 use crate::plan::{Segment, Selector};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// How a reference is marked in a text.
-struct Form {
+struct ReferenceSyntax {
     mark: Mark,
     /// The dialect that has this form.
     dialect: Option<Dialect>,
@@ -29,15 +29,15 @@ enum Needs {
 const MOST: usize = 8;
 
 /// The forms, where one that starts like another comes before it.
-static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
+static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
     let of = |dialect: Dialect| {
-        Some(Form {
+        Some(ReferenceSyntax {
             mark: dialect.rules().mark()?,
             dialect: Some(dialect),
             needs: Needs::Nothing,
         })
     };
-    let mut forms: Vec<Form> = Dialect::ALL.into_iter().filter_map(of).collect();
+    let mut forms: Vec<ReferenceSyntax> = Dialect::ALL.into_iter().filter_map(of).collect();
     forms.extend(OF_OTHERS);
     forms.sort_by_key(|form| std::cmp::Reverse(form.mark.open.len()));
     forms
@@ -55,8 +55,8 @@ static STARTS: LazyLock<Vec<u8>> = LazyLock::new(|| {
 });
 
 /// The forms that no dialect has: `{mail.subject}` of `format!`, and `$mail.subject` of shells.
-const OF_OTHERS: [Form; 2] = [
-    Form {
+const OF_OTHERS: [ReferenceSyntax; 2] = [
+    ReferenceSyntax {
         mark: Mark {
             open: "{",
             close: "}",
@@ -64,7 +64,7 @@ const OF_OTHERS: [Form; 2] = [
         dialect: None,
         needs: Needs::Path,
     },
-    Form {
+    ReferenceSyntax {
         mark: Mark {
             open: "$",
             close: "",
@@ -76,9 +76,9 @@ const OF_OTHERS: [Form; 2] = [
 
 /// A reference in a form that the dialect of the document does not have.
 #[derive(Debug)]
-pub(in crate::dynamic) struct Foreign<'t> {
+pub(in crate::dynamic) struct ForeignReference<'t> {
     /// What it would read, without what other dialects put between a step and its output.
-    pub(in crate::dynamic) written: Written<'t>,
+    pub(in crate::dynamic) written: ScannedReference<'t>,
     /// The dialect in which it is a reference; without one, it is only nearly one.
     pub(in crate::dynamic) of: Option<Dialect>,
 }
@@ -94,7 +94,7 @@ pub(in crate::dynamic) fn foreign<'t>(
     text: &'t str,
     own: &Scan<'_>,
     known: &dyn Fn(&Target) -> bool,
-) -> (Vec<Foreign<'t>>, usize) {
+) -> (Vec<ForeignReference<'t>>, usize) {
     let mut found = Vec::new();
     let mut more = 0;
     let Some(mut start) = mark(text, 0) else {
@@ -119,7 +119,7 @@ pub(in crate::dynamic) fn foreign<'t>(
             next = written.range.end;
             let of = form.dialect.filter(|other| is_of(*other, text, &written));
             if found.len() < MOST {
-                found.push(Foreign { written, of });
+                found.push(ForeignReference { written, of });
             } else {
                 more += 1;
             }
@@ -132,7 +132,11 @@ pub(in crate::dynamic) fn foreign<'t>(
 }
 
 /// What is in the form of this dialect at a place of a text, and names what it reads as any dialect does.
-pub(in crate::dynamic) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<Written<'_>> {
+pub(in crate::dynamic) fn meant(
+    dialect: Dialect,
+    text: &str,
+    at: usize,
+) -> Option<ScannedReference<'_>> {
     let mut forms = FORMS.iter();
     let form = forms.find(|form| form.dialect == Some(dialect))?;
     text[at..]
@@ -153,7 +157,7 @@ fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
     ranges.get(first).is_some_and(|it| it.start < range.end)
 }
 
-fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
+fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<ScannedReference<'t>> {
     if form.needs == Needs::PathAlone && start > 0 {
         return None;
     }
@@ -163,11 +167,11 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
     };
     let inner = skip(start + form.mark.open.len());
     let (target, end) = target(text, inner)?;
-    let (mut path, at) = match path::read(text, end, Names::Wide) {
+    let (mut path, at) = match path::read(text, end, NameSyntax::Wide) {
         Ok(read) => read,
         // After a reference that has no closing mark, text goes on.
-        Err(flaw) if form.mark.close.is_empty() => {
-            path::read(&text[..flaw.range.start], end, Names::Wide).ok()?
+        Err(scan_error) if form.mark.close.is_empty() => {
+            path::read(&text[..scan_error.range.start], end, NameSyntax::Wide).ok()?
         }
         Err(_) => return None,
     };
@@ -198,13 +202,13 @@ fn read<'t>(form: &Form, text: &'t str, start: usize) -> Option<Written<'t>> {
     if path.first().is_some_and(is_envelope) {
         path.remove(0);
     }
-    Some(Written {
+    Some(ScannedReference {
         text: &text[range.clone()],
         range,
         target,
         named: inner..end,
         path,
-        lacks: None,
+        compat_only: None,
     })
 }
 
@@ -213,19 +217,19 @@ fn target(text: &str, at: usize) -> Option<(Target, usize)> {
     let mut dialects = Dialect::ALL.into_iter();
     let of_dialect = dialects.find_map(|dialect| dialect.rules().target(text, at));
     of_dialect.or_else(|| {
-        let (name, end) = path::name(text, at, Names::Wide);
+        let (name, end) = path::name(text, at, NameSyntax::Wide);
         (!name.is_empty()).then_some((Target::Id(name), end))
     })
 }
 
 /// Whether it is a reference in this dialect, as it is.
-fn is_of(dialect: Dialect, text: &str, written: &Written<'_>) -> bool {
+fn is_of(dialect: Dialect, text: &str, written: &ScannedReference<'_>) -> bool {
     if matches!(written.target, Target::Input(_)) {
         return false;
     }
     let alone = written.range == (0..text.len());
     let scan = dialect.rules().scan(written.text, &|_| false);
-    let is_same = |piece: &Piece<'_>| matches!(piece, Piece::Reference(it) if it.lacks.is_none() && it.target == written.target);
-    let sound = scan.flaws.is_empty() && scan.pieces.iter().all(is_same);
+    let is_same = |piece: &Piece<'_>| matches!(piece, Piece::Reference(it) if it.compat_only.is_none() && it.target == written.target);
+    let sound = scan.scan_errors.is_empty() && scan.pieces.iter().all(is_same);
     sound && scan.is_whole() && (alone || dialect.rules().places() != Places::Whole)
 }

@@ -6,9 +6,9 @@ mod foreign;
 pub(in crate::dynamic) mod path;
 mod style;
 
-pub(in crate::dynamic) use foreign::{Foreign, foreign, meant};
-pub(in crate::dynamic) use path::{Names, end_where_missing};
-pub(in crate::dynamic) use style::{Mark, Notation, Places, Style, To, named};
+pub(in crate::dynamic) use foreign::{ForeignReference, foreign, meant};
+pub(in crate::dynamic) use path::{NameSyntax, end_where_missing};
+pub(in crate::dynamic) use style::{Mark, Notation, Places, ReferenceTarget, Style, named};
 
 use crate::dynamic::finding::Code;
 use crate::plan::Segment;
@@ -20,7 +20,7 @@ use std::ops::Range;
 pub(in crate::dynamic) struct Scan<'t> {
     /// The parts in their order. A flawed part is text.
     pub(in crate::dynamic) pieces: Vec<Piece<'t>>,
-    pub(in crate::dynamic) flaws: Vec<Flaw>,
+    pub(in crate::dynamic) scan_errors: Vec<ScanError>,
     /// Where strings of JSON replace text that would otherwise be something else.
     pub(in crate::dynamic) escapes: Vec<Range<usize>>,
 }
@@ -28,12 +28,12 @@ pub(in crate::dynamic) struct Scan<'t> {
 #[derive(Debug)]
 pub(in crate::dynamic) enum Piece<'t> {
     Text(Cow<'t, str>),
-    Reference(Written<'t>),
+    Reference(ScannedReference<'t>),
 }
 
 /// A reference as it is written.
 #[derive(Debug)]
-pub(in crate::dynamic) struct Written<'t> {
+pub(in crate::dynamic) struct ScannedReference<'t> {
     pub(in crate::dynamic) text: &'t str,
     /// Where in the string it is.
     pub(in crate::dynamic) range: Range<usize>,
@@ -42,7 +42,7 @@ pub(in crate::dynamic) struct Written<'t> {
     pub(in crate::dynamic) named: Range<usize>,
     pub(in crate::dynamic) path: Vec<Segment>,
     /// What is missing from it that only [`Compat`](crate::dynamic::Profile::Compat) does without.
-    pub(in crate::dynamic) lacks: Option<Flaw>,
+    pub(in crate::dynamic) compat_only: Option<ScanError>,
 }
 
 /// What a reference reads.
@@ -55,7 +55,7 @@ pub(in crate::dynamic) enum Target {
 
 /// A part of a string that is nearly a reference.
 #[derive(Debug, Clone)]
-pub(in crate::dynamic) struct Flaw {
+pub(in crate::dynamic) struct ScanError {
     pub(in crate::dynamic) range: Range<usize>,
     pub(in crate::dynamic) message: String,
     pub(in crate::dynamic) help: Option<String>,
@@ -74,7 +74,7 @@ pub(in crate::dynamic) fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-impl Flaw {
+impl ScanError {
     pub(in crate::dynamic) fn new(range: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             range,
@@ -114,7 +114,7 @@ impl Flaw {
 }
 
 /// Reads what starts at a place of a string, and says where it ends.
-type ReadPiece = dyn Fn(&str, usize) -> Result<(Piece<'_>, usize), Box<Flaw>>;
+type ReadPiece = dyn Fn(&str, usize) -> Result<(Piece<'_>, usize), Box<ScanError>>;
 
 /// Adds the text between references, and what looks like a reference in it.
 type ReadPlain<'f> = dyn for<'t> Fn(&mut Scan<'t>, &'t str, Range<usize>) + 'f;
@@ -131,11 +131,12 @@ impl<'t> Scan<'t> {
         let mut at = 0;
         while let Some(found) = text[at..].find(open) {
             let start = at + found;
-            if scan.pieces.len() + scan.flaws.len() + scan.escapes.len() >= MOST_PIECES {
+            if scan.pieces.len() + scan.scan_errors.len() + scan.escapes.len() >= MOST_PIECES {
                 let message =
                     format!("the string has more than {MOST_PIECES} references and escapes");
-                let flaw = Flaw::beyond(start..start + open.len(), message);
-                scan.flaws.push(flaw.help("split it into several strings"));
+                let scan_error = ScanError::beyond(start..start + open.len(), message);
+                scan.scan_errors
+                    .push(scan_error.help("split it into several strings"));
                 return scan;
             }
             plain(&mut scan, text, at..start);
@@ -147,10 +148,10 @@ impl<'t> Scan<'t> {
                     }
                     at = end;
                 }
-                Err(flaw) => {
-                    at = flaw.range.end.max(start + open.len());
+                Err(scan_error) => {
+                    at = scan_error.range.end.max(start + open.len());
                     scan.text(&text[start..at]);
-                    scan.flaws.push(*flaw);
+                    scan.scan_errors.push(*scan_error);
                 }
             }
         }
@@ -183,8 +184,8 @@ impl<'t> Scan<'t> {
             Piece::Reference(written) => Some(&written.range),
             Piece::Text(_) => None,
         });
-        let flaws = self.flaws.iter().map(|flaw| &flaw.range);
-        let all = references.chain(flaws).chain(&self.escapes);
+        let scan_errors = self.scan_errors.iter().map(|scan_error| &scan_error.range);
+        let all = references.chain(scan_errors).chain(&self.escapes);
         let mut all: Vec<Range<usize>> = all.cloned().collect();
         all.sort_unstable_by_key(|range| range.start);
         let mut taken: Vec<Range<usize>> = Vec::with_capacity(all.len());
@@ -203,10 +204,10 @@ impl<'t> Scan<'t> {
     }
 
     /// A string that is one flaw.
-    pub(in crate::dynamic) fn flawed(text: &'t str, flaw: Flaw) -> Self {
+    pub(in crate::dynamic) fn malformed(text: &'t str, scan_error: ScanError) -> Self {
         let mut scan = Self::default();
         scan.text(text);
-        scan.flaws.push(flaw);
+        scan.scan_errors.push(scan_error);
         scan
     }
 }

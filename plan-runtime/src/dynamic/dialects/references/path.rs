@@ -1,19 +1,19 @@
 //! The path after a reference's first name: `.data[0]["odd key"].*.id`.
 
-use super::{Flaw, quote, quoted};
+use super::{ScanError, quote, quoted};
 use crate::plan::json::MOST_PARTS;
 use crate::plan::{Absent, Segment, Selector};
 
 /// Which characters a name without quotes may contain.
 #[derive(Clone, Copy)]
-pub(in crate::dynamic) enum Names {
+pub(in crate::dynamic) enum NameSyntax {
     /// Letters and digits of ASCII, and `_`.
     Ascii,
     /// Letters and digits, `_`, `-`, `$` and `@`.
     Wide,
 }
 
-impl Names {
+impl NameSyntax {
     pub(in crate::dynamic) fn has(self, c: char) -> bool {
         match self {
             Self::Ascii => c.is_ascii_alphanumeric() || c == '_',
@@ -44,13 +44,13 @@ pub(in crate::dynamic) fn end_where_missing(path: &mut [Segment]) {
 pub(in crate::dynamic) fn read(
     text: &str,
     mut at: usize,
-    names: Names,
-) -> Result<(Vec<Segment>, usize), Box<Flaw>> {
+    names: NameSyntax,
+) -> Result<(Vec<Segment>, usize), Box<ScanError>> {
     let mut path = Vec::new();
     loop {
         if path.len() > MOST_PARTS {
             let message = format!("the reference has more than {MOST_PARTS} parts");
-            return Err(Flaw::beyond(at..at, message).into());
+            return Err(ScanError::beyond(at..at, message).into());
         }
         match text.as_bytes().get(at) {
             Some(b'.') if text[at + 1..].starts_with('*') => {
@@ -60,8 +60,8 @@ pub(in crate::dynamic) fn read(
             Some(b'.') => {
                 let end = names.end(text, at + 1);
                 if end == at + 1 {
-                    let flaw = Flaw::new(at..at + 1, "expected a name after the dot");
-                    return Err(flaw.help(r#"write an empty key as `[""]`"#).into());
+                    let scan_error = ScanError::new(at..at + 1, "expected a name after the dot");
+                    return Err(scan_error.help(r#"write an empty key as `[""]`"#).into());
                 }
                 path.push(Segment::of_token(text[at + 1..end].to_owned()));
                 at = end;
@@ -77,7 +77,7 @@ pub(in crate::dynamic) fn read(
 }
 
 /// `[0]`, `[*]` or `["key"]`, and where it ends.
-fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
+fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<ScanError>> {
     if let Some((key, end)) = key(text, at) {
         return Ok((Segment::new(Selector::Key(key)), end));
     }
@@ -85,8 +85,8 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
     // Up to the next bracket only, so that in a text of nothing but open brackets each part is read only once.
     let close = rest[1..].find(['[', ']']).map(|end| end + 1);
     let Some(close) = close.filter(|close| rest[*close..].starts_with(']')) else {
-        let flaw = Flaw::new(at..text.len(), "the bracket `[` is not closed");
-        return Err(flaw.into());
+        let scan_error = ScanError::new(at..text.len(), "the bracket `[` is not closed");
+        return Err(scan_error.into());
     };
     let (inner, end) = (&rest[1..close], at + close + 1);
     if inner == "*" {
@@ -96,7 +96,7 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
         return Ok((Segment::new(Selector::Index(index)), end));
     }
     let message = format!("`[{inner}]` is neither an index nor a key");
-    let flaw = Flaw::new(at..end, message);
+    let scan_error = ScanError::new(at..end, message);
     let single = inner
         .strip_prefix('\'')
         .and_then(|inner| inner.strip_suffix('\''));
@@ -112,11 +112,11 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<Flaw>> {
     } else {
         format!("write a key in quotes: `[{}]`", quote(inner))
     };
-    Err(flaw.help(help).into())
+    Err(scan_error.help(help).into())
 }
 
 /// The name that begins a reference, with or without quotes, and where it ends. It may be empty.
-pub(in crate::dynamic) fn name(text: &str, at: usize, names: Names) -> (String, usize) {
+pub(in crate::dynamic) fn name(text: &str, at: usize, names: NameSyntax) -> (String, usize) {
     key(text, at).unwrap_or_else(|| {
         let end = names.end(text, at);
         (text[at..end].to_owned(), end)

@@ -1,11 +1,11 @@
 //! How references are written: what they read, and the path into it.
 
-use super::{Names, quote};
+use super::{NameSyntax, quote};
 use crate::plan::{Path, Segment, Selector, written};
 
 /// What a reference reads, by the names that dialects have for it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::dynamic) enum To<'n> {
+pub(in crate::dynamic) enum ReferenceTarget<'n> {
     /// A step by its place and its id.
     Step(usize, &'n str),
     Input(&'n str),
@@ -33,7 +33,7 @@ pub(in crate::dynamic) enum Places {
 pub(in crate::dynamic) struct Style {
     /// All that comes before the path.
     pub(in crate::dynamic) head: String,
-    pub(in crate::dynamic) names: Names,
+    pub(in crate::dynamic) names: NameSyntax,
     pub(in crate::dynamic) notation: Notation,
     /// What comes after the path.
     pub(in crate::dynamic) close: &'static str,
@@ -55,7 +55,7 @@ impl Style {
     pub(in crate::dynamic) fn rust(name: &str) -> Self {
         Self {
             head: name.to_owned(),
-            names: Names::Wide,
+            names: NameSyntax::Wide,
             notation: Notation::Rust,
             close: "",
         }
@@ -91,12 +91,12 @@ impl Style {
 }
 
 /// Whether a key needs no quotes in a path: it is a name, and not an index.
-fn is_bare(names: Names, key: &str) -> bool {
+fn is_bare(names: NameSyntax, key: &str) -> bool {
     names.is_name(key) && crate::plan::index(key).is_none()
 }
 
 /// An id or the name of an input, with quotes if it needs them.
-pub(in crate::dynamic) fn named(names: Names, name: &str) -> String {
+pub(in crate::dynamic) fn named(names: NameSyntax, name: &str) -> String {
     if names.is_name(name) {
         name.to_owned()
     } else {

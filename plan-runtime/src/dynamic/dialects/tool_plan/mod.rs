@@ -13,13 +13,13 @@ mod read;
 mod scan;
 mod write;
 
-use super::reading::Draft;
+use super::reading::PlanBuilder;
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, Scan, Style, To, end_where_missing};
+use super::references::{Mark, Places, ReferenceTarget, Scan, Style, end_where_missing};
 use super::rules::Rules;
 use crate::Plan;
-use crate::dynamic::Lacking;
-use crate::dynamic::node::{Kind, Node, Source};
+use crate::dynamic::Unsupported;
+use crate::dynamic::node::{JsonNode, JsonType, Source};
 use crate::plan::Reference;
 use crate::resolve::describe::short;
 
@@ -38,15 +38,20 @@ impl Rules for ToolPlan {
         outline.has(&["output_steps"]).then_some(Sign::Certain)
     }
 
-    fn is_usual_for(&self, kind: Kind) -> bool {
-        kind == Kind::Object
+    fn is_usual_for(&self, kind: JsonType) -> bool {
+        kind == JsonType::Object
     }
 
-    fn read(&self, draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-        read::read(draft, source, node)
+    fn read(
+        &self,
+        builder: &mut PlanBuilder,
+        source: &Source<'_>,
+        node: JsonNode<'_>,
+    ) -> Option<Plan> {
+        read::read(builder, source, node)
     }
 
-    fn write(&self, plan: &Plan) -> Result<String, Lacking> {
+    fn write(&self, plan: &Plan) -> Result<String, Unsupported> {
         write::write(plan)
     }
 
@@ -62,7 +67,7 @@ impl Rules for ToolPlan {
         Some(scan::MARK)
     }
 
-    fn style(&self, to: To<'_>, written: &str) -> Option<Style> {
+    fn style(&self, to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
         scan::style(to, written)
     }
 

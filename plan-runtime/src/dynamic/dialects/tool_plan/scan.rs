@@ -1,9 +1,9 @@
 //! `$ref:inbox.data.0.id`
 
-use crate::dynamic::dialects::references::path::{self, Names};
+use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
-    Flaw, Mark, Notation, Piece, Scan, Style, Target, To, Written, is_number, named, no_part,
-    quote, quoted,
+    Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
+    is_number, named, no_part, quote, quoted,
 };
 
 pub(super) const MARK: Mark = Mark {
@@ -16,7 +16,7 @@ const OPEN: &str = "$ref:";
 pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
     if !text.starts_with(OPEN) {
         return match near(text, known) {
-            Some(flaw) => Scan::flawed(text, flaw),
+            Some(scan_error) => Scan::malformed(text, scan_error),
             None => {
                 let mut scan = Scan::default();
                 scan.text(text);
@@ -31,9 +31,9 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
                 scan.escaped(literal.into(), 0..end);
                 scan
             }
-            _ => Scan::flawed(
+            _ => Scan::malformed(
                 text,
-                Flaw::new(
+                ScanError::new(
                     OPEN.len()..text.len(),
                     "the text after `$ref:` is not a JSON string",
                 )
@@ -46,54 +46,56 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
             scan.pieces.push(Piece::Reference(written));
             scan
         }
-        Err(flaw) => Scan::flawed(text, *flaw),
+        Err(scan_error) => Scan::malformed(text, *scan_error),
     }
 }
 
-fn reference(text: &str) -> Result<Written<'_>, Box<Flaw>> {
+fn reference(text: &str) -> Result<ScannedReference<'_>, Box<ScanError>> {
     let start = OPEN.len();
-    let (id, end) = path::name(text, start, Names::Ascii);
+    let (id, end) = path::name(text, start, NameSyntax::Ascii);
     if id.is_empty() {
-        let flaw = Flaw::new(0..text.len(), "the id of a step is missing after `$ref:`");
+        let scan_error = ScanError::new(0..text.len(), "the id of a step is missing after `$ref:`");
         let rest = text[start..].trim();
         return Err(match rest {
-            "" => flaw
+            "" => scan_error
                 .help("a reference is `$ref:id`, or `$ref:id.field`")
                 .into(),
-            rest => flaw.help(format!("did you mean `{OPEN}{rest}`?")).into(),
+            rest => scan_error
+                .help(format!("did you mean `{OPEN}{rest}`?"))
+                .into(),
         });
     }
     // Only a dot at the very end is one that the deployed resolver takes for text.
-    let inside = |flaw: Box<Flaw>| {
-        let is_last = flaw.range == (end..text.len());
-        Box::new(flaw.in_reference(!is_last))
+    let inside = |scan_error: Box<ScanError>| {
+        let is_last = scan_error.range == (end..text.len());
+        Box::new(scan_error.in_reference(!is_last))
     };
-    let (path, at) = path::read(text, end, Names::Ascii).map_err(inside)?;
+    let (path, at) = path::read(text, end, NameSyntax::Ascii).map_err(inside)?;
     if at < text.len() {
         return Err(Box::new(left_over(text, at)));
     }
-    Ok(Written {
+    Ok(ScannedReference {
         text,
         range: 0..text.len(),
         target: Target::Id(id),
         named: start..end,
         path,
-        lacks: None,
+        compat_only: None,
     })
 }
 
 /// The flaw of a character at `at` that cannot be part of a reference.
-fn left_over(text: &str, at: usize) -> Flaw {
+fn left_over(text: &str, at: usize) -> ScanError {
     let sign = text[at..].chars().next().unwrap_or_default();
-    let flaw = |message: String| Flaw::new(at..at + sign.len_utf8(), message);
-    if !Names::Wide.has(sign) {
-        return flaw(no_part(sign))
+    let scan_error = |message: String| ScanError::new(at..at + sign.len_utf8(), message);
+    if !NameSyntax::Wide.has(sign) {
+        return scan_error(no_part(sign))
             .help("a `$ref:` must be the whole string: no text can follow it");
     }
     // A name with characters that are only allowed in quotes: `step-1`.
     let before = &text[..at];
     let word = before.rfind(['.', ':']).map_or(0, |start| start + 1);
-    let end = Names::Wide.end(text, at);
+    let end = NameSyntax::Wide.end(text, at);
     let dot = usize::from(before[..word].ends_with('.'));
     let fixed = format!(
         "{}[{}]{}",
@@ -101,12 +103,12 @@ fn left_over(text: &str, at: usize) -> Flaw {
         quote(&text[word..end]),
         &text[end..]
     );
-    flaw(format!("`{sign}` is valid only in a name in quotes"))
+    scan_error(format!("`{sign}` is valid only in a name in quotes"))
         .help(format!("did you mean `{fixed}`?"))
 }
 
 /// Text that is nearly a reference, or has one in it.
-fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
+fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
     if let Some((start, behind)) = mark(text) {
         let end = start
             + text[start..]
@@ -115,12 +117,12 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
         if text[..start].trim().is_empty() {
             let rest = text[behind..].trim();
             return Some(
-                Flaw::new(start..end, "this is not how a reference is written")
+                ScanError::new(start..end, "this is not how a reference is written")
                     .help(format!("did you mean `{OPEN}{rest}`?")),
             );
         }
         return Some(
-            Flaw::new(
+            ScanError::new(
                 start..end,
                 "a `$ref:` is not a reference inside a longer text",
             )
@@ -134,13 +136,13 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<Flaw> {
     let rest = text
         .strip_prefix("ref:")
         .or_else(|| text.strip_prefix('$'))?;
-    let end = Names::Wide.end(rest, 0);
+    let end = NameSyntax::Wide.end(rest, 0);
     let is_path = matches!(rest.as_bytes().get(end), None | Some(b'.' | b'['))
-        && path::read(rest, end, Names::Wide).is_ok_and(|(_, end)| end == rest.len())
+        && path::read(rest, end, NameSyntax::Wide).is_ok_and(|(_, end)| end == rest.len())
         // `$5.00` is a price.
         && !is_number(&rest[..end]);
     (is_path && known(&rest[..end])).then(|| {
-        Flaw::new(0..text.len(), "this is not how a reference is written")
+        ScanError::new(0..text.len(), "this is not how a reference is written")
             .help(format!("did you mean `{OPEN}{rest}`?"))
     })
 }
@@ -163,13 +165,13 @@ pub(super) fn literal(text: &str) -> String {
 }
 
 /// How references to a step are written: an index after a dot, or in brackets if the one that was `written` has some.
-pub(super) fn style(to: To<'_>, written: &str) -> Option<Style> {
-    let To::Step(_, id) = to else {
+pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
+    let ReferenceTarget::Step(_, id) = to else {
         return None;
     };
     Some(Style {
-        head: format!("{OPEN}{}", named(Names::Ascii, id)),
-        names: Names::Ascii,
+        head: format!("{OPEN}{}", named(NameSyntax::Ascii, id)),
+        names: NameSyntax::Ascii,
         notation: if written.contains('[') {
             Notation::Brackets
         } else {

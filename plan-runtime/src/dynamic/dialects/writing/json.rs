@@ -4,21 +4,21 @@ use crate::plan::Number;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 
-pub(in crate::dynamic) enum Json<'a> {
+pub(in crate::dynamic) enum OutputJson<'a> {
     Null,
     Bool(bool),
     Number(Number),
     String(Cow<'a, str>),
-    List(Vec<Json<'a>>),
-    Object(Members<'a>),
+    List(Vec<OutputJson<'a>>),
+    Object(OutputMembers<'a>),
 }
 
 /// The members of an object.
 #[derive(Default)]
-pub(in crate::dynamic) struct Members<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
+pub(in crate::dynamic) struct OutputMembers<'a>(Vec<(Cow<'a, str>, OutputJson<'a>)>);
 
-impl<'a> Members<'a> {
-    pub(in crate::dynamic) fn add(&mut self, name: impl Into<Cow<'a, str>>, value: Json<'a>) {
+impl<'a> OutputMembers<'a> {
+    pub(in crate::dynamic) fn add(&mut self, name: impl Into<Cow<'a, str>>, value: OutputJson<'a>) {
         self.0.push((name.into(), value));
     }
 
@@ -38,19 +38,19 @@ impl<'a> Members<'a> {
     }
 }
 
-impl<'a> From<&'a str> for Json<'a> {
+impl<'a> From<&'a str> for OutputJson<'a> {
     fn from(text: &'a str) -> Self {
         Self::String(text.into())
     }
 }
 
-impl From<usize> for Json<'_> {
+impl From<usize> for OutputJson<'_> {
     fn from(number: usize) -> Self {
         Self::Number(Number::Unsigned(number as u64))
     }
 }
 
-impl Serialize for Json<'_> {
+impl Serialize for OutputJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),

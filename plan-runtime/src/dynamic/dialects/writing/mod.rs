@@ -5,15 +5,16 @@ pub(in crate::dynamic) mod strings;
 mod template;
 
 use super::reading::steps;
-use super::references::To;
+use super::references::ReferenceTarget;
 use crate::Plan;
-use crate::dynamic::{Dialect, Lack, Lacking};
+use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
 use crate::plan::{Action, Body, Key, Output, Policy, Reference, Step, Template};
-use json::{Json, Members};
+use json::{OutputJson, OutputMembers};
 use std::collections::HashMap;
 
 /// What a reference reads, by its name in a dialect, or the part that the dialect cannot express; `None` if that is already reported.
-type ToTarget = for<'w> fn(&'w Writer<'_>, &Reference) -> Result<To<'w>, Option<String>>;
+type ToTarget =
+    for<'w> fn(&'w Writer<'_>, &Reference) -> Result<ReferenceTarget<'w>, Option<String>>;
 
 /// A plan that is being written.
 pub(in crate::dynamic) struct Writer<'p> {
@@ -23,7 +24,7 @@ pub(in crate::dynamic) struct Writer<'p> {
     pub(in crate::dynamic) ids: HashMap<&'p str, usize>,
     /// The step whose parts are being written; without one, it is the output.
     pub(in crate::dynamic) step: Option<&'p str>,
-    pub(in crate::dynamic) lacks: Vec<Lack>,
+    pub(in crate::dynamic) unsupported: Vec<UnsupportedPart>,
 }
 
 impl<'p> Writer<'p> {
@@ -35,31 +36,34 @@ impl<'p> Writer<'p> {
             target,
             ids: ids.map(|(index, step)| (step.id.as_ref(), index)).collect(),
             step: None,
-            lacks: Vec::new(),
+            unsupported: Vec::new(),
         }
     }
 
-    pub(in crate::dynamic) fn finish(self, json: &Json<'_>) -> Result<String, Lacking> {
-        let mut lacks = self.lacks;
-        if lacks.is_empty() {
+    pub(in crate::dynamic) fn finish(self, json: &OutputJson<'_>) -> Result<String, Unsupported> {
+        let mut unsupported = self.unsupported;
+        if unsupported.is_empty() {
             match serde_json::to_string_pretty(json) {
                 Ok(text) => return Ok(text),
-                Err(error) => lacks.push(Lack {
+                Err(error) => unsupported.push(UnsupportedPart {
                     place: "the plan".to_owned(),
                     construct: error.to_string(),
                 }),
             }
         }
-        Err(Lacking::new(self.dialect.rules().document(), lacks))
+        Err(Unsupported::new(
+            self.dialect.rules().document(),
+            unsupported,
+        ))
     }
 
-    pub(in crate::dynamic) fn lack(
+    pub(in crate::dynamic) fn cannot_express(
         &mut self,
         place: impl Into<String>,
         construct: impl Into<String>,
     ) {
         let (place, construct) = (place.into(), construct.into());
-        self.lacks.push(Lack { place, construct });
+        self.unsupported.push(UnsupportedPart { place, construct });
     }
 
     /// The step that is written, or the output.
@@ -83,10 +87,10 @@ impl<'p> Writer<'p> {
     /// What all dialects ask of a plan as a whole.
     pub(in crate::dynamic) fn check(&mut self) {
         if self.plan.name.is_empty() {
-            self.lack("the plan", "an empty name");
+            self.cannot_express("the plan", "an empty name");
         }
         if self.plan.steps.is_empty() {
-            self.lack("the plan", "no steps");
+            self.cannot_express("the plan", "no steps");
         }
     }
 
@@ -94,12 +98,12 @@ impl<'p> Writer<'p> {
     pub(in crate::dynamic) fn no_inputs(&mut self) {
         for input in &self.plan.inputs {
             let place = format!("input `{}`", input.name);
-            self.lack(place, "a plan of this dialect has no inputs");
+            self.cannot_express(place, "a plan of this dialect has no inputs");
         }
     }
 
     /// The steps of a dialect without policies, each with its `id`, `intent`, `tool` and `arguments`.
-    pub(in crate::dynamic) fn steps(&mut self) -> Json<'p> {
+    pub(in crate::dynamic) fn steps(&mut self) -> OutputJson<'p> {
         let plan = self.plan;
         let mut steps = Vec::with_capacity(plan.steps.len());
         for (index, step) in plan.steps.iter().enumerate() {
@@ -107,7 +111,7 @@ impl<'p> Writer<'p> {
             self.policy(&step.policy, &Policy::DEFAULT);
             self.no_after(step);
             let Some(action) = action else { continue };
-            let mut members = Members::default();
+            let mut members = OutputMembers::default();
             members.add("id", step.id.as_ref().into());
             members.text("intent", &step.intent);
             if let Some(tool) = &action.tool {
@@ -115,9 +119,9 @@ impl<'p> Writer<'p> {
                 members.text("tool_description", &tool.description);
             }
             members.add("arguments", self.arguments(&action.args));
-            steps.push(Json::Object(members));
+            steps.push(OutputJson::Object(members));
         }
-        Json::List(steps)
+        OutputJson::List(steps)
     }
 
     /// Begins with a step: its one action.
@@ -127,11 +131,11 @@ impl<'p> Writer<'p> {
         self.step = Some(&step.id);
         if step.id.trim().is_empty() {
             let number = index + 1;
-            self.lack(format!("step {number}"), "an empty id");
+            self.cannot_express(format!("step {number}"), "an empty id");
         }
         if self.ids.get(step.id.as_ref()) != Some(&index) {
             let place = self.here();
-            self.lack(place, "the id of another step");
+            self.cannot_express(place, "the id of another step");
         }
         let construct = match &step.body {
             Body::Action(action) => match &action.tool {
@@ -143,41 +147,43 @@ impl<'p> Writer<'p> {
             Body::For(_) => "a `for`".to_owned(),
         };
         let place = self.here();
-        self.lack(place, construct);
+        self.cannot_express(place, construct);
         None
     }
 
     /// The parts of a policy that no dialect knows; `known` are those that this one does.
     pub(in crate::dynamic) fn policy(&mut self, policy: &Policy, known: &Policy) {
         let default = Policy::DEFAULT;
-        let mut lacks = Vec::new();
+        let mut unsupported = Vec::new();
         if policy.attempts != known.attempts {
-            lacks.push(format!("{} attempts", policy.attempts));
+            unsupported.push(format!("{} attempts", policy.attempts));
         }
         if policy.backoff != default.backoff
             || policy.max != default.max
             || policy.jitter != default.jitter
         {
-            lacks.push("how long to wait before another attempt".to_owned());
+            unsupported.push("how long to wait before another attempt".to_owned());
         }
         if let Some(timeout) = policy.timeout.filter(|_| policy.timeout != known.timeout) {
             let timeout = humantime::format_duration(timeout);
-            lacks.push(format!("a time limit of {timeout} for each attempt"));
+            unsupported.push(format!("a time limit of {timeout} for each attempt"));
         }
         if policy.deadline.is_some() {
-            lacks.push("a deadline for all attempts together".to_owned());
+            unsupported.push("a deadline for all attempts together".to_owned());
         }
         if policy.optional != known.optional {
-            lacks.push("that it is optional".to_owned());
+            unsupported.push("that it is optional".to_owned());
         }
         if let Some(fallback) = &policy.fallback {
-            lacks.push(format!("the fallback `{fallback}`"));
+            unsupported.push(format!("the fallback `{fallback}`"));
         }
         if policy.concurrency.is_some() {
-            lacks.push("how many elements run concurrently".to_owned());
+            unsupported.push("how many elements run concurrently".to_owned());
         }
         let place = self.here();
-        lacks.into_iter().for_each(|lack| self.lack(&place, lack));
+        unsupported
+            .into_iter()
+            .for_each(|part| self.cannot_express(&place, part));
     }
 
     /// Says that there is no order without data.
@@ -185,23 +191,23 @@ impl<'p> Writer<'p> {
         for after in step.only_after() {
             let name = self.plan.steps.get(after).map_or("", |step| &step.id);
             let place = self.here();
-            self.lack(place, format!("that it waits for `{name}` (`#[after]`)"));
+            self.cannot_express(place, format!("that it waits for `{name}` (`#[after]`)"));
         }
     }
 
     /// Arguments: an object, or a reference to one.
-    pub(in crate::dynamic) fn arguments(&mut self, args: &Template) -> Json<'p> {
+    pub(in crate::dynamic) fn arguments(&mut self, args: &Template) -> OutputJson<'p> {
         let args = args.plain();
         if !matches!(args, Template::Object(_) | Template::Reference(_)) {
             let place = self.at("");
-            self.lack(place, format!("`{args}`, which is not an object"));
-            return Json::Null;
+            self.cannot_express(place, format!("`{args}`, which is not an object"));
+            return OutputJson::Null;
         }
         self.template(&mut String::new(), &args)
     }
 
     /// Adds the output, if a reader would come to another.
-    pub(in crate::dynamic) fn output(&mut self, top: &mut Members<'p>) {
+    pub(in crate::dynamic) fn output(&mut self, top: &mut OutputMembers<'p>) {
         let Output { type_name, value } = &self.plan.output;
         self.step = None;
         let default = steps::outputs(&self.plan.steps, 0..self.plan.steps.len());

@@ -1,14 +1,14 @@
 //! Strings with references in them, and strings that look as if.
 
 use super::Writer;
-use super::json::Json;
+use super::json::OutputJson;
 use crate::dynamic::dialects::references::{self, Scan, Target};
 use crate::plan::{Absent, Reference, Segment, Source};
 use crate::resolve::describe::short;
 
 /// A part of a string.
 #[derive(Clone, Copy)]
-pub(in crate::dynamic) enum Piece<'t> {
+pub(in crate::dynamic) enum TextPiece<'t> {
     Text(&'t str),
     Reference(&'t Reference),
 }
@@ -25,19 +25,23 @@ enum Escape {
 
 impl<'p> Writer<'p> {
     /// A string of these pieces. It is read as the readers do, so what is written is what was meant.
-    pub(in crate::dynamic) fn string(&mut self, path: &str, pieces: &[Piece<'_>]) -> Json<'p> {
+    pub(in crate::dynamic) fn string(
+        &mut self,
+        path: &str,
+        pieces: &[TextPiece<'_>],
+    ) -> OutputJson<'p> {
         let mut written = Vec::with_capacity(pieces.len());
         for piece in pieces {
             written.push(match piece {
-                Piece::Text(text) => (*text).to_owned(),
-                Piece::Reference(reference) => match self.reference(reference) {
+                TextPiece::Text(text) => (*text).to_owned(),
+                TextPiece::Reference(reference) => match self.reference(reference) {
                     Ok(text) => text,
                     Err(construct) => {
                         // Of inputs and steps without a form it was said once already.
                         if let Some(construct) = construct {
-                            self.lack(self.at(path), construct);
+                            self.cannot_express(self.at(path), construct);
                         }
-                        return Json::Null;
+                        return OutputJson::Null;
                     }
                 },
             });
@@ -46,11 +50,11 @@ impl<'p> Writer<'p> {
             let mut text = String::new();
             for (piece, written) in pieces.iter().zip(&written) {
                 let escaped = match (piece, escape) {
-                    (Piece::Reference(_), _) => false,
-                    (Piece::Text(""), _) => pieces.len() > 1,
-                    (Piece::Text(_), Escape::Empty) => false,
-                    (Piece::Text(text), Escape::Needed) => !self.reads_as(text, &[*piece]),
-                    (Piece::Text(_), Escape::All) => true,
+                    (TextPiece::Reference(_), _) => false,
+                    (TextPiece::Text(""), _) => pieces.len() > 1,
+                    (TextPiece::Text(_), Escape::Empty) => false,
+                    (TextPiece::Text(text), Escape::Needed) => !self.reads_as(text, &[*piece]),
+                    (TextPiece::Text(_), Escape::All) => true,
                 };
                 if escaped {
                     text.push_str(&self.dialect.rules().literal(written));
@@ -59,12 +63,12 @@ impl<'p> Writer<'p> {
                 }
             }
             if self.reads_as(&text, pieces) {
-                return Json::String(text.into());
+                return OutputJson::String(text.into());
             }
         }
         let text = written.concat();
-        self.lack(self.at(path), format!("the text `{}`", short(&text)));
-        Json::Null
+        self.cannot_express(self.at(path), format!("the text `{}`", short(&text)));
+        OutputJson::Null
     }
 
     /// The name of a member, which cannot be escaped.
@@ -72,7 +76,7 @@ impl<'p> Writer<'p> {
         let is_reference =
             |piece: &references::Piece<'_>| matches!(piece, references::Piece::Reference(_));
         if self.scan(name).pieces.iter().any(is_reference) {
-            self.lack(self.at(path), "a name that looks like a reference");
+            self.cannot_express(self.at(path), "a name that looks like a reference");
         }
     }
 
@@ -83,7 +87,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Whether a reader would find these pieces in a text.
-    fn reads_as(&self, text: &str, pieces: &[Piece<'_>]) -> bool {
+    fn reads_as(&self, text: &str, pieces: &[TextPiece<'_>]) -> bool {
         let scan = self.scan(text);
         let known = |target: &Target| match target {
             Target::Id(id) => {
@@ -93,26 +97,28 @@ impl<'p> Writer<'p> {
             Target::Index(index) => *index < self.plan.steps.len(),
             Target::Input(_) => true,
         };
-        if !scan.flaws.is_empty()
+        if !scan.scan_errors.is_empty()
             || !references::foreign(self.dialect, text, &scan, &known)
                 .0
                 .is_empty()
-            || scan.is_whole() != matches!(pieces, [Piece::Reference(_)])
+            || scan.is_whole() != matches!(pieces, [TextPiece::Reference(_)])
         {
             return false;
         }
         let mut found = scan.pieces.iter();
         let expected = pieces.iter();
-        let mut expected = expected.filter(|piece| !matches!(piece, Piece::Text("")));
+        let mut expected = expected.filter(|piece| !matches!(piece, TextPiece::Text("")));
         loop {
             match (expected.next(), found.next()) {
                 (None, None) => return true,
-                (Some(Piece::Text(text)), Some(references::Piece::Text(found)))
+                (Some(TextPiece::Text(text)), Some(references::Piece::Text(found)))
                     if text == found => {}
-                (Some(Piece::Reference(reference)), Some(references::Piece::Reference(found)))
-                    if self.leads(reference, &found.target)
-                        && found.lacks.is_none()
-                        && same_path(&reference.path, &found.path) => {}
+                (
+                    Some(TextPiece::Reference(reference)),
+                    Some(references::Piece::Reference(found)),
+                ) if self.leads(reference, &found.target)
+                    && found.compat_only.is_none()
+                    && same_path(&reference.path, &found.path) => {}
                 _ => return false,
             }
         }

@@ -1,8 +1,8 @@
 //! Templates as JSON of a dialect.
 
 use super::Writer;
-use super::json::{Json, Members};
-use super::strings::Piece;
+use super::json::{OutputJson, OutputMembers};
+use super::strings::TextPiece;
 use crate::dynamic::dialects::references::Places;
 use crate::plan::{Key, Number, Part, Template, push_key};
 use std::collections::HashSet;
@@ -14,16 +14,16 @@ impl<'p> Writer<'p> {
         &mut self,
         path: &mut String,
         template: &Template,
-    ) -> Json<'p> {
+    ) -> OutputJson<'p> {
         match template {
-            Template::Null => Json::Null,
-            Template::Bool(value) => Json::Bool(*value),
+            Template::Null => OutputJson::Null,
+            Template::Bool(value) => OutputJson::Bool(*value),
             Template::Number(Number::Float(value)) if !value.is_finite() => {
-                self.lack(self.at(path), format!("the number {value}"));
-                Json::Null
+                self.cannot_express(self.at(path), format!("the number {value}"));
+                OutputJson::Null
             }
-            Template::Number(value) => Json::Number(*value),
-            Template::String(text) => self.string(path, &[Piece::Text(text)]),
+            Template::Number(value) => OutputJson::Number(*value),
+            Template::String(text) => self.string(path, &[TextPiece::Text(text)]),
             Template::List(items) => {
                 let length = path.len();
                 let mut written = Vec::with_capacity(items.len());
@@ -32,15 +32,15 @@ impl<'p> Writer<'p> {
                     written.push(self.template(path, item));
                     path.truncate(length);
                 }
-                Json::List(written)
+                OutputJson::List(written)
             }
             Template::Object(entries) => {
                 let length = path.len();
-                let mut members = Members::default();
+                let mut members = OutputMembers::default();
                 let mut seen = HashSet::new();
                 for entry in entries {
                     let Key::Name(name) = &entry.key else {
-                        self.lack(
+                        self.cannot_express(
                             self.at(path),
                             format!("the members of `{}` among its own members", entry.value),
                         );
@@ -48,60 +48,68 @@ impl<'p> Writer<'p> {
                     };
                     push_key(path, name);
                     if !seen.insert(name) {
-                        self.lack(self.at(path), "a member that is there more than once");
+                        self.cannot_express(self.at(path), "a member that is there more than once");
                     }
                     self.name(path, name);
                     let value = self.template(path, &entry.value);
                     members.add(name.clone().into_owned(), value);
                     path.truncate(length);
                 }
-                Json::Object(members)
+                OutputJson::Object(members)
             }
-            Template::Reference(reference) => self.string(path, &[Piece::Reference(reference)]),
+            Template::Reference(reference) => self.string(path, &[TextPiece::Reference(reference)]),
             Template::Text(parts) => self.text(path, parts),
             Template::Computed(computed) => {
-                self.lack(
+                self.cannot_express(
                     self.at(path),
                     format!("the computed value `{}`", computed.written),
                 );
-                Json::Null
+                OutputJson::Null
             }
             // A plain template has none.
-            Template::Tagged(..) => Json::Null,
+            Template::Tagged(..) => OutputJson::Null,
         }
     }
 
-    fn text(&mut self, path: &str, parts: &[Part]) -> Json<'p> {
+    fn text(&mut self, path: &str, parts: &[Part]) -> OutputJson<'p> {
         if self.dialect.rules().places() != Places::Anywhere {
-            self.lack(self.at(path), "a text with values in it");
-            return Json::Null;
+            self.cannot_express(self.at(path), "a text with values in it");
+            return OutputJson::Null;
         }
-        let lacks = self.lacks.len();
+        let unsupported = self.unsupported.len();
         let mut pieces = Vec::with_capacity(parts.len());
         for part in parts {
             match part {
-                Part::Literal(text) => pieces.push(Piece::Text(text)),
+                Part::Literal(text) => pieces.push(TextPiece::Text(text)),
                 Part::Value { value, spec, .. } => {
                     if !spec.is_empty() {
-                        self.lack(self.at(path), format!("the format `{{:{spec}}}` in a text"));
+                        self.cannot_express(
+                            self.at(path),
+                            format!("the format `{{:{spec}}}` in a text"),
+                        );
                     }
                     match value {
-                        Template::Reference(reference) => pieces.push(Piece::Reference(reference)),
+                        Template::Reference(reference) => {
+                            pieces.push(TextPiece::Reference(reference));
+                        }
                         other => {
-                            self.lack(self.at(path), format!("the value `{other}` in a text"));
+                            self.cannot_express(
+                                self.at(path),
+                                format!("the value `{other}` in a text"),
+                            );
                         }
                     }
                 }
             }
         }
-        if let [Piece::Reference(_)] = pieces[..] {
+        if let [TextPiece::Reference(_)] = pieces[..] {
             // Alone, the reference would keep its type.
-            pieces.push(Piece::Text(""));
+            pieces.push(TextPiece::Text(""));
         }
-        if self.lacks.len() == lacks {
+        if self.unsupported.len() == unsupported {
             self.string(path, &pieces)
         } else {
-            Json::Null
+            OutputJson::Null
         }
     }
 }

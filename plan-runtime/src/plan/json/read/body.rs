@@ -1,8 +1,8 @@
 //! Steps, and what they do.
 
-use super::Reader;
-use crate::plan::json::Kind;
-use crate::plan::json::value::{At, Members, Result, Value, wrong};
+use super::FirstMistakeReader;
+use crate::plan::json::JsonType;
+use crate::plan::json::value::{ObjectMembers, Result, Value, WithPlace, wrong};
 use crate::plan::json::{
     DEEPEST_BODY, NO_CONDITIONS, many_locals, meaningless, names, pattern_mistake,
 };
@@ -12,7 +12,7 @@ use crate::plan::{
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Reader {
+impl FirstMistakeReader {
     pub(super) fn step(&mut self, value: Value<'_>) -> Result<Step> {
         let members = value.object("a step", names::step::ALL)?;
         let mut step = Step {
@@ -41,11 +41,11 @@ impl Reader {
         Ok(step)
     }
 
-    fn body(&mut self, members: &Members<'_>, depth: usize) -> Result<Body> {
+    fn body(&mut self, members: &ObjectMembers<'_>, depth: usize) -> Result<Body> {
         // For a value, null is one.
         let given = |kind: &str| {
             let value = members.get(kind);
-            value.is_some_and(|value| kind == names::step::VALUE || value.kind() != Kind::Null)
+            value.is_some_and(|value| kind == names::step::VALUE || value.kind() != JsonType::Null)
         };
         let kinds: Vec<&str> = names::BODIES
             .iter()
@@ -117,7 +117,7 @@ impl Reader {
     }
 
     /// The conditions of a branch, whose local values are added to those around.
-    fn conditions(&mut self, members: &Members<'_>) -> Result<Vec<Condition>> {
+    fn conditions(&mut self, members: &ObjectMembers<'_>) -> Result<Vec<Condition>> {
         let given = (
             members.get(names::branch::CONDITION),
             members.get(names::branch::CONDITIONS),
@@ -151,7 +151,7 @@ impl Reader {
 
     /// One of several conditions.
     fn condition(&mut self, value: Value<'_>) -> Result<Condition> {
-        let is_object = value.kind() == Kind::Object;
+        let is_object = value.kind() == JsonType::Object;
         if is_object
             && let Some(pattern) = value.members("a condition")?.given(names::binding::PATTERN)
         {
@@ -251,7 +251,7 @@ impl Reader {
 }
 
 fn read<T: serde::de::DeserializeOwned>(
-    members: &Members<'_>,
+    members: &ObjectMembers<'_>,
     name: &str,
     expected: &str,
 ) -> Result<Option<T>> {
@@ -260,7 +260,7 @@ fn read<T: serde::de::DeserializeOwned>(
     read.transpose().at(name)
 }
 
-fn duration(members: &Members<'_>, name: &str) -> Result<Option<Duration>> {
+fn duration(members: &ObjectMembers<'_>, name: &str) -> Result<Option<Duration>> {
     if members.given(name).is_none() {
         return Ok(None);
     }

@@ -6,7 +6,7 @@ mod template;
 
 use super::names;
 use super::text::Json;
-use super::value::{At, Result, Value, wrong};
+use super::value::{Result, Value, WithPlace, wrong};
 use crate::plan::{Bound, Input, Output, Plan, Template, ToolInfo};
 use crate::print::Line;
 use crate::print::short;
@@ -32,9 +32,9 @@ impl<'de> Deserialize<'de> for Template {
 
 /// The plan that a text is.
 pub(super) fn plan(json: &Json<'_>) -> std::result::Result<Plan, String> {
-    let mut reader = Reader {
-        names: Some(Names::default()),
-        ..Reader::default()
+    let mut reader = FirstMistakeReader {
+        names: Some(KnownNames::default()),
+        ..FirstMistakeReader::default()
     };
     let read = Value::of(&json.text).and_then(|value| reader.plan(value));
     read.map_err(|mistake| Line(mistake).to_string())
@@ -42,15 +42,16 @@ pub(super) fn plan(json: &Json<'_>) -> std::result::Result<Plan, String> {
 
 /// The template that a text is.
 pub(super) fn template(json: &Json<'_>) -> std::result::Result<Template, String> {
-    let read = Value::of(&json.text).and_then(|value| Reader::default().template(value, 0));
+    let read =
+        Value::of(&json.text).and_then(|value| FirstMistakeReader::default().template(value, 0));
     read.map_err(|mistake| Line(mistake).to_string())
 }
 
 /// Reads a plan or a part of one.
 #[derive(Default)]
-struct Reader {
+struct FirstMistakeReader {
     /// The names of the plan; `None` outside of a plan, where places are written instead.
-    names: Option<Names>,
+    names: Option<KnownNames>,
     /// The local values around what is read.
     locals: Vec<Bound>,
     /// One for all steps that say the same of a tool.
@@ -58,18 +59,18 @@ struct Reader {
 }
 
 #[derive(Default)]
-struct Names {
+struct KnownNames {
     inputs: HashMap<String, usize>,
     steps: HashMap<String, usize>,
 }
 
-impl Reader {
+impl FirstMistakeReader {
     fn plan(&mut self, value: Value<'_>) -> Result<Plan> {
         let top = value.object("the plan", names::plan::ALL)?;
         let name = top.required(names::plan::NAME, "the plan")?;
         let name = name.string("the name of the plan").at(names::plan::NAME)?;
         let description = top.string(names::plan::DESCRIPTION)?;
-        let mut known = Names::default();
+        let mut known = KnownNames::default();
         let mut inputs = Vec::new();
         for (index, value) in top.items(names::plan::INPUTS)?.into_iter().enumerate() {
             inputs.push(
@@ -125,7 +126,7 @@ impl Reader {
     }
 }
 
-fn input(value: Value<'_>, index: usize, known: &mut Names) -> Result<Input> {
+fn input(value: Value<'_>, index: usize, known: &mut KnownNames) -> Result<Input> {
     let members = value.object("an input", names::input::ALL)?;
     let name = members.name(names::input::NAME, "an input")?;
     if known.inputs.insert(name.clone(), index).is_some() {
@@ -140,7 +141,7 @@ fn input(value: Value<'_>, index: usize, known: &mut Names) -> Result<Input> {
 }
 
 /// Makes a step known by its id.
-fn declare(value: Value<'_>, index: usize, known: &mut Names) -> Result<()> {
+fn declare(value: Value<'_>, index: usize, known: &mut KnownNames) -> Result<()> {
     let id = value.members("a step")?.name(names::step::ID, "the step")?;
     if known.inputs.contains_key(&id) {
         return wrong(format!(

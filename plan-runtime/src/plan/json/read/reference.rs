@@ -1,15 +1,15 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
-use super::Reader;
+use super::FirstMistakeReader;
 use super::template::plain;
-use crate::plan::json::Kind;
-use crate::plan::json::value::{At, Members, Result, Value, wrong};
+use crate::plan::json::JsonType;
+use crate::plan::json::value::{ObjectMembers, Result, Value, WithPlace, wrong};
 use crate::plan::json::{MOST_PARTS, names};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
 use crate::print::short;
 use jsonptr::Pointer;
 
-impl Reader {
+impl FirstMistakeReader {
     pub(super) fn reference(&mut self, value: Value<'_>) -> Result<Reference> {
         let members = value.object("`reference`", names::reference::ALL)?;
         let (source, name) = self.source(&members)?;
@@ -51,7 +51,7 @@ impl Reader {
         self.source(&members).map(|(source, _)| source)
     }
 
-    fn source(&mut self, members: &Members<'_>) -> Result<(Source, String)> {
+    fn source(&mut self, members: &ObjectMembers<'_>) -> Result<(Source, String)> {
         let named = names::source::ALL.iter();
         let named = named.filter_map(|kind| Some((*kind, members.given(kind)?)));
         let named: Vec<(&str, Value<'_>)> = named.collect();
@@ -94,7 +94,7 @@ impl Reader {
     }
 }
 
-fn path(members: &Members<'_>) -> Result<Vec<Segment>> {
+fn path(members: &ObjectMembers<'_>) -> Result<Vec<Segment>> {
     match (
         members.given(names::reference::POINTER),
         members.given(names::reference::PATH),
@@ -138,7 +138,7 @@ fn path_fits(parts: usize) -> Result<()> {
 /// Reads a part of a path: a token, or an object for what a pointer cannot express.
 fn segment(value: Value<'_>) -> Result<Segment> {
     const WHAT: &str = "a part of a path";
-    if value.kind() == Kind::String {
+    if value.kind() == JsonType::String {
         return value.string(WHAT).map(Segment::of_token);
     }
     let members = value.object(WHAT, names::segment::ALL)?;
@@ -163,7 +163,7 @@ fn segment(value: Value<'_>) -> Result<Segment> {
 }
 
 /// Whether null ends the reference.
-fn optional(members: &Members<'_>) -> Result<bool> {
+fn optional(members: &ObjectMembers<'_>) -> Result<bool> {
     let given = members.given(names::segment::OPTIONAL);
     given.map_or(Ok(false), |value| {
         let read = value.read("`optional`", "`true` or `false`");
@@ -173,7 +173,7 @@ fn optional(members: &Members<'_>) -> Result<bool> {
 
 /// What a token means that leads to nothing.
 fn absent(value: Value<'_>) -> Result<Absent> {
-    if value.kind() == Kind::Object {
+    if value.kind() == JsonType::Object {
         let members = value.object("`absent`", names::default::ALL)?;
         return match members.get(names::default::DEFAULT) {
             Some(value) => {

@@ -1,25 +1,25 @@
 //! `{"object": {…}}` and its like.
 
-use super::Reader;
-use crate::plan::json::Kind;
+use super::FirstMistakeReader;
+use crate::plan::json::JsonType;
 use crate::plan::json::names;
-use crate::plan::json::value::{At, Result, Value, wrong};
+use crate::plan::json::value::{Result, Value, WithPlace, wrong};
 use crate::plan::json::{DEEPEST, number};
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::print::short;
 use std::collections::HashSet;
 
-impl Reader {
+impl FirstMistakeReader {
     pub(super) fn template(&mut self, value: Value<'_>, depth: usize) -> Result<Template> {
         match value.kind() {
-            Kind::Null => Ok(Template::Null),
-            Kind::Bool => Ok(Template::Bool(value.text() == "true")),
-            Kind::Number => match number(value.text()) {
+            JsonType::Null => Ok(Template::Null),
+            JsonType::Bool => Ok(Template::Bool(value.text() == "true")),
+            JsonType::Number => match number(value.text()) {
                 Some(number) => Ok(Template::Number(number)),
                 None => wrong("the number cannot be represented exactly"),
             },
-            Kind::String => Ok(Template::String(value.string("a value")?.into())),
-            Kind::List => {
+            JsonType::String => Ok(Template::String(value.string("a value")?.into())),
+            JsonType::List => {
                 fits(depth)?;
                 let mut items = Vec::new();
                 for (index, item) in value.items("a list")?.into_iter().enumerate() {
@@ -27,7 +27,7 @@ impl Reader {
                 }
                 Ok(Template::List(items))
             }
-            Kind::Object => {
+            JsonType::Object => {
                 fits(depth)?;
                 let members = value.members("a template")?;
                 let [(kind, value)] = &members.0[..] else {
@@ -79,11 +79,11 @@ impl Reader {
             return Ok(());
         }
         for (index, part) in value.items("`merge`")?.into_iter().enumerate() {
-            if part.kind() == Kind::Null {
+            if part.kind() == JsonType::Null {
                 continue;
             }
             // Other kinds, and what is wrong with them, are those of any template.
-            if part.kind() == Kind::Object
+            if part.kind() == JsonType::Object
                 && let [(kind, value)] = &part.members("a template").at(index)?.0[..]
                 && matches!(
                     kind.as_str(),
@@ -103,7 +103,7 @@ impl Reader {
     }
 
     fn part(&mut self, value: Value<'_>, depth: usize) -> Result<Part> {
-        if value.kind() == Kind::String {
+        if value.kind() == JsonType::String {
             return Ok(Part::Literal(value.string("a part of a text")?.into()));
         }
         let members = value.object("a part of a text", names::part::ALL)?;
@@ -145,13 +145,13 @@ impl Reader {
 /// JSON without references.
 pub(super) fn plain(value: Value<'_>, depth: usize) -> Result<serde_json::Value> {
     match value.kind() {
-        Kind::List => {
+        JsonType::List => {
             fits(depth)?;
             let items = value.items("a list")?.into_iter().enumerate();
             let items = items.map(|(index, item)| plain(item, depth + 1).at(index));
             items.collect::<Result<_>>().map(serde_json::Value::Array)
         }
-        Kind::Object => {
+        JsonType::Object => {
             fits(depth)?;
             let members = value.members("an object")?.0.into_iter();
             let members = members.map(|(name, value)| {
@@ -162,7 +162,7 @@ pub(super) fn plain(value: Value<'_>, depth: usize) -> Result<serde_json::Value>
                 .collect::<Result<_>>()
                 .map(serde_json::Value::Object)
         }
-        Kind::Null | Kind::Bool | Kind::Number | Kind::String => {
+        JsonType::Null | JsonType::Bool | JsonType::Number | JsonType::String => {
             value.read("a value", "one that can be held")
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{InPlan, entry_unless_empty};
 use crate::plan::json::names::{computed, part, template as kinds};
-use crate::plan::json::view::{Member, TextPart, View};
+use crate::plan::json::view::{ObjectMember, TextPart, View};
 use crate::plan::{Computed, Number, Template};
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
@@ -55,28 +55,28 @@ fn one<S: Serializer, T: Serialize>(
     map.end()
 }
 
-impl Serialize for InPlan<'_, &[Member<'_>]> {
+impl Serialize for InPlan<'_, &[ObjectMember<'_>]> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for member in self.part {
             match member {
-                Member::Template(name, template) => {
+                ObjectMember::Template(name, template) => {
                     map.serialize_entry(name, &self.of(*template))?;
                 }
-                Member::Text(name, text) => map.serialize_entry(name, text)?,
-                Member::Flattened(_) => {}
+                ObjectMember::Text(name, text) => map.serialize_entry(name, text)?,
+                ObjectMember::Flattened(_) => {}
             }
         }
         map.end()
     }
 }
 
-struct MergePart<'a>(&'a [Member<'a>]);
+struct MergePart<'a>(&'a [ObjectMember<'a>]);
 
 impl Serialize for InPlan<'_, MergePart<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.part.0 {
-            [Member::Flattened(template)] => self.of(*template).serialize(serializer),
+            [ObjectMember::Flattened(template)] => self.of(*template).serialize(serializer),
             members => one(serializer, kinds::OBJECT, &self.of(members)),
         }
     }

@@ -1,9 +1,9 @@
 //! What there is to know about each step, in a section of its own, which is shown when the step is chosen.
 
-use super::escape::{Json, Time};
+use super::escape::{HtmlJson, Time};
 use super::{Page, write_sign};
 use crate::error::write_elements;
-use crate::print::Told;
+use crate::print::MessageName;
 use crate::run::report::{Attempt, Status, StepReport};
 use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
@@ -27,7 +27,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
 
 fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize]) {
     let (report, planned) = (&page.report.steps[step], &page.plan.steps[step]);
-    html.tag("h2").text(Told(&report.id));
+    html.tag("h2").text(MessageName(&report.id));
     html.tag("p").attr("class", "status").inside(|p| {
         write_sign(p, page.sign(step));
         p.text(report.status.name());
@@ -40,7 +40,8 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
     html.tag("dl").inside(|list| {
         if let Some(tool) = report.tool() {
             list.tag("dt").text("Tool");
-            list.tag("dd").inside(|dd| dd.tag("code").text(Told(tool)));
+            list.tag("dd")
+                .inside(|dd| dd.tag("code").text(MessageName(tool)));
         }
         let mut row = |name: &str, value: &dyn Display| {
             list.tag("dt").text(name);
@@ -80,7 +81,7 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
                 p.text("It could not start, because ");
                 match page.report.steps.iter().position(|step| step.id == *by) {
                     Some(place) => write_links(p, page, &[place]),
-                    None => p.text(Told(by)),
+                    None => p.text(MessageName(by)),
                 }
                 p.text(" failed.");
             });
@@ -141,7 +142,7 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt) {
             p.text(format_args!("attempt {}", attempt.number));
             if let Some(tool) = &attempt.tool {
                 p.text(" of ");
-                p.tag("code").text(Told(tool));
+                p.tag("code").text(MessageName(tool));
             }
             p.text(format_args!(", after {}", Time(attempt.started)));
             match attempt.ended {
@@ -161,7 +162,10 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt) {
 
 fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
     match (&attempt.arguments, page.report.recorded.arguments) {
-        (Some(arguments), _) => html.tag("pre").attr("tabindex", 0).text(Json(arguments)),
+        (Some(arguments), _) => html
+            .tag("pre")
+            .attr("tabindex", 0)
+            .text(HtmlJson(arguments)),
         (None, true) if attempt.tool.is_some() => {
             write_hint(html, "Its arguments could not be resolved.");
         }
@@ -177,7 +181,7 @@ fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     }
     html.tag("h3").text("Gave");
     match (&report.output, page.report.recorded.outputs) {
-        (Some(output), _) => html.tag("pre").attr("tabindex", 0).text(Json(output)),
+        (Some(output), _) => html.tag("pre").attr("tabindex", 0).text(HtmlJson(output)),
         (None, true) => write_hint(html, "It has no output."),
         (None, false) => html.markup(
             "<p class=\"hint\">Its output was not recorded: use <code>Run::capture_outputs(true)</code>.</p>",
@@ -201,7 +205,7 @@ pub(super) fn write_links(html: &mut Html, page: &Page<'_>, steps: &[usize]) {
         html.tag("a")
             .attr("href", format_args!("#step-{step}"))
             .attr("data-step", step)
-            .text(Told(&report.id));
+            .text(MessageName(&report.id));
     }
 }
 

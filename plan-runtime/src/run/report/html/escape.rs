@@ -34,9 +34,9 @@ impl Write for Escape<'_> {
 }
 
 /// A value as JSON over several lines, its end cut off where it is long.
-pub(super) struct Json<'v>(pub(super) &'v Value);
+pub(super) struct HtmlJson<'v>(pub(super) &'v Value);
 
-impl Display for Json<'_> {
+impl Display for HtmlJson<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let text = format!("{:#}", self.0);
         match text.char_indices().nth(MOST) {

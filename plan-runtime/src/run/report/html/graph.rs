@@ -2,7 +2,7 @@
 
 use super::Page;
 use crate::plan::{Body, Source, path};
-use crate::print::{Line, Told};
+use crate::print::{Line, MessageName};
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Formatter, Result};
@@ -11,7 +11,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     let count = page.report.steps.len();
     let sizes: Vec<(f64, f64)> = (0..count)
         .map(|step| {
-            let id = Told(&page.report.steps[step].id).to_string();
+            let id = MessageName(&page.report.steps[step].id).to_string();
             (width(&id, &what(page, step)), HEIGHT)
         })
         .collect();
@@ -76,7 +76,7 @@ struct Arrow {
 
 impl Arrow {
     fn title(&self, page: &Page<'_>, (from, to): (usize, usize)) -> String {
-        let id = |step: usize| Told(&page.plan.steps[step].id);
+        let id = |step: usize| MessageName(&page.plan.steps[step].id);
         let mut title = format!("{} → {}", id(from), id(to));
         if !self.data {
             title.push_str(" (after)");
@@ -138,7 +138,7 @@ fn write_box(
         let element = node.tag("text").attr("class", class);
         element.attr("x", Tenths(x)).attr("y", Tenths(y)).text(text);
     };
-    let id = Told(&page.report.steps[step].id).to_string();
+    let id = MessageName(&page.report.steps[step].id).to_string();
     text("id", x + 15.0, y + 18.5, &cut(&id));
     text("what", x + 15.0, y + 34.5, &cut(&what(page, step)));
     text("sign", x + width - 9.0, y + 18.5, &page.sign(step));
@@ -158,7 +158,7 @@ fn what(page: &Page<'_>, step: usize) -> String {
     let report = &page.report.steps[step];
     let tool = report
         .tool()
-        .map_or_else(String::new, |tool| Told(tool).to_string());
+        .map_or_else(String::new, |tool| MessageName(tool).to_string());
     match &page.plan.steps[step].body {
         Body::Action(_) if tool.is_empty() => "computed".into(),
         Body::Action(_) => tool,

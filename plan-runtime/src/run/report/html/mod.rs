@@ -7,7 +7,7 @@ mod timeline;
 
 use super::{Report, Status};
 use crate::Plan;
-use crate::print::Told;
+use crate::print::MessageName;
 use escape::{Time, escape};
 use plan_graph::Html;
 use std::collections::HashSet;
@@ -86,7 +86,7 @@ impl Page<'_> {
     /// A step as a screen reader says it.
     fn spoken(&self, step: usize) -> String {
         let report = &self.report.steps[step];
-        let mut text = format!("{}, {}", Told(&report.id), report.status.name());
+        let mut text = format!("{}, {}", MessageName(&report.id), report.status.name());
         if let Some(took) = report.duration() {
             let _ = write!(text, ", {}", Time(took));
         }
@@ -123,7 +123,7 @@ impl Page<'_> {
         html.markup(
             "'; base-uri 'none'; form-action 'none'\"><meta name=\"color-scheme\" content=\"light dark\">",
         );
-        html.tag("title").text(Told(&self.report.plan));
+        html.tag("title").text(MessageName(&self.report.plan));
         html.markup("\n<style>\n");
         html.markup(STYLE);
         html.markup("</style></head>\n<body>\n");
@@ -157,7 +157,7 @@ impl Page<'_> {
 
     fn write_head(&self, header: &mut Html) {
         let report = self.report;
-        header.tag("h1").text(Told(&report.plan));
+        header.tag("h1").text(MessageName(&report.plan));
         let description = self.plan.description.trim();
         if !description.is_empty() {
             header.tag("p").text(description);

@@ -2,7 +2,7 @@
 
 use super::escape::Time;
 use super::{Page, write_sign};
-use crate::print::Told;
+use crate::print::MessageName;
 use crate::run::report::{Attempt, Status};
 use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
@@ -48,7 +48,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     let report = &page.report.steps[step];
     row.tag("span").attr("class", "name").inside(|name| {
         write_sign(name, page.sign(step));
-        name.text(Told(&report.id));
+        name.text(MessageName(&report.id));
     });
     let (Some(started), Some(ended)) = (report.started, report.ended) else {
         row.tag("span").attr("class", "track").inside(|track| {
@@ -86,7 +86,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
 
 fn note(status: &Status) -> String {
     match status {
-        Status::Blocked { by } => format!("blocked by {}", Told(by)),
+        Status::Blocked { by } => format!("blocked by {}", MessageName(by)),
         status => status.name().to_owned(),
     }
 }

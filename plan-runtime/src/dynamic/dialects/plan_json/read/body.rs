@@ -3,7 +3,7 @@
 use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Kind, Node};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, names};
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Policy, Step, Template, ToolInfo};
 use crate::resolve::describe::short;
@@ -11,10 +11,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 impl PlanReader<'_> {
-    pub(super) fn step(&mut self, index: usize, node: Node<'_>) -> Step {
+    pub(super) fn step(&mut self, index: usize, node: JsonNode<'_>) -> Step {
         let id = self.declared(index, node);
-        self.draft.current = Some((index, id.as_str().into()));
-        self.draft.spans.begin_templates(index);
+        self.builder.current = Some((index, id.as_str().into()));
+        self.builder.spans.begin_templates(index);
         let mut step = Step {
             id: id.into(),
             intent: Cow::Borrowed(""),
@@ -23,7 +23,7 @@ impl PlanReader<'_> {
             policy: Policy::shared(),
         };
         let Some(members) = self.object(node, "a step", names::step::ALL) else {
-            self.draft.spans.steps[index].broken = true;
+            self.builder.spans.steps[index].broken = true;
             return step;
         };
         if members.get(names::step::ID).is_none() {
@@ -33,7 +33,7 @@ impl PlanReader<'_> {
                 "the step has no `id`",
             );
             let help = "references and reports name the step by its id".to_owned();
-            self.draft.note(note.help(help));
+            self.builder.note(note.help(help));
         }
         step.intent = self
             .text(&members, names::step::INTENT, "the intent of a step")
@@ -41,7 +41,7 @@ impl PlanReader<'_> {
         step.body = self.body(node, &members, "the step", 0);
         step.after = self.after(index, &members);
         if let Some(policy) = members.given(names::step::POLICY) {
-            let is_broken = self.draft.spans.steps[index].broken;
+            let is_broken = self.builder.spans.steps[index].broken;
             step.policy = self.policy(policy, &step.body, is_broken).into();
         }
         step
@@ -50,11 +50,11 @@ impl PlanReader<'_> {
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
         for node in self.list(members, names::step::AFTER, "`after`") {
-            self.draft.count(1, self.source.place(node.slice()));
-            if self.draft.is_over() {
+            self.builder.count(1, self.source.place(node.slice()));
+            if self.builder.is_over() {
                 break;
             }
-            let Some(name) = self.draft.text(&self.source, node, "a step to wait for") else {
+            let Some(name) = self.builder.text(&self.source, node, "a step to wait for") else {
                 continue;
             };
             if let Some(step) = self.step_named(&name.value, node) {
@@ -63,16 +63,22 @@ impl PlanReader<'_> {
                 after.push(step);
             }
         }
-        self.draft.spans.steps[index].after = places.into();
+        self.builder.spans.steps[index].after = places.into();
         after.sort_unstable();
         after.dedup();
         after
     }
 
-    fn body(&mut self, node: Node<'_>, members: &Members<'_>, what: &str, depth: usize) -> Body {
+    fn body(
+        &mut self,
+        node: JsonNode<'_>,
+        members: &Members<'_>,
+        what: &str,
+        depth: usize,
+    ) -> Body {
         // For a value, null is one.
         let given = |member: &&Member<'_>| {
-            member.name == names::step::VALUE || member.value.kind() != Kind::Null
+            member.name == names::step::VALUE || member.value.kind() != JsonType::Null
         };
         let kinds = names::BODIES.iter().filter_map(|kind| members.member(kind));
         let kinds: Vec<&Member<'_>> = kinds.filter(given).collect();
@@ -85,7 +91,7 @@ impl PlanReader<'_> {
             ([kind], Some(arguments)) => {
                 let message = format!("{what} is a `{}`, and has no `arguments`", kind.name);
                 let note = Note::error(Code::UnknownMember, self.place(arguments.key), message);
-                self.draft
+                self.builder
                     .note(note.help("only a `tool` takes arguments".to_owned()));
                 self.of_kind(node, kind, None, depth)
             }
@@ -101,14 +107,14 @@ impl PlanReader<'_> {
                         "it has a `tool` with its `arguments`, or a `value`, an `if` or a `for`"
                     }
                 };
-                self.draft.note(note.help(help.to_owned()));
+                self.builder.note(note.help(help.to_owned()));
                 self.broken_body()
             }
             ([first, second, ..], _) => {
                 let message = format!("{what} has both `{}` and `{}`", first.name, second.name);
                 let note = Note::error(Code::WrongKind, self.place(second.key), message);
                 let note = note.related(self.place(first.key), format!("`{}` is here", first.name));
-                self.draft
+                self.builder
                     .note(note.help("remove one, or split this into two steps".to_owned()));
                 self.broken_body()
             }
@@ -116,17 +122,17 @@ impl PlanReader<'_> {
     }
 
     fn broken_body(&mut self) -> Body {
-        if let Some((index, _)) = self.draft.current {
-            self.draft.spans.steps[index].broken = true;
+        if let Some((index, _)) = self.builder.current {
+            self.builder.spans.steps[index].broken = true;
         }
         nothing()
     }
 
     fn of_kind(
         &mut self,
-        node: Node<'_>,
+        node: JsonNode<'_>,
         kind: &Member<'_>,
-        arguments: Option<Node<'_>>,
+        arguments: Option<JsonNode<'_>>,
         depth: usize,
     ) -> Body {
         match &*kind.name {
@@ -135,7 +141,7 @@ impl PlanReader<'_> {
                 let args = match arguments {
                     Some(arguments) => self.template(arguments, None, 0),
                     None => {
-                        self.draft.place(self.place(node), None);
+                        self.builder.place(self.place(node), None);
                         Template::Object(Vec::new())
                     }
                 };
@@ -146,14 +152,14 @@ impl PlanReader<'_> {
                 args: self.template(kind.value, None, 0),
             }),
             names::step::IF => {
-                let branches = self.draft.items(&self.source, kind.value, "`if`");
+                let branches = self.builder.items(&self.source, kind.value, "`if`");
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
-                let mut read = Vec::with_capacity(self.draft.room(branches.len(), 3));
+                let mut read = Vec::with_capacity(self.builder.room(branches.len(), 3));
                 for node in branches {
-                    self.draft.count(3, self.source.place(node.slice()));
-                    if self.draft.is_over() {
+                    self.builder.count(3, self.source.place(node.slice()));
+                    if self.builder.is_over() {
                         break;
                     }
                     read.extend(self.branch(node, depth));
@@ -168,15 +174,15 @@ impl PlanReader<'_> {
         }
     }
 
-    fn tool(&mut self, node: Node<'_>) -> Option<Arc<ToolInfo>> {
+    fn tool(&mut self, node: JsonNode<'_>) -> Option<Arc<ToolInfo>> {
         let members = match node.kind() {
-            Kind::String => {
+            JsonType::String => {
                 let help = format!(
                     r#"a tool is an object: `{{"name": {}}}`"#,
                     short(node.slice())
                 );
                 let note = wrong_kind(&self.source, node, "`tool`", "an object");
-                self.draft.error(note.help(help))
+                self.builder.error(note.help(help))
             }
             _ => self.object(node, "`tool`", names::tool::ALL),
         };
@@ -190,7 +196,7 @@ impl PlanReader<'_> {
             )?;
             let place = self.place(members.get(names::tool::NAME)?);
             if !self
-                .draft
+                .builder
                 .name_fits(&name, "the name of a tool", place.clone())
             {
                 return None;
@@ -200,10 +206,10 @@ impl PlanReader<'_> {
                 names::tool::DESCRIPTION,
                 "the description of a tool",
             );
-            Some((self.draft.tool(&name, description), place))
+            Some((self.builder.tool(&name, description), place))
         });
-        let (index, _) = self.draft.current.as_ref()?;
-        let spans = &mut self.draft.spans.steps[*index];
+        let (index, _) = self.builder.current.as_ref()?;
+        let spans = &mut self.builder.spans.steps[*index];
         let Some((tool, place)) = tool else {
             spans.broken = true;
             return None;
@@ -215,7 +221,7 @@ impl PlanReader<'_> {
         Some(tool)
     }
 
-    fn branch(&mut self, node: Node<'_>, depth: usize) -> Option<Branch> {
+    fn branch(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Branch> {
         let members = self.object(node, "a branch", names::branch::ALL)?;
         let around = self.locals.len();
         let conditions = self.conditions(node, &members);
@@ -228,7 +234,7 @@ impl PlanReader<'_> {
     }
 
     /// The conditions of a branch, whose local values are added to those around.
-    fn conditions(&mut self, node: Node<'_>, members: &Members<'_>) -> Vec<Condition> {
+    fn conditions(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Vec<Condition> {
         let given = (
             members.member(names::branch::CONDITION),
             members.member(names::branch::CONDITIONS),
@@ -248,32 +254,33 @@ impl PlanReader<'_> {
                 let message = "the branch has a `value`, but no `pattern` for it";
                 let note = Note::error(Code::MissingMember, self.place(node), message);
                 let help = "a branch that is taken if a value is true has a `condition`";
-                self.draft.note(note.help(help.to_owned()));
+                self.builder.note(note.help(help.to_owned()));
                 vec![Condition::Holds(self.template(value, None, 0))]
             }
             (Some(one), ..) | (None, Some(one), ..) => {
                 let message = "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these";
                 let note = Note::error(Code::WrongKind, self.place(one.key), message);
-                self.draft.note(note.help("remove one of them".to_owned()));
+                self.builder
+                    .note(note.help("remove one of them".to_owned()));
                 Vec::new()
             }
         }
     }
 
     /// Several conditions.
-    fn all(&mut self, node: Node<'_>) -> Vec<Condition> {
-        let items = self.draft.items(&self.source, node, "`all`");
+    fn all(&mut self, node: JsonNode<'_>) -> Vec<Condition> {
+        let items = self.builder.items(&self.source, node, "`all`");
         let items = items.unwrap_or_default();
-        if items.is_empty() && node.kind() == Kind::List {
+        if items.is_empty() && node.kind() == JsonType::List {
             let note = Note::error(Code::WrongKind, self.place(node), NO_CONDITIONS);
             let help =
                 "a branch that is taken in any case has none of `condition`, `pattern` and `all`";
-            self.draft.note(note.help(help.to_owned()));
+            self.builder.note(note.help(help.to_owned()));
         }
-        let mut conditions = Vec::with_capacity(self.draft.room(items.len(), 1));
+        let mut conditions = Vec::with_capacity(self.builder.room(items.len(), 1));
         for node in items {
-            self.draft.count(1, self.source.place(node.slice()));
-            if self.draft.is_over() {
+            self.builder.count(1, self.source.place(node.slice()));
+            if self.builder.is_over() {
                 break;
             }
             conditions.push(self.condition(node));
@@ -282,14 +289,14 @@ impl PlanReader<'_> {
     }
 
     /// One of several conditions.
-    fn condition(&mut self, node: Node<'_>) -> Condition {
-        let is_pattern = |(key, value): (Node<'_>, Node<'_>)| {
+    fn condition(&mut self, node: JsonNode<'_>) -> Condition {
+        let is_pattern = |(key, value): (JsonNode<'_>, JsonNode<'_>)| {
             let is_named = key
                 .text()
                 .is_ok_and(|key| key.value == names::binding::PATTERN);
-            is_named && value.kind() != Kind::Null
+            is_named && value.kind() != JsonType::Null
         };
-        if node.kind() == Kind::Object
+        if node.kind() == JsonType::Object
             && node.members().any(is_pattern)
             && let Some(members) = self.object(node, "a condition", names::binding::ALL)
             && let Some(pattern) = members.given(names::binding::PATTERN)
@@ -303,14 +310,14 @@ impl PlanReader<'_> {
     /// A `let`, whose local value is added to those around.
     fn binding(
         &mut self,
-        node: Node<'_>,
+        node: JsonNode<'_>,
         what: &str,
-        pattern: Node<'_>,
-        value: Option<Node<'_>>,
+        pattern: JsonNode<'_>,
+        value: Option<JsonNode<'_>>,
     ) -> Condition {
         let place = pattern;
         let pattern = self
-            .draft
+            .builder
             .text(&self.source, pattern, "the pattern of a branch");
         let value = match value {
             Some(value) => self.template(value, None, 0),
@@ -329,16 +336,16 @@ impl PlanReader<'_> {
     }
 
     /// Adds the local value of a pattern to those around.
-    fn bind(&mut self, node: Node<'_>, pattern: &str, value: &Template) {
+    fn bind(&mut self, node: JsonNode<'_>, pattern: &str, value: &Template) {
         if self.locals.len() < DEEPEST_BODY {
             self.locals.push(Bound::pattern(pattern, value));
         } else {
             let note = Note::error(Code::LimitPassed, self.place(node), many_locals());
-            self.draft.note(note);
+            self.builder.note(note);
         }
     }
 
-    fn each(&mut self, node: Node<'_>, depth: usize) -> Option<For> {
+    fn each(&mut self, node: JsonNode<'_>, depth: usize) -> Option<For> {
         let members = self.object(node, "`for`", names::each::ALL)?;
         let what = "the pattern of a `for`";
         let pattern = self.required(&members, node, names::each::PATTERN, "the `for`", what);
@@ -364,29 +371,29 @@ impl PlanReader<'_> {
         })
     }
 
-    fn no_body(&mut self, node: Node<'_>, message: &str) -> Body {
+    fn no_body(&mut self, node: JsonNode<'_>, message: &str) -> Body {
         let place = self.place(node);
-        self.draft
+        self.builder
             .note(Note::error(Code::MissingMember, place, message));
         self.broken_body()
     }
 
     /// A template that must be there and is not.
-    fn missing(&mut self, node: Node<'_>, message: &str) -> Template {
+    fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
         let place = self.place(node);
-        self.draft
+        self.builder
             .note(Note::error(Code::MissingMember, place.clone(), message));
         self.no_template(place)
     }
 
     /// A body in another one.
-    fn inner(&mut self, node: Node<'_>, what: &str, depth: usize) -> Body {
-        let deepest = self.draft.limits.depth.min(DEEPEST_BODY);
+    fn inner(&mut self, node: JsonNode<'_>, what: &str, depth: usize) -> Body {
+        let deepest = self.builder.limits.depth.min(DEEPEST_BODY);
         if depth >= deepest {
             let message =
                 format!("conditions and loops are nested more than {deepest} levels deep");
             let place = self.place(node);
-            self.draft
+            self.builder
                 .note(Note::error(Code::LimitPassed, place, message));
             return self.broken_body();
         }

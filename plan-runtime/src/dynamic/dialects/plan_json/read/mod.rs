@@ -9,10 +9,10 @@ mod template;
 
 use crate::Plan;
 use crate::dynamic::dialects::reading::steps;
-use crate::dynamic::dialects::reading::{Draft, Members, VALUES_OF_STEP, wrong_kind};
+use crate::dynamic::dialects::reading::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::dialects::references::Scan;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Kind, Node, Source};
+use crate::dynamic::node::{JsonNode, JsonType, Source};
 use crate::dynamic::spans::{Span, StepSpans};
 use crate::plan::json::names;
 use crate::plan::{Bound, Input, Output, Template};
@@ -20,26 +20,30 @@ use crate::resolve::describe::short;
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub(super) fn read(draft: &mut Draft, source: &Source<'_>, node: Node<'_>) -> Option<Plan> {
-    PlanReader::new(draft, *source, Names::InPlan(HashMap::new())).plan(node)
+pub(super) fn read(
+    builder: &mut PlanBuilder,
+    source: &Source<'_>,
+    node: JsonNode<'_>,
+) -> Option<Plan> {
+    PlanReader::new(builder, *source, IdKind::InPlan(HashMap::new())).plan(node)
 }
 
 /// What is being read, and what names mean there.
 pub(super) struct PlanReader<'d> {
-    draft: &'d mut Draft,
+    builder: &'d mut PlanBuilder,
     source: Source<'d>,
-    names: Names,
+    names: IdKind,
     /// The local values that there are where it is read.
     locals: Vec<Bound>,
 }
 
 /// What a step has as its `id`.
-fn id(step: Node<'_>) -> Option<Node<'_>> {
-    let is_id = |key: &Node<'_>| key.text().is_ok_and(|text| text.value == names::step::ID);
+fn id(step: JsonNode<'_>) -> Option<JsonNode<'_>> {
+    let is_id = |key: &JsonNode<'_>| key.text().is_ok_and(|text| text.value == names::step::ID);
     step.members().find(|(key, _)| is_id(key)).map(|(_, id)| id)
 }
 
-pub(super) enum Names {
+pub(super) enum IdKind {
     /// Inputs by their names; steps are known to the draft.
     InPlan(HashMap<String, (usize, Range<usize>)>),
     /// Outside of a plan, places are written instead of names.
@@ -47,16 +51,16 @@ pub(super) enum Names {
 }
 
 impl<'d> PlanReader<'d> {
-    pub(super) fn new(draft: &'d mut Draft, source: Source<'d>, names: Names) -> Self {
+    pub(super) fn new(builder: &'d mut PlanBuilder, source: Source<'d>, names: IdKind) -> Self {
         Self {
-            draft,
+            builder,
             source,
             names,
             locals: Vec::new(),
         }
     }
 
-    fn plan(&mut self, node: Node<'_>) -> Option<Plan> {
+    fn plan(&mut self, node: JsonNode<'_>) -> Option<Plan> {
         let top = self.object(node, "a plan", names::plan::ALL)?;
         let name = self.required(
             &top,
@@ -75,28 +79,28 @@ impl<'d> PlanReader<'d> {
             .iter()
             .enumerate()
             .filter(|(_, input)| input.type_name.is_empty());
-        self.draft.spans.untyped = untyped.map(|(place, _)| place).collect();
+        self.builder.spans.untyped = untyped.map(|(place, _)| place).collect();
         let nodes = self.list(&top, names::plan::STEPS, "`steps`");
-        if !steps::counted(self.draft, &self.source, &nodes) {
+        if !steps::counted(self.builder, &self.source, &nodes) {
             return None;
         }
         // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
         for (index, node) in nodes.iter().enumerate() {
-            self.draft
+            self.builder
                 .count(VALUES_OF_STEP, self.source.place(node.slice()));
-            if self.draft.is_over() {
+            if self.builder.is_over() {
                 break;
             }
             self.declare_step(index, *node);
         }
         let mut steps = Vec::new();
         for (index, node) in nodes.into_iter().enumerate() {
-            if self.draft.is_over() {
+            if self.builder.is_over() {
                 break;
             }
             steps.push(self.step(index, node));
         }
-        self.draft.current = None;
+        self.builder.current = None;
         let output = self.output(&top);
         Some(Plan {
             name: name.unwrap_or_default().into(),
@@ -110,9 +114,9 @@ impl<'d> PlanReader<'d> {
     fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
         for node in self.list(top, names::plan::INPUTS, "`inputs`") {
-            self.draft
+            self.builder
                 .count(VALUES_OF_STEP, self.source.place(node.slice()));
-            if self.draft.is_over() {
+            if self.builder.is_over() {
                 break;
             }
             let Some(members) = self.object(node, "an input", names::input::ALL) else {
@@ -129,7 +133,7 @@ impl<'d> PlanReader<'d> {
             let name = name.unwrap_or_default();
             for (name, what) in [(&name, "the name"), (&type_name, "the type")] {
                 let what = format!("{what} of an input");
-                self.draft
+                self.builder
                     .name_fits(name, &what, self.source.place(node.slice()));
             }
             let input = Input {
@@ -152,13 +156,13 @@ impl<'d> PlanReader<'d> {
     }
 
     fn declare(&mut self, index: usize, name: &str, place: Range<usize>) {
-        let Names::InPlan(inputs) = &mut self.names else {
+        let IdKind::InPlan(inputs) = &mut self.names else {
             return;
         };
         if let Some((_, first)) = inputs.get(name) {
             let first = first.clone();
             let message = format!("two inputs have the name `{}`", short(name));
-            self.draft.note(
+            self.builder.note(
                 Note::error(Code::DuplicateId, place, message)
                     .related(first, "the first one is here")
                     .help("a reference could mean either, so rename one of them".to_owned()),
@@ -166,13 +170,13 @@ impl<'d> PlanReader<'d> {
             return;
         }
         inputs.insert(name.to_owned(), (index, place));
-        self.draft.input_names.insert(name.into(), index);
+        self.builder.input_names.insert(name.into(), index);
     }
 
     /// Makes a step known by its id.
-    fn declare_step(&mut self, index: usize, node: Node<'_>) {
+    fn declare_step(&mut self, index: usize, node: JsonNode<'_>) {
         let whole = Span::from(self.place(node));
-        self.draft.spans.steps.push(StepSpans {
+        self.builder.spans.steps.push(StepSpans {
             whole,
             id: whole,
             tool: whole,
@@ -180,33 +184,33 @@ impl<'d> PlanReader<'d> {
         });
         let Some(id) = id(node) else { return };
         let place = self.place(id);
-        let Some(text) = self.draft.text(&self.source, id, "the id of a step") else {
-            self.draft.spans.steps[index].broken = true;
+        let Some(text) = self.builder.text(&self.source, id, "the id of a step") else {
+            self.builder.spans.steps[index].broken = true;
             return;
         };
         if !self
-            .draft
+            .builder
             .name_fits(&text.value, "the id of a step", place.clone())
         {
-            self.draft.spans.steps[index].broken = true;
+            self.builder.spans.steps[index].broken = true;
             return;
         }
-        if let Names::InPlan(inputs) = &self.names
+        if let IdKind::InPlan(inputs) = &self.names
             && let Some((_, input)) = inputs.get(&*text.value)
         {
             let message = format!("the step `{}` has the name of an input", short(&text.value));
             let note = Note::error(Code::DuplicateId, place.clone(), message);
             let note = note.related(input.clone(), "the input is here");
             let help = "steps and inputs need different names: rename one of them".to_owned();
-            self.draft.note(note.help(help));
+            self.builder.note(note.help(help));
         }
-        self.draft.spans.steps[index].id = place.clone().into();
-        self.draft.declare(index, &text.value, place);
+        self.builder.spans.steps[index].id = place.clone().into();
+        self.builder.declare(index, &text.value, place);
     }
 
     /// How a step is called that was declared; empty where it does not say so in a way that can be read.
-    fn declared(&self, index: usize, node: Node<'_>) -> String {
-        if self.draft.spans.steps[index].broken {
+    fn declared(&self, index: usize, node: JsonNode<'_>) -> String {
+        if self.builder.spans.steps[index].broken {
             return String::new();
         }
         let text = id(node).and_then(|id| id.text().ok());
@@ -228,7 +232,7 @@ impl<'d> PlanReader<'d> {
             .into();
         let value = match members.get(names::output::VALUE) {
             Some(node) => {
-                self.draft.spans.output = Some(self.draft.spans.templates.len());
+                self.builder.spans.output = Some(self.builder.spans.templates.len());
                 self.template(node, None, 0)
             }
             None => Template::Null,
@@ -237,13 +241,13 @@ impl<'d> PlanReader<'d> {
     }
 
     /// A string, which is text whatever it looks like.
-    fn literal(&mut self, node: Node<'_>, what: &str) -> Option<String> {
-        let text = self.draft.text(&self.source, node, what)?;
-        self.draft.foreign(&self.source, &text, &Scan::default());
+    fn literal(&mut self, node: JsonNode<'_>, what: &str) -> Option<String> {
+        let text = self.builder.text(&self.source, node, what)?;
+        self.builder.foreign(&self.source, &text, &Scan::default());
         Some(text.value.into_owned())
     }
 
-    fn place(&self, node: Node<'_>) -> Range<usize> {
+    fn place(&self, node: JsonNode<'_>) -> Range<usize> {
         self.source.place(node.slice())
     }
 
@@ -254,34 +258,39 @@ impl<'d> PlanReader<'d> {
         place: Range<usize>,
         message: impl Into<String>,
     ) -> Option<T> {
-        self.draft.error(Note::error(code, place, message))
+        self.builder.error(Note::error(code, place, message))
     }
 
     /// The members of an object that has these and no others.
-    fn object<'a>(&mut self, node: Node<'a>, what: &str, known: &[&str]) -> Option<Members<'a>> {
-        let members = self.draft.members(&self.source, node, what)?;
-        self.draft.only(&self.source, &members, what, known);
+    fn object<'a>(
+        &mut self,
+        node: JsonNode<'a>,
+        what: &str,
+        known: &[&str],
+    ) -> Option<Members<'a>> {
+        let members = self.builder.members(&self.source, node, what)?;
+        self.builder.only(&self.source, &members, what, known);
         Some(members)
     }
 
     /// The elements of a list that may be left out.
-    fn list<'a>(&mut self, members: &Members<'a>, name: &str, what: &str) -> Vec<Node<'a>> {
+    fn list<'a>(&mut self, members: &Members<'a>, name: &str, what: &str) -> Vec<JsonNode<'a>> {
         members
             .given(name)
-            .and_then(|node| self.draft.items(&self.source, node, what))
+            .and_then(|node| self.builder.items(&self.source, node, what))
             .unwrap_or_default()
     }
 
     /// A string that may be left out.
     fn text(&mut self, members: &Members<'_>, name: &str, what: &str) -> String {
-        steps::optional_string(self.draft, &self.source, members, name, what)
+        steps::optional_string(self.builder, &self.source, members, name, what)
     }
 
     /// A string that must be there. Where it is a name, it must be one.
     fn required(
         &mut self,
         members: &Members<'_>,
-        whole: Node<'_>,
+        whole: JsonNode<'_>,
         name: &str,
         owner: &str,
         what: &str,
@@ -291,7 +300,7 @@ impl<'d> PlanReader<'d> {
             return self.error(Code::MissingMember, self.place(whole), message);
         };
         let text = self
-            .draft
+            .builder
             .text(&self.source, node, what)?
             .value
             .into_owned();
@@ -308,7 +317,7 @@ impl<'d> PlanReader<'d> {
     /// One of these strings.
     fn one_of(
         &mut self,
-        node: Node<'_>,
+        node: JsonNode<'_>,
         what: &str,
         allowed: &'static [&'static str],
     ) -> Option<&'static str> {
@@ -316,11 +325,11 @@ impl<'d> PlanReader<'d> {
             [one] => format!("`\"{one}\"`"),
             all => format!("one of `\"{}\"`", all.join("\"`, `\"")),
         };
-        if node.kind() != Kind::String {
+        if node.kind() != JsonType::String {
             let note = wrong_kind(&self.source, node, what, &expected);
-            return self.draft.error(note);
+            return self.builder.error(note);
         }
-        let text = self.draft.text(&self.source, node, what)?.value;
+        let text = self.builder.text(&self.source, node, what)?.value;
         let found = allowed.iter().find(|allowed| **allowed == text);
         if found.is_none() {
             let text = crate::resolve::describe::short(&text);

@@ -2,7 +2,7 @@
 
 use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::Node;
+use crate::dynamic::node::JsonNode;
 use crate::plan::Template;
 use crate::plan::json::pattern_mistake;
 
@@ -10,14 +10,14 @@ impl PlanReader<'_> {
     /// Refuses a pattern that asks more of data than a run does.
     pub(super) fn pattern_fits(
         &mut self,
-        node: Node<'_>,
+        node: JsonNode<'_>,
         pattern: &str,
         value: &Template,
         in_if: bool,
     ) {
         if let Some((message, help)) = pattern_mistake(pattern, value, in_if) {
             let note = Note::error(Code::NotAllowed, self.place(node), message);
-            self.draft.note(note.help(help));
+            self.builder.note(note.help(help));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::PlanReader;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::Node;
+use crate::dynamic::node::JsonNode;
 use crate::plan::json::{meaningless, names};
 use crate::plan::{Body, Optional, Policy};
 use crate::resolve::describe::short;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 impl PlanReader<'_> {
     /// The policy of a step with this body, which may be broken.
-    pub(super) fn policy(&mut self, node: Node<'_>, body: &Body, is_broken: bool) -> Policy {
+    pub(super) fn policy(&mut self, node: JsonNode<'_>, body: &Body, is_broken: bool) -> Policy {
         let default = Policy::DEFAULT;
         let Some(members) = self.object(node, "`policy`", names::policy::ALL) else {
             return default;
@@ -49,7 +49,7 @@ impl PlanReader<'_> {
         for (member, message) in meaningless(&policy, is_broken || body.repeats()) {
             if let Some(node) = members.given(member) {
                 let note = Note::error(Code::NotAllowed, self.place(node), message);
-                self.draft.note(note);
+                self.builder.note(note);
             }
         }
         policy
@@ -63,12 +63,14 @@ impl PlanReader<'_> {
     ) -> Option<T> {
         let node = members.given(name)?;
         let what = format!("`{name}`");
-        self.draft.value(&self.source, node, &what, expected)
+        self.builder.value(&self.source, node, &what, expected)
     }
 
     fn duration(&mut self, members: &Members<'_>, name: &str) -> Option<Duration> {
         let node = members.given(name)?;
-        let text = self.draft.text(&self.source, node, &format!("`{name}`"))?;
+        let text = self
+            .builder
+            .text(&self.source, node, &format!("`{name}`"))?;
         match humantime::parse_duration(&text.value) {
             Ok(duration) => Some(duration),
             Err(_) => {
@@ -78,7 +80,7 @@ impl PlanReader<'_> {
                 );
                 let note = Note::error(Code::WrongKind, self.place(node), message);
                 let help = "a duration is a number with a unit: `200ms`, `10s`, `1m 30s`";
-                self.draft.error(note.help(help.to_owned()))
+                self.builder.error(note.help(help.to_owned()))
             }
         }
     }

@@ -1,9 +1,9 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
-use super::{Names, PlanReader};
+use super::{IdKind, PlanReader};
 use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Kind, Node};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::names::{self, segment};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
 use crate::resolve::describe::short;
@@ -11,7 +11,7 @@ use jsonptr::Pointer;
 use plan_graph::similar;
 
 impl PlanReader<'_> {
-    pub(super) fn reference(&mut self, node: Node<'_>) -> Option<Reference> {
+    pub(super) fn reference(&mut self, node: JsonNode<'_>) -> Option<Reference> {
         let members = self.object(node, "`reference`", names::reference::ALL)?;
         let source = self.source(node, &members);
         let optional = self.optional(&members);
@@ -35,12 +35,12 @@ impl PlanReader<'_> {
             let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
             let note = Note::error(Code::DuplicateId, self.place(node), message);
             let help = "a reference could mean either, so rename one of them";
-            return self.draft.error(note.help(help.to_owned()));
+            return self.builder.error(note.help(help.to_owned()));
         };
         let written = plan::written(name, rest);
         let agrees = match self.names {
-            Names::InPlan(_) => plan::agrees(name, rest, &said),
-            Names::Places => plan::path_agrees(rest, &said),
+            IdKind::InPlan(_) => plan::agrees(name, rest, &said),
+            IdKind::Places => plan::path_agrees(rest, &said),
         };
         if let Some(node) = members.given(names::reference::WRITTEN)
             && !said.is_empty()
@@ -54,21 +54,21 @@ impl PlanReader<'_> {
             );
             let note = Note::error(Code::MalformedReference, self.place(node), message);
             let help = "leave `written` out: it is derived from what the reference reads";
-            return self.draft.error(note.help(help.to_owned()));
+            return self.builder.error(note.help(help.to_owned()));
         }
         Some(reference.written(written))
     }
 
     /// What a computed value mentions.
-    pub(super) fn read(&mut self, node: Node<'_>) -> Option<Source> {
+    pub(super) fn read(&mut self, node: JsonNode<'_>) -> Option<Source> {
         let members = self.object(node, "what a computed value reads", names::source::ALL)?;
         self.source(node, &members).map(|(source, _)| source)
     }
 
-    fn source(&mut self, node: Node<'_>, members: &Members<'_>) -> Option<(Source, String)> {
+    fn source(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Option<(Source, String)> {
         let named = names::source::ALL.iter();
         let named = named.filter_map(|name| Some((*name, members.given(name)?)));
-        let named: Vec<(&str, Node<'_>)> = named.collect();
+        let named: Vec<(&str, JsonNode<'_>)> = named.collect();
         let (kind, given) = match named[..] {
             [named] => named,
             [] => {
@@ -76,7 +76,7 @@ impl PlanReader<'_> {
                 let note = Note::error(Code::MissingMember, self.place(node), message);
                 let help =
                     r#"it is one of `"step": "id"`, `"input": "name"` and `"local": 0`"#.to_owned();
-                return self.draft.error(note.help(help));
+                return self.builder.error(note.help(help));
             }
             [(first, _), (second, place), ..] => {
                 let message = format!("the reference has both `{first}` and `{second}`");
@@ -87,16 +87,16 @@ impl PlanReader<'_> {
             return self.local(given);
         }
         let what = format!("the {kind} of a reference");
-        if matches!(self.names, Names::Places) {
+        if matches!(self.names, IdKind::Places) {
             let expected = "its index in the plan, since this is not part of a plan: 0, 1, …";
-            let place = self.draft.value(&self.source, given, &what, expected)?;
+            let place = self.builder.value(&self.source, given, &what, expected)?;
             let source = match kind {
                 names::source::STEP => Source::Step(place),
                 _ => Source::Input(place),
             };
             return Some((source, source.name()));
         }
-        let name = self.draft.text(&self.source, given, &what)?.value;
+        let name = self.builder.text(&self.source, given, &what)?.value;
         let source = match kind {
             names::source::STEP => Source::Step(self.step_named(&name, given)?),
             _ => Source::Input(self.input_named(&name, given)?),
@@ -104,11 +104,11 @@ impl PlanReader<'_> {
         Some((source, name.into_owned()))
     }
 
-    fn local(&mut self, node: Node<'_>) -> Option<(Source, String)> {
+    fn local(&mut self, node: JsonNode<'_>) -> Option<(Source, String)> {
         let expected = "its number, from the outermost on: 0, 1, …";
         let what = "the local value of a reference";
-        let depth: usize = self.draft.value(&self.source, node, what, expected)?;
-        if depth >= self.locals.len() && matches!(self.names, Names::InPlan(_)) {
+        let depth: usize = self.builder.value(&self.source, node, what, expected)?;
+        if depth >= self.locals.len() && matches!(self.names, IdKind::InPlan(_)) {
             let message = format!("there is no local value {depth} here");
             let help = match self.locals.len() {
                 0 => "only a `for` or a `pattern` around the reference has local values".into(),
@@ -119,26 +119,26 @@ impl PlanReader<'_> {
                 ),
             };
             let note = Note::error(Code::UnknownLocal, self.place(node), message);
-            return self.draft.error(note.help(help));
+            return self.builder.error(note.help(help));
         }
         Some((Source::Local(depth), Source::Local(depth).name()))
     }
 
     /// The step of this name.
-    pub(super) fn step_named(&mut self, name: &str, node: Node<'_>) -> Option<usize> {
+    pub(super) fn step_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<usize> {
         let place = self.place(node);
-        if let Some(index) = self.draft.step_of(name) {
+        if let Some(index) = self.builder.step_of(name) {
             return Some(index);
         }
-        if matches!(&self.names, Names::InPlan(inputs) if inputs.contains_key(name)) {
+        if matches!(&self.names, IdKind::InPlan(inputs) if inputs.contains_key(name)) {
             let message = format!("`{}` is an input, not a step", short(name));
             return self.error(Code::UnknownStep, place, message);
         }
-        self.draft.known_step(name, place)
+        self.builder.known_step(name, place)
     }
 
-    fn input_named(&mut self, name: &str, node: Node<'_>) -> Option<usize> {
-        let Names::InPlan(inputs) = &self.names else {
+    fn input_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<usize> {
+        let IdKind::InPlan(inputs) = &self.names else {
             return None;
         };
         if let Some((index, _)) = inputs.get(name) {
@@ -146,12 +146,12 @@ impl PlanReader<'_> {
         }
         let place = self.place(node);
         let name_of = short(name);
-        if self.draft.step_of(name).is_some() {
+        if self.builder.step_of(name).is_some() {
             let message = format!("`{name_of}` is a step, not an input");
             return self.error(Code::UnknownInput, place, message);
         }
         let mut known: Vec<(usize, &str)> = Vec::new();
-        if inputs.len() <= reading::MOST_NAMES || self.draft.looks_for_similar() {
+        if inputs.len() <= reading::MOST_NAMES || self.builder.looks_for_similar() {
             known = inputs
                 .iter()
                 .map(|(name, at)| (at.0, name.as_str()))
@@ -164,11 +164,11 @@ impl PlanReader<'_> {
             None => reading::names("input", known.iter().map(|(_, name)| *name)),
         };
         let message = format!("there is no input `{name_of}`");
-        self.draft
+        self.builder
             .error(Note::error(Code::UnknownInput, place, message).help(help))
     }
 
-    fn path(&mut self, node: Node<'_>, members: &Members<'_>) -> Option<Vec<Segment>> {
+    fn path(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Option<Vec<Segment>> {
         match (
             members.given(names::reference::POINTER),
             members.given(names::reference::PATH),
@@ -176,8 +176,8 @@ impl PlanReader<'_> {
             (Some(pointer), None) => self.pointer(pointer),
             (None, Some(path)) => {
                 let what = "the path of a reference";
-                let items = self.draft.items(&self.source, path, what)?;
-                self.draft
+                let items = self.builder.items(&self.source, path, what)?;
+                self.builder
                     .path_fits(items.len(), self.source.place(path.slice()))?;
                 let mut segments = Vec::with_capacity(items.len());
                 let mut sound = true;
@@ -197,19 +197,19 @@ impl PlanReader<'_> {
                 let message = "the reference has neither a `pointer` nor a `path`";
                 let note = Note::error(Code::MissingMember, self.place(node), message);
                 let help = r#"the whole value is `"pointer": ""`"#.to_owned();
-                self.draft.error(note.help(help))
+                self.builder.error(note.help(help))
             }
         }
     }
 
-    fn pointer(&mut self, node: Node<'_>) -> Option<Vec<Segment>> {
+    fn pointer(&mut self, node: JsonNode<'_>) -> Option<Vec<Segment>> {
         let text = self
-            .draft
+            .builder
             .text(&self.source, node, "the pointer of a reference")?;
         match Pointer::parse(text.value.as_ref()) {
             Ok(pointer) => {
                 let place = self.source.place(node.slice());
-                self.draft.path_fits(pointer.count(), place)?;
+                self.builder.path_fits(pointer.count(), place)?;
                 let tokens = pointer.tokens();
                 let tokens = tokens.map(|token| Segment::of_token(token.decoded().into_owned()));
                 let mut segments = Vec::with_capacity(pointer.count());
@@ -224,27 +224,27 @@ impl PlanReader<'_> {
                     format!("a pointer begins with `/`: `/{}`", short(&text.value))
                 };
                 let note = Note::error(Code::MalformedReference, self.place(node), message);
-                self.draft.error(note.help(help))
+                self.builder.error(note.help(help))
             }
         }
     }
 
     /// Reads a part of a path: a token, or an object for what a pointer cannot express.
-    fn segment(&mut self, node: Node<'_>) -> Option<Segment> {
+    fn segment(&mut self, node: JsonNode<'_>) -> Option<Segment> {
         const WHAT: &str = "a part of a path";
-        if node.kind() == Kind::String {
-            let token = self.draft.text(&self.source, node, WHAT)?;
+        if node.kind() == JsonType::String {
+            let token = self.builder.text(&self.source, node, WHAT)?;
             return Some(Segment::of_token(token.value.into_owned()));
         }
-        if node.kind() != Kind::Object {
+        if node.kind() != JsonType::Object {
             let note = wrong_kind(&self.source, node, WHAT, "a string or an object");
-            return self.draft.error(note);
+            return self.builder.error(note);
         }
         let members = self.object(node, WHAT, segment::ALL)?;
         let given = [segment::TOKEN, segment::EACH, segment::ABSENT];
         let mut part = match given.map(|name| members.get(name)) {
             [Some(token), None, _] => {
-                let token = self.draft.text(&self.source, token, WHAT)?;
+                let token = self.builder.text(&self.source, token, WHAT)?;
                 Segment::of_token(token.value.into_owned())
             }
             [None, Some(each), None] => {
@@ -258,7 +258,7 @@ impl PlanReader<'_> {
                     let message = "a part of a path is a `token` or `each`";
                     let note = Note::error(Code::WrongKind, self.place(node), message);
                     let help = "`absent` says what a missing `token` means";
-                    self.draft.note(note.help(help.to_owned()));
+                    self.builder.note(note.help(help.to_owned()));
                 }
                 return None;
             }
@@ -276,12 +276,13 @@ impl PlanReader<'_> {
             return Some(false);
         };
         let expected = "`true` or `false`";
-        self.draft.value(&self.source, node, "`optional`", expected)
+        self.builder
+            .value(&self.source, node, "`optional`", expected)
     }
 
     /// What it means that there is no such token.
-    fn absent(&mut self, node: Node<'_>) -> Option<Absent> {
-        if node.kind() == Kind::Object {
+    fn absent(&mut self, node: JsonNode<'_>) -> Option<Absent> {
+        if node.kind() == JsonType::Object {
             let members = self.object(node, "`absent`", names::default::ALL)?;
             let Some(value) = members.get(names::default::DEFAULT) else {
                 let message = "`absent` has no `default`";

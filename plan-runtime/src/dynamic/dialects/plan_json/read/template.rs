@@ -3,7 +3,7 @@
 use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, duplicate, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Kind, Node};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::names;
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::resolve::describe::short;
@@ -16,65 +16,65 @@ use std::ops::Range;
 impl PlanReader<'_> {
     pub(in crate::dynamic) fn template(
         &mut self,
-        node: Node<'_>,
-        key: Option<Node<'_>>,
+        node: JsonNode<'_>,
+        key: Option<JsonNode<'_>>,
         depth: usize,
     ) -> Template {
         let place = self.place(node);
-        self.draft.count(1, place.clone());
+        self.builder.count(1, place.clone());
         let at = self
-            .draft
+            .builder
             .place(place.clone(), key.map(|key| self.place(key)));
         let template = self.template_at(node, at, depth);
-        self.draft.spans.templates.close(at);
+        self.builder.spans.templates.close(at);
         template
     }
 
     /// The template at `at`.
-    fn template_at(&mut self, node: Node<'_>, at: usize, depth: usize) -> Template {
+    fn template_at(&mut self, node: JsonNode<'_>, at: usize, depth: usize) -> Template {
         let place = self.place(node);
         match node.kind() {
-            Kind::Null => Template::Null,
-            Kind::Bool => Template::Bool(node.slice() == "true"),
-            Kind::Number => self.draft.number(&self.source, node, at),
-            Kind::String => match self.literal(node, "a value") {
+            JsonType::Null => Template::Null,
+            JsonType::Bool => Template::Bool(node.slice() == "true"),
+            JsonType::Number => self.builder.number(&self.source, node, at),
+            JsonType::String => match self.literal(node, "a value") {
                 Some(text) => Template::String(text.into()),
-                None => self.draft.broken(at),
+                None => self.builder.broken(at),
             },
-            Kind::List | Kind::Object if !self.draft.fits(depth, place.clone()) => {
-                self.draft.broken(at)
+            JsonType::List | JsonType::Object if !self.builder.fits(depth, place.clone()) => {
+                self.builder.broken(at)
             }
-            Kind::List => {
-                let mut items = Vec::with_capacity(self.draft.room(node.each_item().count(), 1));
+            JsonType::List => {
+                let mut items = Vec::with_capacity(self.builder.room(node.each_item().count(), 1));
                 for item in node.each_item() {
-                    if self.draft.is_over() {
-                        return self.draft.broken(at);
+                    if self.builder.is_over() {
+                        return self.builder.broken(at);
                     }
                     items.push(self.template(item, None, depth + 1));
                 }
                 Template::List(items)
             }
-            Kind::Object => {
+            JsonType::Object => {
                 let template = self.wrapped(node, depth);
-                template.unwrap_or_else(|| self.draft.broken(at))
+                template.unwrap_or_else(|| self.builder.broken(at))
             }
         }
     }
 
     /// The template that is not there, or not to be read.
     pub(super) fn no_template(&mut self, place: Range<usize>) -> Template {
-        let at = self.draft.place(place, None);
-        self.draft.broken(at)
+        let at = self.builder.place(place, None);
+        self.builder.broken(at)
     }
 
-    fn wrapped(&mut self, node: Node<'_>, depth: usize) -> Option<Template> {
+    fn wrapped(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Template> {
         let (name, value) = self.wrapper(node)?;
         match name {
             names::template::OBJECT => {
-                let members = self.draft.members(&self.source, value, "`object`")?.0;
-                let mut entries = Vec::with_capacity(self.draft.room(members.len(), 1));
+                let members = self.builder.members(&self.source, value, "`object`")?.0;
+                let mut entries = Vec::with_capacity(self.builder.room(members.len(), 1));
                 for member in members {
-                    if self.draft.is_over() {
+                    if self.builder.is_over() {
                         return None;
                     }
                     entries.push(self.entry(member, depth));
@@ -89,13 +89,13 @@ impl PlanReader<'_> {
             }
             names::template::REFERENCE => self.reference(value).map(Template::Reference),
             names::template::TEXT => {
-                let parts = self.draft.items(&self.source, value, "`text`")?;
-                let mut read = Vec::with_capacity(self.draft.room(parts.len(), 2));
+                let parts = self.builder.items(&self.source, value, "`text`")?;
+                let mut read = Vec::with_capacity(self.builder.room(parts.len(), 2));
                 let count = parts.len();
                 for part in parts {
                     // It takes the room of two.
-                    self.draft.count(2, self.source.place(part.slice()));
-                    if self.draft.is_over() {
+                    self.builder.count(2, self.source.place(part.slice()));
+                    if self.builder.is_over() {
                         return None;
                     }
                     read.extend(self.part(part, depth));
@@ -107,8 +107,8 @@ impl PlanReader<'_> {
     }
 
     /// What kind of template an object is.
-    fn wrapper<'a>(&mut self, node: Node<'a>) -> Option<(&'static str, Node<'a>)> {
-        let members = self.draft.members(&self.source, node, "a template")?.0;
+    fn wrapper<'a>(&mut self, node: JsonNode<'a>) -> Option<(&'static str, JsonNode<'a>)> {
+        let members = self.builder.members(&self.source, node, "a template")?.0;
         let known = |name: &str| {
             names::template::ALL
                 .iter()
@@ -130,7 +130,7 @@ impl PlanReader<'_> {
             let message = format!("`{name}` is not a kind of template");
             let place = self.place(member.key);
             return self
-                .draft
+                .builder
                 .error(Note::error(Code::UnknownMember, place, message).help(help));
         }
         let names = members.iter().map(|member| &*member.name);
@@ -149,7 +149,7 @@ impl PlanReader<'_> {
             _ => None,
         };
         let note = Note::error(Code::WrongKind, self.place(node), message);
-        self.draft.error(note.help(help.map(str::to_owned)))
+        self.builder.error(note.help(help.map(str::to_owned)))
     }
 
     fn entry(&mut self, member: Member<'_>, depth: usize) -> Entry {
@@ -162,19 +162,19 @@ impl PlanReader<'_> {
     fn entries<'a>(
         &mut self,
         kind: &str,
-        node: Node<'a>,
+        node: JsonNode<'a>,
         depth: usize,
         entries: &mut Vec<Entry>,
-        seen: &mut HashMap<Cow<'a, str>, Node<'a>>,
+        seen: &mut HashMap<Cow<'a, str>, JsonNode<'a>>,
     ) -> Option<()> {
         if kind == names::template::OBJECT {
-            for member in self.draft.members(&self.source, node, "`object`")?.0 {
-                if self.draft.is_over() {
+            for member in self.builder.members(&self.source, node, "`object`")?.0 {
+                if self.builder.is_over() {
                     return None;
                 }
                 if let Some(first) = seen.get(&member.name) {
                     let note = duplicate(&self.source, &member.name, member.key, *first);
-                    self.draft.note(note);
+                    self.builder.note(note);
                     continue;
                 }
                 seen.insert(member.name.clone(), member.key);
@@ -182,14 +182,14 @@ impl PlanReader<'_> {
             }
             return Some(());
         }
-        for part in self.draft.items(&self.source, node, "`merge`")? {
-            self.draft.count(1, self.source.place(part.slice()));
-            if self.draft.is_over() {
+        for part in self.builder.items(&self.source, node, "`merge`")? {
+            self.builder.count(1, self.source.place(part.slice()));
+            if self.builder.is_over() {
                 return None;
             }
             let inner = match part.kind() {
-                Kind::Null => continue,
-                Kind::Object => part.members().take(2).collect(),
+                JsonType::Null => continue,
+                JsonType::Object => part.members().take(2).collect(),
                 _ => Vec::new(),
             };
             // Other kinds, and what is wrong with them, are those of any template.
@@ -198,7 +198,7 @@ impl PlanReader<'_> {
                 .into_iter()
                 .find(|kind| is(kind));
             if let (Some(kind), [(_, value)]) = (kind, &inner[..]) {
-                if !self.draft.fits(depth + 1, self.place(part)) {
+                if !self.builder.fits(depth + 1, self.place(part)) {
                     return None;
                 }
                 self.entries(kind, *value, depth + 1, entries, seen)?;
@@ -211,16 +211,16 @@ impl PlanReader<'_> {
         Some(())
     }
 
-    fn part(&mut self, node: Node<'_>, depth: usize) -> Option<Part> {
-        if node.kind() == Kind::String {
+    fn part(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Part> {
+        if node.kind() == JsonType::String {
             // Whoever writes a text by its parts knows which of them are text.
-            let text = self.draft.text(&self.source, node, "a part of a text")?;
+            let text = self.builder.text(&self.source, node, "a part of a text")?;
             return Some(Part::Literal(text.value.into_owned().into()));
         }
-        if node.kind() != Kind::Object {
+        if node.kind() != JsonType::Object {
             let expected = "a string, or an object with a `value`";
             let note = wrong_kind(&self.source, node, "a part of a text", expected);
-            return self.draft.error(note);
+            return self.builder.error(note);
         }
         let members = self.object(node, "a part of a text", names::part::ALL)?;
         let spec = self
@@ -238,7 +238,7 @@ impl PlanReader<'_> {
         })
     }
 
-    fn computed(&mut self, node: Node<'_>) -> Option<Computed> {
+    fn computed(&mut self, node: JsonNode<'_>) -> Option<Computed> {
         let members = self.object(node, "`computed`", names::computed::ALL)?;
         let written = self.required(
             &members,
@@ -251,14 +251,14 @@ impl PlanReader<'_> {
             let message = "a computed value has no `reads`";
             let note = Note::error(Code::MissingMember, self.place(node), message);
             let help = "list the steps and inputs that it mentions, or write `[]`".to_owned();
-            return self.draft.error(note.help(help));
+            return self.builder.error(note.help(help));
         };
-        let items = self.draft.items(&self.source, list, "`reads`")?;
-        let mut reads = Vec::with_capacity(self.draft.room(items.len(), 1));
+        let items = self.builder.items(&self.source, list, "`reads`")?;
+        let mut reads = Vec::with_capacity(self.builder.room(items.len(), 1));
         let count = items.len();
         for item in items {
-            self.draft.count(1, self.source.place(item.slice()));
-            if self.draft.is_over() {
+            self.builder.count(1, self.source.place(item.slice()));
+            if self.builder.is_over() {
                 return None;
             }
             reads.extend(self.read(item));
@@ -276,46 +276,50 @@ impl PlanReader<'_> {
     }
 
     /// JSON without references.
-    pub(super) fn plain(&mut self, node: Node<'_>, depth: usize) -> Option<Value> {
+    pub(super) fn plain(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Value> {
         let place = self.place(node);
         // The map of an object takes the room of several templates.
-        let values = if node.kind() == Kind::Object { 8 } else { 1 };
-        self.draft.count(values, place.clone());
-        if self.draft.is_over() {
+        let values = if node.kind() == JsonType::Object {
+            8
+        } else {
+            1
+        };
+        self.builder.count(values, place.clone());
+        if self.builder.is_over() {
             return None;
         }
         match node.kind() {
-            Kind::List | Kind::Object if !self.draft.fits(depth, place.clone()) => None,
-            Kind::List => {
-                let mut items = Vec::with_capacity(self.draft.room(node.each_item().count(), 1));
+            JsonType::List | JsonType::Object if !self.builder.fits(depth, place.clone()) => None,
+            JsonType::List => {
+                let mut items = Vec::with_capacity(self.builder.room(node.each_item().count(), 1));
                 let mut sound = true;
                 for item in node.each_item() {
                     match self.plain(item, depth + 1) {
                         Some(item) => items.push(item),
-                        None if self.draft.is_over() => return None,
+                        None if self.builder.is_over() => return None,
                         None => sound = false,
                     }
                 }
                 sound.then_some(Value::Array(items))
             }
-            Kind::Object => {
+            JsonType::Object => {
                 let (mut members, mut sound) = (serde_json::Map::new(), true);
-                for member in self.draft.members(&self.source, node, "a value")?.0 {
+                for member in self.builder.members(&self.source, node, "a value")?.0 {
                     match self.plain(member.value, depth + 1) {
                         Some(value) => {
                             members.insert(member.name.into_owned(), value);
                         }
-                        None if self.draft.is_over() => return None,
+                        None if self.builder.is_over() => return None,
                         None => sound = false,
                     }
                 }
                 sound.then_some(Value::Object(members))
             }
-            Kind::String => {
-                let text = self.draft.text(&self.source, node, "a value")?;
+            JsonType::String => {
+                let text = self.builder.text(&self.source, node, "a value")?;
                 Some(text.value.into_owned().into())
             }
-            Kind::Null | Kind::Bool | Kind::Number => match node.read() {
+            JsonType::Null | JsonType::Bool | JsonType::Number => match node.read() {
                 Ok(value) => Some(value),
                 Err(_) => {
                     let message = format!("the number {} is out of range", short(node.slice()));

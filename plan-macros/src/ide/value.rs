@@ -1,12 +1,12 @@
 //! Values as plain Rust: the author's tokens, with what may be of another type than its place wrapped.
 
-use super::{Mirror, text};
+use super::{IdeExpansion, text};
 use crate::scan::tokens::Tokens;
 use crate::scan::value::{self as scan, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
-impl Mirror {
+impl IdeExpansion {
     /// The author's tokens. What has values inside it is gone into, so that each is wrapped for itself.
     pub(super) fn value(&self, tokens: TokenStream) -> TokenStream {
         let (item, rest) = scan::value(tokens);

@@ -1,12 +1,12 @@
 //! What a step does, as an expression, and its output type.
 
-use super::Mirror;
+use super::IdeExpansion;
 use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 
 /// What a step does.
-enum Flow {
+enum IdeFlow {
     /// `if … { … } else { … }`: keywords and conditions, each with the braces after it.
     If {
         branches: Vec<(TokenStream, Option<TokenTree>)>,
@@ -21,7 +21,7 @@ enum Flow {
     Call(TokenStream),
 }
 
-impl Flow {
+impl IdeFlow {
     fn new(tokens: TokenStream) -> Self {
         let mut queue = Tokens::new(tokens.clone());
         let keyword = queue.peek_ident(0).map(ToString::to_string);
@@ -105,18 +105,18 @@ impl Flow {
 
 /// How the output of a step is another than that of its calls.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Policy {
+pub(super) struct IdePolicy {
     /// `#[optional]`
     pub(super) optional: bool,
     /// `#[optional(each)]`
     pub(super) each: bool,
 }
 
-impl Mirror {
+impl IdeExpansion {
     /// What a step without a type does, as an expression.
-    pub(super) fn body(&self, tokens: TokenStream, policy: Policy) -> TokenStream {
+    pub(super) fn body(&self, tokens: TokenStream, policy: IdePolicy) -> TokenStream {
         let editor = &self.editor;
-        let flow = Flow::new(tokens);
+        let flow = IdeFlow::new(tokens);
         let body = self.expression(&flow, policy);
         if policy.optional && !flow.may_be_absent() {
             quote!(#editor::optional(#body))
@@ -125,18 +125,18 @@ impl Mirror {
         }
     }
 
-    fn expression(&self, flow: &Flow, policy: Policy) -> TokenStream {
+    fn expression(&self, flow: &IdeFlow, policy: IdePolicy) -> TokenStream {
         let editor = &self.editor;
         match flow {
-            Flow::If {
+            IdeFlow::If {
                 branches,
                 exhaustive,
             } => {
                 let absent = branches
                     .first()
-                    .is_some_and(|(_, body)| Flow::within(body.as_ref()).may_be_absent());
+                    .is_some_and(|(_, body)| IdeFlow::within(body.as_ref()).may_be_absent());
                 let branches = branches.iter().map(|(header, body)| {
-                    let body = self.expression(&Flow::within(body.as_ref()), policy);
+                    let body = self.expression(&IdeFlow::within(body.as_ref()), policy);
                     quote!(#header { #body })
                 });
                 match (*exhaustive, absent) {
@@ -147,14 +147,14 @@ impl Mirror {
                     }
                 }
             }
-            Flow::For {
+            IdeFlow::For {
                 pattern,
                 list,
                 body,
             } => {
                 let list = self.value(list.clone());
                 let list = quote!(#editor::elements(&(#list)).owned());
-                let flow = Flow::within(body.as_ref());
+                let flow = IdeFlow::within(body.as_ref());
                 let body = self.expression(&flow, policy);
                 if policy.each && !flow.is_loop() && !flow.may_be_absent() {
                     quote!(#list.each(|#pattern| #editor::optional(#body)))
@@ -162,7 +162,7 @@ impl Mirror {
                     quote!(#list.each(|#pattern| #body))
                 }
             }
-            Flow::Call(call) => {
+            IdeFlow::Call(call) => {
                 let call = self.value(call.clone());
                 quote!(#editor::call((#call)))
             }
@@ -170,8 +170,8 @@ impl Mirror {
     }
 
     /// The output type of a step.
-    pub(super) fn output(&self, tokens: TokenStream, policy: Policy) -> TokenStream {
-        let flow = Flow::new(tokens);
+    pub(super) fn output(&self, tokens: TokenStream, policy: IdePolicy) -> TokenStream {
+        let flow = IdeFlow::new(tokens);
         let ty = self.type_of(&flow, policy);
         if policy.optional && !flow.may_be_absent() {
             quote!(::core::option::Option<#ty>)
@@ -180,14 +180,14 @@ impl Mirror {
         }
     }
 
-    fn type_of(&self, flow: &Flow, policy: Policy) -> TokenStream {
+    fn type_of(&self, flow: &IdeFlow, policy: IdePolicy) -> TokenStream {
         let editor = &self.editor;
         match flow {
-            Flow::If {
+            IdeFlow::If {
                 branches,
                 exhaustive,
             } => {
-                let first = Flow::within(branches.first().and_then(|(_, body)| body.as_ref()));
+                let first = IdeFlow::within(branches.first().and_then(|(_, body)| body.as_ref()));
                 let ty = self.type_of(&first, policy);
                 if *exhaustive || first.may_be_absent() {
                     ty
@@ -195,8 +195,8 @@ impl Mirror {
                     quote!(::core::option::Option<#ty>)
                 }
             }
-            Flow::For { body, .. } => {
-                let flow = Flow::within(body.as_ref());
+            IdeFlow::For { body, .. } => {
+                let flow = IdeFlow::within(body.as_ref());
                 let ty = self.type_of(&flow, policy);
                 if policy.each && !flow.is_loop() && !flow.may_be_absent() {
                     quote!(::std::vec::Vec<::core::option::Option<#ty>>)
@@ -204,7 +204,7 @@ impl Mirror {
                     quote!(::std::vec::Vec<#ty>)
                 }
             }
-            Flow::Call(call) => {
+            IdeFlow::Call(call) => {
                 let mut tokens = Tokens::new(call.clone());
                 let path =
                     tokens.take_until(|tokens| tokens.peek_group(0, Delimiter::Brace).is_some());

@@ -15,14 +15,14 @@ use std::fmt;
 ///
 /// ```
 /// use plan_runtime::plan::{Plan, Source};
-/// use plan_runtime::resolve::{Held, Scope, resolve};
+/// use plan_runtime::resolve::{StoredValue, Scope, resolve};
 ///
 /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
 ///     {"id": "inbox", "tool": {"name": "fetch"}},
 ///     {"id": "sent", "tool": {"name": "reply"}, "arguments": {"object": {"to":
 ///         {"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}}}}
 /// ]}"#)?;
-/// let outputs = [Some(Held::json(serde_json::json!({"data": []}))), None];
+/// let outputs = [Some(StoredValue::json(serde_json::json!({"data": []}))), None];
 /// let scope = Scope::new(&plan, &[], &outputs);
 /// let error = resolve::<serde_json::Value>(&plan.steps[1].action().unwrap().args, &scope).unwrap_err();
 /// assert_eq!(
@@ -35,9 +35,9 @@ use std::fmt;
 pub struct ResolveError(Box<Inner>);
 
 struct Inner {
-    what: What,
+    what: ErrorDetail,
     /// Innermost first, as errors come up from within.
-    argument: Vec<Place>,
+    argument: Vec<Location>,
     /// Reference tokens, unescaped, innermost first.
     pointer: Vec<String>,
     /// How many tokens of the pointer lead to nothing.
@@ -47,22 +47,22 @@ struct Inner {
     source: Option<String>,
     reference: Option<String>,
     computed: Option<String>,
-    found: Option<Found>,
+    found: Option<FoundValue>,
 }
 
 /// The value that was found instead of the expected one.
-struct Found {
+struct FoundValue {
     text: String,
     kind: JsonKind,
 }
 
 /// A part of the way to an argument.
-pub(super) enum Place {
+pub(super) enum Location {
     Key(String),
     Index(usize),
 }
 
-pub(super) enum What {
+pub(super) enum ErrorDetail {
     /// An object lacks the member. The texts say what it has.
     NoMember {
         known: String,
@@ -148,10 +148,10 @@ pub enum JsonKind {
 impl ResolveError {
     /// An error with a message of one's own.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self::of(What::Other(message.into()))
+        Self::of(ErrorDetail::Other(message.into()))
     }
 
-    pub(super) fn of(what: What) -> Self {
+    pub(super) fn of(what: ErrorDetail) -> Self {
         Self(Box::new(Inner {
             what,
             argument: Vec::new(),
@@ -173,7 +173,7 @@ impl ResolveError {
 
     /// The way from `value` along `tokens` ended before `tokens[reached]`.
     pub(super) fn on_the_way(
-        what: What,
+        what: ErrorDetail,
         value: &Value,
         tokens: impl DoubleEndedIterator<Item = String> + ExactSizeIterator,
         reached: usize,
@@ -187,7 +187,7 @@ impl ResolveError {
     /// What was there; the first call, which is the innermost, counts.
     pub(super) fn found(mut self, value: &Value) -> Self {
         if self.0.found.is_none() && self.0.reference.is_none() {
-            self.0.found = Some(Found {
+            self.0.found = Some(FoundValue {
                 text: describe::value(value),
                 kind: describe::kind(value),
             });
@@ -197,7 +197,7 @@ impl ResolveError {
 
     /// A list of this length was there.
     pub(super) fn found_list(mut self, length: usize) -> Self {
-        self.0.found.get_or_insert_with(|| Found {
+        self.0.found.get_or_insert_with(|| FoundValue {
             text: describe::list(length),
             kind: JsonKind::List,
         });
@@ -205,7 +205,7 @@ impl ResolveError {
     }
 
     pub(super) fn found_absent(mut self) -> Self {
-        self.0.found.get_or_insert_with(|| Found {
+        self.0.found.get_or_insert_with(|| FoundValue {
             text: "absent".into(),
             kind: JsonKind::Absent,
         });
@@ -213,17 +213,17 @@ impl ResolveError {
     }
 
     /// The error was inside this part of the argument.
-    pub(super) fn inside(mut self, place: Place) -> Self {
+    pub(super) fn inside(mut self, place: Location) -> Self {
         self.0.argument.push(place);
         self
     }
 
     /// The error was inside this part of a value that a reference leads to.
-    pub(super) fn inside_value(mut self, place: Place) -> Self {
+    pub(super) fn inside_value(mut self, place: Location) -> Self {
         if self.0.reference.is_none() {
             self.0.pointer.push(match &place {
-                Place::Key(key) => key.clone(),
-                Place::Index(index) => index.to_string(),
+                Location::Key(key) => key.clone(),
+                Location::Index(index) => index.to_string(),
             });
         }
         self.inside(place)
@@ -261,8 +261,8 @@ impl ResolveError {
     /// The error was in a value that is being written as JSON, so the places in it are not those of an argument.
     pub(super) fn not_json(mut self) -> Self {
         self.0.argument.clear();
-        if let What::Other(message) = &self.0.what {
-            self.0.what = What::Encode(format!("cannot be serialized: {message}"));
+        if let ErrorDetail::Other(message) = &self.0.what {
+            self.0.what = ErrorDetail::Encode(format!("cannot be serialized: {message}"));
         }
         self
     }
@@ -290,19 +290,23 @@ impl ResolveError {
     /// What is wrong, without where and why.
     pub fn kind(&self) -> ErrorKind {
         match &self.0.what {
-            What::NoMember { .. } | What::NoElement { .. } => ErrorKind::Missing,
-            What::NoInside | What::NoList | What::NoObject => ErrorKind::NotInside,
-            What::Type { .. } if self.found_kind() == Some(JsonKind::Absent) => ErrorKind::Absent,
-            What::Type { .. } => ErrorKind::Type,
-            What::Needed(_) if self.0.reference.is_none() => ErrorKind::MissingArgument,
-            What::Needed(_) => ErrorKind::Type,
-            What::NoOutput => ErrorKind::NoOutput,
-            What::NotExecutable => ErrorKind::NotExecutable,
-            What::Encode(_) => ErrorKind::NotJson,
-            What::TooDeep => ErrorKind::TooDeep,
-            What::TooLarge(_) => ErrorKind::TooLarge,
-            What::Interrupted => ErrorKind::Interrupted,
-            What::Other(_) => ErrorKind::Other,
+            ErrorDetail::NoMember { .. } | ErrorDetail::NoElement { .. } => ErrorKind::Missing,
+            ErrorDetail::NoInside | ErrorDetail::NoList | ErrorDetail::NoObject => {
+                ErrorKind::NotInside
+            }
+            ErrorDetail::Type { .. } if self.found_kind() == Some(JsonKind::Absent) => {
+                ErrorKind::Absent
+            }
+            ErrorDetail::Type { .. } => ErrorKind::Type,
+            ErrorDetail::Needed(_) if self.0.reference.is_none() => ErrorKind::MissingArgument,
+            ErrorDetail::Needed(_) => ErrorKind::Type,
+            ErrorDetail::NoOutput => ErrorKind::NoOutput,
+            ErrorDetail::NotExecutable => ErrorKind::NotExecutable,
+            ErrorDetail::Encode(_) => ErrorKind::NotJson,
+            ErrorDetail::TooDeep => ErrorKind::TooDeep,
+            ErrorDetail::TooLarge(_) => ErrorKind::TooLarge,
+            ErrorDetail::Interrupted => ErrorKind::Interrupted,
+            ErrorDetail::Other(_) => ErrorKind::Other,
         }
     }
 
@@ -311,11 +315,11 @@ impl ResolveError {
         let mut path = String::new();
         for place in self.0.argument.iter().rev() {
             match place {
-                Place::Key(key) => push_key(&mut path, key),
-                Place::Index(index) => path.push_str(&format!("[{index}]")),
+                Location::Key(key) => push_key(&mut path, key),
+                Location::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
-        if let (What::Needed(field), None) = (&self.0.what, &self.0.reference) {
+        if let (ErrorDetail::Needed(field), None) = (&self.0.what, &self.0.reference) {
             push_key(&mut path, field);
         }
         (!path.is_empty()).then_some(path)
@@ -354,7 +358,8 @@ impl ResolveError {
     }
 
     fn has_pointer(&self) -> bool {
-        self.0.reference.is_some() || matches!(self.0.what, What::Encode(_) | What::TooDeep)
+        self.0.reference.is_some()
+            || matches!(self.0.what, ErrorDetail::Encode(_) | ErrorDetail::TooDeep)
     }
 
     /// The pointer as far as it led, and `more` tokens.
@@ -385,7 +390,7 @@ impl serde::de::Error for ResolveError {
         unexpected: serde::de::Unexpected<'_>,
         expected: &dyn serde::de::Expected,
     ) -> Self {
-        Self::of(What::Type {
+        Self::of(ErrorDetail::Type {
             message: format!("invalid type: {unexpected}, expected {expected}"),
             expected: Some(expected.to_string()),
         })
@@ -395,14 +400,14 @@ impl serde::de::Error for ResolveError {
         unexpected: serde::de::Unexpected<'_>,
         expected: &dyn serde::de::Expected,
     ) -> Self {
-        Self::of(What::Type {
+        Self::of(ErrorDetail::Type {
             message: format!("invalid value: {unexpected}, expected {expected}"),
             expected: Some(expected.to_string()),
         })
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::of(What::Needed(field.to_owned()))
+        Self::of(ErrorDetail::Needed(field.to_owned()))
     }
 }
 

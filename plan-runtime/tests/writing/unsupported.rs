@@ -5,8 +5,8 @@ use plan_runtime::dynamic::{Dialect, Profile, Reader};
 use serde_json::json;
 
 fn lacks(plan: &Plan, dialect: Dialect) -> Vec<String> {
-    let lacking = dialect.write(plan).unwrap_err();
-    lacking.all().iter().map(ToString::to_string).collect()
+    let unsupported = dialect.write(plan).unwrap_err();
+    unsupported.all().iter().map(ToString::to_string).collect()
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //! | [`Line`] | messages and descriptions | on one line |
 //! | [`Lines`] | texts that may have several lines | line breaks are kept |
 //! | [`Name`] | names among Rust or other text | in quotes, unless it is a word |
-//! | [`Told`] | names between backquotes, or on their own | in quotes, if backquotes could not delimit it |
+//! | [`MessageName`] | names between backquotes, or on their own | in quotes, if backquotes could not delimit it |
 //! | [`Code`] | types, patterns: Rust that was never parsed | as `code("…")`, if it could be taken for more than that |
 //! | [`Quoted`] | strings | in quotes |
 //!
@@ -246,9 +246,9 @@ impl Display for Name<'_> {
 }
 
 /// A name between backquotes in a message, or in a place of its own in a table or a picture.
-pub(crate) struct Told<'t>(pub(crate) &'t str);
+pub(crate) struct MessageName<'t>(pub(crate) &'t str);
 
-impl Display for Told<'_> {
+impl Display for MessageName<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let text = self.0;
         let spaced = text.trim() != text || text.contains("  ");
@@ -265,7 +265,7 @@ pub(crate) struct Cut<T>(pub(crate) T, pub(crate) usize);
 
 impl<T: Display> Display for Cut<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let mut room = Room {
+        let mut room = Budget {
             out: &mut *f,
             left: self.1,
             is_over: false,
@@ -278,14 +278,14 @@ impl<T: Display> Display for Cut<T> {
     }
 }
 
-struct Room<W> {
+struct Budget<W> {
     out: W,
     /// How many more characters are written.
     left: usize,
     is_over: bool,
 }
 
-impl<W: Write> Write for Room<W> {
+impl<W: Write> Write for Budget<W> {
     fn write_str(&mut self, text: &str) -> Result {
         match text.char_indices().nth(self.left) {
             Some((end, _)) => {

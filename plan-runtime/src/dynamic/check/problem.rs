@@ -12,14 +12,14 @@ pub(super) struct Problem {
     pub(super) warning: bool,
     /// Which template it is of.
     pub(super) at: Option<usize>,
-    pub(super) part: Place,
+    pub(super) part: ProblemPlace,
     pub(super) message: String,
     pub(super) help: Option<String>,
 }
 
 /// Which part of a template is underlined.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ProblemPlace {
     Value,
     /// Its name as a member.
     Key,
@@ -33,13 +33,13 @@ impl Problem {
             code,
             warning: false,
             at,
-            part: Place::Value,
+            part: ProblemPlace::Value,
             message,
             help: None,
         }
     }
 
-    pub(super) fn at(self, part: Place) -> Self {
+    pub(super) fn at(self, part: ProblemPlace) -> Self {
         Self { part, ..self }
     }
 

@@ -6,9 +6,9 @@
 //! tokens, none about whether they make sense.
 
 mod attribute;
-mod echo;
 mod fit;
 mod flow;
+mod hover;
 #[cfg(test)]
 mod lossless;
 #[cfg(test)]
@@ -42,7 +42,7 @@ pub(crate) fn is_wanted() -> bool {
 }
 
 /// What makes the mirror of a plan.
-struct Mirror {
+struct IdeExpansion {
     /// Where the runtime crate has what a mirror names.
     editor: TokenStream,
     /// The names of steps.
@@ -66,10 +66,13 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let inputs = plan.head.iter().flat_map(HeadTokens::names);
     let steps = plan.statements.iter().filter_map(Statement::step);
     let steps = steps.filter_map(|step| step.name.as_ref());
-    let mut mirror = Mirror {
+    let mut mirror = IdeExpansion {
         steps: steps.clone().map(text).collect(),
         known: inputs.chain(steps).map(text).collect(),
-        bound: plan.statements.iter().fold(BTreeSet::new(), echo::bound_in),
+        bound: plan
+            .statements
+            .iter()
+            .fold(BTreeSet::new(), hover::bound_in),
         ahead: BTreeSet::new(),
         checks: RefCell::default(),
         editor,
@@ -78,7 +81,7 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     mirror.plan(plan)
 }
 
-impl Mirror {
+impl IdeExpansion {
     fn knows(&self, name: &Ident) -> bool {
         self.known.contains(&text(name))
     }
@@ -162,7 +165,7 @@ impl Mirror {
         }
     }
 
-    fn step(&self, step: &StepTokens, policy: flow::Policy) -> TokenStream {
+    fn step(&self, step: &StepTokens, policy: flow::IdePolicy) -> TokenStream {
         // What is referred to before it is declared is an item.
         let name = match &step.name {
             Some(name) if !self.ahead.contains(&text(name)) => quote!(#name),

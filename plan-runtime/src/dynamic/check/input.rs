@@ -117,12 +117,12 @@ pub(super) fn stated(type_name: &str) -> Type<'static> {
     loop {
         if let Some(inner) = generic(name, "Option") {
             // An option of an option is null in the same way.
-            if around.last() != Some(&Around::Option) {
-                around.push(Around::Option);
+            if around.last() != Some(&Enclosing::Option) {
+                around.push(Enclosing::Option);
             }
             name = inner.trim();
         } else if let Some(inner) = generic(name, "Vec") {
-            around.push(Around::List);
+            around.push(Enclosing::List);
             name = inner.trim();
         } else {
             break;
@@ -144,14 +144,14 @@ pub(super) fn stated(type_name: &str) -> Type<'static> {
         .iter()
         .rev()
         .fold(element, |ty, around| match around {
-            Around::Option => ty.or(Type::plain(Types::NULL)),
-            Around::List => Type::list(ty),
+            Enclosing::Option => ty.or(Type::plain(Types::NULL)),
+            Enclosing::List => Type::list(ty),
         })
 }
 
 /// What a type is the parameter of.
 #[derive(PartialEq, Eq)]
-enum Around {
+enum Enclosing {
     Option,
     List,
 }

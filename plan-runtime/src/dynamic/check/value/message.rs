@@ -1,19 +1,24 @@
 //! The messages about a value that does not fit.
 
-use super::{Fit, MOST_COMPARED, MOST_COUNTED, MOST_LISTED, MOST_READ};
+use super::{MOST_COMPARED, MOST_COUNTED, MOST_LISTED, MOST_READ, ValueCheck};
+use crate::dynamic::check::item::{CheckedValue, ValueKind};
+use crate::dynamic::check::problem::{Problem, ProblemPlace};
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::Code;
-use crate::dynamic::fit::item::{Item, Kind};
-use crate::dynamic::fit::problem::{Place, Problem};
-use crate::dynamic::schema::{Beyond, Form, Property, Type, Types};
+use crate::dynamic::schema::{Form, Property, TooMuchWork, Type, Types};
 use crate::resolve::describe::short;
 use plan_graph::similar;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-impl Fit<'_> {
-    pub(super) fn missing(&self, item: Item<'_>, missing: &[&str], form: &Form<'_>) -> Problem {
+impl ValueCheck<'_> {
+    pub(super) fn missing(
+        &self,
+        item: CheckedValue<'_>,
+        missing: &[&str],
+        form: &Form<'_>,
+    ) -> Problem {
         let listed = missing.iter().take(MOST_LISTED);
         let mut listed: Vec<String> = listed.map(|name| format!("`{}`", short(name))).collect();
         match missing.len().saturating_sub(MOST_LISTED) {
@@ -48,9 +53,12 @@ impl Fit<'_> {
         let (message, part) = match place.as_str() {
             "" => (
                 format!("`{}` needs the argument{plural} {listed}", short(self.tool)),
-                Place::Tool,
+                ProblemPlace::Tool,
             ),
-            place => (format!("{} lacks {listed}", subject(place)), Place::Value),
+            place => (
+                format!("{} lacks {listed}", subject(place)),
+                ProblemPlace::Value,
+            ),
         };
         Problem::new(Code::MissingArgument, item.at, message)
             .at(part)
@@ -59,7 +67,7 @@ impl Fit<'_> {
 
     pub(super) fn unknown(
         &self,
-        value: Item<'_>,
+        value: CheckedValue<'_>,
         name: &str,
         names: &[&str],
         similar: Option<&str>,
@@ -87,7 +95,7 @@ impl Fit<'_> {
             None => None,
         };
         Problem::new(Code::UnknownArgument, value.at, message)
-            .at(Place::Key)
+            .at(ProblemPlace::Key)
             .help(help)
     }
 
@@ -105,7 +113,11 @@ impl Fit<'_> {
         Problem { message, ..problem }.warning(true)
     }
 
-    pub(super) fn wrong_type(&self, item: Item<'_>, takes: &Type<'_>) -> Result<Problem, Beyond> {
+    pub(super) fn wrong_type(
+        &self,
+        item: CheckedValue<'_>,
+        takes: &Type<'_>,
+    ) -> Result<Problem, TooMuchWork> {
         let (mut code, mut help) = (Code::WrongType, None);
         // Looking for what was meant looks inside, where something else may be of a wrong type.
         if !self.quiet {
@@ -123,9 +135,9 @@ impl Fit<'_> {
     /// What is to be done about a value of a wrong type.
     pub(super) fn meant(
         &self,
-        item: Item<'_>,
+        item: CheckedValue<'_>,
         takes: &Type<'_>,
-    ) -> Result<(Code, Option<String>), Beyond> {
+    ) -> Result<(Code, Option<String>), TooMuchWork> {
         let types = takes.types();
         let (mut code, mut help) = (Code::WrongType, None);
         let listed = takes.element();
@@ -137,7 +149,7 @@ impl Fit<'_> {
             });
         }
         match item.kind() {
-            Kind::List(count) if count > 0 => {
+            ValueKind::List(count) if count > 0 => {
                 for item in item.elements() {
                     if !self.fits(item, takes)? {
                         return Ok((code, help));
@@ -149,25 +161,25 @@ impl Fit<'_> {
                     _ => "pass one of the elements, or make a step for each of them".to_owned(),
                 });
             }
-            Kind::String(text) if text.len() <= MOST_READ => {
+            ValueKind::String(text) if text.len() <= MOST_READ => {
                 let value: Option<Value> = serde_json::from_str(text.trim()).ok();
                 if let Some(value) = value
                     && !value.is_string()
-                    && self.fits(Item::of_value(&value), takes)?
+                    && self.fits(CheckedValue::of_value(&value), takes)?
                 {
                     let text = short(text.trim());
                     help = Some(format!("remove the quotes: `{text}`"));
                 }
             }
-            Kind::Number(_) | Kind::Bool(_) if types.overlaps(Types::STRING) => {
+            ValueKind::Number(_) | ValueKind::Bool(_) if types.overlaps(Types::STRING) => {
                 if let Some(value) = item.scalar() {
                     let text = value.to_string();
-                    if self.fits(Item::of_text(&text), takes)? {
+                    if self.fits(CheckedValue::of_text(&text), takes)? {
                         help = Some(format!("write it as a string: `\"{text}\"`"));
                     }
                 }
             }
-            Kind::Text => {
+            ValueKind::Text => {
                 help = Some(
                     "a reference in a longer text is text; one that is the whole string keeps its type"
                         .to_owned(),
@@ -179,7 +191,7 @@ impl Fit<'_> {
     }
 
     /// The values that these forms count up.
-    pub(in crate::dynamic::fit) fn allowed(&self, forms: &[&Form<'_>]) -> Rc<str> {
+    pub(in crate::dynamic::check) fn allowed(&self, forms: &[&Form<'_>]) -> Rc<str> {
         self.work.said(forms, || {
             let values = forms.iter().flat_map(|form| form.allowed());
             list_values(&values.collect::<Vec<_>>())
@@ -187,7 +199,7 @@ impl Fit<'_> {
     }
 
     /// The problem that it is not one of the values that these forms list.
-    pub(super) fn not_allowed(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Problem {
+    pub(super) fn not_allowed(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Problem {
         if self.quiet {
             return Problem::new(Code::NotAllowed, item.at, String::new());
         }
@@ -201,7 +213,7 @@ impl Fit<'_> {
         let message = format!("{} is {}, but {has_to}", subject(&place), item.words());
         let texts = || allowed().filter_map(Value::as_str).take(MOST_COMPARED);
         let help = match item.kind() {
-            Kind::String(text)
+            ValueKind::String(text)
                 if text.len() <= MOST_READ && self.work.may_compare(MOST_COMPARED) =>
             {
                 Some(text)
@@ -224,7 +236,7 @@ impl Fit<'_> {
         Problem::new(Code::NotAllowed, item.at, message).help(help)
     }
 
-    pub(super) fn out_of_bounds(&self, item: Item<'_>, bound: &str) -> Problem {
+    pub(super) fn out_of_bounds(&self, item: CheckedValue<'_>, bound: &str) -> Problem {
         let place = self.place.borrow();
         let message = format!("{} is {}, but {bound}", subject(&place), item.words());
         Problem::new(Code::NotAllowed, item.at, message)
@@ -232,7 +244,7 @@ impl Fit<'_> {
 }
 
 /// `argument `filters.sender``.
-pub(in crate::dynamic::fit) fn subject(place: &str) -> String {
+pub(in crate::dynamic::check) fn subject(place: &str) -> String {
     match place {
         "" => "the arguments".to_owned(),
         place => format!("argument `{}`", short(place)),

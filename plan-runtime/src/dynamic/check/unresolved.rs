@@ -1,11 +1,11 @@
 //! References that lead nowhere.
 
-use super::known::Known;
-use super::path::{Lost, Why, follow, words};
+use super::known::KnownOutputs;
+use super::path::{Unresolved, UnresolvedReason, follow, words};
 use super::problem::Problem;
 use super::{Checker, reference};
 use crate::dynamic::dialects::reading::MOST_NAMES;
-use crate::dynamic::dialects::references::{Style, To};
+use crate::dynamic::dialects::references::{ReferenceTarget, Style};
 use crate::dynamic::finding::Code;
 use crate::dynamic::schema::{Form, Type};
 use crate::plan::{Path, Reference, Segment, Selector, Source, Step};
@@ -22,7 +22,7 @@ impl<'a> Checker<'a, '_> {
         at: usize,
         reference: &'a Reference,
         whole: &Type<'a>,
-        lost: &Lost<'_>,
+        lost: &Unresolved<'_>,
     ) {
         let path = &reference.path;
         let Some(segment) = path.get(lost.segment) else {
@@ -40,23 +40,25 @@ impl<'a> Checker<'a, '_> {
         };
         let given = lost.inside.words();
         let (code, message) = match lost.why {
-            Why::NoField => (Code::UnknownField, format!("{inside} has no field {name}")),
-            Why::Scalar => (
+            UnresolvedReason::NoField => {
+                (Code::UnknownField, format!("{inside} has no field {name}"))
+            }
+            UnresolvedReason::Scalar => (
                 Code::UnknownField,
                 format!("{inside} is {given}, which has no field {name}"),
             ),
-            Why::NoElement(0) => (
+            UnresolvedReason::NoElement(0) => (
                 Code::UnknownField,
                 format!("{inside} is an empty list, which has no element {name}"),
             ),
-            Why::NoElement(length) => {
+            UnresolvedReason::NoElement(length) => {
                 let plural = if length == 1 { "" } else { "s" };
                 (
                     Code::UnknownField,
                     format!("{inside} has {length} element{plural} at most, and so no {name}"),
                 )
             }
-            Why::NoList => (
+            UnresolvedReason::NoList => (
                 Code::ListOrElement,
                 if segment.is_each() {
                     format!("{inside} is {given}, which has no elements")
@@ -64,7 +66,7 @@ impl<'a> Checker<'a, '_> {
                     format!("{inside} is {given}, which has no element {name}")
                 },
             ),
-            Why::List => (
+            UnresolvedReason::List => (
                 Code::ListOrElement,
                 format!("{inside} is {given}, which has no field {name}"),
             ),
@@ -76,14 +78,14 @@ impl<'a> Checker<'a, '_> {
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownOutputs<'a> {
     /// How other references to the same would be written.
     pub(super) fn style(&self, reference: &Reference) -> Style {
         let source = reference.source;
         let name = self.plan.name_of(source).unwrap_or("value");
         let to = match source {
-            Source::Step(index) => Some(To::Step(index, name)),
-            Source::Input(_) => Some(To::Input(name)),
+            Source::Step(index) => Some(ReferenceTarget::Step(index, name)),
+            Source::Input(_) => Some(ReferenceTarget::Input(name)),
             Source::Local(_) => None,
         };
         let rules = self.dialect.rules();
@@ -92,7 +94,12 @@ impl<'a> Known<'a> {
     }
 
     /// What was probably meant by a reference that leads nowhere.
-    fn way_out(&self, reference: &Reference, whole: &Type<'a>, lost: &Lost<'_>) -> Option<String> {
+    fn way_out(
+        &self,
+        reference: &Reference,
+        whole: &Type<'a>,
+        lost: &Unresolved<'_>,
+    ) -> Option<String> {
         let style = self.style(reference);
         let path = &reference.path;
         let leads = |segments: &[Segment]| {
@@ -105,7 +112,7 @@ impl<'a> Known<'a> {
         let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
         let mut fixed = path.clone();
         match (&path[lost.segment].selector, lost.why) {
-            (Selector::Key(meant_as), Why::NoField) => {
+            (Selector::Key(meant_as), UnresolvedReason::NoField) => {
                 let forms = lost.inside.forms().iter();
                 let names: Vec<&str> = forms.flat_map(Form::names).collect();
                 if let Some(meant) = similar(meant_as, names.iter().copied()) {
@@ -132,12 +139,12 @@ impl<'a> Known<'a> {
                     )
                 })
             }
-            (_, Why::List) => {
+            (_, UnresolvedReason::List) => {
                 fixed.insert(lost.segment, Segment::new(Selector::Index(0)));
                 leads(&fixed)
                     .then(|| format!("did you mean the first element, `{}`?", style.write(&fixed)))
             }
-            (_, Why::NoList) => {
+            (_, UnresolvedReason::NoList) => {
                 fixed.remove(lost.segment);
                 leads(&fixed).then(|| format!("did you mean `{}`?", style.write(&fixed)))
             }

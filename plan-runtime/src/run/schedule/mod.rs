@@ -22,17 +22,17 @@ use super::start::{Request, Started, StepResult};
 use super::trace::Span;
 use crate::error::{Interrupt, StepError};
 use crate::plan::{Action, Body, Graph, Optional, Plan, Step, number};
-use crate::resolve::{Held, Meter, Scope, drop_quietly, resolve};
+use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
 use clock::Clock;
-use flow::Place;
+use flow::OutputSlot;
 use interrupts::Interrupts;
-use progress::{Progress, State};
+use progress::{StepProgress, StepState};
 use ready::Ready;
 use serde_json::Value;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use task::{More as TaskMore, Task};
+use task::{CallState as TaskMore, Task};
 use tasks::{Happened, Tasks};
 use watch::Watcher;
 
@@ -45,9 +45,9 @@ pub(super) struct Schedule<'x> {
     waits: Vec<u32>,
     /// For each step, how many are still to read its output.
     readers: Vec<u32>,
-    inputs: Vec<Held>,
+    inputs: Vec<StoredValue>,
     /// Of the steps that have completed, as long as somebody is still to read them.
-    outputs: Vec<Option<Held>>,
+    outputs: Vec<Option<StoredValue>>,
     /// The steps that may start something: themselves, an element, or an attempt.
     ready: Ready,
     running: Tasks<'x>,
@@ -55,7 +55,7 @@ pub(super) struct Schedule<'x> {
     calls: usize,
     /// How many steps have started and not ended.
     open: usize,
-    steps: Progress<'x>,
+    steps: StepProgress<'x>,
     /// When each step started and ended; empty unless there is an observer.
     times: Vec<(Option<Duration>, Option<Duration>)>,
     failed: Vec<(usize, Vec<usize>, StepError)>,
@@ -63,7 +63,7 @@ pub(super) struct Schedule<'x> {
     captured: Vec<Option<Value>>,
     interrupts: Interrupts<'x>,
     /// The bytes that are held, as [`Limits`](super::Limits) count them.
-    held: usize,
+    stored: usize,
     random: fastrand::Rng,
     clock: Clock<'x>,
     ended: Option<Duration>,
@@ -82,7 +82,7 @@ impl<'x> Schedule<'x> {
     pub(super) fn new(
         plan: &'x Plan,
         graph: Arc<Graph>,
-        inputs: Vec<Held>,
+        inputs: Vec<StoredValue>,
         mut options: Options<'x>,
     ) -> Self {
         let count = plan.steps.len();
@@ -106,7 +106,7 @@ impl<'x> Schedule<'x> {
             running: Tasks::default(),
             calls: 0,
             open: 0,
-            steps: Progress::new(count),
+            steps: StepProgress::new(count),
             times: if options.record || options.observer.is_some() {
                 vec![(None, None); count]
             } else {
@@ -118,7 +118,7 @@ impl<'x> Schedule<'x> {
                 options.deadline.map(|limit| (limit, clock.sleep(limit))),
                 options.cancel.take(),
             ),
-            held: 0,
+            stored: 0,
             random: options
                 .seed
                 .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
@@ -151,7 +151,7 @@ impl<'x> Schedule<'x> {
                     return Poll::Pending;
                 }
                 match self.steps.states[step] {
-                    State::Waiting => self.start(step, start),
+                    StepState::Waiting => self.start(step, start),
                     _ => self.advance(step, start),
                 }
             }
@@ -205,7 +205,7 @@ impl<'x> Schedule<'x> {
         if let Some((started, _)) = self.times.get_mut(step) {
             *started = Some(self.clock.now());
         }
-        self.steps.states[step] = State::Running;
+        self.steps.states[step] = StepState::Running;
         self.open += 1;
         if self.watched {
             self.watch_start(step);
@@ -220,7 +220,7 @@ impl<'x> Schedule<'x> {
         let Some(action) = single else {
             self.steps.more(step).flow = Some(Box::default());
             let number = self.graph.actions[step] as usize;
-            self.enter(step, body, number, Place::WHOLE, None, start);
+            self.enter(step, body, number, OutputSlot::WHOLE, None, start);
             return self.settle(step);
         };
         if self.watched {
@@ -236,7 +236,7 @@ impl<'x> Schedule<'x> {
         match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
-                self.held += bytes;
+                self.stored += bytes;
                 self.running.push((step, 0), Some(future), None, bytes);
             }
             // It stays a step that runs, which the run drops when it ends.
@@ -259,7 +259,7 @@ impl<'x> Schedule<'x> {
         match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
-                self.held += bytes;
+                self.stored += bytes;
                 let more = TaskMore::of(span, None);
                 self.running.push((step, 0), Some(future), more, bytes);
             }
@@ -302,7 +302,7 @@ impl<'x> Schedule<'x> {
             more,
             bytes,
         } = happened;
-        self.held -= bytes;
+        self.stored -= bytes;
         let span = more.as_deref().map(|more| &more.span);
         match result {
             Some(result) => {
@@ -318,7 +318,7 @@ impl<'x> Schedule<'x> {
 
     /// A step has its output.
     #[inline(always)]
-    fn end(&mut self, step: usize, output: Held) {
+    fn end(&mut self, step: usize, output: StoredValue) {
         self.open -= 1;
         self.stop_time(step);
         self.complete(step, output);
@@ -334,7 +334,7 @@ impl<'x> Schedule<'x> {
             Ok(output) => self.complete(step, output),
             Err((element, error)) => {
                 let first = self.failed.is_empty();
-                self.steps.states[step] = State::Failed(number(self.failed.len()));
+                self.steps.states[step] = StepState::Failed(number(self.failed.len()));
                 self.failed.push((step, element, error));
                 self.watch_end(step);
                 self.block(step);
@@ -353,18 +353,18 @@ impl<'x> Schedule<'x> {
 
     /// A step has its output, for which others may have waited.
     #[inline(always)]
-    fn complete(&mut self, step: usize, mut output: Held) {
+    fn complete(&mut self, step: usize, mut output: StoredValue) {
         // With null in its place, the output is of another type than the tool's.
         if self.plan.steps[step].policy.optional == Optional::Whole {
             let bytes = output.bytes();
-            output = Held::weighed(output.into_json(), bytes);
+            output = StoredValue::weighed(output.into_json(), bytes);
         }
-        self.steps.states[step] = State::Completed;
+        self.steps.states[step] = StepState::Completed;
         if self.options.capture_outputs {
             self.capture_output(step, &output);
         }
         if self.readers[step] > 0 {
-            self.held += output.bytes();
+            self.stored += output.bytes();
             self.outputs[step] = Some(output);
         }
         if self.watched {
@@ -388,18 +388,18 @@ impl<'x> Schedule<'x> {
         step: usize,
         element: Vec<usize>,
         error: StepError,
-    ) -> Result<Held, (Vec<usize>, StepError)> {
+    ) -> Result<StoredValue, (Vec<usize>, StepError)> {
         let policy = &self.plan.steps[step].policy;
         let output = match &policy.fallback {
             Some(fallback) => match self.metered(|scope| resolve::<Value>(fallback, scope)) {
-                Ok((Ok(output), bytes)) => Held::weighed(output, bytes),
+                Ok((Ok(output), bytes)) => StoredValue::weighed(output, bytes),
                 Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
                     return Err((element, error));
                 }
                 Ok((Err(error), _)) => return Err((element, StepError::fallback(error))),
                 Err(panic) => return Err((element, panic)),
             },
-            None if policy.optional == Optional::Whole => Held::json(Value::Null),
+            None if policy.optional == Optional::Whole => StoredValue::json(Value::Null),
             None => return Err((element, error)),
         };
         self.steps.more(step).recovered = Some((element, error));
@@ -413,13 +413,13 @@ impl<'x> Schedule<'x> {
             for place in 0..self.graph.dependents.of(step).len() {
                 let dependent = self.graph.dependents.of(step)[place] as usize;
                 match self.steps.states[dependent] {
-                    State::Waiting => {
-                        self.steps.states[dependent] = State::Blocked(number(by));
+                    StepState::Waiting => {
+                        self.steps.states[dependent] = StepState::Blocked(number(by));
                         self.watch_end(dependent);
                         self.release(dependent);
                     }
-                    State::Blocked(other) if number(by) < other => {
-                        self.steps.states[dependent] = State::Blocked(number(by));
+                    StepState::Blocked(other) if number(by) < other => {
+                        self.steps.states[dependent] = StepState::Blocked(number(by));
                     }
                     _ => continue,
                 }
@@ -433,7 +433,7 @@ impl<'x> Schedule<'x> {
         // One that has ended, but was not heard of yet, did not finish as far as the run is concerned.
         self.abandon(|_| true);
         for step in 0..self.plan.steps.len() {
-            if self.steps.states[step] == State::Running {
+            if self.steps.states[step] == StepState::Running {
                 self.drop_flow(step);
                 self.drop_step(step);
             }
@@ -443,7 +443,7 @@ impl<'x> Schedule<'x> {
     /// A step that has started will not be finished.
     fn drop_step(&mut self, step: usize) {
         self.open -= 1;
-        self.steps.states[step] = State::Cancelled;
+        self.steps.states[step] = StepState::Cancelled;
         self.stop_time(step);
         self.watch_end(step);
         self.release(step);
@@ -477,7 +477,7 @@ impl<'x> Schedule<'x> {
             fits
         });
         self.calls -= calls;
-        self.held -= bytes;
+        self.stored -= bytes;
     }
 
     /// The step will read nothing any more.
@@ -489,7 +489,7 @@ impl<'x> Schedule<'x> {
             if self.readers[read] == 0
                 && let Some(output) = self.outputs[read].take()
             {
-                self.held -= output.bytes();
+                self.stored -= output.bytes();
             }
         }
     }

@@ -1,13 +1,13 @@
 //! The attributes of a step, as expressions.
 
-use super::Mirror;
-use super::flow::Policy;
+use super::IdeExpansion;
+use super::flow::IdePolicy;
 use crate::scan::Statement;
 use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, TokenStream};
 use quote::quote;
 
-impl Mirror {
+impl IdeExpansion {
     /// The content of the brackets of an attribute: its name as a path, and after it the attribute's arguments.
     pub(super) fn attribute(&self, attribute: TokenStream) -> TokenStream {
         let editor = &self.editor;
@@ -53,14 +53,14 @@ impl Mirror {
 }
 
 /// What attributes say of a step's output.
-pub(super) fn policy(statement: &Statement) -> Policy {
-    let mut policy = Policy::default();
+pub(super) fn policy(statement: &Statement) -> IdePolicy {
+    let mut policy = IdePolicy::default();
     for attribute in statement.attributes() {
         let mut tokens = Tokens::new(attribute);
         if tokens.is_ident(0, "optional") {
             tokens.next();
             let each = tokens.peek(0).is_some();
-            policy = Policy {
+            policy = IdePolicy {
                 optional: !each,
                 each,
             };

@@ -1,7 +1,7 @@
 //! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The mirror itself cannot say: in
 //! it, a value may be of another type than its place.
 
-use super::{Mirror, placed, text, unplaced};
+use super::{IdeExpansion, placed, text, unplaced};
 use crate::ast::{Hop, Reference};
 use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -9,7 +9,7 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path, Token};
 
-impl Mirror {
+impl IdeExpansion {
     /// Adds a check of a field in a literal, if its value is a reference. `steps` and `inputs` have the values of names.
     pub(super) fn check(
         &self,

@@ -1,15 +1,17 @@
 //! How large numbers may be, and how long strings and lists.
 
-use super::item::{Item, Kind};
+use super::item::{CheckedValue, ValueKind};
 use crate::dynamic::schema::Schema;
 
 /// Up to here a float holds every integer.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 /// What a number or a string is beyond.
-pub(super) fn outside(item: &Item<'_>, schema: Schema<'_>) -> Option<String> {
+pub(super) fn outside(item: &CheckedValue<'_>, schema: Schema<'_>) -> Option<String> {
     let number = match item.kind() {
-        Kind::String(text) => return length(text.chars().count(), schema, "Length", "character"),
+        ValueKind::String(text) => {
+            return length(text.chars().count(), schema, "Length", "character");
+        }
         _ => item.scalar()?.as_f64()?,
     };
     let bound = |name: &str, beyond: fn(f64, f64) -> bool, words: &str| {

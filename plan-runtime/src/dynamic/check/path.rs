@@ -1,13 +1,13 @@
 //! Where a reference leads to in what is known of an output.
 
 use crate::dynamic::dialects::references::Style;
-use crate::dynamic::schema::{Beyond, Element, Presence, Property, Type, Types, Work};
+use crate::dynamic::schema::{Element, Presence, Property, TooMuchWork, Type, Types, Work};
 use crate::plan::{Absent, Path, Reference, Segment, Selector, push_key};
 use crate::resolve::describe::short;
 use std::fmt::Write;
 
 /// What a reference leads to.
-pub(super) struct Found<'a> {
+pub(super) struct Resolved<'a> {
     pub(super) reference: &'a Reference,
     pub(super) ty: Type<'a>,
     /// Why there may be nothing.
@@ -18,16 +18,16 @@ pub(super) struct Found<'a> {
 }
 
 /// Why a way leads nowhere.
-pub(super) struct Lost<'a> {
+pub(super) struct Unresolved<'a> {
     /// The segment that leads nowhere.
     pub(super) segment: usize,
     /// What it is looked for in.
     pub(super) inside: Type<'a>,
-    pub(super) why: Why,
+    pub(super) why: UnresolvedReason,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum UnresolvedReason {
     NoField,
     /// The list has at most this number of elements.
     NoElement(usize),
@@ -48,13 +48,13 @@ pub(super) fn follow<'a>(
     path: Path<'_>,
     absent: &mut Option<String>,
     work: &Work,
-) -> Result<Result<Type<'a>, Lost<'a>>, Beyond> {
+) -> Result<Result<Type<'a>, Unresolved<'a>>, TooMuchWork> {
     // What an element lacks is for the element alone.
     let (mut lists, mut of_element) = (0, None);
     let mut optional = path.optional;
     for (at, segment) in path.segments.iter().enumerate() {
         let lost = |inside, why| {
-            Ok(Err(Lost {
+            Ok(Err(Unresolved {
                 segment: at,
                 inside,
                 why,
@@ -71,7 +71,7 @@ pub(super) fn follow<'a>(
         optional = segment.optional;
         if segment.is_each() {
             if !ty.types().overlaps(Types::LIST) {
-                return lost(ty, Why::NoList);
+                return lost(ty, UnresolvedReason::NoList);
             }
             ty = ty.element();
             work.spend(1 + ty.cost())?;
@@ -133,11 +133,11 @@ pub(super) fn words(path: &[Segment], end: usize) -> String {
     place
 }
 
-fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<(Type<'a>, Presence), Why> {
+fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<(Type<'a>, Presence), UnresolvedReason> {
     let (name, index) = match &segment.selector {
         Selector::Key(key) => (key.clone(), crate::plan::index(key)),
         Selector::Index(index) => (index.to_string(), Some(*index)),
-        Selector::Each => return Err(Why::NoList),
+        Selector::Each => return Err(UnresolvedReason::NoList),
     };
     let mut found: Option<Type<'a>> = None;
     let mut presence = Presence::Sure;
@@ -148,7 +148,7 @@ fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<(Type<'a>, Presence), 
             Some(index) if types.overlaps(Types::LIST) => match form.element(Some(index)) {
                 Element::Type(element) => Property::Type(element),
                 Element::Beyond(length) => {
-                    why = Some(Why::NoElement(length));
+                    why = Some(UnresolvedReason::NoElement(length));
                     continue;
                 }
             },
@@ -166,7 +166,7 @@ fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<(Type<'a>, Presence), 
             Property::Type(property) => property,
             Property::Open => Type::any(),
             Property::Unlisted | Property::Closed => {
-                why = Some(Why::NoField);
+                why = Some(UnresolvedReason::NoField);
                 continue;
             }
         };
@@ -180,12 +180,12 @@ fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<(Type<'a>, Presence), 
         (Some(found), Some(_)) => Ok((found, Presence::Unknown)),
         (Some(found), None) => Ok((found, presence)),
         (None, Some(why)) => Err(match (why, index) {
-            (Why::NoField, Some(_)) => Why::NoList,
+            (UnresolvedReason::NoField, Some(_)) => UnresolvedReason::NoList,
             (why, _) => why,
         }),
         (None, None) if ty.types().is_empty() => Ok((Type::any(), Presence::Unknown)),
-        (None, None) if ty.types().overlaps(Types::LIST) => Err(Why::List),
-        (None, None) if index.is_some() => Err(Why::NoList),
-        (None, None) => Err(Why::Scalar),
+        (None, None) if ty.types().overlaps(Types::LIST) => Err(UnresolvedReason::List),
+        (None, None) if index.is_some() => Err(UnresolvedReason::NoList),
+        (None, None) => Err(UnresolvedReason::Scalar),
     }
 }

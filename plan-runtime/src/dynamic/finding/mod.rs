@@ -2,7 +2,7 @@
 
 mod note;
 
-use crate::print::{Line, Told};
+use crate::print::{Line, MessageName};
 #[cfg(feature = "diagnostics")]
 pub(super) use note::boundary;
 pub(super) use note::{Note, Notes};
@@ -254,7 +254,7 @@ impl fmt::Display for Finding {
         writeln!(f, "{severity}[{}]: {}", self.code, Line(&self.message))?;
         write!(f, "  --> {}:{}", self.label.line, self.label.column)?;
         if let Some(step) = &self.step {
-            write!(f, " in step `{}`", Told(step))?;
+            write!(f, " in step `{}`", MessageName(step))?;
         }
         match self.label.text.as_str() {
             "" => writeln!(f)?,

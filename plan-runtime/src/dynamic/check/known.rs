@@ -1,8 +1,8 @@
 //! What a plan's steps and inputs give, as far as contracts say.
 
 use super::input;
-use super::path::{Found, Lost, follow};
-use crate::dynamic::schema::{Beyond, Type, Types, Work};
+use super::path::{Resolved, Unresolved, follow};
+use crate::dynamic::schema::{TooMuchWork, Type, Types, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
 use crate::plan::{Body, Optional, Plan, Reference, Source, Step, Template};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// What is known before values are compared.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct KnownOutputs<'a> {
     pub(super) plan: &'a Plan,
     pub(super) spans: &'a Spans,
     pub(super) dialect: Dialect,
@@ -21,23 +21,23 @@ pub(super) struct Known<'a> {
     pub(super) work: &'a Work,
 }
 
-pub(super) type Computed<'a> = HashMap<usize, Given<'a>>;
+pub(super) type Computed<'a> = HashMap<usize, GivenInput<'a>>;
 
 /// What a step or an input gives.
 #[derive(Clone)]
-pub(super) struct Given<'a> {
+pub(super) struct GivenInput<'a> {
     pub(super) ty: Type<'a>,
     pub(super) absent: Option<String>,
 }
 
 /// Why it is not known where a reference leads.
-pub(super) enum Unfound<'a> {
-    Lost(Box<(Lost<'a>, Type<'a>)>),
-    Beyond(Beyond),
+pub(super) enum UnknownSchema<'a> {
+    Lost(Box<(Unresolved<'a>, Type<'a>)>),
+    Beyond(TooMuchWork),
 }
 
-impl From<Beyond> for Unfound<'_> {
-    fn from(why: Beyond) -> Self {
+impl From<TooMuchWork> for UnknownSchema<'_> {
+    fn from(why: TooMuchWork) -> Self {
         Self::Beyond(why)
     }
 }
@@ -81,17 +81,20 @@ fn computes(body: &Body) -> bool {
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownOutputs<'a> {
     pub(super) fn is_broken(&self, at: usize) -> bool {
         self.spans.templates.is_broken(at)
     }
 
-    pub(super) fn spend(&self, work: usize) -> Result<(), Beyond> {
+    pub(super) fn spend(&self, work: usize) -> Result<(), TooMuchWork> {
         self.work.spend(work)
     }
 
     /// What a reference leads to.
-    pub(super) fn found(&self, reference: &'a Reference) -> Result<Found<'a>, Unfound<'a>> {
+    pub(super) fn found(
+        &self,
+        reference: &'a Reference,
+    ) -> Result<Resolved<'a>, UnknownSchema<'a>> {
         let gives = Gives {
             plan: self.plan,
             spans: self.spans,
@@ -104,7 +107,7 @@ impl<'a> Known<'a> {
         let mut absent = given.absent;
         let ty = match follow(given.ty.clone(), reference.path(), &mut absent, self.work)? {
             Ok(ty) => ty,
-            Err(lost) => return Err(Unfound::Lost(Box::new((lost, given.ty)))),
+            Err(lost) => return Err(UnknownSchema::Lost(Box::new((lost, given.ty)))),
         };
         let input = match reference.source {
             Source::Input(index) if reference.path.is_empty() && is_untyped(self.spans, index) => {
@@ -112,7 +115,7 @@ impl<'a> Known<'a> {
             }
             _ => None,
         };
-        Ok(Found {
+        Ok(Resolved {
             reference,
             ty,
             absent,
@@ -138,33 +141,34 @@ struct Gives<'a, 'c> {
 
 impl<'a> Gives<'a, '_> {
     /// What a source gives.
-    fn given(&self, source: Source) -> Given<'a> {
+    fn given(&self, source: Source) -> GivenInput<'a> {
         match source {
             Source::Step(index) => match self.plan.steps.get(index) {
                 Some(step) if computes(&step.body) => self
                     .computed
                     .get(&index)
                     .cloned()
-                    .unwrap_or_else(Given::any),
+                    .unwrap_or_else(GivenInput::any),
                 Some(step) => self.given_by(step),
-                None => Given::any(),
+                None => GivenInput::any(),
             },
-            Source::Input(index) => self
-                .plan
-                .inputs
-                .get(index)
-                .map_or_else(Given::any, |input| {
-                    if is_untyped(self.spans, index) {
-                        Given::any()
-                    } else {
-                        Given::typed(input::stated(&input.type_name))
-                    }
-                }),
-            Source::Local(_) => Given::any(),
+            Source::Input(index) => {
+                self.plan
+                    .inputs
+                    .get(index)
+                    .map_or_else(GivenInput::any, |input| {
+                        if is_untyped(self.spans, index) {
+                            GivenInput::any()
+                        } else {
+                            GivenInput::typed(input::stated(&input.type_name))
+                        }
+                    })
+            }
+            Source::Local(_) => GivenInput::any(),
         }
     }
 
-    fn given_by(&self, step: &'a Step) -> Given<'a> {
+    fn given_by(&self, step: &'a Step) -> GivenInput<'a> {
         let mut given = self.body(&step.body);
         if let Some(fallback) = &step.policy.fallback
             && matches!(fallback, Template::Null)
@@ -194,13 +198,13 @@ impl<'a> Gives<'a, '_> {
         given
     }
 
-    fn body(&self, body: &'a Body) -> Given<'a> {
+    fn body(&self, body: &'a Body) -> GivenInput<'a> {
         match body {
             Body::Action(action) => match &action.tool {
                 Some(tool) => {
                     let contract = self.contracts.get(&tool.name);
                     let schema = contract.and_then(|contract| contract.output.as_ref());
-                    Given::typed(
+                    GivenInput::typed(
                         schema.map_or_else(Type::any, |schema| Type::of(schema, self.work)),
                     )
                 }
@@ -209,16 +213,16 @@ impl<'a> Gives<'a, '_> {
                         let given = self.given(reference.source);
                         let mut absent = given.absent;
                         match follow(given.ty, reference.path(), &mut absent, self.work) {
-                            Ok(Ok(ty)) => Given { ty, absent },
-                            Ok(Err(_)) => Given::any(),
-                            Err(why) => Given::typed(Type::unknown(why)),
+                            Ok(Ok(ty)) => GivenInput { ty, absent },
+                            Ok(Err(_)) => GivenInput::any(),
+                            Err(why) => GivenInput::typed(Type::unknown(why)),
                         }
                     }
-                    _ => Given::any(),
+                    _ => GivenInput::any(),
                 },
             },
             Body::If(branches) => {
-                let mut all = Given::typed(Type::none());
+                let mut all = GivenInput::typed(Type::none());
                 for branch in branches {
                     let given = self.body(&branch.body);
                     all.ty = all.ty.or(given.ty);
@@ -230,12 +234,12 @@ impl<'a> Gives<'a, '_> {
                 }
                 all
             }
-            Body::For(each) => Given::typed(Type::list(self.body(&each.body).ty)),
+            Body::For(each) => GivenInput::typed(Type::list(self.body(&each.body).ty)),
         }
     }
 }
 
-impl<'a> Given<'a> {
+impl<'a> GivenInput<'a> {
     fn any() -> Self {
         Self::typed(Type::any())
     }

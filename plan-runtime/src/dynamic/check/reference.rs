@@ -1,27 +1,27 @@
 //! Whether what a reference leads to fits what takes it.
 
-use super::item::Item;
-use super::path::Found;
+use super::item::CheckedValue;
+use super::path::Resolved;
 use super::problem::Problem;
-use super::value::{Fit, subject};
+use super::value::{ValueCheck, subject};
 use crate::dynamic::finding::Code;
-use crate::dynamic::schema::{Beyond, Clash, Form, Property, Type, Types};
+use crate::dynamic::schema::{Clash, Form, Property, TooMuchWork, Type, Types};
 use crate::plan::{Absent, Segment, Selector, is_word};
 use crate::resolve::describe::short;
 
 /// In how many members it is looked for how two objects differ.
 const MOST_TRIED: usize = 64;
 
-impl Fit<'_> {
+impl ValueCheck<'_> {
     /// How a reference does not fit.
     pub(super) fn reference(
         &self,
-        item: &Item<'_>,
-        found: &Found<'_>,
+        item: &CheckedValue<'_>,
+        found: &Resolved<'_>,
         takes: &Type<'_>,
         place: &str,
         required: bool,
-    ) -> Result<Option<Problem>, Beyond> {
+    ) -> Result<Option<Problem>, TooMuchWork> {
         let written = short(&found.reference.text());
         if let Some(clash) = found.ty.clash(takes, self.work)? {
             // To give null for what may be left out is to leave it out.
@@ -53,8 +53,8 @@ impl Fit<'_> {
 
     fn clash(
         &self,
-        item: &Item<'_>,
-        found: &Found<'_>,
+        item: &CheckedValue<'_>,
+        found: &Resolved<'_>,
         takes: &Type<'_>,
         place: &str,
         clash: Clash,

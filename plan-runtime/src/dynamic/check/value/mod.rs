@@ -4,10 +4,10 @@ mod message;
 
 use super::bounds::{bound, length, outside};
 use super::input::Inputs;
-use super::item::{Item, Kind};
+use super::item::{CheckedValue, ValueKind};
 use super::problem::{Problem, Problems};
 use crate::dynamic::dialects::reading::MOST_NAMES;
-use crate::dynamic::schema::{Beyond, Element, Form, Property, Type, Types, Work};
+use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work};
 use crate::plan::push_key;
 pub(super) use message::subject;
 use plan_graph::similar;
@@ -31,7 +31,7 @@ const MOST_COUNTED: usize = 1000;
 const MOST_READ: usize = 1000;
 
 /// Compares the arguments of one call with what its tool takes.
-pub(super) struct Fit<'t> {
+pub(super) struct ValueCheck<'t> {
     tool: &'t str,
     /// Names that are nearly those of members are mistakes, even where other names are allowed.
     guesses: bool,
@@ -49,7 +49,7 @@ pub(super) struct Fit<'t> {
 /// A value, what takes it, and whether it is required.
 type Seen = (usize, Vec<usize>, bool);
 
-impl<'t> Fit<'t> {
+impl<'t> ValueCheck<'t> {
     pub(super) fn new(tool: &'t str, guesses: bool, work: &'t Work) -> Self {
         Self {
             tool,
@@ -63,7 +63,7 @@ impl<'t> Fit<'t> {
     }
 
     /// Whether a value fits that is not part of the arguments as they are.
-    fn fits(&self, item: Item<'_>, takes: &Type<'_>) -> Result<bool, Beyond> {
+    fn fits(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<bool, TooMuchWork> {
         let fit = Self {
             quiet: true,
             ..Self::new(self.tool, self.guesses, self.work)
@@ -71,7 +71,7 @@ impl<'t> Fit<'t> {
         Ok(fit.problems(item, takes, true)?.is_empty())
     }
 
-    fn spend(&self, work: usize) -> Result<(), Beyond> {
+    fn spend(&self, work: usize) -> Result<(), TooMuchWork> {
         self.work.spend(work)
     }
 
@@ -98,26 +98,26 @@ impl<'t> Fit<'t> {
     /// What does not fit.
     pub(super) fn problems(
         &self,
-        item: Item<'_>,
+        item: CheckedValue<'_>,
         takes: &Type<'_>,
         required: bool,
-    ) -> Result<Problems, Beyond> {
+    ) -> Result<Problems, TooMuchWork> {
         self.spend(1 + takes.cost())?;
         takes.known()?;
         let inside = match item.kind() {
-            Kind::Unknown => return Ok(Problems::default()),
-            Kind::Reference(found) => {
+            ValueKind::Unknown => return Ok(Problems::default()),
+            ValueKind::Reference(found) => {
                 let place = self.place.borrow();
                 let problem = self.reference(&item, &found, takes, &place, required)?;
                 return Ok(problem.map(Problems::from).unwrap_or_default());
             }
             // To give null for what may be left out is to leave it out.
-            Kind::Null if !required => return Ok(Problems::default()),
-            Kind::String(text) => {
+            ValueKind::Null if !required => return Ok(Problems::default()),
+            ValueKind::String(text) => {
                 self.spend(text.len() / 64)?;
                 false
             }
-            Kind::List(_) | Kind::Object { .. } => self.choices.get() > 0,
+            ValueKind::List(_) | ValueKind::Object { .. } => self.choices.get() > 0,
             _ => false,
         };
         if !inside {
@@ -135,7 +135,7 @@ impl<'t> Fit<'t> {
         Ok(problems)
     }
 
-    fn compared(&self, item: Item<'_>, takes: &Type<'_>) -> Result<Problems, Beyond> {
+    fn compared(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<Problems, TooMuchWork> {
         let types = item.types();
         if !types.overlaps(takes.types()) {
             return Ok(self.wrong_type(item, takes)?.into());
@@ -159,7 +159,7 @@ impl<'t> Fit<'t> {
     }
 
     /// Whether it may be one of the values that these forms count up, or null, of which its type says whether it may be.
-    fn is_one_of(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Result<bool, Beyond> {
+    fn is_one_of(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Result<bool, TooMuchWork> {
         if let Some(value) = item.literal(self.work)? {
             self.spend(forms.len())?;
             return Ok(value.is_null() || forms.iter().any(|form| form.allows(&value)));
@@ -173,7 +173,11 @@ impl<'t> Fit<'t> {
     }
 
     /// What is wrong by the form that is nearest.
-    fn nearest(&self, item: Item<'_>, forms: &[&Form<'_>]) -> Result<Problems, Beyond> {
+    fn nearest(
+        &self,
+        item: CheckedValue<'_>,
+        forms: &[&Form<'_>],
+    ) -> Result<Problems, TooMuchWork> {
         let mut best: Option<Problems> = None;
         for form in forms {
             let problems = self.in_form(item, form)?;
@@ -189,7 +193,7 @@ impl<'t> Fit<'t> {
     }
 
     /// What is known of a member, once the work of knowing it is paid for.
-    fn property<'a>(&self, form: &Form<'a>, name: &str) -> Result<Property<'a>, Beyond> {
+    fn property<'a>(&self, form: &Form<'a>, name: &str) -> Result<Property<'a>, TooMuchWork> {
         let property = form.property(name);
         let cost = match &property {
             Property::Type(ty) => ty.cost(),
@@ -202,13 +206,13 @@ impl<'t> Fit<'t> {
     /// The forms that an object can be meant to have, where a member with a value of its own tells them apart, as the tag of an enum does.
     fn told_apart<'s, 'a>(
         &self,
-        item: Item<'_>,
+        item: CheckedValue<'_>,
         forms: Vec<&'s Form<'a>>,
-    ) -> Result<Result<Vec<&'s Form<'a>>, Problem>, Beyond> {
-        let (Kind::Object { .. }, [first, _, ..]) = (item.kind(), forms.as_slice()) else {
+    ) -> Result<Result<Vec<&'s Form<'a>>, Problem>, TooMuchWork> {
+        let (ValueKind::Object { .. }, [first, _, ..]) = (item.kind(), forms.as_slice()) else {
             return Ok(Ok(forms));
         };
-        let tags = |form: &Form<'a>, name: &str| -> Result<Option<Type<'a>>, Beyond> {
+        let tags = |form: &Form<'a>, name: &str| -> Result<Option<Type<'a>>, TooMuchWork> {
             Ok(match self.property(form, name)? {
                 Property::Type(ty) if ty.forms().iter().all(Form::counts) => Some(ty),
                 _ => None,
@@ -243,25 +247,30 @@ impl<'t> Fit<'t> {
         Ok(Ok(forms))
     }
 
-    fn in_form(&self, item: Item<'_>, form: &Form<'_>) -> Result<Problems, Beyond> {
+    fn in_form(&self, item: CheckedValue<'_>, form: &Form<'_>) -> Result<Problems, TooMuchWork> {
         self.spend(1 + form.schemas().len())?;
         if form.counts() && !self.is_one_of(item, &[form])? {
             return Ok(self.not_allowed(item, &[form]).into());
         }
         match item.kind() {
-            Kind::Number(_) | Kind::String(_) => {
+            ValueKind::Number(_) | ValueKind::String(_) => {
                 let mut schemas = form.schemas().iter();
                 let out = schemas.find_map(|schema| outside(&item, *schema));
                 let out = out.map(|bound| self.out_of_bounds(item, &bound));
                 Ok(out.map(Problems::from).unwrap_or_default())
             }
-            Kind::List(count) => self.list(item, count, form),
-            Kind::Object { open } => self.object(item, open, form),
+            ValueKind::List(count) => self.list(item, count, form),
+            ValueKind::Object { open } => self.object(item, open, form),
             _ => Ok(Problems::default()),
         }
     }
 
-    fn list(&self, item: Item<'_>, count: usize, form: &Form<'_>) -> Result<Problems, Beyond> {
+    fn list(
+        &self,
+        item: CheckedValue<'_>,
+        count: usize,
+        form: &Form<'_>,
+    ) -> Result<Problems, TooMuchWork> {
         let mut lengths = form.schemas().iter();
         if let Some(bound) = lengths.find_map(|schema| length(count, *schema, "Items", "element")) {
             return Ok(self.out_of_bounds(item, &bound).into());
@@ -299,7 +308,12 @@ impl<'t> Fit<'t> {
         Ok(problems)
     }
 
-    fn object(&self, item: Item<'_>, open: bool, form: &Form<'_>) -> Result<Problems, Beyond> {
+    fn object(
+        &self,
+        item: CheckedValue<'_>,
+        open: bool,
+        form: &Form<'_>,
+    ) -> Result<Problems, TooMuchWork> {
         let mut problems = Problems::default();
         let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
         let required = form.required();
@@ -356,13 +370,13 @@ impl<'t> Fit<'t> {
     /// Remembers what arguments of inputs must be.
     pub(super) fn inputs<'a>(
         &self,
-        item: Item<'a>,
+        item: CheckedValue<'a>,
         takes: &Type<'a>,
         inputs: &mut Inputs<'a>,
-    ) -> Result<(), Beyond> {
+    ) -> Result<(), TooMuchWork> {
         self.spend(1 + takes.cost())?;
         match item.kind() {
-            Kind::Reference(found) => {
+            ValueKind::Reference(found) => {
                 // What may be anything says nothing of the input.
                 if let Some(input) = found.input
                     && takes.types() != Types::ALL
@@ -371,7 +385,7 @@ impl<'t> Fit<'t> {
                 }
                 Ok(())
             }
-            Kind::List(_) => item.elements().enumerate().try_for_each(|(index, item)| {
+            ValueKind::List(_) => item.elements().enumerate().try_for_each(|(index, item)| {
                 if !item.may_be_input() {
                     return Ok(());
                 }
@@ -383,7 +397,7 @@ impl<'t> Fit<'t> {
                 let element = elements.reduce(Type::or).unwrap_or_else(Type::any);
                 self.at_element(index, || self.inputs(item, &element, inputs))
             }),
-            Kind::Object { .. } => item.members().try_for_each(|(name, member)| {
+            ValueKind::Object { .. } => item.members().try_for_each(|(name, member)| {
                 if !member.may_be_input() {
                     return Ok(());
                 }

@@ -2,7 +2,7 @@
 //!
 //! serde_json's own deserializers turn each error into text, from which a program cannot tell what was expected.
 
-use super::access::{KeyOrText, Variant};
+use super::access::{KeyOrText, VariantContent};
 use super::error::ResolveError;
 use super::value::{all_read, unsuitable};
 use serde::de::value::{MapDeserializer, SeqDeserializer};
@@ -16,10 +16,10 @@ use std::fmt;
 #[inline]
 pub(super) fn kept<'de, V: Visitor<'de>>(
     visitor: V,
-    read: impl FnOnce(Kept<'_, V>) -> serde_json::Result<V::Value>,
+    read: impl FnOnce(ErrorCapture<'_, V>) -> serde_json::Result<V::Value>,
 ) -> Result<V::Value, ResolveError> {
     let mut error = None;
-    let kept = Kept {
+    let kept = ErrorCapture {
         visitor,
         error: &mut error,
     };
@@ -30,7 +30,7 @@ pub(super) fn kept<'de, V: Visitor<'de>>(
 }
 
 /// A visitor that keeps its error.
-pub(super) struct Kept<'k, V> {
+pub(super) struct ErrorCapture<'k, V> {
     visitor: V,
     error: &'k mut Option<ResolveError>,
 }
@@ -47,7 +47,7 @@ macro_rules! visits {
     )*};
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Kept<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for ErrorCapture<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,9 +92,9 @@ pub(super) fn unexpected(value: &Value) -> Unexpected<'_> {
 }
 
 /// A value that nothing else holds.
-pub(super) struct Owned(pub(super) Value);
+pub(super) struct OwnedDeserializer(pub(super) Value);
 
-impl IntoDeserializer<'_, ResolveError> for Owned {
+impl IntoDeserializer<'_, ResolveError> for OwnedDeserializer {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -102,7 +102,7 @@ impl IntoDeserializer<'_, ResolveError> for Owned {
     }
 }
 
-impl<'de> Deserializer<'de> for Owned {
+impl<'de> Deserializer<'de> for OwnedDeserializer {
     type Error = ResolveError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ResolveError> {
@@ -114,7 +114,7 @@ impl<'de> Deserializer<'de> for Owned {
             Value::Array(items) => {
                 let count = items.len();
                 let mut items = items.into_iter();
-                let mut access = SeqDeserializer::new(items.by_ref().map(Owned));
+                let mut access = SeqDeserializer::new(items.by_ref().map(OwnedDeserializer));
                 let value = visitor.visit_seq(&mut access)?;
                 all_read(value, count - items.len(), items.len(), "list")
             }
@@ -123,7 +123,7 @@ impl<'de> Deserializer<'de> for Owned {
                 let mut members = members.into_iter();
                 let parts = members
                     .by_ref()
-                    .map(|(name, value)| (KeyOrText::Owned(name), Owned(value)));
+                    .map(|(name, value)| (KeyOrText::Owned(name), OwnedDeserializer(value)));
                 let value = visitor.visit_map(&mut MapDeserializer::new(parts))?;
                 all_read(value, count - members.len(), members.len(), "map")
             }
@@ -170,7 +170,7 @@ impl<'de> Deserializer<'de> for Owned {
             other => return Err(unsuitable(&other)),
         };
         let name = KeyOrText::Owned(name);
-        visitor.visit_enum(Variant { name, content })
+        visitor.visit_enum(VariantContent { name, content })
     }
 
     serde::forward_to_deserialize_any! {

@@ -16,28 +16,28 @@ mod bounds;
 mod input;
 mod item;
 mod known;
-mod lost;
 mod path;
 mod problem;
 mod reference;
+mod unresolved;
 mod unused;
 mod value;
 
 use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
-use super::schema::{Beyond, Type, Work};
+use super::schema::{TooMuchWork, Type, Work};
 use super::spans::{Span, Spans, Templates};
 use super::{Contract, Contracts, Dialect};
 use crate::plan::{Action, BodyPart, Part, Plan, Step, Template, ToolInfo};
 use crate::resolve::describe::short;
 use input::Inputs;
-use item::Item;
-use known::{Known, Unfound};
+use item::CheckedValue;
+use known::{KnownOutputs, UnknownSchema};
 use plan_graph::similar;
-use problem::{Place, Problem};
+use problem::{Problem, ProblemPlace};
 use serde_json::Value;
 use std::ops::Range;
-use value::Fit;
+use value::ValueCheck;
 
 /// Checks a plan against what is known of tools. The types of inputs that nobody stated follow from where they are used.
 pub(super) fn check(
@@ -49,7 +49,7 @@ pub(super) fn check(
 ) -> Vec<(usize, String)> {
     let work = Work::for_values(spans.templates.len());
     let computed = known::computed(plan, spans, contracts, &work);
-    let known = Known {
+    let known = KnownOutputs {
         plan,
         spans,
         dialect,
@@ -75,8 +75,12 @@ pub(super) fn check(
 /// What of the arguments of a tool does not fit its schema.
 pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<String> {
     let work = Work::for_values(values(arguments));
-    let fit = Fit::new(tool, false, &work);
-    match fit.problems(Item::of_value(arguments), &Type::of(schema, &work), true) {
+    let fit = ValueCheck::new(tool, false, &work);
+    match fit.problems(
+        CheckedValue::of_value(arguments),
+        &Type::of(schema, &work),
+        true,
+    ) {
         Ok(problems) => {
             let kept = problems.kept.into_iter();
             kept.map(|problem| problem.message).collect()
@@ -95,10 +99,10 @@ fn values(value: &Value) -> usize {
 }
 
 /// Says that it is not known whether the arguments of a tool fit.
-fn unchecked(tool: &str, why: &Beyond) -> String {
+fn unchecked(tool: &str, why: &TooMuchWork) -> String {
     let why = match why {
-        Beyond::Work => "its schema and its arguments take too many comparisons".to_owned(),
-        Beyond::Target(target) => refers("its schema", target),
+        TooMuchWork::Work => "its schema and its arguments take too many comparisons".to_owned(),
+        TooMuchWork::Target(target) => refers("its schema", target),
     };
     format!("`{}` cannot be checked: {why}", short(tool))
 }
@@ -111,7 +115,7 @@ fn refers(schema: &str, target: &str) -> String {
 }
 
 struct Checker<'a, 'n> {
-    known: Known<'a>,
+    known: KnownOutputs<'a>,
     notes: &'n mut Notes,
     inputs: Inputs<'a>,
     /// The step that is checked.
@@ -157,7 +161,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn action(&mut self, action: &'a Action, at: usize) {
-        let arguments = Item::of(&action.args, at, self.known);
+        let arguments = CheckedValue::of(&action.args, at, self.known);
         self.references(&action.args, at);
         let Some(tool) = &action.tool else { return };
         let Some(contract) = self.known.contracts.get(&tool.name) else {
@@ -168,7 +172,7 @@ impl<'a> Checker<'a, '_> {
             return;
         };
         let takes = Type::of(schema, self.known.work);
-        let fit = Fit::new(&tool.name, true, self.known.work);
+        let fit = ValueCheck::new(&tool.name, true, self.known.work);
         let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
             if self.known.spans.untyped.is_empty() {
                 Ok(problems)
@@ -188,7 +192,7 @@ impl<'a> Checker<'a, '_> {
             }
             Err(why) => {
                 let message = unchecked(&tool.name, &why);
-                self.problem(Problem::new(Code::LimitPassed, None, message).at(Place::Tool));
+                self.problem(Problem::new(Code::LimitPassed, None, message).at(ProblemPlace::Tool));
             }
         }
     }
@@ -205,17 +209,17 @@ impl<'a> Checker<'a, '_> {
             }
             let why = match self.known.found(reference) {
                 Ok(found) => found.ty.beyond().cloned(),
-                Err(Unfound::Lost(lost)) => {
+                Err(UnknownSchema::Lost(lost)) => {
                     self.lost(at, reference, &lost.1, &lost.0);
                     None
                 }
-                Err(Unfound::Beyond(why)) => Some(why),
+                Err(UnknownSchema::Beyond(why)) => Some(why),
             };
             let Some(why) = why else { return };
             let whose = self.known.whose(reference.source);
             let why = match why {
-                Beyond::Work => "the schema of its output is too large".to_owned(),
-                Beyond::Target(target) => refers("the schema of its output", &target),
+                TooMuchWork::Work => "the schema of its output is too large".to_owned(),
+                TooMuchWork::Target(target) => refers("the schema of its output", &target),
             };
             let message = format!("{whose} cannot be checked: {why}");
             self.problem(Problem::new(Code::LimitPassed, Some(at), message));
@@ -236,7 +240,7 @@ impl<'a> Checker<'a, '_> {
         };
         let message = format!("there is no tool `{}`", short(&tool.name));
         let problem = Problem::new(Code::UnknownTool, None, message);
-        self.problem(problem.at(Place::Tool).help(help));
+        self.problem(problem.at(ProblemPlace::Tool).help(help));
     }
 
     fn problem(&mut self, problem: Problem) {
@@ -244,9 +248,9 @@ impl<'a> Checker<'a, '_> {
         let spans = self.step.and_then(|step| self.known.spans.steps.get(step));
         let template = problem.at.and_then(|at| self.known.spans.templates.get(at));
         let place = match problem.part {
-            Place::Tool => spans.map(|spans| spans.tool),
-            Place::Key => template.map(|template| template.key.unwrap_or(template.value)),
-            Place::Value => template.map(|template| template.value),
+            ProblemPlace::Tool => spans.map(|spans| spans.tool),
+            ProblemPlace::Key => template.map(|template| template.key.unwrap_or(template.value)),
+            ProblemPlace::Value => template.map(|template| template.value),
         };
         let place = place.or(spans.map(|spans| spans.whole));
         let place: Range<usize> = place.map_or(0..0, Span::range);

@@ -1,15 +1,15 @@
 //! Values as they are checked: of a template, with places and references, or of JSON.
 
-use super::known::Known;
-use super::path::Found;
-use crate::dynamic::schema::{Beyond, Types, Work, same};
+use super::known::KnownOutputs;
+use super::path::Resolved;
+use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::plan::{Entry, Key, Number, Template};
 use crate::resolve::describe;
 use serde_json::{Map, Value};
 
 /// A value. What is in it becomes an item when it is looked at, since there may be as many as the document has bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Item<'a> {
+pub(super) struct CheckedValue<'a> {
     /// Its place among the [templates](crate::dynamic::spans::Spans) of a document.
     pub(super) at: Option<usize>,
     of: Of<'a>,
@@ -17,12 +17,12 @@ pub(super) struct Item<'a> {
 
 #[derive(Clone, Copy)]
 enum Of<'a> {
-    Template(&'a Template, Known<'a>),
+    Template(&'a Template, KnownOutputs<'a>),
     Value(&'a Value),
     Text(&'a str),
 }
 
-pub(super) enum Kind<'a> {
+pub(super) enum ValueKind<'a> {
     Null,
     Bool(bool),
     Number(Number),
@@ -36,14 +36,14 @@ pub(super) enum Kind<'a> {
     },
     /// Text with values in it.
     Text,
-    Reference(Box<Found<'a>>),
+    Reference(Box<Resolved<'a>>),
     /// It could not be read, or only a run shows what it is.
     Unknown,
 }
 
-impl<'a> Item<'a> {
+impl<'a> CheckedValue<'a> {
     /// A template of a plan, at this place.
-    pub(super) fn of(template: &'a Template, at: usize, known: Known<'a>) -> Self {
+    pub(super) fn of(template: &'a Template, at: usize, known: KnownOutputs<'a>) -> Self {
         Self {
             at: Some(at),
             of: Of::Template(template, known),
@@ -71,50 +71,52 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(super) fn kind(&self) -> Kind<'a> {
+    pub(super) fn kind(&self) -> ValueKind<'a> {
         match self.of {
-            Of::Text(text) => Kind::String(text),
+            Of::Text(text) => ValueKind::String(text),
             Of::Value(value) => match value {
-                Value::Null => Kind::Null,
-                Value::Bool(value) => Kind::Bool(*value),
+                Value::Null => ValueKind::Null,
+                Value::Bool(value) => ValueKind::Bool(*value),
                 Value::Number(number) => {
                     let exact = number
                         .as_u64()
                         .map(Number::Unsigned)
                         .or_else(|| number.as_i64().map(Number::Signed));
                     let float = || number.as_f64().map(Number::Float);
-                    exact.or_else(float).map_or(Kind::Unknown, Kind::Number)
+                    exact
+                        .or_else(float)
+                        .map_or(ValueKind::Unknown, ValueKind::Number)
                 }
-                Value::String(text) => Kind::String(text),
-                Value::Array(items) => Kind::List(items.len()),
-                Value::Object(_) => Kind::Object { open: false },
+                Value::String(text) => ValueKind::String(text),
+                Value::Array(items) => ValueKind::List(items.len()),
+                Value::Object(_) => ValueKind::Object { open: false },
             },
             Of::Template(_, known) if self.at.is_some_and(|at| known.is_broken(at)) => {
-                Kind::Unknown
+                ValueKind::Unknown
             }
             Of::Template(template, known) => match template {
-                Template::Null => Kind::Null,
-                Template::Bool(value) => Kind::Bool(*value),
-                Template::Number(number) => Kind::Number(*number),
-                Template::String(text) => Kind::String(text),
-                Template::List(items) => Kind::List(items.len()),
+                Template::Null => ValueKind::Null,
+                Template::Bool(value) => ValueKind::Bool(*value),
+                Template::Number(number) => ValueKind::Number(*number),
+                Template::String(text) => ValueKind::String(text),
+                Template::List(items) => ValueKind::List(items.len()),
                 Template::Object(entries) => {
                     let has = |key: Key| entries.iter().any(|entry| entry.key == key);
                     if has(Key::Inner) {
-                        Kind::Unknown
+                        ValueKind::Unknown
                     } else {
-                        Kind::Object {
+                        ValueKind::Object {
                             open: has(Key::Flattened),
                         }
                     }
                 }
-                Template::Text(_) => Kind::Text,
+                Template::Text(_) => ValueKind::Text,
                 Template::Reference(reference) => match known.found(reference) {
-                    Ok(found) => Kind::Reference(Box::new(found)),
+                    Ok(found) => ValueKind::Reference(Box::new(found)),
                     // That it leads nowhere was said.
-                    Err(_) => Kind::Unknown,
+                    Err(_) => ValueKind::Unknown,
                 },
-                Template::Tagged(..) | Template::Computed(_) => Kind::Unknown,
+                Template::Tagged(..) | Template::Computed(_) => ValueKind::Unknown,
             },
         }
     }
@@ -156,7 +158,7 @@ impl<'a> Item<'a> {
     }
 
     /// The places of its parts, if it is a template.
-    fn parts(self) -> impl Iterator<Item = (usize, Known<'a>)> {
+    fn parts(self) -> impl Iterator<Item = (usize, KnownOutputs<'a>)> {
         let template = match (self.at, self.of) {
             (Some(at), Of::Template(_, known)) => Some((at, known)),
             _ => None,
@@ -199,19 +201,19 @@ impl<'a> Item<'a> {
     /// The value, where it is a literal that is neither a list nor an object.
     pub(super) fn scalar(&self) -> Option<Value> {
         Some(match self.kind() {
-            Kind::Null => Value::Null,
-            Kind::Bool(value) => Value::Bool(value),
-            Kind::Number(number) => value(number),
-            Kind::String(text) => Value::from(text),
+            ValueKind::Null => Value::Null,
+            ValueKind::Bool(value) => Value::Bool(value),
+            ValueKind::Number(number) => value(number),
+            ValueKind::String(text) => Value::from(text),
             _ => return None,
         })
     }
 
     /// The value, where all of it is literal.
-    pub(super) fn literal(self, work: &Work) -> Result<Option<Value>, Beyond> {
+    pub(super) fn literal(self, work: &Work) -> Result<Option<Value>, TooMuchWork> {
         work.spend(1)?;
         Ok(match self.kind() {
-            Kind::List(count) => {
+            ValueKind::List(count) => {
                 let mut items = Vec::with_capacity(count);
                 for item in self.elements() {
                     match item.literal(work)? {
@@ -221,7 +223,7 @@ impl<'a> Item<'a> {
                 }
                 Some(Value::Array(items))
             }
-            Kind::Object { open: false } => {
+            ValueKind::Object { open: false } => {
                 let mut members = Map::new();
                 for (name, member) in self.members() {
                     match member.literal(work)? {
@@ -236,13 +238,13 @@ impl<'a> Item<'a> {
     }
 
     /// Whether it is this value, as far as it is literal.
-    pub(super) fn may_be(self, value: &Value, work: &Work) -> Result<bool, Beyond> {
+    pub(super) fn may_be(self, value: &Value, work: &Work) -> Result<bool, TooMuchWork> {
         work.spend(1)?;
         match (self.kind(), value) {
-            (Kind::Unknown | Kind::Reference(_), _)
-            | (Kind::Text, Value::String(_))
-            | (Kind::Object { open: true }, Value::Object(_)) => Ok(true),
-            (Kind::List(count), Value::Array(values)) if count == values.len() => {
+            (ValueKind::Unknown | ValueKind::Reference(_), _)
+            | (ValueKind::Text, Value::String(_))
+            | (ValueKind::Object { open: true }, Value::Object(_)) => Ok(true),
+            (ValueKind::List(count), Value::Array(values)) if count == values.len() => {
                 for (item, value) in self.elements().zip(values) {
                     if !item.may_be(value, work)? {
                         return Ok(false);
@@ -250,7 +252,7 @@ impl<'a> Item<'a> {
                 }
                 Ok(true)
             }
-            (Kind::Object { open: false }, Value::Object(members))
+            (ValueKind::Object { open: false }, Value::Object(members))
                 if self.members().count() == members.len() =>
             {
                 for (name, item) in self.members() {
@@ -271,12 +273,12 @@ impl<'a> Item<'a> {
     /// `the string "ten"`, `a list of 3 elements`.
     pub(super) fn words(&self) -> String {
         match self.kind() {
-            Kind::List(1) => "a list of 1 element".to_owned(),
-            Kind::List(count) => format!("a list of {count} elements"),
-            Kind::Object { .. } => "an object".to_owned(),
-            Kind::Text => "text".to_owned(),
-            Kind::Reference(found) => found.ty.words(),
-            Kind::Unknown => "a value".to_owned(),
+            ValueKind::List(1) => "a list of 1 element".to_owned(),
+            ValueKind::List(count) => format!("a list of {count} elements"),
+            ValueKind::Object { .. } => "an object".to_owned(),
+            ValueKind::Text => "text".to_owned(),
+            ValueKind::Reference(found) => found.ty.words(),
+            ValueKind::Unknown => "a value".to_owned(),
             _ => self
                 .scalar()
                 .map_or_else(String::new, |value| describe::value(&value)),

@@ -1,14 +1,14 @@
 //! Steps and inputs a second time: with their doc comments, which a local cannot have; inputs as the fields of the plan's struct that
 //! they are from outside; and as items where a step is referred to before it is declared.
 
-use super::{Mirror, attribute, text, unplaced};
+use super::{IdeExpansion, attribute, text, unplaced};
 use crate::scan::tokens::Tokens;
 use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
 
-impl Mirror {
+impl IdeExpansion {
     /// Each use of a step or an input as that of a field.
     pub(super) fn echo(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
@@ -130,7 +130,7 @@ fn steps(plan: &PlanTokens) -> impl Iterator<Item = (&Statement, &StepTokens, &I
 
 /// Where steps and inputs are mentioned.
 struct Uses<'a> {
-    mirror: &'a Mirror,
+    mirror: &'a IdeExpansion,
     found: Vec<Ident>,
 }
 

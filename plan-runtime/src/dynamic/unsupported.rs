@@ -22,13 +22,13 @@ use std::fmt;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lacking {
-    why: Why,
-    all: Vec<Lack>,
+pub struct Unsupported {
+    why: Reason,
+    all: Vec<UnsupportedPart>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Why {
+enum Reason {
     /// This target cannot express the parts.
     NoForm(&'static str),
     /// The parts are code from outside the program.
@@ -38,44 +38,48 @@ enum Why {
 
 /// A part of a plan that the target cannot express, or that somebody has to review first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lack {
+pub struct UnsupportedPart {
     /// Where it is: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
     pub place: String,
     /// What it is: `a deadline for all attempts together`.
     pub construct: String,
 }
 
-impl Lacking {
-    pub(in crate::dynamic) fn new(target: &'static str, all: Vec<Lack>) -> Self {
-        let why = Why::NoForm(target);
+impl Unsupported {
+    pub(in crate::dynamic) fn new(target: &'static str, all: Vec<UnsupportedPart>) -> Self {
+        let why = Reason::NoForm(target);
         Self { why, all }
     }
 
     /// Code from outside the program.
     #[cfg(feature = "rust")]
-    pub(in crate::dynamic) fn foreign(all: Vec<Lack>) -> Self {
-        let why = Why::Foreign;
+    pub(in crate::dynamic) fn foreign(all: Vec<UnsupportedPart>) -> Self {
+        let why = Reason::Foreign;
         Self { why, all }
     }
 
     /// All parts that cannot be expressed, or all code to review, in the order of the plan; there is at least one.
-    pub fn all(&self) -> &[Lack] {
+    pub fn all(&self) -> &[UnsupportedPart] {
         &self.all
     }
 }
 
-impl fmt::Display for Lacking {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.all.len();
         match (self.why, count) {
-            (Why::NoForm(target), 1) => write!(f, "{target} cannot express a part of the plan:")?,
-            (Why::NoForm(target), _) => {
+            (Reason::NoForm(target), 1) => {
+                write!(f, "{target} cannot express a part of the plan:")?;
+            }
+            (Reason::NoForm(target), _) => {
                 write!(f, "{target} cannot express {count} parts of the plan:")?;
             }
             #[cfg(feature = "rust")]
-            (Why::Foreign, 1) => f.write_str("the plan contains code from outside the program:")?,
+            (Reason::Foreign, 1) => {
+                f.write_str("the plan contains code from outside the program:")?;
+            }
             #[cfg(feature = "rust")]
-            (Why::Foreign, _) => write!(
+            (Reason::Foreign, _) => write!(
                 f,
                 "the plan contains code from outside the program in {count} places:"
             )?,
@@ -85,19 +89,19 @@ impl fmt::Display for Lacking {
             all => all.iter().try_for_each(|one| write!(f, "\n- {one}"))?,
         }
         match self.why {
-            Why::NoForm(_) => Ok(()),
+            Reason::NoForm(_) => Ok(()),
             #[cfg(feature = "rust")]
-            Why::Foreign => {
+            Reason::Foreign => {
                 f.write_str("\nhelp: review the code, then call `RustSource::allow_code`")
             }
         }
     }
 }
 
-impl fmt::Display for Lack {
+impl fmt::Display for UnsupportedPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", Line(&self.place), Line(&self.construct))
     }
 }
 
-impl std::error::Error for Lacking {}
+impl std::error::Error for Unsupported {}

@@ -65,9 +65,9 @@ pub struct Field {
     /// The Rust name without `r#`; the position (`"0"`) in tuples and tuple structs.
     pub ident: &'static str,
     /// Where the field is when the type is serialized. This is what a reference reads.
-    pub output: Place,
+    pub output: FieldPlace,
     /// Where the field is when the type is deserialized. This is what an argument writes.
-    pub argument: Place,
+    pub argument: FieldPlace,
     /// Whether deserializing fails if the field is missing.
     pub required: bool,
     /// The value that a reader takes if serializing left the field out.
@@ -82,7 +82,7 @@ pub struct Field {
 
 /// The place of a field in the JSON of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FieldPlace {
     /// A member of an object.
     Key(&'static str),
     /// An element of an array.
@@ -128,6 +128,6 @@ pub struct Variant {
     pub argument: std::result::Result<&'static str, &'static str>,
     /// Whether the variant is `#[serde(untagged)]` inside a tagged enum.
     pub untagged: bool,
-    /// Its fields: a newtype variant has one with [`Place::Inner`].
+    /// Its fields: a newtype variant has one with [`FieldPlace::Inner`].
     pub fields: &'static [Field],
 }

@@ -4,7 +4,7 @@ mod step;
 
 #[cfg(feature = "rust")]
 pub(crate) use step::attributes;
-pub(super) use step::{Asked, Bound, ToolName, policies};
+pub(super) use step::{ConditionText, PatternText, ToolName, policies};
 
 use super::{Key, Number, Part, Plan, Tag, Template, is_word};
 use crate::print::{Code, Line, Name, Quoted, is_expression, width};
