@@ -60,8 +60,8 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
                 } else {
                     (path.markup("stroke-dasharray=\"5 4\""), " (after)")
                 };
-                let title = format_args!("{} → {}{after}", names[from], names[to]);
-                path.inside(|path| path.tag("title").text(title));
+                let title = format!("{} → {}{after}", names[from], names[to]);
+                path.inside(|path| path.tag("title").text(&title));
                 svg.markup("\n");
             }
             svg.markup("</g>\n");

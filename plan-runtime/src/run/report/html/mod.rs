@@ -194,7 +194,7 @@ impl Page<'_> {
         if report.critical.len() > 1 {
             header.tag("details").attr("class", "path").inside(|path| {
                 let (took, count) = (Time(report.critical_duration()), report.critical.len());
-                let summary = format_args!("The critical path took {took}: {count} steps");
+                let summary = format!("The critical path took {took}: {count} steps");
                 path.tag("summary").text(summary);
                 details::write_links(path, self, &report.critical);
             });

@@ -19,7 +19,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
         "<div class=\"timeline\"><div class=\"axis\" aria-hidden=\"true\"><span></span><div class=\"ticks\">",
     );
     for tick in ticks(whole) {
-        let left = format_args!("left:{}", Share(tick, whole));
+        let left = format!("left:{}", Share(tick, whole));
         html.tag("span").attr("style", left).text(Time(tick));
     }
     html.markup("</div></div><ol class=\"rows\">");
@@ -60,7 +60,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     let (lanes, count) = lanes(&report.attempts);
     let took = ended.saturating_sub(started);
     let track = row.tag("span").attr("class", "track");
-    let height = format_args!("height:{}px", 16 + 4 * (count - 1));
+    let height = format!("height:{}px", 16 + 4 * (count - 1));
     track.attr("style", height).inside(|track| {
         let (left, width) = (Share(started, whole), Share(took, whole));
         let bar = track.tag("span").attr("class", "bar");
@@ -78,7 +78,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
         } else {
             ("left", part(ended))
         };
-        let style = format_args!("{side}:{place:.3}%");
+        let style = format!("{side}:{place:.3}%");
         let text = track.tag("span").attr("class", "took");
         text.attr("style", style).text(Time(took));
     });
@@ -107,7 +107,7 @@ fn write_attempt(
     let left = Share(attempt.started, whole);
     let width = Share(ended.saturating_sub(attempt.started), whole);
     let (top, height) = (lane as f64 / lanes as f64 * 100.0, 100.0 / lanes as f64);
-    let style = format_args!("left:{left};width:{width};top:{top:.1}%;height:{height:.1}%");
+    let style = format!("left:{left};width:{width};top:{top:.1}%;height:{height:.1}%");
     track
         .tag("i")
         .attr("class", class)
