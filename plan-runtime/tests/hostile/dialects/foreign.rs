@@ -137,6 +137,33 @@ fn what_names_an_input_is_told() {
     }
 }
 
+/// The name of an input that only a text or the name of another input contains is not an input of the plan.
+#[test]
+fn what_looks_like_the_name_of_an_input_is_none() {
+    let read = |document: Value| {
+        let document = document.to_string();
+        let reader = Reader::new().dialect(Dialect::ActionPlan);
+        let found = reader
+            .read(&document)
+            .map(|plan| plan.warnings().to_string());
+        found.unwrap_or_else(|findings| findings.to_string())
+    };
+    let step = |arguments: Value| json!([{"id": "b", "tool": "t", "arguments": arguments}]);
+    let with = |text: &str| step(json!({"x": "{a} $ref:a.b ${a}", "y": text}));
+    assert_eq!(read(with(r#"{{"{{PLACEHOLDER_a}}"}}"#)), "");
+    assert_eq!(read(with(r#"{{"PLACEHOLDER_PLACEHOLDER_a}}"}}"#)), "");
+    assert_eq!(read(with("PLACEHOLDER_a}}")), "");
+    // The same, where it is one.
+    let told = read(with("{{PLACEHOLDER_a}}"));
+    assert!(told.contains("it names the input `a`"), "{told}");
+    assert!(told.contains("{{PLACEHOLDER_a}}"), "{told}");
+    // What is wrong besides is reported once.
+    let wrong = step(json!({"x": "$ref:a", "y": "PLACEHOLDER_a}}", "z": "{{c.result}}"}));
+    let told = read(wrong);
+    assert_eq!(told.matches("error[").count(), 1, "{told}");
+    assert_eq!(told.matches("warning[").count(), 0, "{told}");
+}
+
 #[test]
 fn the_whole_of_it() {
     assert_eq!(

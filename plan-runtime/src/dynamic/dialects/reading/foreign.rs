@@ -35,6 +35,12 @@ impl PlanBuilder {
         ForeignReference { written, of }: &ForeignReference<'_>,
         more: usize,
     ) -> bool {
+        if let Target::Id(name) = &written.target
+            && self.step_of(name).is_none()
+            && !self.input_names.contains_key(name.as_str())
+        {
+            self.guessed_inputs.insert(name.as_str().into());
+        }
         let place = source.place_in(text, &written.range);
         let alone = written.range == (0..text.value.len());
         let (named, form) = self.form(source, &written.target, &written.path);

@@ -44,6 +44,8 @@ pub(in crate::dynamic) struct PlanBuilder {
     pub(in crate::dynamic) input_names: HashMap<Box<str>, usize>,
     /// The names of inputs that references anywhere have, since texts may come before.
     expected_inputs: HashSet<Box<str>>,
+    /// Those of them that findings name, though no reference had them before.
+    guessed_inputs: HashSet<Box<str>>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
     pub(in crate::dynamic) steps: usize,
@@ -74,6 +76,7 @@ impl PlanBuilder {
             inputs: Vec::new(),
             input_names: HashMap::new(),
             expected_inputs: HashSet::new(),
+            guessed_inputs: HashSet::new(),
             ids: HashMap::new(),
             steps: 0,
             tools: HashMap::new(),
@@ -88,6 +91,25 @@ impl PlanBuilder {
     /// Looks through a document for the names of inputs that references have.
     pub(in crate::dynamic) fn expect_inputs(&mut self, json: &str) {
         self.expected_inputs = self.dialect.rules().inputs_in(json, self.limits.name);
+    }
+
+    /// The names of all inputs, if a finding is about one that the plan turned out not to have: its name was in a text.
+    pub(in crate::dynamic) fn inputs_if_guessed_wrong(&mut self) -> Option<HashSet<Box<str>>> {
+        let mut guessed = self.guessed_inputs.iter();
+        if guessed.all(|name| self.input_names.contains_key(name)) {
+            return None;
+        }
+        let names = std::mem::take(&mut self.input_names);
+        Some(names.into_keys().collect())
+    }
+
+    /// The same builder, of which nothing was read yet, for a plan with these inputs.
+    pub(in crate::dynamic) fn again(&self, inputs: HashSet<Box<str>>) -> Self {
+        Self {
+            expected_inputs: inputs,
+            most_values: self.most_values,
+            ..Self::new(self.dialect, self.profile, self.limits)
+        }
     }
 
     /// Allows as many values as a document of this length may have.
