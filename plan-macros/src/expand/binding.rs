@@ -98,7 +98,11 @@ impl Builder<'_> {
             });
         });
         let binding = {
-            let collect = quote!(__plan::encode(&(#(&#bound,)*)));
+            // Null would say that the pattern does not match.
+            let collect = match bound {
+                [] => quote!(__plan::encode(&true)),
+                bound => quote!(__plan::encode(&(#(&#bound,)*))),
+            };
             let (scope, all) = (local("scope", 0), local("all", 0));
             let (look, locals, refs, values) = self.reads(computed, &sources, &scope);
             let evaluate = if many {

@@ -44,7 +44,7 @@ impl<'p> Executable<'p> {
     }
 
     /// Why the plan cannot run: a step or an input that does not exist is referred to, steps wait for each other, two of them have
-    /// one id. `None` if it can.
+    /// the same id. `None` if it can.
     pub fn mistake(&self) -> Option<&str> {
         self.graph.as_ref().err().map(|mistake| &**mistake)
     }
@@ -95,12 +95,7 @@ impl Graph {
 
     fn new(plan: &Plan) -> Result<Self, String> {
         let count = plan.steps.len();
-        if let Some(name) = twice(plan.inputs.iter().map(|input| &*input.name)) {
-            return Err(format!("two inputs have the name `{name}`"));
-        }
-        if let Some(id) = twice(plan.steps.iter().map(|step| &*step.id)) {
-            return Err(format!("two steps have the id `{id}`"));
-        }
+        names_differ(plan)?;
         let mut graph = Self {
             readers: vec![0; count],
             ..Self::default()
@@ -154,9 +149,23 @@ impl Graph {
 }
 
 /// The first duplicate name.
-fn twice<'a>(mut names: impl ExactSizeIterator<Item = &'a str>) -> Option<&'a str> {
-    let mut seen = HashSet::with_capacity(names.len());
-    names.find(|name| !seen.insert(*name))
+/// No two inputs or steps have one name.
+fn names_differ(plan: &Plan) -> Result<(), String> {
+    let mut seen = HashSet::with_capacity(plan.inputs.len() + plan.steps.len());
+    for input in &plan.inputs {
+        if !seen.insert(&*input.name) {
+            return Err(format!("two inputs have the name `{}`", input.name));
+        }
+    }
+    for step in &plan.steps {
+        if !seen.insert(&*step.id) {
+            return Err(match plan.input(&step.id) {
+                Some(_) => format!("the step `{}` has the name of an input", step.id),
+                None => format!("two steps have the id `{}`", step.id),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn sort(steps: &mut Vec<usize>) {

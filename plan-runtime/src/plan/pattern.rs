@@ -1,6 +1,6 @@
 //! The variables that patterns bind, as far as their text shows them.
 
-use super::{Path, Selector, Source, Template};
+use super::{Absent, Path, Selector, Source, Template};
 use crate::print::{is_code, literal, word};
 
 /// How long a pattern is at most that is looked at, in bytes.
@@ -83,9 +83,14 @@ impl Bound {
         if !self.parts {
             return Some((self.names.first()?.as_deref()?, path));
         }
-        let Selector::Index(part) = path.segments.first()?.selector else {
+        let first = path.segments.first()?;
+        let Selector::Index(part) = first.selector else {
             return None;
         };
+        // A variable cannot be missing, and nothing after its name could say so of the list of values.
+        if path.optional || !matches!(first.absent, Absent::Error) {
+            return None;
+        }
         Some((self.names.get(part)?.as_deref()?, path.after(0)))
     }
 }

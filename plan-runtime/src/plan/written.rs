@@ -163,11 +163,7 @@ fn hop<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
         };
         return rest.strip_prefix(close);
     }
-    let field = rest.strip_prefix('.').unwrap_or(rest);
-    // Without a dot it is what follows no name.
-    if field.len() == rest.len() && !rest.is_empty() {
-        return None;
-    }
+    let field = rest.strip_prefix('.')?;
     let field = field.strip_prefix("r#").unwrap_or(field);
     let end = field.find(['.', '[', '?']).unwrap_or(field.len());
     let (field, rest) = field.split_at(end);

@@ -16,7 +16,7 @@ use serde_json::Value;
 ///
 /// ```
 /// use plan_runtime::Shape;
-/// use plan_runtime::shape::{Place, TypeShape};
+/// use plan_runtime::shape::{FieldPlace, TypeShape};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Serialize, Deserialize, Shape)]
@@ -28,8 +28,8 @@ use serde_json::Value;
 /// }
 ///
 /// let TypeShape::Struct([thread_id, seen]) = Email::SHAPE else { panic!() };
-/// assert_eq!(thread_id.output, Place::Key("threadId"));
-/// assert_eq!(seen.output, Place::LeftOut("#[serde(skip)]"));
+/// assert_eq!(thread_id.output, FieldPlace::Key("threadId"));
+/// assert_eq!(seen.output, FieldPlace::LeftOut("#[serde(skip)]"));
 /// ```
 ///
 /// A type from elsewhere, which cannot derive it, needs it only where a reference leads *into* it; one that ends at a value of

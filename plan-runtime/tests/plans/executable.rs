@@ -159,6 +159,10 @@ fn names_that_are_there_twice() {
     let mut plan = computing(0);
     plan.inputs.push(plan.inputs[0].clone());
     refused(&plan, "two inputs have the name `x`");
+    refused(
+        &with(Step::new("x", Action::value(2))),
+        "the step `x` has the name of an input",
+    );
 }
 
 #[test]

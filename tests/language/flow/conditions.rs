@@ -163,3 +163,39 @@ fn what_is_a_reference_or_a_literal_is_data() {
     assert_eq!(run(true, (false, Some(3))), None);
     assert_eq!(run(false, (true, Some(3))), None);
 }
+
+#[derive(Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize, plan_runtime::Shape)]
+enum Kind {
+    Urgent,
+    Later,
+}
+
+plan! {
+    /// Patterns that match, and bind nothing.
+    Nothing(maybe: Option<u32>, kind: Kind, name: String) -> Vec<Option<u32>> {
+        step none = if let None = maybe { Same::<u32> { value: 1 } };
+        step some = if let Some(_) = &maybe { Same::<u32> { value: 2 } };
+        step variant = if let Kind::Urgent = kind { Same::<u32> { value: 3 } };
+        step literal = if let "x" = name.as_str() { Same::<u32> { value: 4 } };
+        step chain = if name.len() > 0 && let Some(_) = maybe && let Kind::Urgent = kind { Same::<u32> { value: 5 } };
+        step each: Vec<u32> = [6, 6].to_vec();
+        step times = for _ in each { Same::<u32> { value: 7 } };
+        vec![none, some, variant, literal, chain, times.get(1).copied()]
+    }
+}
+
+#[test]
+fn a_pattern_without_names_is_tested_too() {
+    let run = |maybe, kind, name: &str| {
+        let name = name.to_owned();
+        done(Nothing { maybe, kind, name }.run(&()))
+    };
+    assert_eq!(
+        run(None, Kind::Later, "y"),
+        [Some(1), None, None, None, None, Some(7)]
+    );
+    assert_eq!(
+        run(Some(0), Kind::Urgent, "x"),
+        [None, Some(2), Some(3), Some(4), Some(5), Some(7)]
+    );
+}

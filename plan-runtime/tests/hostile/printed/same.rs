@@ -302,3 +302,29 @@ proptest! {
         prop_assert_eq!(again.to_string(), first.to_string());
     }
 }
+
+/// A part of a value that a pattern takes apart is printed by its name only if the name says all of it.
+#[test]
+fn parts_of_values_that_may_be_missing_are_not_printed_as_variables() {
+    let printed = |reference: Value| {
+        let each = json!({"pattern": "(k, v)", "list": {"reference": {"input": "xs", "pointer": ""}},
+            "body": {"value": {"reference": reference}}});
+        let document =
+            json!({"name": "p", "inputs": [{"name": "xs"}], "steps": [{"id": "s", "for": each}]});
+        serde_json::from_value::<Plan>(document)
+            .unwrap()
+            .to_string()
+    };
+    let forms = [
+        json!({"local": 0, "pointer": "/1"}),
+        json!({"local": 0, "path": [{"token": "1", "absent": "end"}]}),
+        json!({"local": 0, "path": [{"token": "1", "absent": "null"}]}),
+        json!({"local": 0, "optional": true, "pointer": "/1"}),
+        json!({"local": 0, "path": [{"token": "1", "optional": true}]}),
+    ];
+    let texts: Vec<String> = forms.map(printed).into();
+    for (index, text) in texts.iter().enumerate() {
+        assert!(!texts[..index].contains(text), "{text}");
+    }
+    assert!(texts[0].contains(" v\n"), "{}", texts[0]);
+}

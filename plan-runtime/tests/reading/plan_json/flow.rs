@@ -20,7 +20,7 @@ fn conditions_and_loops() {
 ",
             ),
             (
-                r#""if": [{"condition": true, "pattern": "x", "value": 1, "then": {"value": 1}}]"#,
+                r#""if": [{"condition": true, "pattern": "Some(x)", "value": 1, "then": {"value": 1}}]"#,
                 "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
   --> 3:23 in step `b`
    = help: remove one of them
@@ -30,6 +30,13 @@ fn conditions_and_loops() {
                 r#""if": [{"all": [true], "condition": true, "then": {"value": 1}}]"#,
                 "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
   --> 3:38 in step `b`
+   = help: remove one of them
+",
+            ),
+            (
+                r#""if": [{"condition": true, "pattern": "Some(x)", "value": 1, "then": {"value": {"reference": {"local": 0, "pointer": ""}}}}]"#,
+                "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
+  --> 3:23 in step `b`
    = help: remove one of them
 ",
             ),

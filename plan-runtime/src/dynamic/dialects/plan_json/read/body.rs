@@ -257,12 +257,16 @@ impl PlanReader<'_> {
                 self.builder.note(note.help(help.to_owned()));
                 vec![Condition::Holds(self.template(value, None, 0))]
             }
-            (Some(one), ..) | (None, Some(one), ..) => {
+            (Some(one), all, pattern, value) | (None, all @ Some(one), pattern, value) => {
                 let message = "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these";
                 let note = Note::error(Code::WrongKind, self.place(one.key), message);
                 self.builder
                     .note(note.help("remove one of them".to_owned()));
-                Vec::new()
+                // The branch may read what any of them binds.
+                let all = all.map(|all| self.all(all.value));
+                let binding =
+                    pattern.map(|pattern| self.binding(node, "the branch", pattern, value));
+                all.into_iter().flatten().chain(binding).collect()
             }
         }
     }
