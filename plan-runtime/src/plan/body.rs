@@ -20,7 +20,7 @@ pub enum Body {
     Action(Action),
     /// The first branch whose conditions hold. If there is none, the output is null.
     If(Vec<Branch>),
-    /// A body for each element of a list; the output is the list of theirs.
+    /// A body for each element of a list; the output is the list of their outputs.
     For(Box<For>),
 }
 
@@ -36,9 +36,9 @@ pub struct Action {
 /// A branch of a [`Body::If`].
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// The branch is taken if none before it is and all of these hold: an `else` has none.
+    /// The branch is taken if no branch before it is and all of these hold. An `else` has no conditions.
     ///
-    /// They are what `&&` joins. They are tested from left to right, up to the first that does not hold.
+    /// In `plan!`, `&&` joins them. They are tested from left to right, up to the first that does not hold.
     pub conditions: Vec<Condition>,
     /// What it does.
     pub body: Body,
@@ -162,7 +162,7 @@ impl Step {
         self.body.actions()
     }
 
-    /// The action, where the step is neither an `if` nor a `for`.
+    /// The action; `None` if the step is an `if` or a `for`.
     pub fn action(&self) -> Option<&Action> {
         match &self.body {
             Body::Action(action) => Some(action),
@@ -170,7 +170,7 @@ impl Step {
         }
     }
 
-    /// The tool that the step calls, whether once, or never, or for each element; `None` where there are several, or none.
+    /// The tool that the step calls, even if conditionally or for each element; `None` if there are several, or none.
     pub fn tool(&self) -> Option<&ToolInfo> {
         if let Body::Action(action) = &self.body {
             return action.tool.as_deref();

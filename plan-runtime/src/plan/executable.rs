@@ -1,16 +1,16 @@
-//! Plans that can run: checked, with what their runs need to know of them.
+//! Plans that were checked, with everything that their runs need to know.
 
 use super::{Body, Condition, Number, Part, Plan, Source, Step, Template};
 use plan_graph::Graph as Edges;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A plan with what its runs need to know of it: who waits for whom, and whether the plan can run at all.
+/// A plan with everything that its runs need to know: which step waits for which, and whether the plan can run at all.
 ///
-/// Whatever runs a plan makes one of it. A plan that runs often is checked once if it is made before. That of a `plan!` and that of a
-/// [`Document`](crate::dynamic::Document) is kept.
+/// Each run of a [`Plan`] makes one. If a plan runs often, make it once, so that the plan is checked only once. A `plan!` and a
+/// [`Document`](crate::dynamic::Document) keep theirs.
 ///
-/// A plan that was made in Rust may be anything. One that cannot run says why here, and each of its runs fails with that.
+/// A plan that was built in Rust may be invalid. Then [`mistake`](Self::mistake) says why, and each of its runs fails with that message.
 ///
 /// ```
 /// use plan_runtime::plan::{Action, Executable, Plan, Step, Template};

@@ -14,7 +14,7 @@ impl Plan {
         self.inputs.iter().find(|input| input.name == name)
     }
 
-    /// The name of a step or an input of this plan. Local values have none here.
+    /// The name of a step or an input of this plan; `None` for a local value.
     pub fn name_of(&self, source: Source) -> Option<&str> {
         match source {
             Source::Step(index) => self.steps.get(index).map(|step| step.id.as_ref()),
@@ -56,7 +56,7 @@ impl Plan {
         Graph::new(self.steps.iter().map(Step::needs))
     }
 
-    /// The steps that a step waits for; none where there is no such step.
+    /// The steps that a step waits for; empty if the step does not exist.
     pub fn dependencies(&self, id: &str) -> Vec<&Step> {
         self.step(id).map_or_else(Vec::new, |step| {
             let needs = step.needs().into_iter();
@@ -64,7 +64,7 @@ impl Plan {
         })
     }
 
-    /// The steps that wait for a step; none where there is no such step.
+    /// The steps that wait for a step; empty if the step does not exist.
     pub fn dependents(&self, id: &str) -> Vec<&Step> {
         let Some(index) = self.position(id) else {
             return Vec::new();
@@ -73,7 +73,7 @@ impl Plan {
         self.steps.iter().filter(waits).collect()
     }
 
-    /// All that cannot run when a step fails: what waits for it, and what waits for that.
+    /// All steps that cannot run if a step fails: those that wait for it, directly or through other steps.
     ///
     /// ```
     /// # use plan_runtime::plan::Plan;

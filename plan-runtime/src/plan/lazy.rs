@@ -65,7 +65,7 @@ impl LazyPlan {
         &**self.plan.get_or_init(make)
     }
 
-    /// A plan of its own, to be changed.
+    /// A copy of the plan, which can be changed.
     #[expect(
         clippy::should_implement_trait,
         reason = "what is cloned is the plan, as for any reference to one"

@@ -1,16 +1,16 @@
-//! A plan as data: what `plan!` expands to, and what JSON plans are read into.
+//! A plan as data, which `plan!` and the readers of JSON plans produce.
 //!
 //! | | |
 //! |---|---|
 //! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
 //! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`] | what a step does: calls, conditions, loops |
-//! | [`Policy`], [`Optional`] | what a step does about failures and time |
+//! | [`Policy`], [`Optional`] | how a step handles failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
 //! | [`Use`] | a reference, and where in the arguments it is |
 //! | [`InPlan`] | prints a template or a reference by the names of a plan |
 //!
-//! What may be asked of a plan that nobody has run:
+//! You can inspect a plan without running it:
 //!
 //! ```
 //! use plan_runtime::{Result, Shape, plan, tool};
@@ -89,7 +89,7 @@ use std::sync::Arc;
 
 /// A plan: named inputs, steps that call tools, and an output.
 ///
-/// `plan!` makes one as a `static`; one can be read from JSON as well. [`Display`](std::fmt::Display) prints it for
+/// `plan!` and [`Plan::new`] make one; a plan can also be read from JSON. [`Display`](std::fmt::Display) prints it for
 /// people. [`Serialize`](serde::Serialize) writes plan JSON, which refers to inputs and steps by name. Pointers
 /// are those of [RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901):
 ///
@@ -108,12 +108,12 @@ use std::sync::Arc;
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
-/// How a reference is `written` may be left out. It is derived from what the reference reads, and one that says something else is an
-/// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is, but for
-/// how references are written.
+/// `written` may be left out. It is derived from what the reference reads, and a text that says something else is an
+/// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart
+/// from `written` in references.
 ///
-/// [`Deserialize`](serde::Deserialize) reads it out of any format, without limits on its size, and an error tells of all that is
-/// wrong. For plans that come from elsewhere there is [`Reader`](crate::dynamic::Reader), which has limits and keeps places.
+/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. With the feature `dynamic`, an error
+/// lists the mistakes of the plan; without it, only the first. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits and keeps places.
 ///
 /// ```
 /// use plan_runtime::plan::Plan;
@@ -140,9 +140,9 @@ use std::sync::Arc;
 pub struct Plan {
     /// The plan's name as a tool, in snake case.
     pub name: Cow<'static, str>,
-    /// What the plan does, from its doc comment; empty where nothing was said.
+    /// What the plan does, from its doc comment; empty if there is none.
     pub description: Cow<'static, str>,
-    /// What the plan is given.
+    /// The inputs of the plan.
     pub inputs: Vec<Input>,
     /// The steps, in the order in which they were written.
     pub steps: Vec<Step>,
@@ -150,44 +150,44 @@ pub struct Plan {
     pub output: Output,
 }
 
-/// What a plan is given under a name: a field of the struct that `plan!` makes, a member of the object that
-/// [`Toolbox::run`](crate::dynamic::Toolbox::run) is given.
+/// An input of a plan: a field of the struct that `plan!` generates, or a member of the object that
+/// [`Toolbox::run`](crate::dynamic::Toolbox::run) takes.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The name that references use.
     pub name: Cow<'static, str>,
-    /// The type, as written in Rust. One that is an `Option<…>` may be left out of the inputs of a run by a toolbox.
+    /// The type, as written in Rust. An input of type `Option<…>` may be left out when a toolbox runs the plan.
     pub type_name: Cow<'static, str>,
-    /// What it is for, from its doc comment; empty where nothing was said.
+    /// What it is for, from its doc comment; empty if there is none.
     pub description: Cow<'static, str>,
 }
 
 /// What a plan returns.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// The type, as written; empty where it was not.
+    /// The type, as written; empty if it was not given.
     pub type_name: Cow<'static, str>,
     /// The value.
     pub value: Template,
 }
 
-/// A step of a plan. In most, the [body](Self::body) is one call, of which [`tool`](Self::tool), [`action`](Self::action) and
-/// [`references`](Self::references) tell.
+/// A step of a plan. In most steps, the [body](Self::body) is one call, which [`tool`](Self::tool), [`action`](Self::action) and
+/// [`references`](Self::references) describe.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The name that references use.
     pub id: Cow<'static, str>,
-    /// Why the step is there, from its doc comment; empty where nothing was said.
+    /// What the step is for, from its doc comment; empty if there is none.
     pub intent: Cow<'static, str>,
     /// What the step does.
     pub body: Body,
-    /// The steps, by their place in [`Plan::steps`], that must end first though nothing of theirs is used, in any order.
+    /// The steps, by their place in [`Plan::steps`], that must end first although their outputs are not used, in any order.
     pub after: Vec<usize>,
-    /// What is done about failures and time. Steps that say nothing about it share one.
+    /// How the step handles failures and time limits. Steps with the default policy share one.
     pub policy: Arc<Policy>,
 }
 
-/// What a plan says of the tool that a step calls, for people and for whoever looks the tool up by its name.
+/// The tool that a step calls: its name, by which it is looked up, and its description, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolInfo {
     /// [`Tool::NAME`](crate::Tool::NAME).

@@ -1,4 +1,4 @@
-//! Plans that are built in Rust: each part from what it cannot be without.
+//! Plans that are built in Rust: a constructor of each part takes what the part requires.
 
 use super::{
     Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Output, Part, Plan,
@@ -49,7 +49,7 @@ impl Input {
 }
 
 impl Output {
-    /// An output whose type is not said.
+    /// An output without a type.
     pub fn new(value: impl Into<Template>) -> Self {
         Self {
             type_name: "".into(),
@@ -88,7 +88,7 @@ impl From<&'static str> for ToolInfo {
 }
 
 impl Action {
-    /// The call of a tool. Of many calls of one tool, all may share what the plan says of it.
+    /// A call to a tool. Several calls to the same tool may share one [`ToolInfo`].
     pub fn call(tool: impl Into<ToolInfo>, args: impl Into<Template>) -> Self {
         Self {
             tool: Some(Arc::new(tool.into())),
@@ -106,7 +106,7 @@ impl Action {
 }
 
 impl Branch {
-    /// What is done if all of these conditions hold; an `else` has none.
+    /// A branch that is taken if all of these conditions hold; an `else` has no conditions.
     pub fn new(conditions: impl IntoIterator<Item = Condition>, body: impl Into<Body>) -> Self {
         Self {
             conditions: conditions.into_iter().collect(),
@@ -180,7 +180,7 @@ impl Part {
 }
 
 impl Computed {
-    /// An expression that is only text: nothing can compute it.
+    /// An expression that is only text and cannot be computed.
     pub fn new(
         written: impl Into<Cow<'static, str>>,
         reads: impl IntoIterator<Item = Source>,

@@ -4,7 +4,7 @@ use super::Template;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// What a step does about failures and time. Those of an element of a `for` are each that element's own.
+/// How a step handles failures and time limits. In a `for`, attempts and time limits apply to each element.
 ///
 /// ```
 /// use plan_runtime::plan::Policy;
@@ -20,16 +20,16 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// How often an action is tried at most. 0 counts as 1.
+    /// The maximum number of attempts of an action. 0 counts as 1.
     ///
-    /// Only what may help is tried again: transient errors of tools, panics, and attempts that took too long. Arguments are
+    /// Only failures that another attempt may avoid are tried again: transient errors of tools, panics, and attempts that took too long. Arguments are
     /// resolved for each attempt.
     pub attempts: u32,
     /// How long to wait before the second attempt; before each further one, it is twice as long. [`wait_after`](Self::wait_after) tells.
     pub backoff: Duration,
     /// How long to wait between two attempts at most, even if the wait was doubled several times.
     pub max: Duration,
-    /// Whether to wait for a random part of that time, between none and all of it, so that those who failed together do not come back together.
+    /// Whether to wait for a random part of that time, between none and all of it, so that calls that failed together do not try again together.
     pub jitter: bool,
     /// How long one attempt may take. Its future is dropped then.
     pub timeout: Option<Duration>,
@@ -37,9 +37,9 @@ pub struct Policy {
     pub deadline: Option<Duration>,
     /// Whether null replaces what failed.
     pub optional: Optional,
-    /// The output of a step that failed; of a `for`, it is that of the whole.
+    /// The output of the step if it fails; for a `for`, the whole list.
     pub fallback: Option<Template>,
-    /// How many elements of a `for` are worked on concurrently; `None` is as many as the run allows.
+    /// How many elements of a `for` run concurrently at most; `None` is as many as the run allows.
     pub concurrency: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ pub enum Optional {
 }
 
 impl Policy {
-    /// One attempt, for as long as it takes, whose failure is the plan's.
+    /// One attempt without a time limit, whose failure fails the plan.
     ///
     /// Where only `attempts` differ, the waits start at 100 milliseconds, double up to 30 seconds, and have jitter.
     pub const DEFAULT: Self = Self {

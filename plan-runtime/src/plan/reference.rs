@@ -1,4 +1,4 @@
-//! References: whose value is read, and the path into it.
+//! References: a source, and a path into its value.
 //!
 //! | | |
 //! |---|---|
@@ -19,7 +19,7 @@
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 
-/// A value out of a step's output or out of an input.
+/// A value in the output of a step, in an input or in a local value.
 ///
 /// In JSON its path is a [JSON Pointer](https://datatracker.ietf.org/doc/html/rfc6901), or, where it leads into every
 /// element of a list, one pointer to the list and one more from each element on.
@@ -36,7 +36,7 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Reference {
-    /// Whose value.
+    /// Where the path starts.
     pub source: Source,
     /// `?` after the name of the source: if the whole value is null, the reference ends.
     pub optional: bool,
@@ -46,7 +46,7 @@ pub struct Reference {
     /// is null to whatever reads it.
     pub otherwise: Option<Box<Value>>,
     /// The reference as its author wrote it (`inbox.data[0].thread_id`), for people. Without it, the text is derived from the
-    /// rest. In a plan that was read from plan JSON, it always is.
+    /// rest, as it always is in a plan that was read from plan JSON.
     pub written: Option<String>,
 }
 
@@ -65,9 +65,9 @@ pub enum Source {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Segment {
-    /// What is read of the value so far.
+    /// Which part of the value so far is read.
     pub selector: Selector,
-    /// What it means that the value so far has no such part. An element of [`Selector::Each`] is never missing.
+    /// What happens if the value so far has no such part. An element of [`Selector::Each`] is never missing.
     pub absent: Absent,
     /// `?`: if the part is null, the reference ends.
     pub optional: bool,
@@ -84,7 +84,7 @@ pub enum Selector {
     Each,
 }
 
-/// What it means that a part is missing.
+/// What happens if a part is missing.
 #[derive(Clone, Debug, Default)]
 pub enum Absent {
     /// The reference cannot be resolved.
@@ -92,7 +92,7 @@ pub enum Absent {
     Error,
     /// The part is this value, which serialization left out: null for an `Option`.
     Default(Box<Value>),
-    /// The reference ends, or the element under [`Selector::Each`] does: `.get(0)?`, `.pointer("/a")`. So it does if
+    /// The reference ends, or the element under [`Selector::Each`] does: `.get(0)?`, `.pointer("/a")`. It also ends if
     /// the value so far is null.
     End,
 }
@@ -132,7 +132,7 @@ impl Reference {
         self
     }
 
-    /// Says what it means that the last part of the path is missing. The source itself never is.
+    /// Sets what happens if the last part of the path is missing. The source itself never is.
     ///
     /// ```
     /// use plan_runtime::plan::{Absent, Reference, Source};
@@ -158,7 +158,7 @@ impl Reference {
         self
     }
 
-    /// Says what replaces the reference if it has ended: `.unwrap_or(value)`.
+    /// Sets the value that replaces the reference if it has ended: `.unwrap_or(value)`.
     #[must_use]
     pub fn unwrap_or(mut self, value: impl Into<Value>) -> Self {
         self.otherwise = Some(Box::new(value.into()));
@@ -190,7 +190,7 @@ impl Reference {
         self.path.iter().any(Segment::is_each)
     }
 
-    /// Whether there may be nothing at the end of the path (`?`).
+    /// Whether the value at the end of the path may be absent (`?`).
     pub fn is_optional(&self) -> bool {
         let ends = |segment: &Segment| segment.optional || matches!(segment.absent, Absent::End);
         self.otherwise.is_none() && (self.optional || self.path.iter().any(ends))

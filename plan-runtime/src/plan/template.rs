@@ -27,7 +27,7 @@ use std::borrow::Cow;
 /// ```
 #[derive(Clone, Debug)]
 pub enum Template {
-    /// `null`; what `None` is.
+    /// `null`, which is also `None`.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -42,7 +42,7 @@ pub enum Template {
     /// A value of a nested type, which is marked with its variant if the type is an enum. A unit
     /// variant has no content. In plan JSON it is the object or the string that serde writes for such a variant.
     Tagged(Tag, Option<Box<Template>>),
-    /// A value out of an output or an input.
+    /// A reference: a value in an output, an input or a local value.
     Reference(Reference),
     /// A string with values in it: `format!`.
     Text(Vec<Part>),
@@ -110,7 +110,7 @@ pub enum Part {
 /// A Rust expression over outputs and inputs.
 #[derive(Clone, Debug)]
 pub struct Computed {
-    /// What the expression mentions, in ascending order.
+    /// The sources that the expression mentions, in ascending order.
     pub reads: Vec<Source>,
     /// The expression as its author wrote it.
     pub written: Cow<'static, str>,

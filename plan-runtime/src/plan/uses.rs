@@ -24,7 +24,7 @@ impl Step {
         uses
     }
 
-    /// All that the body and the fallback read, computed values included, in ascending order; local values are left out.
+    /// All sources that the body and the fallback read, including those of computed values, in ascending order; local values are left out.
     pub fn reads(&self) -> Vec<Source> {
         let mut reads = Vec::new();
         self.templates(&mut |_, template| template.find_reads(&mut reads));
@@ -86,7 +86,7 @@ impl Template {
         });
     }
 
-    /// All that the template reads, computed values included, in ascending order.
+    /// All sources that the template reads, including those of computed values, in ascending order.
     pub fn reads(&self) -> Vec<Source> {
         let mut reads = Vec::new();
         self.find_reads(&mut reads);
