@@ -11,7 +11,7 @@
 //! | `expand` | all of it; writes the Rust | types: it emits an expression that rustc refuses exactly then |
 //!
 //! Each stage after `scan` gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes
-//! `Value::Broken`, about which nothing more is reported. Editors get another expansion of the same parts, the `mirror`. The other
+//! `Value::Broken`, about which nothing more is reported. Editors get another expansion of the same parts, in `ide`. The other
 //! macros are `tool` and `shape`; `options` reads the attributes of all.
 
 mod ast;

@@ -56,18 +56,18 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
     }
 }
 
-/// What is left of a plan for an editor, with the mirror of it: what is wrong, and all that is seen from outside.
+/// What is left of a plan for an editor, with the IDE expansion: what is wrong, and all that is seen from outside.
 pub(crate) fn outside(
     plan: &Plan,
     names: &Names,
     graph: &StepGraph,
     report: Report,
-    mirror: &TokenStream,
+    ide: &TokenStream,
 ) -> TokenStream {
     let cx = Context::new(plan, names, graph, report.first());
     let errors = report.into_compile_errors();
     let Some(head) = &plan.head else {
-        return quote!({ let __plan = #mirror; #errors __plan });
+        return quote!({ let __plan = #ide; #errors __plan });
     };
     let (definition, krate) = (
         definition(head, &cx, Audience::Editor, unplaced),
@@ -79,7 +79,7 @@ pub(crate) fn outside(
     let ty = unplaced(head.output.as_ref().unwrap_or(&unit).to_token_stream());
     let (plan_doc, run_doc) = docs_of(head);
     quote! {
-        #mirror
+        #ide
         #errors
         #definition
         impl #name {

@@ -35,17 +35,17 @@ use syn::spanned::Spanned;
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let source = scan::scan(input);
-    let mirror = ide::is_wanted().then(|| ide::expand(&source));
+    let ide = ide::is_wanted().then(|| ide::expand(&source));
     let mut report = Report::new();
     let Some(mut plan) = parse::parse(source, &mut report) else {
         let errors = report.into_compile_errors();
-        return quote!(#mirror #errors);
+        return quote!(#ide #errors);
     };
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = StepGraph::new(&plan, &names);
-    match mirror {
-        Some(mirror) => item::outside(&plan, &names, &graph, report, &mirror),
+    match ide {
+        Some(ide) => item::outside(&plan, &names, &graph, report, &ide),
         None => item::expand(&plan, &names, &graph, report),
     }
 }

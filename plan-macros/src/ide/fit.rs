@@ -1,4 +1,4 @@
-//! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The mirror itself cannot say: in
+//! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The IDE expansion itself cannot say: in
 //! it, a value may be of another type than its place.
 
 use super::{IdeExpansion, placed, text, unplaced};

@@ -86,7 +86,7 @@ impl IdeExpansion {
     /// Where a statement mentions steps and inputs.
     fn uses(&self, statement: &Statement) -> Vec<Ident> {
         let mut uses = Uses {
-            mirror: self,
+            expansion: self,
             found: Vec::new(),
         };
         for attribute in statement.attributes() {
@@ -130,7 +130,7 @@ fn steps(plan: &PlanTokens) -> impl Iterator<Item = (&Statement, &StepTokens, &I
 
 /// Where steps and inputs are mentioned.
 struct Uses<'a> {
-    mirror: &'a IdeExpansion,
+    expansion: &'a IdeExpansion,
     found: Vec<Ident>,
 }
 
@@ -151,7 +151,7 @@ impl Uses<'_> {
                     let is_field = tokens.is_punct(0, ':') && !tokens.is_punct(1, ':');
                     let is_path = tokens.is_punct(0, ':') || tokens.is_punct(0, '!');
                     let is_use = dots != 1 && !is_field && !is_path;
-                    if is_use && self.mirror.knows(name) && !bound.contains(&text(name)) {
+                    if is_use && self.expansion.knows(name) && !bound.contains(&text(name)) {
                         self.found.push(name.clone());
                     }
                 }

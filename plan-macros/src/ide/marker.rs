@@ -27,7 +27,7 @@ pub(super) const PLAN: &str = r#"
     }
 "#;
 
-fn mirror(plan: TokenStream) -> String {
+fn expanded(plan: TokenStream) -> String {
     super::expand(&crate::scan::scan(plan)).to_string()
 }
 
@@ -148,7 +148,7 @@ fn a_marker_changes_nothing_before_it() {
                 continue;
             }
             tried += 1;
-            let (marked, unmarked) = (mirror(marked), mirror(unmarked));
+            let (marked, unmarked) = (expanded(marked), expanded(unmarked));
             let before = marked
                 .split_once(MARKER)
                 .map(|(before, _)| before.trim_end());

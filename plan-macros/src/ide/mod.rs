@@ -41,9 +41,9 @@ pub(crate) fn is_wanted() -> bool {
     })
 }
 
-/// What makes the mirror of a plan.
+/// What makes the IDE expansion of a plan.
 struct IdeExpansion {
-    /// Where the runtime crate has what a mirror names.
+    /// Where the runtime crate has what the expansion names.
     editor: TokenStream,
     /// The names of steps.
     steps: BTreeSet<String>,
@@ -57,7 +57,7 @@ struct IdeExpansion {
     checks: RefCell<TokenStream>,
 }
 
-/// The mirror of a plan: items in the item form, and a value in the expression form.
+/// The IDE expansion of a plan: items in the item form, and a value in the expression form.
 pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let editor = match parse::krate(&plan.inner, &mut Report::new()) {
         Some(path) => quote!(#path::__private::editor),
@@ -66,7 +66,7 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let inputs = plan.head.iter().flat_map(HeadTokens::names);
     let steps = plan.statements.iter().filter_map(Statement::step);
     let steps = steps.filter_map(|step| step.name.as_ref());
-    let mut mirror = IdeExpansion {
+    let mut expansion = IdeExpansion {
         steps: steps.clone().map(text).collect(),
         known: inputs.chain(steps).map(text).collect(),
         bound: plan
@@ -77,8 +77,8 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
         checks: RefCell::default(),
         editor,
     };
-    mirror.ahead = mirror.names_ahead(plan);
-    mirror.plan(plan)
+    expansion.ahead = expansion.names_ahead(plan);
+    expansion.plan(plan)
 }
 
 impl IdeExpansion {

@@ -1,7 +1,7 @@
 //! The content of `plan!`, cut into its parts. The compiler's expansion and the editor's both begin with it.
 //!
 //! No token is refused, and no mistake is reported: a part keeps the tokens that cannot be read, where they are. `parse` reads the
-//! parts and reports what is wrong with them; `mirror` shows them to an editor as they are. An editor puts a marker at its cursor, so
+//! parts and reports what is wrong with them; `ide` shows them to an editor as they are. An editor puts a marker at its cursor, so
 //! where a part begins must not depend on the tokens after it.
 
 mod brackets;

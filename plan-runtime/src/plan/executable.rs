@@ -43,8 +43,8 @@ impl<'p> Executable<'p> {
         self.plan
     }
 
-    /// Why the plan cannot run: a step or an input that does not exist is referred to, steps wait for each other, two of them have
-    /// the same id. `None` if it can.
+    /// Why the plan cannot run: for example, it refers to a step or an input that does not exist, steps wait for each other, or two of
+    /// them have the same id. `None` if it can.
     pub fn mistake(&self) -> Option<&str> {
         self.graph.as_ref().err().map(|mistake| &**mistake)
     }

@@ -1,4 +1,4 @@
-//! What the mirror of a plan names, which only editors see: see `mirror` in `plan-macros`. Nothing of it is ever called.
+//! What the IDE expansion of a plan names, which only editors see: see `ide` in `plan-macros`. Nothing of it is ever called.
 
 use super::cursor::unreachable;
 use super::run::{Inline, Request, Started, Steps};

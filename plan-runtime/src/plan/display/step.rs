@@ -119,10 +119,11 @@ impl Display for PatternText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if let Template::Computed(computed) = self.0
             && let ([source], Some(root)) = (&computed.reads[..], root(&computed.written))
-            && self
-                .1
-                .and_then(|plan| plan.name_of(*source))
-                .is_none_or(|name| name == root)
+            && self.1.is_none_or(|plan| match plan.name_of(*source) {
+                Some(name) => name == root,
+                // The variable of a pattern, which is not to be taken for a step or an input.
+                None => plan.step(root).is_none() && plan.input(root).is_none(),
+            })
         {
             return f.write_str(&computed.written);
         }

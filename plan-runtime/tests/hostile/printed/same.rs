@@ -328,3 +328,25 @@ fn parts_of_values_that_may_be_missing_are_not_printed_as_variables() {
     }
     assert!(texts[0].contains(" v\n"), "{}", texts[0]);
 }
+
+/// A computed value over a local value is not printed as the step or the input whose name its text begins with.
+#[test]
+fn a_text_over_a_local_value_is_not_printed_as_an_input() {
+    let printed = |list: Value| {
+        let inner = json!({"pattern": "a", "list": list, "body": {"value": 1}});
+        let outer = json!({"pattern": "y", "list": {"reference": {"input": "xs", "pointer": ""}}, "body": {"for": inner}});
+        let document =
+            json!({"name": "p", "inputs": [{"name": "xs"}], "steps": [{"id": "s", "for": outer}]});
+        serde_json::from_value::<Plan>(document)
+            .unwrap()
+            .to_string()
+    };
+    let computed = json!({"computed": {"written": "xs.a", "reads": [{"local": 0}]}});
+    let reference = json!({"reference": {"input": "xs", "pointer": "/a"}});
+    assert!(
+        printed(computed.clone()).contains("for a in computed(\"xs.a\")"),
+        "{}",
+        printed(computed)
+    );
+    assert!(printed(reference).contains("for a in xs.a"));
+}

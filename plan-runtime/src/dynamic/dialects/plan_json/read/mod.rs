@@ -1,4 +1,5 @@
-//! The only reader of plan JSON, to which [`Plan`] serializes.
+//! Reads plan JSON, to which [`Plan`] serializes, and reports all mistakes with their places. Without the feature `dynamic`,
+//! `plan/json/read` reads it up to the first mistake.
 
 mod body;
 
