@@ -249,7 +249,12 @@ impl<'p> Check<'p> {
     fn template(&mut self, template: &Template, depth: usize) -> Result<(), String> {
         fits(depth)?;
         match template {
-            Template::Reference(reference) => self.source(reference.source),
+            Template::Reference(reference) => {
+                if reference.otherwise.is_some() && !reference.can_end() {
+                    return Err("has a default for a reference that nothing can end".to_owned());
+                }
+                self.source(reference.source)
+            }
             Template::Computed(computed) => {
                 let mut reads = computed.reads.iter();
                 reads.try_for_each(|&source| self.source(source))

@@ -192,8 +192,16 @@ impl Reference {
 
     /// Whether the value at the end of the path may be absent (`?`).
     pub fn is_optional(&self) -> bool {
-        let ends = |segment: &Segment| segment.optional || matches!(segment.absent, Absent::End);
-        self.otherwise.is_none() && (self.optional || self.path.iter().any(ends))
+        self.otherwise.is_none() && self.can_end()
+    }
+
+    /// Whether null or something missing can end the reference, so that `otherwise` replaces it.
+    pub(crate) fn can_end(&self) -> bool {
+        // An element of `[..]` is never missing.
+        let ends = |segment: &Segment| {
+            segment.optional || (!segment.is_each() && matches!(segment.absent, Absent::End))
+        };
+        self.optional || self.path.iter().any(ends)
     }
 
     /// Whether this is the whole value of the source, whatever it is.

@@ -388,3 +388,30 @@ fn numbers_of_a_policy_that_mean_nothing() {
         }
     }
 }
+
+#[test]
+fn a_default_that_nothing_leads_to_is_refused() {
+    let document = |reference: Value| {
+        let mut reference = reference;
+        reference["input"] = json!("x");
+        reference["else"] = json!(1);
+        plan(json!([{"id": "s", "value": {"reference": reference}}]))
+    };
+    for never in [
+        json!({"pointer": "/a"}),
+        json!({"path": ["a", {"token": "b", "absent": "null"}]}),
+        json!({"path": [{"each": "element"}, "a"]}),
+    ] {
+        assert_eq!(
+            refused(&document(never)),
+            "`else` replaces a reference that has ended, and nothing can end this one"
+        );
+    }
+    for sometimes in [
+        json!({"pointer": "/a", "optional": true}),
+        json!({"path": ["a", {"token": "b", "absent": "end"}]}),
+        json!({"path": [{"each": "element"}, {"token": "a", "optional": true}]}),
+    ] {
+        serde_json::from_value::<Plan>(document(sometimes)).unwrap();
+    }
+}

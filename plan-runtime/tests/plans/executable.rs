@@ -213,3 +213,14 @@ fn the_plan_of_a_program_is_checked_once() {
     });
     assert_eq!(again.count_total, 0);
 }
+
+#[test]
+fn defaults_that_nothing_leads_to() {
+    let first = || Reference::new(Source::Step(0)).key("a");
+    refused(
+        &computing(first().unwrap_or(1)),
+        "step `b` has a default for a reference that nothing can end",
+    );
+    let ends = computing(first().optional().unwrap_or(1));
+    assert_eq!(Executable::new(&ends).mistake(), None);
+}

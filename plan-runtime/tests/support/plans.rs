@@ -55,6 +55,13 @@ fn reference(source: impl Strategy<Value = Source>) -> impl Strategy<Value = Ref
     (source, parts).prop_map(|(source, (path, optional, otherwise, written))| {
         let mut reference = Reference::new(source);
         (reference.path, reference.optional) = (path, optional);
+        // Only a reference that can end has a default.
+        let is_each = |segment: &Segment| matches!(segment.selector, Selector::Each);
+        let ends = |segment: &Segment| {
+            segment.optional || (!is_each(segment) && matches!(segment.absent, Absent::End))
+        };
+        let can_end = reference.optional || reference.path.iter().any(ends);
+        let otherwise = otherwise.filter(|_| can_end);
         (reference.otherwise, reference.written) = (otherwise.map(Box::new), written);
         reference
     })

@@ -73,6 +73,10 @@ pub(crate) const MOST_PARTS: usize = 256;
 /// How deep bodies are nested at most, and how many local values there are at most in one.
 pub(crate) const DEEPEST_BODY: usize = 64;
 
+/// What is wrong with an `else` that would be printed, and never be used.
+pub(crate) const NOTHING_ENDS: &str =
+    "`else` replaces a reference that has ended, and nothing can end this one";
+
 /// What is wrong with one more local value than that.
 pub(crate) fn many_locals() -> String {
     format!("more than {DEEPEST_BODY} patterns bind local values around this")

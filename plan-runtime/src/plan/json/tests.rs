@@ -199,7 +199,7 @@ fn limits_are_those_of_both() {
         let object = nested(count, r#"{"object":{"a":"#, "}}", "1");
         let merged = nested(count, r#"{"merge":["#, "]}", "null");
         let default = format!(
-            r#"{{"reference":{{"input":0,"pointer":"","else":{}}}}}"#,
+            r#"{{"reference":{{"input":0,"pointer":"","optional":true,"else":{}}}}}"#,
             nested(count, "[", "]", "1")
         );
         for text in [&list, &object, &default] {

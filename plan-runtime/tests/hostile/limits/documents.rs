@@ -253,7 +253,7 @@ pub(super) fn shapes() -> Vec<Shape> {
                 "a default",
                 Box::new(|n| {
                     format!(
-                        r#"{{"reference":{{"step":"a","pointer":"","else":{}}}}}"#,
+                        r#"{{"reference":{{"step":"a","pointer":"","optional":true,"else":{}}}}}"#,
                         list(n, |_| "1".into())
                     )
                 }),
@@ -262,7 +262,7 @@ pub(super) fn shapes() -> Vec<Shape> {
                 "a default of objects",
                 Box::new(|n| {
                     format!(
-                        r#"{{"reference":{{"step":"a","pointer":"","else":{}}}}}"#,
+                        r#"{{"reference":{{"step":"a","pointer":"","optional":true,"else":{}}}}}"#,
                         list(n, |_| r#"{"":1}"#.into())
                     )
                 }),

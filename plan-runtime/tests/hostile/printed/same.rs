@@ -277,7 +277,11 @@ fn around() -> impl Strategy<Value = (bool, Option<Value>)> {
 
 fn refers(path: &[Value], (optional, otherwise): &(bool, Option<Value>)) -> Value {
     let mut reference = json!({"input": "in", "optional": optional, "path": path});
-    if let Some(otherwise) = otherwise {
+    // Only a reference that can end has an `else`.
+    let ends = |part: &Value| part["optional"] == true || part["absent"] == "end";
+    if let Some(otherwise) = otherwise
+        && (*optional || path.iter().any(ends))
+    {
         reference["else"] = otherwise.clone();
     }
     let arguments = json!({"object": {"k": {"reference": reference}}});

@@ -58,7 +58,7 @@ fn limits() {
     );
     limited(
         |limits| limits.depth = 1,
-        &value(r#"{"reference": {"input": "q", "pointer": "", "else": [[1]]}}"#),
+        &value(r#"{"reference": {"input": "q", "pointer": "", "else": [[1]], "optional": true}}"#),
         "error[limit-passed]: lists and objects are nested more than 1 levels deep
   --> 2:77 in step `a`
 ",

@@ -285,7 +285,7 @@ error[unknown-member]: unknown member `key` in a part of a path
 "#,
         ),
         (
-            r#"{"reference": {"input": "q", "pointer": "", "else": {"a": 1, "a": 1e999}}}"#,
+            r#"{"reference": {"input": "q", "pointer": "", "else": {"a": 1, "a": 1e999}, "optional": true}}"#,
             "error[duplicate-member]: duplicate member `a`
   --> 2:85 in step `a`
    = note: 2:77: the first one is here

@@ -100,6 +100,8 @@ impl Rules for ActionPlan {
     fn allow_absence(&self, reference: &mut Reference, written: &str) {
         end_where_missing(&mut reference.path);
         reference.optional = matches!(reference.source, From::Input(_));
-        reference.otherwise = Some(Box::new(Value::from(written)));
+        if reference.can_end() {
+            reference.otherwise = Some(Box::new(Value::from(written)));
+        }
     }
 }

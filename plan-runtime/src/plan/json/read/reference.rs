@@ -4,7 +4,7 @@ use super::FirstMistakeReader;
 use super::template::plain;
 use crate::plan::json::JsonType;
 use crate::plan::json::value::{ObjectMembers, Result, Value, WithPlace, wrong};
-use crate::plan::json::{MOST_PARTS, names};
+use crate::plan::json::{MOST_PARTS, NOTHING_ENDS, names};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
 use crate::print::short;
 use jsonptr::Pointer;
@@ -19,6 +19,9 @@ impl FirstMistakeReader {
         if let Some(value) = members.get(names::reference::ELSE) {
             let otherwise = plain(value, 0).at(names::reference::ELSE)?;
             reference.otherwise = Some(Box::new(otherwise));
+            if !reference.can_end() {
+                return wrong(NOTHING_ENDS);
+            }
         }
         let said = members.string(names::reference::WRITTEN)?;
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.

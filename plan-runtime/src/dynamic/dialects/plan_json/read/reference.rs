@@ -4,6 +4,7 @@ use super::{IdKind, PlanReader};
 use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
+use crate::plan::json::NOTHING_ENDS;
 use crate::plan::json::names::{self, segment};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
 use crate::resolve::describe::short;
@@ -29,6 +30,13 @@ impl PlanReader<'_> {
         let mut reference = Reference::new(source);
         (reference.optional, reference.path) = (optional?, path?);
         reference.otherwise = otherwise?;
+        if let Some(node) = members.get(names::reference::ELSE)
+            && !reference.can_end()
+        {
+            let note = Note::error(Code::NotAllowed, self.place(node), NOTHING_ENDS);
+            let help = "say with `\"absent\": \"end\"` or `\"optional\": true` which part may be missing or null, or remove `else`";
+            return self.builder.error(note.help(help.to_owned()));
+        }
         // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
         let Some((name, rest)) = plan::seen(source, &name, reference.path(), &self.locals) else {
             let name = short(&name);
