@@ -2,9 +2,8 @@
 
 use super::{generate, reader};
 use plan_runtime::Plan;
-use plan_runtime::plan::{Body, Condition, Entry, Key, Part, Template};
+use plan_runtime::plan::{Body, Condition, Entry, Key, Part, RustText, Template};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
-use std::borrow::Cow;
 use std::sync::Arc;
 use syn::parse::{Parse, ParseStream};
 use syn::{
@@ -101,12 +100,12 @@ fn has_code(template: &Template) -> bool {
 
 /// Makes all texts of a plan others, so that only what is not text is the same in its source.
 fn without_texts(plan: &mut Plan) {
-    plan.description = Cow::Borrowed("");
+    plan.description = RustText::default();
     for input in &mut plan.inputs {
-        input.description = Cow::Borrowed("");
+        input.description = RustText::default();
     }
     for step in &mut plan.steps {
-        step.intent = Cow::Borrowed("");
+        step.intent = RustText::default();
         without_texts_in(&mut step.body);
         if let Some(fallback) = &mut Arc::make_mut(&mut step.policy).fallback {
             replace(fallback, true);

@@ -1,7 +1,6 @@
 //! What a step does: calls, conditions, loops.
 
-use super::{Step, Template, ToolInfo};
-use std::borrow::Cow;
+use super::{RustText, Step, Template, ToolInfo};
 use std::sync::Arc;
 
 /// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
@@ -53,7 +52,7 @@ pub enum Condition {
     /// ([`Source::Local`](super::Source::Local)) of the conditions after it and of the branch's body.
     Let {
         /// The pattern between `let` and `=`, as written.
-        pattern: Cow<'static, str>,
+        pattern: RustText,
         /// The value.
         value: Template,
     },
@@ -72,7 +71,7 @@ impl Condition {
 #[derive(Clone, Debug)]
 pub struct For {
     /// The pattern between `for` and `in`, as written.
-    pub pattern: Cow<'static, str>,
+    pub pattern: RustText,
     /// An array, each of whose elements is a local value of one round ([`Source::Local`](super::Source::Local)), or an object, each
     /// of whose members is one as `[key, value]`.
     pub list: Template,

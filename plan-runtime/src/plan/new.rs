@@ -2,9 +2,8 @@
 
 use super::{
     Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Output, Part, Plan,
-    Policy, Reference, Source, Step, Template, ToolInfo,
+    Policy, Reference, RustText, Source, Step, Template, ToolInfo,
 };
-use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Plan {
@@ -26,7 +25,7 @@ impl Plan {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            description: "".into(),
+            description: RustText::default(),
             inputs: Vec::new(),
             steps: Vec::new(),
             output: Output::new(Template::Null),
@@ -36,11 +35,11 @@ impl Plan {
 
 impl Input {
     /// An input of a type, as written in Rust.
-    pub fn new(name: impl Into<String>, type_name: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(name: impl Into<String>, type_name: impl Into<RustText>) -> Self {
         Self {
             name: name.into(),
             type_name: type_name.into(),
-            description: "".into(),
+            description: RustText::default(),
         }
     }
 }
@@ -49,7 +48,7 @@ impl Output {
     /// An output without a type.
     pub fn new(value: impl Into<Template>) -> Self {
         Self {
-            type_name: "".into(),
+            type_name: RustText::default(),
             value: value.into(),
         }
     }
@@ -60,7 +59,7 @@ impl Step {
     pub fn new(id: impl Into<String>, body: impl Into<Body>) -> Self {
         Self {
             id: id.into(),
-            intent: "".into(),
+            intent: RustText::default(),
             body: body.into(),
             after: Vec::new(),
             policy: Policy::shared(),
@@ -73,7 +72,7 @@ impl ToolInfo {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            description: "".into(),
+            description: String::new(),
         }
     }
 }
@@ -115,7 +114,7 @@ impl Branch {
 impl For {
     /// `for pattern in list { body }`.
     pub fn new(
-        pattern: impl Into<Cow<'static, str>>,
+        pattern: impl Into<RustText>,
         list: impl Into<Template>,
         body: impl Into<Body>,
     ) -> Self {
@@ -176,10 +175,7 @@ impl Part {
 
 impl Computed {
     /// An expression that is only text and cannot be computed.
-    pub fn new(
-        written: impl Into<Cow<'static, str>>,
-        reads: impl IntoIterator<Item = Source>,
-    ) -> Self {
+    pub fn new(written: impl Into<RustText>, reads: impl IntoIterator<Item = Source>) -> Self {
         Self {
             reads: reads.into_iter().collect(),
             written: written.into(),

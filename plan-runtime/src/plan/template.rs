@@ -1,9 +1,8 @@
 //! Templates: JSON with references in it.
 
-use super::{Reference, Source};
+use super::{Reference, RustText, Source};
 use crate::shape::Tagging;
 use std::any::Any;
-use std::borrow::Cow;
 
 /// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
 ///
@@ -113,7 +112,7 @@ pub struct Computed {
     /// The sources that the expression mentions, in ascending order.
     pub reads: Vec<Source>,
     /// The expression as its author wrote it.
-    pub written: Cow<'static, str>,
+    pub written: RustText,
     /// The expression; `None` in a plan that was read from JSON.
     #[doc(hidden)]
     pub compute: Option<&'static dyn Code<Computed>>,

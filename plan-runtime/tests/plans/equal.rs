@@ -132,7 +132,9 @@ fn change(template: &mut Template, kind: usize) -> bool {
             entries.push(Entry { key, value });
         }
         (17, Template::Tagged(tag, _)) => *tag = Tag::None,
-        (18, Template::Computed(computed)) => computed.written.to_mut().push('x'),
+        (18, Template::Computed(computed)) => {
+            computed.written = format!("{}x", computed.written).into();
+        }
         (19, Template::Computed(computed)) => computed.reads.push(Source::Input(0)),
         (20, _) => {
             *template = Template::Tagged(Tag::None, Some(Box::new(template.clone())));

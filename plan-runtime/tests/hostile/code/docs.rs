@@ -3,6 +3,7 @@
 use crate::printed::is_unseen;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Reader, RustSource};
+use plan_runtime::plan::RustText;
 use serde_json::json;
 
 /// A text in which characters that nobody sees are numbers, by the tables of Unicode.
@@ -85,7 +86,7 @@ fn a_plain_description_stays_as_it_is() {
 #[test]
 fn what_the_program_itself_says_is_markdown() {
     let plan = Plan {
-        description: "Sends *all*.\n\n```\nassert!(true);\n```".into(),
+        description: RustText::of_program("Sends *all*.\n\n```\nassert!(true);\n```"),
         ..serde_json::from_str(r#"{"name": "p", "steps": []}"#).unwrap()
     };
     assert!(
@@ -129,7 +130,7 @@ fn nothing_that_is_written_is_unseen() {
         let source = RustSource::new(&name).allow_code();
         assert!(source.write().is_err(), "{text:?}");
         let plan = Plan {
-            description: "\tcode of the program\u{3164}".into(),
+            description: RustText::of_program("\tcode of the program\u{3164}"),
             ..serde_json::from_str(r#"{"name": "p", "steps": []}"#).unwrap()
         };
         let source = plan.to_rust().unwrap();
