@@ -171,13 +171,17 @@ impl Step {
 
     /// The tool that the step calls, even if conditionally or for each element; `None` if there are several, or none.
     pub fn tool(&self) -> Option<&ToolInfo> {
+        self.shared_tool().map(|tool| &**tool)
+    }
+
+    pub(crate) fn shared_tool(&self) -> Option<&Arc<ToolInfo>> {
         if let Body::Action(action) = &self.body {
-            return action.tool.as_deref();
+            return action.tool.as_ref();
         }
         let actions = self.actions();
-        let mut tools = actions.iter().map(|action| action.tool.as_deref());
+        let mut tools = actions.iter().map(|action| action.tool.as_ref());
         let first = tools.next()??;
-        let same = |tool: Option<&ToolInfo>| tool.is_some_and(|tool| tool.name == first.name);
+        let same = |tool: Option<&Arc<ToolInfo>>| tool.is_some_and(|tool| tool.name == first.name);
         tools.all(same).then_some(first)
     }
 }
