@@ -74,14 +74,14 @@ fn is_foreign_body(body: &Body) -> bool {
         Body::Action(action) => has_code(&action.args),
         Body::If(branches) => branches.iter().any(|branch| {
             let mut conditions = branch.conditions.iter();
-            conditions.any(|condition| match condition {
-                Condition::Holds(test) => has_code(test),
-                Condition::Let { .. } => true,
+            conditions.any(|condition| {
+                matches!(condition, Condition::Let { .. }) || has_code(condition.template())
             }) || is_foreign_body(&branch.body)
         }),
         Body::For(each) => {
             !is_name(&each.pattern) || has_code(&each.list) || is_foreign_body(&each.body)
         }
+        other => panic!("{other:?}"),
     }
 }
 
@@ -131,6 +131,7 @@ fn without_texts_in(body: &mut Body) {
             replace(&mut each.list, true);
             without_texts_in(&mut each.body);
         }
+        other => panic!("{other:?}"),
     }
 }
 
@@ -141,7 +142,7 @@ fn replace(template: &mut Template, keys: bool) {
         Template::List(items) => items.iter_mut().for_each(|item| replace(item, true)),
         Template::Tagged(_, content) => content.iter_mut().for_each(|item| replace(item, true)),
         Template::Object(entries) => {
-            for (index, Entry { key, value }) in entries.iter_mut().enumerate() {
+            for (index, Entry { key, value, .. }) in entries.iter_mut().enumerate() {
                 replace(value, true);
                 if let Key::Name(name) = key
                     && keys

@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// assert_eq!(body.actions().len(), 1);
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Body {
     /// A tool is called, or a value is computed.
     Action(Action),
@@ -25,6 +26,7 @@ pub enum Body {
 
 /// A tool that is called, or a value that is computed.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Action {
     /// The tool that is called; `None` where a value is computed.
     pub tool: Option<Arc<ToolInfo>>,
@@ -34,6 +36,7 @@ pub struct Action {
 
 /// A branch of a [`Body::If`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Branch {
     /// The branch is taken if no branch before it is and all of these hold. An `else` has no conditions.
     ///
@@ -45,6 +48,7 @@ pub struct Branch {
 
 /// A condition of a [`Branch`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Condition {
     /// It holds if the template is `true`.
     Holds(Template),
@@ -59,8 +63,8 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// The test or the value.
-    pub(crate) fn template(&self) -> &Template {
+    /// The test, or the value that the pattern is for.
+    pub fn template(&self) -> &Template {
         match self {
             Self::Holds(value) | Self::Let { value, .. } => value,
         }
@@ -69,6 +73,7 @@ impl Condition {
 
 /// A body for each element of a list.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct For {
     /// The pattern between `for` and `in`, as written.
     pub pattern: RustText,

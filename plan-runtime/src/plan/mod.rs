@@ -138,6 +138,7 @@ use std::sync::Arc;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Plan {
     /// The plan's name as a tool, in snake case.
     pub name: String,
@@ -154,6 +155,7 @@ pub struct Plan {
 /// An input of a plan: a field of the struct that `plan!` generates, or a member of the object that
 /// [`Toolbox::run`](crate::dynamic::Toolbox::run) takes.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Input {
     /// The name that references use.
     pub name: String,
@@ -165,6 +167,7 @@ pub struct Input {
 
 /// What a plan returns.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Output {
     /// The type, as written; empty if it was not given.
     pub type_name: RustText,
@@ -175,6 +178,7 @@ pub struct Output {
 /// A step of a plan. In most steps, the [body](Self::body) is one call, which [`tool`](Self::tool), [`action`](Self::action) and
 /// [`references`](Self::references) describe.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// The name that references use.
     pub id: String,
@@ -190,6 +194,7 @@ pub struct Step {
 
 /// The tool that a step calls: its name, by which it is looked up, and its description, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ToolInfo {
     /// [`Tool::NAME`](crate::Tool::NAME).
     pub name: String,

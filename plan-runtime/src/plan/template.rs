@@ -25,6 +25,7 @@ use std::any::Any;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Template {
     /// `null`, which is also `None`.
     Null,
@@ -62,6 +63,7 @@ pub enum Number {
 
 /// A member of a [`Template::Object`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Entry {
     /// Where the value is.
     pub key: Key,
@@ -108,6 +110,7 @@ pub enum Part {
 
 /// A Rust expression over outputs and inputs.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Computed {
     /// The sources that the expression mentions, in ascending order.
     pub reads: Vec<Source>,

@@ -85,10 +85,8 @@ fn a_plain_description_stays_as_it_is() {
 
 #[test]
 fn what_the_program_itself_says_is_markdown() {
-    let plan = Plan {
-        description: RustText::of_program("Sends *all*.\n\n```\nassert!(true);\n```"),
-        ..serde_json::from_str(r#"{"name": "p", "steps": []}"#).unwrap()
-    };
+    let mut plan = Plan::new("p");
+    plan.description = RustText::of_program("Sends *all*.\n\n```\nassert!(true);\n```");
     assert!(
         plan.to_rust()
             .unwrap()
@@ -129,10 +127,8 @@ fn nothing_that_is_written_is_unseen() {
         let name: Plan = serde_json::from_value(name).unwrap();
         let source = RustSource::new(&name).allow_code();
         assert!(source.write().is_err(), "{text:?}");
-        let plan = Plan {
-            description: RustText::of_program("\tcode of the program\u{3164}"),
-            ..serde_json::from_str(r#"{"name": "p", "steps": []}"#).unwrap()
-        };
+        let mut plan = Plan::new("p");
+        plan.description = RustText::of_program("\tcode of the program\u{3164}");
         let source = plan.to_rust().unwrap();
         assert!(
             source.contains("/// \tcode of the program\\u{3164}\n"),
