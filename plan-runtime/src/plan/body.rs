@@ -98,20 +98,16 @@ impl Body {
 
     /// How many actions there are.
     pub(crate) fn count(&self) -> usize {
-        match self {
-            Self::Action(_) => 1,
-            Self::If(branches) => branches.iter().map(|branch| branch.body.count()).sum(),
-            Self::For(each) => each.body.count(),
-        }
+        let mut count = 0;
+        self.visit(&mut |part| count += usize::from(matches!(part, BodyPart::Action(_))));
+        count
     }
 
     /// Whether there is a `for` in it.
     pub(crate) fn repeats(&self) -> bool {
-        match self {
-            Self::For(_) => true,
-            Self::If(branches) => branches.iter().any(|branch| branch.body.repeats()),
-            Self::Action(_) => false,
-        }
+        let mut repeats = false;
+        self.visit(&mut |part| repeats |= matches!(part, BodyPart::List(_)));
+        repeats
     }
 
     /// Hands over the body's parts, in the order in which they are written.

@@ -1,6 +1,6 @@
 //! Plans that were checked, with everything that their runs need to know.
 
-use super::{Body, Condition, Number, Part, Plan, Source, Step, Template};
+use super::{Body, Condition, Number, Plan, Source, Step, Template};
 use plan_graph::Graph as Edges;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -155,7 +155,6 @@ impl Graph {
     }
 }
 
-/// The first duplicate name.
 /// No two inputs or steps have one name.
 fn names_differ(plan: &Plan) -> Result<(), String> {
     let mut seen = HashSet::with_capacity(plan.inputs.len() + plan.steps.len());
@@ -266,27 +265,12 @@ impl<'p> Check<'p> {
                 let mut reads = computed.reads.iter();
                 reads.try_for_each(|&source| self.source(source))
             }
-            Template::List(items) => {
-                let mut items = items.iter();
-                items.try_for_each(|item| self.template(item, depth + 1))
-            }
-            Template::Object(entries) => {
-                let mut entries = entries.iter();
-                entries.try_for_each(|entry| self.template(&entry.value, depth + 1))
-            }
-            Template::Tagged(_, content) => {
-                let mut content = content.iter();
-                content.try_for_each(|content| self.template(content, depth + 1))
-            }
-            Template::Text(parts) => parts.iter().try_for_each(|part| match part {
-                Part::Literal(_) => Ok(()),
-                Part::Value { value, .. } => self.template(value, depth + 1),
-            }),
             Template::Number(Number::Float(value)) if !value.is_finite() => Err(format!(
                 "has the number {value}, which JSON cannot represent"
             )),
-            Template::Null | Template::Bool(_) | Template::Number(_) | Template::String(_) => {
-                Ok(())
+            other => {
+                let mut parts = other.parts();
+                parts.try_for_each(|part| self.template(part, depth + 1))
             }
         }
     }

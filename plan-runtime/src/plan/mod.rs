@@ -154,7 +154,7 @@ pub struct Plan {
 
 /// An input of a plan: a field of the struct that `plan!` generates, or a member of the object that
 /// [`Toolbox::run`](crate::dynamic::Toolbox::run) takes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input {
     /// The name that references use.

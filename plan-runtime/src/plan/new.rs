@@ -77,12 +77,6 @@ impl ToolInfo {
     }
 }
 
-impl From<&str> for ToolInfo {
-    fn from(name: &str) -> Self {
-        Self::new(name)
-    }
-}
-
 impl Action {
     /// A call to a tool. Several calls to the same tool may share one [`ToolInfo`].
     pub fn call(tool: impl Into<ToolInfo>, args: impl Into<Template>) -> Self {
@@ -126,24 +120,6 @@ impl For {
     }
 }
 
-impl From<Action> for Body {
-    fn from(action: Action) -> Self {
-        Self::Action(action)
-    }
-}
-
-impl From<Vec<Branch>> for Body {
-    fn from(branches: Vec<Branch>) -> Self {
-        Self::If(branches)
-    }
-}
-
-impl From<For> for Body {
-    fn from(each: For) -> Self {
-        Self::For(Box::new(each))
-    }
-}
-
 impl Template {
     /// An object with these members.
     pub fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Self)>) -> Self {
@@ -184,10 +160,10 @@ impl Computed {
     }
 }
 
-/// A conversion into a template.
-macro_rules! template {
-    ($($from:ty => $variant:expr),+ $(,)?) => {$(
-        impl From<$from> for Template {
+/// Conversions into a type.
+macro_rules! conversions {
+    ($to:ty: $($from:ty => $variant:expr),+ $(,)?) => {$(
+        impl From<$from> for $to {
             fn from(value: $from) -> Self {
                 $variant(value)
             }
@@ -195,7 +171,20 @@ macro_rules! template {
     )+};
 }
 
-template! {
+conversions! {
+    ToolInfo:
+    &str => Self::new,
+}
+
+conversions! {
+    Body:
+    Action => Self::Action,
+    Vec<Branch> => Self::If,
+    For => |each| Self::For(Box::new(each)),
+}
+
+conversions! {
+    Template:
     bool => Self::Bool,
     u64 => |value| Self::Number(Number::Unsigned(value)),
     &str => |text: &str| Self::String(text.into()),

@@ -10,7 +10,7 @@ mod value;
 use super::unsupported::{Unsupported, UnsupportedPart};
 use crate::Plan;
 use crate::plan::{
-    Body, Bound, Condition, Optional, Output, Part, RustText, Source as From, Step, Template,
+    Body, Bound, Condition, Optional, Output, RustText, Source as From, Step, Template,
 };
 use crate::print::Line;
 use fragment::FragmentError;
@@ -268,20 +268,7 @@ fn is_deep(template: &Template, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else {
         return true;
     };
-    match template {
-        Template::List(items) => items.iter().any(|item| is_deep(item, left)),
-        Template::Tagged(_, content) => content.as_ref().is_some_and(|it| is_deep(it, left)),
-        Template::Object(entries) => entries.iter().any(|entry| is_deep(&entry.value, left)),
-        Template::Text(parts) => parts
-            .iter()
-            .any(|part| matches!(part, Part::Value { value, .. } if is_deep(value, left))),
-        Template::Null
-        | Template::Bool(_)
-        | Template::Number(_)
-        | Template::String(_)
-        | Template::Reference(_)
-        | Template::Computed(_) => false,
-    }
+    template.parts().any(|part| is_deep(part, left))
 }
 
 /// What a text of the plan says, for a message.
