@@ -45,6 +45,13 @@ pub struct UnsupportedPart {
     pub construct: String,
 }
 
+impl UnsupportedPart {
+    pub(in crate::dynamic) fn new(place: impl Into<String>, construct: impl Into<String>) -> Self {
+        let (place, construct) = (place.into(), construct.into());
+        Self { place, construct }
+    }
+}
+
 impl Unsupported {
     pub(in crate::dynamic) fn new(target: &'static str, all: Vec<UnsupportedPart>) -> Self {
         let why = Reason::NoForm(target);
