@@ -19,10 +19,7 @@ const MOST_CALLS: u64 = 1_000;
 /// How often a run of such a plan is polled at most.
 const MOST_POLLS: usize = 100_000;
 /// So that runs reach them, and none takes much memory.
-const LIMITS: Limits = Limits {
-    value: 1 << 20,
-    total: 8 << 20,
-};
+const LIMITS: Limits = Limits::DEFAULT.value(1 << 20).total(8 << 20);
 /// How many elements a list has that a tool here makes.
 const LIST: u64 = 5;
 

@@ -105,6 +105,9 @@
 // Generated code refers to `::plan_runtime`, also in this crate's own tests and docs.
 extern crate self as plan_runtime;
 
+#[macro_use]
+mod setters;
+
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 mod error;

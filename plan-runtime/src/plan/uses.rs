@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 /// A reference, and where in the arguments it is.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Use<'a> {
     /// Where, as an author would say it: `filters.sender`, `tags[2]`; empty for the arguments as a whole. In a condition it
     /// begins with `if`, in the list of a `for` with `in`, in a fallback with `fallback`.

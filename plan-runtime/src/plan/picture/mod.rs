@@ -22,6 +22,7 @@ use super::{Plan, Reference};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Direction {
     /// From the top to the bottom: what a page has most room for.
     #[default]

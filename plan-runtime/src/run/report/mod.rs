@@ -177,6 +177,7 @@ pub enum Status {
     /// It gave an error.
     Failed(StepError),
     /// It could not start, because it needs the output of a step that failed, or of one that was blocked by it.
+    #[non_exhaustive]
     Blocked {
         /// The step that failed; where there are several, the first of the plan.
         by: Cow<'static, str>,
