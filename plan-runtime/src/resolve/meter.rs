@@ -1,10 +1,12 @@
 //! How much a resolution makes, and whether it is to go on.
 
 use super::error::{ErrorDetail, ResolveError};
-use super::node::DEEPEST;
 use serde_json::Value;
 use std::cell::Cell;
 use std::fmt;
+
+/// How deep templates and values may be nested together.
+const DEEPEST: u16 = 256;
 
 /// What each part of a value counts, besides its text: about what it takes in memory.
 pub(super) const PART: usize = 32;
@@ -175,6 +177,15 @@ impl fmt::Debug for Meter<'_> {
             .field("spent", &self.spent())
             .finish()
     }
+}
+
+/// The depth of what is inside of something at this depth.
+#[inline]
+pub(super) fn deeper(depth: u16) -> Result<u16, ResolveError> {
+    if depth >= DEEPEST {
+        return Err(ResolveError::of(ErrorDetail::TooDeep));
+    }
+    Ok(depth + 1)
 }
 
 /// Charges where there is a meter.

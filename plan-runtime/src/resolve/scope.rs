@@ -60,17 +60,7 @@ impl StoredValue {
         value: T,
         keep: bool,
     ) -> Result<Self, ResolveError> {
-        Self::within(value, keep, MemoryBudget::UNLIMITED)
-    }
-
-    /// As [`value`](Self::value), where there is no more room than this.
-    pub(crate) fn within<T: Serialize + Send + 'static>(
-        value: T,
-        keep: bool,
-        room: MemoryBudget,
-    ) -> Result<Self, ResolveError> {
-        let meter = Meter::new(room, None);
-        Self::metered(value, keep, &meter)
+        Self::metered(value, keep, &Meter::new(MemoryBudget::UNLIMITED, None))
     }
 
     /// As [`value`](Self::value), as far as a meter goes.
