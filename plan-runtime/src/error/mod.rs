@@ -2,7 +2,7 @@
 
 mod run;
 
-pub(crate) use run::{Cause, Interrupt, write_elements};
+pub(crate) use run::{Cause, Elements, Interrupt};
 pub use run::{Failure, RunError, StepError};
 
 use crate::print::{Cut, Line, Lines, MOST};

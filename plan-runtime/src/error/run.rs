@@ -164,39 +164,37 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "step `{}", MessageName(&self.step))?;
-        write_elements(f, &self.element)?;
-        f.write_str("`")?;
+        let (step, element) = (MessageName(&self.step), Elements(&self.element));
+        write!(f, "step `{step}{element}`")?;
         if let Some(tool) = &self.tool {
             write!(f, " ({})", MessageName(tool))?;
         }
         write!(f, ": {}", self.error)?;
         // Naming thousands helps nobody; the report has them all.
         const NAMED: usize = 3;
-        let told = |ids: &[Cow<'_, str>]| -> Vec<String> {
-            ids.iter()
-                .map(|id| format!("`{}`", MessageName(id)))
-                .collect()
+        let (last, named) = match &self.blocked[..] {
+            [] => return Ok(()),
+            [named @ .., last] if named.len() < NAMED => {
+                (format!("`{}`", MessageName(last)), named)
+            }
+            all => (format!("{} more", all.len() - NAMED), &all[..NAMED]),
         };
-        match &self.blocked[..] {
-            [] => Ok(()),
-            [only] => write!(f, " (this blocked `{}`)", MessageName(only)),
-            [others @ .., last] if others.len() < NAMED => {
-                let (others, last) = (told(others).join(", "), MessageName(last));
-                write!(f, " (this blocked {others} and `{last}`)")
-            }
-            all => {
-                let first = told(&all[..NAMED]);
-                let more = all.len() - NAMED;
-                write!(f, " (this blocked {} and {more} more)", first.join(", "))
-            }
-        }
+        let named: Vec<String> = named
+            .iter()
+            .map(|id| format!("`{}`", MessageName(id)))
+            .collect();
+        let and = if named.is_empty() { "" } else { " and " };
+        write!(f, " (this blocked {}{and}{last})", named.join(", "))
     }
 }
 
-/// Writes `[2][0]`.
-pub(crate) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> fmt::Result {
-    elements.iter().try_for_each(|index| write!(f, "[{index}]"))
+/// The index of an element in each list: `[2][0]`.
+pub(crate) struct Elements<'e>(pub(crate) &'e [usize]);
+
+impl fmt::Display for Elements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|index| write!(f, "[{index}]"))
+    }
 }
 
 /// Why a run was over before its time.
@@ -322,61 +320,33 @@ impl fmt::Display for ErrorText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
         let plan = MessageName(error.plan());
+        write!(f, "plan `{plan}` ")?;
         match &error.0.cause {
-            Cause::Inputs(inputs) => {
-                write!(f, "plan `{plan}` cannot start: {inputs}")
+            Cause::Inputs(inputs) => write!(f, "cannot start: {inputs}")?,
+            Cause::Unfit(mistakes) => write!(f, "cannot start: {}", Line(mistakes.join("; ")))?,
+            Cause::Plan(message) => write!(f, "cannot run: {}", Line(message))?,
+            Cause::Output(output) => write!(f, "failed: its output: {output}")?,
+            Cause::Panicked(panic, _) => write!(f, "{}", Line(panic))?,
+            Cause::Steps(_) => f.write_str("failed")?,
+            Cause::Interrupted(Interrupt::Cancelled, _) => f.write_str("was cancelled")?,
+            Cause::Interrupted(Interrupt::Deadline(limit), _) => {
+                write!(f, "took longer than {}", format_duration(*limit))?;
             }
-            Cause::Unfit(mistakes) => {
-                write!(
-                    f,
-                    "plan `{plan}` cannot start: {}",
-                    Line(mistakes.join("; "))
-                )
-            }
-            Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {}", Line(message)),
-            Cause::Output(output) => {
-                write!(f, "plan `{plan}` failed: its output: {output}")
-            }
-            Cause::Panicked(panic, failures) => {
-                write!(f, "plan `{plan}` {}", Line(panic))?;
-                if failures.is_empty() {
-                    return Ok(());
-                }
-                f.write_str("; ")?;
-                write_failures(f, failures)
-            }
-            Cause::Steps(failures) => {
-                write!(f, "plan `{plan}` failed: ")?;
-                write_failures(f, failures)
-            }
-            Cause::Interrupted(interrupt, failures) => {
-                write!(f, "plan `{plan}` ")?;
-                match interrupt {
-                    Interrupt::Cancelled => f.write_str("was cancelled")?,
-                    Interrupt::Deadline(limit) => {
-                        write!(f, "took longer than {}", format_duration(*limit))?;
-                    }
-                    Interrupt::Nested(around) => write!(
-                        f,
-                        "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
-                    )?,
-                }
-                if failures.is_empty() {
-                    return Ok(());
-                }
-                f.write_str("; ")?;
-                write_failures(f, failures)
-            }
+            Cause::Interrupted(Interrupt::Nested(around), _) => write!(
+                f,
+                "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
+            )?,
         }
+        let mut separator = match error.0.cause {
+            Cause::Steps(_) => ": ",
+            _ => "; ",
+        };
+        for failure in error.failures() {
+            write!(f, "{separator}{failure}")?;
+            separator = "; ";
+        }
+        Ok(())
     }
-}
-
-fn write_failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
-    for (place, failure) in failures.iter().enumerate() {
-        let separator = if place == 0 { "" } else { "; " };
-        write!(f, "{separator}{failure}")?;
-    }
-    Ok(())
 }
 
 impl fmt::Debug for RunError {

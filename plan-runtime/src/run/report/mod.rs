@@ -12,8 +12,6 @@ use super::StepError;
 use crate::plan::{Action, Plan, Step, ToolInfo};
 use serde_json::Value;
 use std::borrow::{Borrow, Cow};
-use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -107,13 +105,26 @@ impl Totals {
         }
         totals
     }
+
+    /// Each number, and what its steps are called.
+    fn named(&self) -> [(usize, &'static str); 7] {
+        [
+            (self.completed, "completed"),
+            (self.recovered, "recovered"),
+            (self.skipped, "skipped"),
+            (self.failed, "failed"),
+            (self.blocked, "blocked"),
+            (self.cancelled, "cancelled"),
+            (self.not_started, "not started"),
+        ]
+    }
 }
 
 /// What became of a step: how it ended, when, and each of its [attempts](Self::attempts). [`Report::steps`] has them.
 #[derive(Clone, Debug)]
 pub struct StepReport {
     id: Cow<'static, str>,
-    tool: Option<ToolName>,
+    tool: Option<Arc<ToolInfo>>,
     status: Status,
     element: Vec<usize>,
     started: Option<Duration>,
@@ -127,41 +138,11 @@ pub struct StepReport {
 pub struct Attempt {
     element: Vec<usize>,
     number: u32,
-    tool: Option<ToolName>,
+    tool: Option<Arc<ToolInfo>>,
     started: Duration,
     ended: Option<Duration>,
     error: Option<StepError>,
     pub(super) arguments: Option<Value>,
-}
-
-/// The name of a tool, which the plan's steps and their reports share.
-#[derive(Clone)]
-struct ToolName(Arc<ToolInfo>);
-
-impl ToolName {
-    /// That of the tool that a step calls, if it is one.
-    fn of(step: &Step) -> Option<Self> {
-        match step.action() {
-            Some(action) => action.tool.clone(),
-            // They have the same name then.
-            None => step.tool().and(step.actions().first()?.tool.clone()),
-        }
-        .map(Self)
-    }
-}
-
-impl Deref for ToolName {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0.name
-    }
-}
-
-impl fmt::Debug for ToolName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.name.fmt(f)
-    }
 }
 
 /// How a step ended. [`name`](Self::name) is a word for it, and `{}` writes it with its cause: `failed: mailbox is locked`.
@@ -285,7 +266,13 @@ impl StepReport {
     ) -> Self {
         Self {
             id: step.id.clone(),
-            tool: ToolName::of(step),
+            tool: match step.action() {
+                Some(action) => action.tool.clone(),
+                // All calls are of the same tool then.
+                None => step
+                    .tool()
+                    .and(step.actions().first().and_then(|it| it.tool.clone())),
+            },
             status,
             element,
             started,
@@ -315,7 +302,7 @@ impl StepReport {
 
     /// The name of the tool that the step calls; `None` for a computed step, and for one that may call different tools.
     pub fn tool(&self) -> Option<&str> {
-        self.tool.as_deref()
+        self.tool.as_ref().map(|tool| &*tool.name)
     }
 
     /// How the step ended.
@@ -379,7 +366,7 @@ impl Attempt {
         Self {
             element,
             number,
-            tool: action.tool.clone().map(ToolName),
+            tool: action.tool.clone(),
             started,
             ended: None,
             error: None,
@@ -404,7 +391,7 @@ impl Attempt {
 
     /// The name of the tool; `None` where a value is computed.
     pub fn tool(&self) -> Option<&str> {
-        self.tool.as_deref()
+        self.tool.as_ref().map(|tool| &*tool.name)
     }
 
     /// When it started, counted from the run's start.

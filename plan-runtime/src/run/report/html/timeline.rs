@@ -70,13 +70,11 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
             write_attempt(track, attempt, (lane, count), ended, whole);
         }
         // If there is no room after the bar, the time is before it.
-        let part = |time: Duration| {
-            time.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE) * 100.0
-        };
-        let (side, place) = if part(ended) > 80.0 {
-            ("right", 100.0 - part(started))
+        let (start, end) = (Share(started, whole), Share(ended, whole));
+        let (side, place) = if end.percent() > 80.0 {
+            ("right", 100.0 - start.percent())
         } else {
-            ("left", part(ended))
+            ("left", end.percent())
         };
         let style = format!("{side}:{place:.3}%");
         let text = track.tag("span").attr("class", "took");
@@ -138,15 +136,21 @@ fn lanes(attempts: &[Attempt]) -> (Vec<usize>, usize) {
 /// A part of the whole time, in percent.
 struct Share(Duration, Duration);
 
-impl Display for Share {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+impl Share {
+    fn percent(&self) -> f64 {
         let (part, whole) = (self.0.as_secs_f64(), self.1.as_secs_f64());
         let share = if whole > 0.0 {
             part / whole * 100.0
         } else {
             0.0
         };
-        write!(f, "{:.3}%", share.clamp(0.0, 100.0))
+        share.clamp(0.0, 100.0)
+    }
+}
+
+impl Display for Share {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{:.3}%", self.percent())
     }
 }
 
