@@ -2,7 +2,7 @@
 
 use super::limits;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Dialect, Findings, Limits, Profile, Reader};
+use plan_runtime::dynamic::{Dialect, Findings, Profile, Reader};
 
 const DIALECTS: [Dialect; 4] = [
     Dialect::PlanJson,

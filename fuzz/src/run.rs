@@ -104,7 +104,7 @@ fn told(plan: &Plan, result: &Result<Value, RunError>, report: &Report) {
         assert!(!steps.iter().any(|step| failed(step.status())));
     }
     for step in steps {
-        if let Status::Blocked { by } = step.status() {
+        if let Status::Blocked { by, .. } = step.status() {
             assert!(plan.steps.iter().any(|step| step.id == *by));
         }
     }

@@ -81,12 +81,7 @@ pub fn resolve<T: DeserializeOwned>(
 
 /// Reads a whole value.
 pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ResolveError> {
-    let whole = value::InValue {
-        value,
-        depth: 0,
-        meter: None,
-    };
-    T::deserialize(whole).map_err(ResolveError::bare)
+    T::deserialize(value::InValue::whole(value, None)).map_err(ResolveError::bare)
 }
 
 /// Whether a type is one that serde_json alone knows: a number of any precision, or raw JSON. It says so by the name.

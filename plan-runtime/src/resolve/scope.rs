@@ -242,11 +242,7 @@ impl<'a> Scope<'a> {
             return Err(ResolveError::of(ErrorDetail::NoOutput).named_source(name()));
         };
         if stored.typed.0.get().is_none() {
-            let whole = InValue {
-                value: &stored.json,
-                depth: 0,
-                meter: self.meter,
-            };
+            let whole = InValue::whole(&stored.json, self.meter);
             let value = T::deserialize(whole).map_err(|e| e.read_whole(name()))?;
             let _ = stored.typed.0.set(Box::new(Box::new(value)));
         }

@@ -23,6 +23,15 @@ pub(super) struct InValue<'a> {
 }
 
 impl<'a> InValue<'a> {
+    pub(super) fn whole(value: &'a Value, meter: Option<&'a Meter<'a>>) -> Self {
+        let depth = 0;
+        Self {
+            value,
+            depth,
+            meter,
+        }
+    }
+
     #[inline]
     fn deeper(self) -> Result<Self, ResolveError> {
         let depth = deeper(self.depth)?;

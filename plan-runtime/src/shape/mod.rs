@@ -3,7 +3,6 @@
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
-mod json;
 pub(crate) mod probe;
 mod standard;
 

@@ -1,6 +1,7 @@
-//! Shapes of the standard library's types.
+//! Shapes of the standard library's types, and of serde_json's.
 
 use super::{Field, FieldPlace, Shape, Tagging, TypeShape, Variant};
+use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -61,6 +62,7 @@ opaque! {
     {T} BTreeSet<T>, {T, S} HashSet<T, S>,
     {K, V} BTreeMap<K, V>, {K, V, S} HashMap<K, V, S>,
     {T} RangeInclusive<T>,
+    Value, Number, Map<String, Value>,
 }
 
 shape! {

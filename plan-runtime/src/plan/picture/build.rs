@@ -2,10 +2,10 @@
 
 use super::model::{Content, Edge, EdgeKind, End, Group, NodeKind, PictureNode};
 use super::path;
-use super::text::{EXPRESSION, id, short, typed, wrapped};
+use super::text::{EXPRESSION, id, typed, wrapped};
 use crate::plan::display::{ConditionText, PatternText, ToolName, policies};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
-use crate::print::{Code, Line, Name};
+use crate::print::{Code, Line, Name, short_to};
 use std::collections::HashMap;
 
 /// How many characters of an intent are shown.
@@ -150,9 +150,9 @@ impl<'p> Builder<'p> {
             locals: Vec::new(),
             optional: step.policy.optional != Optional::No,
         };
-        let mut lines = wrapped(&short(step.intent.trim(), INTENT));
+        let mut lines = wrapped(&short_to(step.intent.trim(), INTENT));
         let policies = policies(&step.policy);
-        lines.extend(policies.iter().map(|policy| short(policy, EXPRESSION)));
+        lines.extend(policies.iter().map(|policy| short_to(policy, EXPRESSION)));
         let end = match &step.body {
             Body::Action(action) => {
                 let name = format!("{} = {}", Name(&step.id), called(action));
@@ -200,7 +200,7 @@ impl<'p> Builder<'p> {
                     let begins = if branch.conditions.is_empty() && before.is_some() {
                         self.part(drawing, &branch.body, &place)
                     } else {
-                        let line = wrapped(&short(&line, EXPRESSION));
+                        let line = wrapped(&short_to(&line, EXPRESSION));
                         let node =
                             self.node(inner("if"), NodeKind::Condition, line, place.group, false);
                         for condition in &branch.conditions {
@@ -227,7 +227,7 @@ impl<'p> Builder<'p> {
                     Code(&each.pattern),
                     PatternText(&each.list, Some(drawing.plan))
                 );
-                let line = wrapped(&short(&line, EXPRESSION));
+                let line = wrapped(&short_to(&line, EXPRESSION));
                 let node = self.node(inner("for"), NodeKind::Loop, line, place.group, false);
                 drawing.read(&each.list, End::Node(node), &place.locals);
                 let mut place = place.clone();
@@ -324,7 +324,7 @@ impl<'p> Builder<'p> {
                 format!(
                     "{}{}",
                     reader.prefix,
-                    short(&Line(&path).to_string(), EXPRESSION)
+                    short_to(&Line(&path).to_string(), EXPRESSION)
                 )
             };
             // What a loop binds goes the way that leads into its round anyway.
@@ -417,6 +417,6 @@ impl<'p> Builder<'p> {
 fn called(action: &Action) -> String {
     match &action.tool {
         Some(tool) => ToolName(&tool.name).to_string(),
-        None => short(&action.args.to_string(), EXPRESSION),
+        None => short_to(&action.args.to_string(), EXPRESSION),
     }
 }

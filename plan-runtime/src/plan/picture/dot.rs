@@ -99,7 +99,7 @@ impl<S: AsRef<str>> Display for DotText<'_, S> {
             if number > 0 {
                 f.write_str("\\n")?;
             }
-            for c in visible(line.as_ref().trim()) {
+            for c in visible(line.as_ref().trim()).chars() {
                 match c {
                     '"' => f.write_str("\\\"")?,
                     // In labels, `\N` and the like are replaced, for example with the node's name.

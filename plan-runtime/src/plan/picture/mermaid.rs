@@ -101,7 +101,7 @@ struct Title<'t>(&'t str);
 impl Display for Title<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_char('"')?;
-        for c in visible(self.0) {
+        for c in visible(self.0).chars() {
             match c {
                 '\n' => f.write_char(' ')?,
                 // Mermaid reads HTML markup and its own entities in titles, too, and ends a title at a line of hyphens.
@@ -137,7 +137,8 @@ impl Display for MermaidLabel<'_> {
 fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
     let mut before = None;
     let mut only_digits = true;
-    let mut chars = visible(line.trim()).peekable();
+    let line = visible(line.trim());
+    let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let plain = match c {

@@ -182,7 +182,7 @@ impl<'x> Schedule<'x> {
 
     /// Whether the run is over before its time.
     fn is_interrupted(&mut self, cx: &mut Context<'_>) -> bool {
-        let is_over = self.interrupts.poll(cx);
+        let is_over = self.interrupts.poll(cx, &self.clock);
         if is_over {
             self.cancel();
         }

@@ -3,7 +3,7 @@
 use super::escape::Time;
 use super::{Page, write_sign};
 use crate::print::MessageName;
-use crate::run::report::{Attempt, Status};
+use crate::run::report::Attempt;
 use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
@@ -52,8 +52,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     });
     let (Some(started), Some(ended)) = (report.started, report.ended) else {
         row.tag("span").attr("class", "track").inside(|track| {
-            let note = note(&report.status);
-            track.tag("span").attr("class", "note").text(note);
+            track.tag("span").attr("class", "note").text(&report.status);
         });
         return;
     };
@@ -80,13 +79,6 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
         let text = track.tag("span").attr("class", "took");
         text.attr("style", style).text(Time(took));
     });
-}
-
-fn note(status: &Status) -> String {
-    match status {
-        Status::Blocked { by } => format!("blocked by {}", MessageName(by)),
-        status => status.name().to_owned(),
-    }
 }
 
 fn write_attempt(
