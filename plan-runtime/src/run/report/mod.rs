@@ -11,7 +11,7 @@ pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadat
 use super::StepError;
 use crate::plan::{Action, Plan, Step, ToolInfo};
 use serde_json::Value;
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -48,7 +48,7 @@ use std::time::{Duration, SystemTime};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Report {
-    plan: Cow<'static, str>,
+    plan: String,
     started_at: SystemTime,
     duration: Duration,
     steps: Vec<StepReport>,
@@ -123,7 +123,7 @@ impl Totals {
 /// What became of a step: how it ended, when, and each of its [attempts](Self::attempts). [`Report::steps`] has them.
 #[derive(Clone, Debug)]
 pub struct StepReport {
-    id: Cow<'static, str>,
+    id: String,
     tool: Option<Arc<ToolInfo>>,
     status: Status,
     element: Vec<usize>,
@@ -161,7 +161,7 @@ pub enum Status {
     #[non_exhaustive]
     Blocked {
         /// The step that failed; where there are several, the first of the plan.
-        by: Cow<'static, str>,
+        by: String,
     },
     /// It was dropped while it ran, or not all of its elements were started; how far it had come is not known.
     Cancelled,
