@@ -72,10 +72,10 @@ where
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, ResolveError> {
-        self.pending = self.members.next();
-        let Some((name, _)) = self.pending else {
+        let Some((name, part)) = self.members.next() else {
             return Ok(None);
         };
+        self.pending = Some((name, part));
         charge(self.inside.meter(), MEMBER + name.len())?;
         match seed.deserialize(KeyOrText::Borrowed(name)) {
             Ok(key) => Ok(Some(key)),
@@ -91,11 +91,18 @@ where
         let Some((name, part)) = self.pending.take() else {
             return Err(ResolveError::custom("a value was asked for before its key"));
         };
-        let value = seed.deserialize(self.inside.part(part));
-        value.map_err(|error| D::inside(error, Location::Key(name.to_owned())))
+        match seed.deserialize(self.inside.part(part)) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(in_member::<D>(error, name)),
+        }
     }
 
     fn size_hint(&self) -> Option<usize> {
         self.members.size_hint().1
     }
+}
+
+#[cold]
+fn in_member<'a, D: Parts<'a>>(error: ResolveError, name: &str) -> ResolveError {
+    D::inside(error, Location::Key(name.to_owned()))
 }

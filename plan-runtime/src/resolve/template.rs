@@ -73,7 +73,7 @@ impl<'a> InTemplate<'a> {
         };
         visitor.visit_map(NamedParts {
             inside: self.deeper()?,
-            members: entries.iter().filter_map(named),
+            members: entries.iter().map_while(named),
             pending: None,
         })
     }
