@@ -30,7 +30,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What a reader takes unless it is told otherwise.
+    /// What a reader takes by default.
     pub const DEFAULT: Self = Self {
         bytes: 16 << 20,
         steps: 10_000,

@@ -71,7 +71,7 @@ impl Policy {
     setters! {
         /// Makes at most this many attempts.
         attempts: u32;
-        /// Waits so long before the second attempt.
+        /// Waits for this time before the second attempt.
         backoff: Duration;
         /// Waits no longer than this between two attempts.
         max: Duration;

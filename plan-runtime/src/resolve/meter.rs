@@ -1,6 +1,6 @@
 //! How much a resolution makes, and whether it is to go on.
 
-use super::error::{ErrorDetail, ResolveError};
+use super::error::{ErrorDetail, Limit, ResolveError};
 use serde_json::Value;
 use std::cell::Cell;
 use std::fmt;
@@ -39,15 +39,6 @@ pub(crate) struct MemoryBudget {
     pub(crate) total: usize,
     /// What is left of that.
     pub(crate) left: usize,
-}
-
-/// A limit that was reached, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Limit {
-    /// For one value.
-    Value(usize),
-    /// For all values of a run.
-    Total(usize),
 }
 
 impl MemoryBudget {
@@ -179,7 +170,7 @@ impl fmt::Debug for Meter<'_> {
     }
 }
 
-/// The depth of what is inside of something at this depth.
+/// The depth of the parts of a value at this depth.
 #[inline]
 pub(super) fn deeper(depth: u16) -> Result<u16, ResolveError> {
     if depth >= DEEPEST {

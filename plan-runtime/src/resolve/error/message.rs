@@ -1,8 +1,7 @@
 //! What an error says.
 
 use super::super::describe;
-use super::super::meter::Limit;
-use super::{ErrorDetail, ResolveError};
+use super::{ErrorDetail, Limit, ResolveError};
 use crate::print::{Cut, Line, MOST, MessageName};
 use std::fmt;
 

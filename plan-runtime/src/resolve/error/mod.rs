@@ -3,7 +3,6 @@
 mod message;
 
 use super::describe;
-use super::meter::Limit;
 use crate::plan::{Reference, push_key, written};
 use jsonptr::PointerBuf;
 use serde::de::{Expected, Unexpected};
@@ -96,6 +95,15 @@ pub(super) enum ErrorDetail {
     /// There was no time left.
     Interrupted,
     Other(String),
+}
+
+/// A limit that was reached, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Limit {
+    /// For one value.
+    Value(usize),
+    /// For all values of a run.
+    Total(usize),
 }
 
 /// What is wrong, without where and why.

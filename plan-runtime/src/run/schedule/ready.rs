@@ -4,12 +4,12 @@
 //!
 //! | | this set | `BTreeSet` | `BinaryHeap` |
 //! |---|---|---|---|
-//! | 300 steps, all ready at once | 110 | 500 | 120 to 130 |
-//! | 30,000 steps, all ready at once | 125 | 610 to 720 | 190 to 200 |
+//! | 300 steps, all ready together | 110 | 500 | 120 to 130 |
+//! | 30,000 steps, all ready together | 125 | 610 to 720 | 190 to 200 |
 //! | 300 steps, four ready at a time | 120 | 250 | 55 |
 //! | 300 steps, one after the other | 40 | 220 | 7 |
 //!
-//! So it pays where many steps are ready at once; for narrow plans, a `BinaryHeap` is faster. A heap would also hold a step more than once.
+//! So it pays where many steps are ready together; for narrow plans, a `BinaryHeap` is faster. A heap would also hold a step more than once.
 
 /// A set of steps that gives the first of the plan first.
 ///
