@@ -79,12 +79,11 @@ impl<'a> Members<'a> {
         // Objects flattened into one another count as nested, or they could be without end.
         self.at.depth = self.at.deeper()?.depth;
         let at = self.at.part(TemplateNode::Template(template)).settle()?;
+        if at.is_nothing() {
+            return Ok(());
+        }
         let origin = at.origin;
         match at.node {
-            TemplateNode::Absent
-            | TemplateNode::Value(Value::Null)
-            | TemplateNode::Made(Value::Null)
-            | TemplateNode::Template(Template::Null) => {}
             TemplateNode::Template(Template::Object(entries)) => {
                 self.layers.push(Layer::Entries(entries.iter()));
             }

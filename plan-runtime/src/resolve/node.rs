@@ -64,9 +64,14 @@ impl<'a> NodeDeserializer<'a> {
                     }
                 }
                 Template::Reference(reference) => {
-                    let node = follow_reference(reference, self.scope);
+                    let node = match self.scope.json_of(reference.source) {
+                        Some(value) => walk(value, reference.path()),
+                        None => Err(ResolveError::of(ErrorDetail::NoOutput)),
+                    };
                     self.origin = Some(template);
-                    self.node = node.map_err(|e| self.referred(e, reference))?;
+                    let scope = self.scope;
+                    self.node =
+                        node.map_err(|e| e.referred(reference, name_of(reference, scope)))?;
                     break;
                 }
                 Template::Text(parts) => {
@@ -84,11 +89,6 @@ impl<'a> NodeDeserializer<'a> {
             };
         }
         Ok(self)
-    }
-
-    #[cold]
-    fn referred(&self, error: ResolveError, reference: &Reference) -> ResolveError {
-        error.referred(reference, name_of(reference, self.scope))
     }
 
     /// Completes an error of this node's own content with where it is from.
@@ -208,7 +208,7 @@ impl<'a> NodeDeserializer<'a> {
         })
     }
 
-    fn is_nothing(&self) -> bool {
+    pub(super) fn is_nothing(&self) -> bool {
         matches!(
             self.node,
             TemplateNode::Absent
@@ -231,40 +231,19 @@ fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
     }
 }
 
-#[inline]
-fn follow_reference<'a>(
-    reference: &'a Reference,
-    scope: &Scope<'a>,
-) -> Result<TemplateNode<'a>, ResolveError> {
-    let Some(value) = scope.json_of(reference.source) else {
-        return Err(ResolveError::of(ErrorDetail::NoOutput));
-    };
-    walk(value, reference.path())
-}
-
-/// Values in outputs are read with the hint.
+/// Values in outputs are read with the hint, and all else by its own form.
 macro_rules! hinted {
-    ($($method:ident)*) => {$(
+    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
         #[inline]
-        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
             let at = self.settle()?;
             if let TemplateNode::Value(value) = at.node {
                 let value = at.value(value);
                 return value
-                    .$method(visitor)
+                    .$method($($argument,)* visitor)
                     .map_err(|e| Self::complete(e, at.origin, at.scope, false));
             }
             at.any(visitor)
-        }
-    )*};
-}
-
-macro_rules! by_form {
-    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
-        #[inline]
-        fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
-            $(let _ = $argument;)*
-            self.settle()?.any(visitor)
         }
     )*};
 }
@@ -273,16 +252,13 @@ impl<'a> Deserializer<'a> for NodeDeserializer<'a> {
     type Error = ResolveError;
 
     hinted! {
-        deserialize_bool
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64
-        deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
-        deserialize_identifier
-    }
-
-    by_form! {
         deserialize_any()
+        deserialize_bool()
+        deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
+        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
+        deserialize_f32() deserialize_f64()
+        deserialize_char() deserialize_str() deserialize_string() deserialize_bytes() deserialize_byte_buf()
+        deserialize_identifier()
         deserialize_seq()
         deserialize_tuple(length: usize)
         deserialize_tuple_struct(name: &'static str, length: usize)

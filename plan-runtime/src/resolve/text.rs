@@ -48,7 +48,11 @@ pub(super) fn write<'a>(
                         show.show(value, &mut out)
                             .and_then(|()| charge(meter, out.len() - before))
                     }
-                    None if spec.is_empty() => Writing::new(&mut out, meter).show_json(value),
+                    // JSON's own text, but a string is written as it is.
+                    None if spec.is_empty() => match value {
+                        Value::String(text) => Writing::new(&mut out, meter).show(text),
+                        value => Writing::new(&mut out, meter).show(value),
+                    },
                     None => Err(ResolveError::of(ErrorDetail::NotExecutable)
                         .computed(&format!("{{:{spec}}}"))),
                 };
@@ -58,14 +62,4 @@ pub(super) fn write<'a>(
         }
     }
     Ok(out)
-}
-
-impl Writing<'_, '_> {
-    /// JSON's own text, but a string is written as it is.
-    fn show_json(self, value: &Value) -> Result<(), ResolveError> {
-        match value {
-            Value::String(text) => self.show(text),
-            value => self.show(value),
-        }
-    }
 }

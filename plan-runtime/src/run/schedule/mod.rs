@@ -140,7 +140,8 @@ impl<'x> Schedule<'x> {
         self.look_who_watches();
         self.turn.polled();
         loop {
-            if self.is_interrupted(cx) {
+            if self.interrupts.poll(cx, &self.clock) {
+                self.cancel();
                 break;
             }
             while self.calls < self.options.concurrency {
@@ -178,15 +179,6 @@ impl<'x> Schedule<'x> {
     /// Ends the run before its time, when it is polled next.
     pub(super) fn interrupt(&self, interrupt: Interrupt) {
         self.interrupts.happen(interrupt);
-    }
-
-    /// Whether the run is over before its time.
-    fn is_interrupted(&mut self, cx: &mut Context<'_>) -> bool {
-        let is_over = self.interrupts.poll(cx, &self.clock);
-        if is_over {
-            self.cancel();
-        }
-        is_over
     }
 
     fn next_ready(&mut self) -> Option<usize> {
