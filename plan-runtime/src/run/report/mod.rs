@@ -48,15 +48,13 @@ use std::time::{Duration, SystemTime};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Report {
-    plan: String,
+    /// All reports of a plan that is kept share it.
+    plan: Arc<Plan>,
     started_at: SystemTime,
     duration: Duration,
     steps: Vec<StepReport>,
     totals: Totals,
     critical: Vec<usize>,
-    /// The plan, to be drawn. A plan in a `static` is not copied by this.
-    #[cfg(feature = "html")]
-    drawn: std::sync::Arc<Plan>,
     #[cfg(feature = "html")]
     recorded: Recorded,
 }
@@ -171,21 +169,19 @@ pub enum Status {
 
 impl Report {
     pub(super) fn new(
-        plan: &Plan,
+        plan: Arc<Plan>,
         started_at: SystemTime,
         duration: Duration,
         steps: Vec<StepReport>,
     ) -> Self {
         Self {
-            plan: plan.name.clone(),
-            #[cfg(feature = "html")]
-            drawn: std::sync::Arc::new(plan.clone()),
             #[cfg(feature = "html")]
             recorded: Recorded::default(),
             started_at,
             duration,
             totals: Totals::of(steps.iter().map(|step| &step.status)),
-            critical: critical(plan, &steps),
+            critical: critical(&plan, &steps),
+            plan,
             steps,
         }
     }
@@ -199,7 +195,7 @@ impl Report {
 
     /// The plan's name.
     pub fn plan(&self) -> &str {
-        &self.plan
+        &self.plan.name
     }
 
     /// When the run started.
@@ -266,13 +262,7 @@ impl StepReport {
     ) -> Self {
         Self {
             id: step.id.clone(),
-            tool: match step.action() {
-                Some(action) => action.tool.clone(),
-                // All calls are of the same tool then.
-                None => step
-                    .tool()
-                    .and(step.actions().first().and_then(|it| it.tool.clone())),
-            },
+            tool: step.shared_tool().cloned(),
             status,
             element,
             started,
@@ -302,7 +292,7 @@ impl StepReport {
 
     /// The name of the tool that the step calls; `None` for a computed step, and for one that may call different tools.
     pub fn tool(&self) -> Option<&str> {
-        self.tool.as_ref().map(|tool| &*tool.name)
+        Some(&self.tool.as_ref()?.name)
     }
 
     /// How the step ended.
@@ -391,7 +381,7 @@ impl Attempt {
 
     /// The name of the tool; `None` where a value is computed.
     pub fn tool(&self) -> Option<&str> {
-        self.tool.as_ref().map(|tool| &*tool.name)
+        Some(&self.tool.as_ref()?.name)
     }
 
     /// When it started, counted from the run's start.

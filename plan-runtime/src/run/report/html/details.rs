@@ -166,7 +166,7 @@ fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
             .tag("pre")
             .attr("tabindex", 0)
             .text(HtmlJson(arguments)),
-        (None, true) if attempt.tool.is_some() => {
+        (None, true) if attempt.tool().is_some() => {
             write_hint(html, "Its arguments could not be resolved.");
         }
         (None, true) => write_hint(html, "It is computed, so it has no named arguments."),
