@@ -43,7 +43,7 @@ use std::time::{Duration, SystemTime};
 /// };
 /// let (_, report) = smol::block_on(plan.run(&()).with_report());
 /// assert_eq!(report.step("inbox").unwrap().error().unwrap().to_string(), "mailbox is locked");
-/// assert!(matches!(report.step("sent").unwrap().status(), Status::Blocked { by } if by == "inbox"));
+/// assert!(matches!(report.step("sent").unwrap().status(), Status::Blocked { by, .. } if by == "inbox"));
 /// assert_eq!(report.totals().to_string(), "1 failed, 1 blocked");
 /// ```
 #[derive(Clone, Debug)]
