@@ -73,15 +73,12 @@ impl ShapeFields<'_> {
                 .variant
                 .is_some_and(|v| v.attrs.deserialize_with().is_some());
         quote! {
-            #private::Field {
-                ident: #ident,
-                output: #output,
-                argument: #argument,
-                required: #required,
-                omitted: #omitted,
-                opaque: #opaque,
-                opaque_argument: #opaque_argument,
-            }
+            #private::Field::new(#ident, #output)
+                .argument(#argument)
+                .required(#required)
+                .omitted(#omitted)
+                .opaque(#opaque)
+                .opaque_argument(#opaque_argument)
         }
     }
 

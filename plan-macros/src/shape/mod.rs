@@ -136,12 +136,7 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
                 };
                 let fields = fields.expand(&variant.fields, &variant.fields);
                 quote! {
-                    #private::Variant {
-                        ident: #ident,
-                        argument: #argument,
-                        untagged: #untagged,
-                        fields: &[#(#fields),*],
-                    }
+                    #private::Variant::new(#ident, #argument, &[#(#fields),*]).untagged(#untagged)
                 }
             });
             Some(quote! {

@@ -70,7 +70,7 @@ pub(crate) use executable::{Checked, Graph, number};
 pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
-pub use picture::{Direction, Dot, Mermaid};
+pub use picture::{Direction, Picture};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use rust_text::RustText;

@@ -66,6 +66,7 @@ use std::fmt;
 /// # Ok::<(), plan_runtime::dynamic::Findings>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Dialect {
     /// What [`Plan`](crate::Plan) serializes to.
     PlanJson,
@@ -79,6 +80,7 @@ pub enum Dialect {
 
 /// How strictly a dialect is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Profile {
     /// What is nearly a reference is an error, and so is a reference that leads to nothing.
     #[default]
