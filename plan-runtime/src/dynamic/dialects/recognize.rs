@@ -5,15 +5,15 @@ use super::reading::Members;
 use crate::dynamic::node::{JsonNode, JsonType, Source};
 
 /// A document of which nothing is known but its members and its steps.
-pub(in crate::dynamic) struct Outline<'a> {
+pub(crate) struct Outline<'a> {
     /// Those around the steps; without them, the document is a list of steps.
-    pub(in crate::dynamic) top: Option<Members<'a>>,
-    pub(in crate::dynamic) steps: Vec<JsonNode<'a>>,
+    pub(crate) top: Option<Members<'a>>,
+    pub(crate) steps: Vec<JsonNode<'a>>,
 }
 
 /// How sure it is that a document is in a dialect.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::dynamic) enum Sign {
+pub(crate) enum Sign {
     Certain,
     /// If nothing is certain.
     Likely,
@@ -40,13 +40,13 @@ impl<'a> Outline<'a> {
     }
 
     /// Whether there is one of these members around the steps.
-    pub(in crate::dynamic) fn has(&self, names: &[&str]) -> bool {
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.top.as_ref().is_some_and(|top| top.has(names))
     }
 }
 
 /// The dialect that a document looks like.
-pub(in crate::dynamic) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
+pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;
     let dialects = || Dialect::ALL.into_iter();
     for sign in [Sign::Certain, Sign::Likely] {

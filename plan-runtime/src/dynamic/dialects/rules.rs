@@ -13,7 +13,7 @@ use std::collections::HashSet;
 /// How a dialect is recognized, read, scanned for references, written, and named in messages.
 ///
 /// The methods with a body say what most dialects do.
-pub(in crate::dynamic) trait Rules: Sync {
+pub(crate) trait Rules: Sync {
     /// Its name: `tool plan`.
     fn name(&self) -> &'static str;
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 const MOST_NAMED: usize = 16;
 
 /// Says a cycle for each group of steps that wait for one another.
-pub(in crate::dynamic) fn check(builder: &mut PlanBuilder, plan: &Plan) {
+pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
     for cycle in plan.cycles() {
         let name = |step: usize| short(&plan.steps[step].id);
         let message = match &cycle[..] {

@@ -11,12 +11,7 @@ use crate::resolve::describe::short;
 
 impl PlanBuilder {
     /// Says which parts of a string are references elsewhere; `false` if one of them is an error.
-    pub(in crate::dynamic) fn foreign(
-        &mut self,
-        source: &Source<'_>,
-        text: &Text<'_>,
-        own: &Scan<'_>,
-    ) -> bool {
+    pub(crate) fn foreign(&mut self, source: &Source<'_>, text: &Text<'_>, own: &Scan<'_>) -> bool {
         let known = |target: &Target| self.has(target);
         let (found, more) = references::foreign(self.dialect, &text.value, own, &known);
         let mut sound = true;
@@ -137,12 +132,7 @@ impl PlanBuilder {
     }
 
     /// How the dialect writes what one of its own references means that begins here, and names a step or an input as another dialect does.
-    pub(in crate::dynamic) fn meant(
-        &self,
-        source: &Source<'_>,
-        text: &str,
-        at: usize,
-    ) -> Option<String> {
+    pub(crate) fn meant(&self, source: &Source<'_>, text: &str, at: usize) -> Option<String> {
         let meant = references::meant(self.dialect, text, at)?;
         let (_, form) = self.form(source, &meant.target, &meant.path);
         form.filter(|_| self.has(&meant.target))

@@ -15,7 +15,7 @@ const FEW: usize = 16;
 
 impl<'a> Members<'a> {
     /// The members of an object. `scan_error` receives those that are left out: they have no name, or the name of another.
-    pub(in crate::dynamic) fn split(
+    pub(crate) fn split(
         source: &Source<'_>,
         node: JsonNode<'a>,
         scan_error: &mut dyn FnMut(Note),
@@ -47,28 +47,28 @@ impl<'a> Members<'a> {
         Self(members)
     }
 
-    pub(in crate::dynamic) fn get(&self, name: &str) -> Option<JsonNode<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<JsonNode<'a>> {
         self.member(name).map(|member| member.value)
     }
 
     /// The same, but null is as nothing.
-    pub(in crate::dynamic) fn given(&self, name: &str) -> Option<JsonNode<'a>> {
+    pub(crate) fn given(&self, name: &str) -> Option<JsonNode<'a>> {
         self.get(name).filter(|node| node.kind() != JsonType::Null)
     }
 
     /// Whether one of these is there.
-    pub(in crate::dynamic) fn has(&self, names: &[&str]) -> bool {
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.member(name).is_some())
     }
 
-    pub(in crate::dynamic) fn member(&self, name: &str) -> Option<&Member<'a>> {
+    pub(crate) fn member(&self, name: &str) -> Option<&Member<'a>> {
         self.0.iter().find(|member| member.name == name)
     }
 }
 
 impl PlanBuilder {
     /// The members of an object that must be one.
-    pub(in crate::dynamic) fn members<'a>(
+    pub(crate) fn members<'a>(
         &mut self,
         source: &Source<'_>,
         node: JsonNode<'a>,
@@ -82,7 +82,7 @@ impl PlanBuilder {
     }
 
     /// Says which members nothing reads.
-    pub(in crate::dynamic) fn only(
+    pub(crate) fn only(
         &mut self,
         source: &Source<'_>,
         members: &Members<'_>,
@@ -120,7 +120,7 @@ impl PlanBuilder {
     }
 
     /// The elements of a list that must be one.
-    pub(in crate::dynamic) fn items<'a>(
+    pub(crate) fn items<'a>(
         &mut self,
         source: &Source<'_>,
         node: JsonNode<'a>,
@@ -136,7 +136,7 @@ impl PlanBuilder {
     }
 
     /// The text of a string that must be one.
-    pub(in crate::dynamic) fn text<'a>(
+    pub(crate) fn text<'a>(
         &mut self,
         source: &Source<'_>,
         node: JsonNode<'a>,
@@ -162,7 +162,7 @@ impl PlanBuilder {
     }
 
     /// A value as serde reads it, which says itself what it expects.
-    pub(in crate::dynamic) fn value<T: serde::de::DeserializeOwned>(
+    pub(crate) fn value<T: serde::de::DeserializeOwned>(
         &mut self,
         source: &Source<'_>,
         node: JsonNode<'_>,
@@ -227,16 +227,16 @@ fn instead(promise: Promise, dialect: Dialect) -> String {
 }
 
 /// The members of an object, each there once.
-pub(in crate::dynamic) struct Members<'a>(pub(in crate::dynamic) Vec<Member<'a>>);
+pub(crate) struct Members<'a>(pub(in crate::dynamic) Vec<Member<'a>>);
 
-pub(in crate::dynamic) struct Member<'a> {
-    pub(in crate::dynamic) name: Cow<'a, str>,
-    pub(in crate::dynamic) key: JsonNode<'a>,
-    pub(in crate::dynamic) value: JsonNode<'a>,
+pub(crate) struct Member<'a> {
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) key: JsonNode<'a>,
+    pub(crate) value: JsonNode<'a>,
 }
 
 /// `what` is not what it must be.
-pub(in crate::dynamic) fn wrong_kind(
+pub(crate) fn wrong_kind(
     source: &Source<'_>,
     node: JsonNode<'_>,
     what: &str,
@@ -257,10 +257,7 @@ pub(in crate::dynamic) fn wrong_kind(
 }
 
 /// What names there are, where they are few.
-pub(in crate::dynamic) fn names<'n>(
-    what: &str,
-    names: impl Iterator<Item = &'n str>,
-) -> Option<String> {
+pub(crate) fn names<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
     match names[..] {
         [] => None,
@@ -279,7 +276,7 @@ fn no_text(source: &Source<'_>, node: JsonNode<'_>) -> Note {
         .help(r"a character beyond U+FFFF is two escapes: `\ud83d\ude00`".to_owned())
 }
 
-pub(in crate::dynamic) fn duplicate(
+pub(crate) fn duplicate(
     source: &Source<'_>,
     name: &str,
     key: JsonNode<'_>,

@@ -1,13 +1,13 @@
 //! What readers share: names, templates, and what is found on the way.
 
-pub(in crate::dynamic) mod cycle;
+pub(crate) mod cycle;
 mod foreign;
 mod members;
 mod reference;
-pub(in crate::dynamic) mod steps;
+pub(crate) mod steps;
 mod template;
 
-pub(in crate::dynamic) use members::{Member, Members, duplicate, names, wrong_kind};
+pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
 
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
@@ -21,38 +21,38 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// How many names are listed where none is similar to the one that was meant.
-pub(in crate::dynamic) const MOST_NAMES: usize = 8;
+pub(crate) const MOST_NAMES: usize = 8;
 
 /// For how many unknown names a similar one is looked for, where there are many.
 const MOST_SEARCHES: usize = 32;
 
 /// How many values a step counts for, besides those in it.
-pub(in crate::dynamic) const VALUES_OF_STEP: usize = 4;
+pub(crate) const VALUES_OF_STEP: usize = 4;
 
 /// How many bytes a document has for each value, if it has many.
 const BYTES_PER_VALUE: usize = 8;
 
 /// A plan that is being read.
-pub(in crate::dynamic) struct PlanBuilder {
-    pub(in crate::dynamic) dialect: Dialect,
-    pub(in crate::dynamic) profile: Profile,
-    pub(in crate::dynamic) limits: Limits,
-    pub(in crate::dynamic) notes: Notes,
-    pub(in crate::dynamic) spans: Spans,
-    pub(in crate::dynamic) inputs: Vec<Input>,
+pub(crate) struct PlanBuilder {
+    pub(crate) dialect: Dialect,
+    pub(crate) profile: Profile,
+    pub(crate) limits: Limits,
+    pub(crate) notes: Notes,
+    pub(crate) spans: Spans,
+    pub(crate) inputs: Vec<Input>,
     /// The inputs by their names.
-    pub(in crate::dynamic) input_names: HashMap<Box<str>, usize>,
+    pub(crate) input_names: HashMap<Box<str>, usize>,
     /// The names of inputs that references anywhere have, since texts may come before.
     expected_inputs: HashSet<Box<str>>,
     /// Those of them that findings name, though no reference had them before.
     guessed_inputs: HashSet<Box<str>>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
-    pub(in crate::dynamic) steps: usize,
+    pub(crate) steps: usize,
     /// The tools that were called last under each name.
     tools: HashMap<String, Arc<ToolInfo>>,
     /// The step that is being read, with its id.
-    pub(in crate::dynamic) current: Option<(usize, Arc<str>)>,
+    pub(crate) current: Option<(usize, Arc<str>)>,
     /// How many names were looked for among all others.
     searches: usize,
     /// Where it shows which dialect the document is in.
@@ -63,7 +63,7 @@ pub(in crate::dynamic) struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    pub(in crate::dynamic) fn new(dialect: Dialect, profile: Profile, limits: Limits) -> Self {
+    pub(crate) fn new(dialect: Dialect, profile: Profile, limits: Limits) -> Self {
         Self {
             dialect,
             profile,
@@ -89,12 +89,12 @@ impl PlanBuilder {
     }
 
     /// Looks through a document for the names of inputs that references have.
-    pub(in crate::dynamic) fn expect_inputs(&mut self, json: &str) {
+    pub(crate) fn expect_inputs(&mut self, json: &str) {
         self.expected_inputs = self.dialect.rules().inputs_in(json, self.limits.name);
     }
 
     /// The names of all inputs, if a finding is about one that the plan turned out not to have: its name was in a text.
-    pub(in crate::dynamic) fn inputs_if_guessed_wrong(&mut self) -> Option<HashSet<Box<str>>> {
+    pub(crate) fn inputs_if_guessed_wrong(&mut self) -> Option<HashSet<Box<str>>> {
         let mut guessed = self.guessed_inputs.iter();
         if guessed.all(|name| self.input_names.contains_key(name)) {
             return None;
@@ -104,7 +104,7 @@ impl PlanBuilder {
     }
 
     /// The same builder, of which nothing was read yet, for a plan with these inputs.
-    pub(in crate::dynamic) fn again(&self, inputs: HashSet<Box<str>>) -> Self {
+    pub(crate) fn again(&self, inputs: HashSet<Box<str>>) -> Self {
         Self {
             expected_inputs: inputs,
             most_values: self.most_values,
@@ -113,12 +113,12 @@ impl PlanBuilder {
     }
 
     /// Allows as many values as a document of this length may have.
-    pub(in crate::dynamic) fn allow_values(&mut self, bytes: usize) {
+    pub(crate) fn allow_values(&mut self, bytes: usize) {
         self.most_values = self.limits.values.saturating_add(bytes / BYTES_PER_VALUE);
     }
 
     /// Counts values that are about to be read. Where they are too many, it is an error.
-    pub(in crate::dynamic) fn count(&mut self, values: usize, place: Range<usize>) {
+    pub(crate) fn count(&mut self, values: usize, place: Range<usize>) {
         let before = self.values;
         self.values = before.saturating_add(values);
         if before <= self.most_values && self.values > self.most_values {
@@ -136,16 +136,12 @@ impl PlanBuilder {
     }
 
     /// Whether so much is wrong with the document that the rest of it is not read.
-    pub(in crate::dynamic) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.values > self.most_values || self.notes.is_full()
     }
 
     /// Whether a reference has no more parts than are read; where it has, it is an error.
-    pub(in crate::dynamic) fn path_fits(
-        &mut self,
-        parts: usize,
-        place: Range<usize>,
-    ) -> Option<()> {
+    pub(crate) fn path_fits(&mut self, parts: usize, place: Range<usize>) -> Option<()> {
         if parts <= MOST_PARTS {
             // Each is read into more memory than it takes in the document.
             self.count(parts / 2, place);
@@ -156,12 +152,7 @@ impl PlanBuilder {
     }
 
     /// Whether a name is not too long; where it is, it is an error.
-    pub(in crate::dynamic) fn name_fits(
-        &mut self,
-        name: &str,
-        what: &str,
-        place: Range<usize>,
-    ) -> bool {
+    pub(crate) fn name_fits(&mut self, name: &str, what: &str, place: Range<usize>) -> bool {
         let most = self.limits.name;
         if name.len() > most {
             let message = format!(
@@ -174,7 +165,7 @@ impl PlanBuilder {
     }
 
     /// Adds a note on the step that is being read.
-    pub(in crate::dynamic) fn note(&mut self, note: Note) {
+    pub(crate) fn note(&mut self, note: Note) {
         self.notes.push(match &self.current {
             Some((_, id)) => note.step(id),
             None => note,
@@ -182,23 +173,23 @@ impl PlanBuilder {
     }
 
     /// Adds an error, and says so by `None`.
-    pub(in crate::dynamic) fn error<T>(&mut self, note: Note) -> Option<T> {
+    pub(crate) fn error<T>(&mut self, note: Note) -> Option<T> {
         self.note(note);
         None
     }
 
     /// Remembers what first shows which dialect the document is in.
-    pub(in crate::dynamic) fn shown_by(&mut self, place: Range<usize>) {
+    pub(crate) fn shown_by(&mut self, place: Range<usize>) {
         self.shows.get_or_insert(place);
     }
 
     /// What is left of it once the plan is there.
-    pub(in crate::dynamic) fn end(self) -> (Notes, Spans) {
+    pub(crate) fn end(self) -> (Notes, Spans) {
         (self.notes, self.spans)
     }
 
     /// Makes a step known under an id.
-    pub(in crate::dynamic) fn declare(&mut self, index: usize, id: &str, place: Range<usize>) {
+    pub(crate) fn declare(&mut self, index: usize, id: &str, place: Range<usize>) {
         if id.trim().is_empty() {
             let help = "references and reports name the step by its id".to_owned();
             self.note(
@@ -228,7 +219,7 @@ impl PlanBuilder {
     }
 
     /// What a step says of its tool; the same for all that say the same.
-    pub(in crate::dynamic) fn tool(&mut self, name: &str, description: String) -> Arc<ToolInfo> {
+    pub(crate) fn tool(&mut self, name: &str, description: String) -> Arc<ToolInfo> {
         if let Some(tool) = self.tools.get(name)
             && tool.description == description
         {
@@ -242,16 +233,12 @@ impl PlanBuilder {
         tool
     }
 
-    pub(in crate::dynamic) fn step_of(&self, id: &str) -> Option<usize> {
+    pub(crate) fn step_of(&self, id: &str) -> Option<usize> {
         self.ids.get(id).copied()
     }
 
     /// The step with this id. An unknown id is an error at `place`.
-    pub(in crate::dynamic) fn known_step(
-        &mut self,
-        id: &str,
-        place: Range<usize>,
-    ) -> Option<usize> {
+    pub(crate) fn known_step(&mut self, id: &str, place: Range<usize>) -> Option<usize> {
         if let Some(index) = self.step_of(id) {
             return Some(index);
         }
@@ -284,7 +271,7 @@ impl PlanBuilder {
     }
 
     /// Whether it is still worth while to look through all names for a similar one: a document may be nothing but mistakes.
-    pub(in crate::dynamic) fn looks_for_similar(&mut self) -> bool {
+    pub(crate) fn looks_for_similar(&mut self) -> bool {
         self.searches += 1;
         self.searches <= MOST_SEARCHES
     }

@@ -10,7 +10,7 @@ use crate::resolve::describe::short;
 use std::ops::Range;
 
 impl PlanBuilder {
-    pub(in crate::dynamic) fn reference(
+    pub(crate) fn reference(
         &mut self,
         source: &Source<'_>,
         text: &Text<'_>,
@@ -68,7 +68,7 @@ impl PlanBuilder {
         Ok(reference)
     }
 
-    pub(in crate::dynamic) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
+    pub(crate) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
         if let Some(index) = self.input_names.get(name) {
             return *index;
         }
@@ -87,7 +87,7 @@ impl PlanBuilder {
     }
 
     /// An input cannot have the name of a step.
-    pub(in crate::dynamic) fn no_step(&mut self, input: &str, place: Range<usize>) {
+    pub(crate) fn no_step(&mut self, input: &str, place: Range<usize>) {
         if let Some(step) = self.step_of(input) {
             let message = format!("the input `{}` has the name of a step", short(input));
             let note = Note::error(Code::DuplicateId, place, message);
@@ -100,11 +100,7 @@ impl PlanBuilder {
     }
 
     /// The step of this index, which comes before the one that is being read.
-    pub(in crate::dynamic) fn indexed(
-        &mut self,
-        index: usize,
-        place: Range<usize>,
-    ) -> Option<usize> {
+    pub(crate) fn indexed(&mut self, index: usize, place: Range<usize>) -> Option<usize> {
         let current = self.current.as_ref().map(|(current, _)| *current);
         if index >= self.steps {
             let steps = match self.steps {
@@ -133,7 +129,7 @@ impl PlanBuilder {
 const VALUES_OF_INPUT: usize = 3;
 
 /// Why there is no reference where one is written.
-pub(in crate::dynamic) enum Unread {
+pub(crate) enum Unread {
     /// The profile leaves it as text.
     Stays,
     /// It is an error, which was said.

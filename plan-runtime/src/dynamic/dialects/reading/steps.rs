@@ -13,20 +13,20 @@ use std::sync::Arc;
 
 /// A step whose references are not read yet. The heads of all steps exist at the same time, so they do not hold the members, which are
 /// found again when the step is read.
-pub(in crate::dynamic) struct StepHeader<'a> {
+pub(crate) struct StepHeader<'a> {
     id: Box<str>,
     node: JsonNode<'a>,
 }
 
 /// The heads of all steps, in pieces: each is gone once its steps are read.
-pub(in crate::dynamic) struct StepHeaders<'a>(Vec<Vec<StepHeader<'a>>>);
+pub(crate) struct StepHeaders<'a>(Vec<Vec<StepHeader<'a>>>);
 
 /// How many heads a piece has.
 const PIECE: usize = 1024;
 
 impl<'a> StepHeader<'a> {
     /// The step's id, and its members if it is an object. What is wrong with them was said before.
-    pub(in crate::dynamic) fn open(self, source: &Source<'_>) -> (String, Option<Members<'a>>) {
+    pub(crate) fn open(self, source: &Source<'_>) -> (String, Option<Members<'a>>) {
         let members = match self.node.kind() {
             JsonType::Object => Some(Members::split(source, self.node, &mut |_| {})),
             _ => None,
@@ -36,7 +36,7 @@ impl<'a> StepHeader<'a> {
 }
 
 /// Reads the ids, so that references to later steps are known. `id` names a step that gives none itself.
-pub(in crate::dynamic) fn heads<'a>(
+pub(crate) fn heads<'a>(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     list: JsonNode<'a>,
@@ -68,7 +68,7 @@ pub(in crate::dynamic) fn heads<'a>(
 }
 
 /// Reads the steps, once their ids are known.
-pub(in crate::dynamic) fn read<'a>(
+pub(crate) fn read<'a>(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     StepHeaders(heads): StepHeaders<'a>,
@@ -89,7 +89,7 @@ pub(in crate::dynamic) fn read<'a>(
 }
 
 /// A step that is an id, an intent, a tool and its arguments.
-pub(in crate::dynamic) fn plain(
+pub(crate) fn plain(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     index: usize,
@@ -110,7 +110,7 @@ pub(in crate::dynamic) fn plain(
 }
 
 /// Whether there are no more steps than are read; where there are, it is an error.
-pub(in crate::dynamic) fn counted(
+pub(crate) fn counted(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     nodes: &[JsonNode<'_>],
@@ -185,7 +185,7 @@ fn head<'a>(
 }
 
 /// The name of the step's tool.
-pub(in crate::dynamic) fn tool(
+pub(crate) fn tool(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     index: usize,
@@ -223,7 +223,7 @@ pub(in crate::dynamic) fn tool(
 }
 
 /// A string that may be left out.
-pub(in crate::dynamic) fn optional_string(
+pub(crate) fn optional_string(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     members: &Members<'_>,
@@ -247,7 +247,7 @@ fn string(
 }
 
 /// Arguments under this name; a tool without any may leave them out.
-pub(in crate::dynamic) fn arguments(
+pub(crate) fn arguments(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     index: usize,
@@ -267,7 +267,7 @@ pub(in crate::dynamic) fn arguments(
 }
 
 /// Arguments that are a reference to an object.
-pub(in crate::dynamic) fn whole(
+pub(crate) fn whole(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     node: JsonNode<'_>,
@@ -307,7 +307,7 @@ fn other_dialect(
 }
 
 /// A step that does one thing.
-pub(in crate::dynamic) fn step(
+pub(crate) fn step(
     id: String,
     intent: String,
     tool: Option<Arc<ToolInfo>>,
@@ -327,7 +327,7 @@ pub(in crate::dynamic) fn step(
 }
 
 /// A plan of steps out of a document.
-pub(in crate::dynamic) fn plan(
+pub(crate) fn plan(
     builder: &mut PlanBuilder,
     name: String,
     description: String,
@@ -344,10 +344,7 @@ pub(in crate::dynamic) fn plan(
 }
 
 /// An object of the outputs of these steps, under their ids.
-pub(in crate::dynamic) fn outputs(
-    steps: &[Step],
-    chosen: impl IntoIterator<Item = usize>,
-) -> Output {
+pub(crate) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -> Output {
     let entry = |index: usize| {
         let id = steps.get(index)?.id.clone();
         Some(Entry {
@@ -367,7 +364,7 @@ pub(in crate::dynamic) fn outputs(
 }
 
 /// The output that a document gives as a template, in a member that no system knows which the dialect comes from.
-pub(in crate::dynamic) fn output(
+pub(crate) fn output(
     builder: &mut PlanBuilder,
     source: &Source<'_>,
     top: &Members<'_>,

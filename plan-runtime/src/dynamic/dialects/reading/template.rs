@@ -14,7 +14,7 @@ use std::ops::Range;
 
 impl PlanBuilder {
     /// Whether a value inside `depth` lists and objects may be a list or an object itself. Otherwise it is an error.
-    pub(in crate::dynamic) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
+    pub(crate) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
         if depth < self.limits.depth {
             return true;
         }
@@ -27,7 +27,7 @@ impl PlanBuilder {
     }
 
     /// A number, whose template is the one at `at`.
-    pub(in crate::dynamic) fn number(
+    pub(crate) fn number(
         &mut self,
         source: &Source<'_>,
         node: JsonNode<'_>,
@@ -47,7 +47,7 @@ impl PlanBuilder {
     }
 
     /// A value with references in it, as the dialect writes them.
-    pub(in crate::dynamic) fn template(
+    pub(crate) fn template(
         &mut self,
         source: &Source<'_>,
         node: JsonNode<'_>,
@@ -97,7 +97,7 @@ impl PlanBuilder {
     }
 
     /// How many of `parts` parts need room, if each counts for `values` values. The others are not read.
-    pub(in crate::dynamic) fn room(&self, parts: usize, values: usize) -> usize {
+    pub(crate) fn room(&self, parts: usize, values: usize) -> usize {
         let rest = self.most_values.saturating_sub(self.values);
         parts.min(rest / values + 1)
     }
@@ -212,7 +212,7 @@ impl PlanBuilder {
     }
 
     /// Says what is flawed, and whether it can stay as text.
-    pub(in crate::dynamic) fn malformed(
+    pub(crate) fn malformed(
         &mut self,
         source: &Source<'_>,
         text: &Text<'_>,
@@ -246,17 +246,13 @@ impl PlanBuilder {
     }
 
     /// Remembers where the next template is, whose parts come next.
-    pub(in crate::dynamic) fn place(
-        &mut self,
-        value: Range<usize>,
-        key: Option<Range<usize>>,
-    ) -> usize {
+    pub(crate) fn place(&mut self, value: Range<usize>, key: Option<Range<usize>>) -> usize {
         let key = key.map(Span::from);
         self.spans.templates.open(Span::from(value), key)
     }
 
     /// Null in place of the template whose parts would come next.
-    pub(in crate::dynamic) fn broken(&mut self, at: usize) -> Template {
+    pub(crate) fn broken(&mut self, at: usize) -> Template {
         self.spans.break_template(at);
         Template::Null
     }

@@ -76,11 +76,11 @@ const OF_OTHERS: [ReferenceSyntax; 2] = [
 
 /// A reference in a form that the dialect of the document does not have.
 #[derive(Debug)]
-pub(in crate::dynamic) struct ForeignReference<'t> {
+pub(crate) struct ForeignReference<'t> {
     /// What it would read, without what other dialects put between a step and its output.
-    pub(in crate::dynamic) written: ScannedReference<'t>,
+    pub(crate) written: ScannedReference<'t>,
     /// The dialect in which it is a reference; without one, it is only nearly one.
-    pub(in crate::dynamic) of: Option<Dialect>,
+    pub(crate) of: Option<Dialect>,
 }
 
 /// The references in forms of other dialects, outside of this dialect's own references, flaws and escapes. `known` says whether the
@@ -89,7 +89,7 @@ pub(in crate::dynamic) struct ForeignReference<'t> {
 /// Returns the first [`MOST`] of them, and how many others there are.
 ///
 /// It takes time in proportion to the text: no two references share a part of it, and other text is left after its first part.
-pub(in crate::dynamic) fn foreign<'t>(
+pub(crate) fn foreign<'t>(
     dialect: Dialect,
     text: &'t str,
     own: &Scan<'_>,
@@ -132,11 +132,7 @@ pub(in crate::dynamic) fn foreign<'t>(
 }
 
 /// What is in the form of this dialect at a place of a text, and names what it reads as any dialect does.
-pub(in crate::dynamic) fn meant(
-    dialect: Dialect,
-    text: &str,
-    at: usize,
-) -> Option<ScannedReference<'_>> {
+pub(crate) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<ScannedReference<'_>> {
     let mut forms = FORMS.iter();
     let form = forms.find(|form| form.dialect == Some(dialect))?;
     text[at..]

@@ -10,11 +10,7 @@ use std::fmt::Write;
 
 impl<'p> Writer<'p> {
     /// A template that is [plain](Template::plain).
-    pub(in crate::dynamic) fn template(
-        &mut self,
-        path: &mut String,
-        template: &Template,
-    ) -> OutputJson<'p> {
+    pub(crate) fn template(&mut self, path: &mut String, template: &Template) -> OutputJson<'p> {
         match template {
             Template::Null => OutputJson::Null,
             Template::Bool(value) => OutputJson::Bool(*value),

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 impl PlanReader<'_> {
-    pub(in crate::dynamic) fn template(
+    pub(crate) fn template(
         &mut self,
         node: JsonNode<'_>,
         key: Option<JsonNode<'_>>,
