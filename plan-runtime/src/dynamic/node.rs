@@ -1,6 +1,5 @@
 //! JSON text, opened one level at a time. A node is a slice of the text, so it knows its place.
 
-use super::invalid::Invalid;
 pub(super) use super::source::{Source, Text};
 pub(super) use crate::plan::json::JsonType;
 use serde_json::value::RawValue;
@@ -12,14 +11,8 @@ pub(super) struct JsonNode<'a>(&'a str);
 
 impl<'a> JsonNode<'a> {
     /// The value that a text is.
-    pub(super) fn of(text: &'a str) -> Result<Self, Invalid> {
-        serde_json::from_str(text)
-            .map(Self::raw)
-            .map_err(|_| Invalid::of(text))
-    }
-
-    fn raw(raw: &'a RawValue) -> Self {
-        Self(raw.get())
+    pub(super) fn of(text: &'a str) -> serde_json::Result<Self> {
+        serde_json::from_str::<&RawValue>(text).map(|raw| Self(raw.get()))
     }
 
     pub(super) fn slice(self) -> &'a str {

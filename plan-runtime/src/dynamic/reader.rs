@@ -3,6 +3,7 @@
 use super::dialects;
 use super::dialects::reading::{PlanBuilder, cycle};
 use super::finding::{Code, Findings, Note, Notes};
+use super::invalid::Invalid;
 use super::node::{JsonNode, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, Limits, Profile, bytes, check, source};
@@ -208,8 +209,8 @@ impl Reader<'_> {
         let json = without_fence(text);
         let node = match JsonNode::of(json) {
             Ok(node) => node,
-            Err(invalid) => {
-                notes.push(invalid.note(&source, json, None));
+            Err(_) => {
+                notes.push(Invalid::of(json).note(&source, json, None));
                 return None;
             }
         };

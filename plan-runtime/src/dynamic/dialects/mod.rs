@@ -11,21 +11,33 @@
 //! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
 //! | `writing/` | a plan that is being written: JSON, strings with references, parts that cannot be expressed |
 
+#[cfg(feature = "dynamic")]
 mod action_plan;
+#[cfg(feature = "dynamic")]
 mod blueprint;
 mod plan_json;
 pub(super) mod reading;
+#[cfg(feature = "dynamic")]
 mod recognize;
+#[cfg(feature = "dynamic")]
 pub(super) mod references;
+#[cfg(feature = "dynamic")]
 mod rules;
+#[cfg(feature = "dynamic")]
 mod tool_plan;
+#[cfg(feature = "dynamic")]
 mod writing;
 
+#[cfg(feature = "dynamic")]
 pub(super) use recognize::recognize;
+#[cfg(feature = "dynamic")]
 pub(super) use rules::Rules;
 
+#[cfg(feature = "dynamic")]
 use super::Unsupported;
+#[cfg(feature = "dynamic")]
 use crate::Plan;
+#[cfg(feature = "dynamic")]
 use std::fmt;
 
 /// How a plan is written as JSON.
@@ -91,6 +103,7 @@ pub enum Profile {
     Compat,
 }
 
+#[cfg(feature = "dynamic")]
 impl Dialect {
     /// The table of dialects: a row for each.
     pub(super) fn rules(self) -> &'static dyn Rules {
@@ -142,11 +155,12 @@ impl Dialect {
     }
 }
 
+#[cfg(feature = "dynamic")]
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.rules().name())
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dynamic"))]
 mod tests;

@@ -4,10 +4,10 @@ use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
 use crate::Plan;
+use crate::dynamic::Unsupported;
 use crate::dynamic::node::{JsonNode, JsonType, Source};
-use crate::dynamic::{Severity, Unsupported};
 use crate::plan::{Reference, Segment};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::collections::HashSet;
 
 /// How a dialect is recognized, read, scanned for references, written, and named in messages.
@@ -54,11 +54,6 @@ pub(crate) trait Rules: Sync {
     /// The member of a step that says how often it is tried again.
     fn retries(&self) -> Option<&'static str> {
         None
-    }
-
-    /// What a member is that nothing reads.
-    fn unknown_member(&self) -> Severity {
-        Severity::Warning
     }
 
     /// How a message names a step.

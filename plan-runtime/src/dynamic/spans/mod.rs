@@ -191,5 +191,5 @@ pub(super) struct TemplateSpan {
     size: u32,
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dynamic"))]
 mod tests;

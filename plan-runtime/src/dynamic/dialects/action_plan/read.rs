@@ -6,7 +6,7 @@ use crate::dynamic::dialects::reading::steps::{self, StepHeader};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType, Source};
 use crate::plan::Step;
-use crate::resolve::describe::short;
+use crate::print::short;
 
 const TOP: &[&str] = &[
     "plan",
@@ -28,7 +28,7 @@ pub(super) fn read(
         JsonType::List => (None, node, node.items()),
         _ => {
             let top = builder.members(source, node, "an action plan")?;
-            builder.only(source, &top, "an action plan", TOP);
+            builder.only_known(source, &top, "an action plan", TOP);
             let Some(list) = top.get("plan").or_else(|| top.get("steps")) else {
                 let note = Note::error(
                     Code::MissingMember,
@@ -43,14 +43,9 @@ pub(super) fn read(
     };
     let (mut name, mut description) = (String::new(), String::new());
     if let Some(top) = &top {
-        name = steps::optional_string(builder, source, top, "name", "the name of a plan");
-        description = steps::optional_string(
-            builder,
-            source,
-            top,
-            "description",
-            "the description of a plan",
-        );
+        name = builder.optional_text(source, top, "name", "the name of a plan");
+        description =
+            builder.optional_text(source, top, "description", "the description of a plan");
     }
     let heads = steps::heads(builder, source, list, nodes, None);
     if let Some(list) = top.as_ref().and_then(|top| top.given("inputs")) {
@@ -91,9 +86,8 @@ fn inputs(builder: &mut PlanBuilder, source: &Source<'_>, list: JsonNode<'_>) {
         let Some(members) = builder.members(source, node, "an input") else {
             continue;
         };
-        builder.only(source, &members, "an input", INPUT);
-        let name =
-            steps::optional_string(builder, source, &members, "name", "the name of an input");
+        builder.only_known(source, &members, "an input", INPUT);
+        let name = builder.optional_text(source, &members, "name", "the name of an input");
         let place = source.place(node.slice());
         if name.trim().is_empty() {
             builder.note(Note::error(Code::EmptyName, place, "the input has no name"));
@@ -113,10 +107,8 @@ fn inputs(builder: &mut PlanBuilder, source: &Source<'_>, list: JsonNode<'_>) {
         builder.no_step(&name, place);
         let input = builder.inputs.len();
         builder.input_names.insert(name.as_str().into(), input);
-        let type_name =
-            steps::optional_string(builder, source, &members, "type", "the type of an input");
-        let description = steps::optional_string(
-            builder,
+        let type_name = builder.optional_text(source, &members, "type", "the type of an input");
+        let description = builder.optional_text(
             source,
             &members,
             "description",

@@ -32,7 +32,7 @@ pub(super) fn read(
         JsonType::List => (None, node, node.items()),
         _ => {
             let top = builder.members(source, node, "a blueprint")?;
-            builder.only(source, &top, "a blueprint", TOP);
+            builder.only_known(source, &top, "a blueprint", TOP);
             let Some(list) = top.get("steps") else {
                 let message = "the plan has no `steps`";
                 return builder.error(Note::error(
@@ -48,14 +48,9 @@ pub(super) fn read(
     let mut name = String::new();
     let mut description = String::new();
     if let Some(top) = &top {
-        name = steps::optional_string(builder, source, top, "requestId", "`requestId`");
-        description = steps::optional_string(
-            builder,
-            source,
-            top,
-            "description",
-            "the description of a plan",
-        );
+        name = builder.optional_text(source, top, "requestId", "`requestId`");
+        description =
+            builder.optional_text(source, top, "description", "the description of a plan");
     }
     let heads = steps::heads(
         builder,
@@ -90,10 +85,9 @@ fn step(
             Policy::shared(),
         );
     };
-    builder.only(source, &members, "a step", STEP);
+    builder.only_known(source, &members, "a step", STEP);
     let tool = steps::tool(builder, source, index, &members);
-    let intent =
-        steps::optional_string(builder, source, &members, "intent", "the intent of a step");
+    let intent = builder.optional_text(source, &members, "intent", "the intent of a step");
     let args = steps::arguments(builder, source, index, &members, "params");
     if let Some(node) = members.given("parallel") {
         // Which steps can run concurrently follows from what they need.

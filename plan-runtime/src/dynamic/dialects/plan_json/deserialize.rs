@@ -55,10 +55,8 @@ impl Json<'_> {
     ) -> Result<T, String> {
         let source = Source::document(&self.text);
         let mut builder = PlanBuilder::new(Dialect::PlanJson, Profile::Strict, LIMITS);
-        let read = match JsonNode::of(&self.text) {
-            Ok(node) => read(&mut builder, &source, node),
-            Err(invalid) => builder.error(invalid.note(&source, &self.text, None)),
-        };
+        let node = JsonNode::of(&self.text).map_err(|error| error.to_string())?;
+        let read = read(&mut builder, &source, node);
         match read {
             Some(read) if !builder.notes.has_errors() => Ok(read),
             _ => Err(self.message(&builder.notes.into_findings(&self.text))),

@@ -4,7 +4,7 @@ use super::PlanBuilder;
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note};
 use crate::plan::{Source, Template};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::ops::Range;
 
 /// How many steps of a cycle are named.

@@ -7,7 +7,7 @@ use crate::dynamic::dialects::references::{
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, Source, Text};
 use crate::plan::Segment;
-use crate::resolve::describe::short;
+use crate::print::short;
 
 impl PlanBuilder {
     /// Says which parts of a string are references elsewhere; `false` if one of them is an error.

@@ -1,11 +1,9 @@
 //! The parts of an object, each of which must be of its kind.
 
 use super::{MOST_NAMES, PlanBuilder};
-use crate::dynamic::Severity;
-use crate::dynamic::dialects::Dialect;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
-use crate::resolve::describe::short;
+use crate::print::short;
 use plan_graph::similar;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -64,6 +62,30 @@ impl<'a> Members<'a> {
     pub(crate) fn member(&self, name: &str) -> Option<&Member<'a>> {
         self.0.iter().find(|member| member.name == name)
     }
+
+    /// The members that are none of these.
+    pub(crate) fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &Member<'a>> {
+        let members = self.0.iter();
+        members.filter(|member| !known.contains(&&*member.name))
+    }
+
+    /// What is said of one of those.
+    pub(crate) fn unknown_note(
+        &self,
+        source: &Source<'_>,
+        member: &Member<'_>,
+        what: &str,
+        known: &[&str],
+    ) -> Note {
+        let meant = similar(&member.name, known.iter().copied());
+        let help = match meant.filter(|meant| self.member(meant).is_none()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("{what} has `{}`", known.join("`, `")),
+        };
+        let message = format!("unknown member `{}` in {what}", short(&member.name));
+        let place = source.place(member.key.slice());
+        Note::error(Code::UnknownMember, place, message).help(help)
+    }
 }
 
 impl PlanBuilder {
@@ -81,7 +103,7 @@ impl PlanBuilder {
         Some(Members::split(source, node, &mut |note| self.note(note)))
     }
 
-    /// Says which members nothing reads.
+    /// Refuses members that nothing reads.
     pub(crate) fn only(
         &mut self,
         source: &Source<'_>,
@@ -89,33 +111,8 @@ impl PlanBuilder {
         what: &str,
         known: &[&str],
     ) {
-        for member in &members.0 {
-            let name = &*member.name;
-            // That it goes by the name of another dialect is an error of its own.
-            let severity = self.dialect.rules().unknown_member();
-            let moved = severity == Severity::Warning
-                && what == "a step"
-                && Dialect::ALL.iter().any(|it| it.rules().arguments() == name);
-            if known.contains(&name) || moved {
-                continue;
-            }
-            let meant = similar(&member.name, known.iter().copied());
-            let promise = promise(name, member.value)
-                .filter(|_| severity == Severity::Warning && what != "an input");
-            let help = match (meant, promise) {
-                (_, Some(promise)) => instead(promise, self.dialect),
-                (Some(meant), None) if members.member(meant).is_none() => {
-                    format!("did you mean `{meant}`?")
-                }
-                _ => format!("{what} has `{}`", known.join("`, `")),
-            };
-            let message = format!("unknown member `{}` in {what}", short(&member.name));
-            let place = source.place(member.key.slice());
-            let note = match promise.map_or(severity, |_| Severity::Error) {
-                Severity::Error => Note::error(Code::UnknownMember, place, message),
-                Severity::Warning => Note::warning(Code::UnknownMember, place, message),
-            };
-            self.note(note.help(help));
+        for member in members.unknown(known) {
+            self.note(members.unknown_note(source, member, what, known));
         }
     }
 
@@ -161,6 +158,20 @@ impl PlanBuilder {
         }
     }
 
+    /// A string that may be left out.
+    pub(crate) fn optional_text(
+        &mut self,
+        source: &Source<'_>,
+        members: &Members<'_>,
+        name: &str,
+        what: &str,
+    ) -> String {
+        let text = members
+            .given(name)
+            .and_then(|node| self.text(source, node, what));
+        text.map(|text| text.value.into_owned()).unwrap_or_default()
+    }
+
     /// A value as serde reads it, which says itself what it expects.
     pub(crate) fn value<T: serde::de::DeserializeOwned>(
         &mut self,
@@ -177,53 +188,6 @@ impl PlanBuilder {
             }
         }
     }
-}
-
-/// What somebody expects who writes a member that nothing reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Promise {
-    /// That a step may not run.
-    Condition,
-    /// That a step may run again.
-    Repetition,
-}
-
-/// What a member promises by its name, in any spelling: that a step runs only sometimes, or several times. A value that takes the
-/// promise back, such as `"if": null`, is as no member.
-fn promise(name: &str, value: JsonNode<'_>) -> Option<Promise> {
-    let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
-    let name: String = letters.flat_map(char::to_lowercase).collect();
-    // Of true and false, what says that a step runs once and always.
-    let (promise, always) = match name.as_str() {
-        "if" | "condition" | "when" | "onlyif" | "runif" => (Promise::Condition, "true"),
-        "unless" | "skipif" => (Promise::Condition, "false"),
-        "foreach" | "loop" | "repeat" => (Promise::Repetition, "false"),
-        "while" | "until" => (Promise::Repetition, ""),
-        _ => return None,
-    };
-    let is_taken_back = match value.kind() {
-        JsonType::Null => true,
-        JsonType::Bool => value.slice() == always,
-        JsonType::String => value.text().is_ok_and(|text| text.value.trim().is_empty()),
-        JsonType::Number | JsonType::List | JsonType::Object => false,
-    };
-    (!is_taken_back).then_some(promise)
-}
-
-/// What there is instead of a member that promises something.
-fn instead(promise: Promise, dialect: Dialect) -> String {
-    let (always, of_plan) = match promise {
-        Promise::Condition => ("in any case", "if"),
-        Promise::Repetition => ("once", "for"),
-    };
-    let retries = match (promise, dialect.rules().retries()) {
-        (Promise::Repetition, Some(retries)) => {
-            format!(", and `{retries}` tries it again if it fails")
-        }
-        _ => String::new(),
-    };
-    let dialect = dialect.rules().document();
-    format!("a step of {dialect} runs {always}{retries}: only plan JSON has `{of_plan}`")
 }
 
 /// The members of an object, each there once.

@@ -1,20 +1,28 @@
 //! What readers share: names, templates, and what is found on the way.
 
 pub(crate) mod cycle;
+#[cfg(feature = "dynamic")]
 mod foreign;
 mod members;
+#[cfg(feature = "dynamic")]
 mod reference;
+#[cfg(feature = "dynamic")]
 pub(crate) mod steps;
+#[cfg(feature = "dynamic")]
 mod template;
+#[cfg(feature = "dynamic")]
+mod unknown;
 
 pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
 
+use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};
-use crate::dynamic::spans::Spans;
-use crate::dynamic::{Dialect, Limits, Profile};
-use crate::plan::json::MOST_PARTS;
-use crate::plan::{Input, ToolInfo};
-use crate::resolve::describe::short;
+use crate::dynamic::limits::Limits;
+use crate::dynamic::node::{JsonNode, Source};
+use crate::dynamic::spans::{Span, Spans};
+use crate::plan::json::{MOST_PARTS, number};
+use crate::plan::{Input, Template, ToolInfo};
+use crate::print::short;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -88,11 +96,6 @@ impl PlanBuilder {
         }
     }
 
-    /// Looks through a document for the names of inputs that references have.
-    pub(crate) fn expect_inputs(&mut self, json: &str) {
-        self.expected_inputs = self.dialect.rules().inputs_in(json, self.limits.name);
-    }
-
     /// The names of all inputs, if a finding is about one that the plan turned out not to have: its name was in a text.
     pub(crate) fn inputs_if_guessed_wrong(&mut self) -> Option<HashSet<Box<str>>> {
         let mut guessed = self.guessed_inputs.iter();
@@ -151,6 +154,61 @@ impl PlanBuilder {
         self.error(Note::error(Code::LimitPassed, place, message))
     }
 
+    /// Whether there are no more steps than are read; where there are, it is an error.
+    pub(crate) fn counted(&mut self, source: &Source<'_>, nodes: &[JsonNode<'_>]) -> bool {
+        self.steps = nodes.len();
+        let most = self.limits.steps;
+        let Some(first) = nodes.get(most) else {
+            return true;
+        };
+        let message = format!(
+            "the plan has {} steps, and at most {most} are read",
+            nodes.len()
+        );
+        let note = Note::error(Code::LimitPassed, source.place(first.slice()), message);
+        self.note(note.label("this step exceeds the limit"));
+        false
+    }
+
+    /// Whether a value inside `depth` lists and objects may be a list or an object itself. Otherwise it is an error.
+    pub(crate) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
+        if depth < self.limits.depth {
+            return true;
+        }
+        let message = format!(
+            "lists and objects are nested more than {} levels deep",
+            self.limits.depth
+        );
+        self.note(Note::error(Code::LimitPassed, place, message));
+        false
+    }
+
+    /// A number, whose template is the one at `at`.
+    pub(crate) fn number(
+        &mut self,
+        source: &Source<'_>,
+        node: JsonNode<'_>,
+        at: usize,
+    ) -> Template {
+        if let Some(number) = number(node.slice()) {
+            return Template::Number(number);
+        }
+        let message = format!(
+            "the number {} cannot be represented exactly",
+            short(node.slice())
+        );
+        let help = "write it as a string, if the tool takes one".to_owned();
+        let place = source.place(node.slice());
+        self.note(Note::error(Code::InexactNumber, place, message).help(help));
+        self.broken(at)
+    }
+
+    /// How many of `parts` parts need room, if each counts for `values` values. The others are not read.
+    pub(crate) fn room(&self, parts: usize, values: usize) -> usize {
+        let rest = self.most_values.saturating_sub(self.values);
+        parts.min(rest / values + 1)
+    }
+
     /// Whether a name is not too long; where it is, it is an error.
     pub(crate) fn name_fits(&mut self, name: &str, what: &str, place: Range<usize>) -> bool {
         let most = self.limits.name;
@@ -162,6 +220,18 @@ impl PlanBuilder {
             self.note(Note::error(Code::LimitPassed, place, message));
         }
         name.len() <= most
+    }
+
+    /// Remembers where the next template is, whose parts come next.
+    pub(crate) fn place(&mut self, value: Range<usize>, key: Option<Range<usize>>) -> usize {
+        let key = key.map(Span::from);
+        self.spans.templates.open(Span::from(value), key)
+    }
+
+    /// Null in place of the template whose parts would come next.
+    pub(crate) fn broken(&mut self, at: usize) -> Template {
+        self.spans.break_template(at);
+        Template::Null
     }
 
     /// Adds a note on the step that is being read.

@@ -6,10 +6,15 @@ use crate::dynamic::dialects::references::{ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{Source, Text};
 use crate::plan::{Input, Reference, Source as From};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::ops::Range;
 
 impl PlanBuilder {
+    /// Looks through a document for the names of inputs that references have.
+    pub(crate) fn expect_inputs(&mut self, json: &str) {
+        self.expected_inputs = self.dialect.rules().inputs_in(json, self.limits.name);
+    }
+
     pub(crate) fn reference(
         &mut self,
         source: &Source<'_>,

@@ -48,7 +48,7 @@ pub(crate) fn heads<'a>(
         let place = source.place(list.slice());
         builder.note(Note::error(Code::NoSteps, place, message));
     }
-    if !counted(builder, source, &nodes) {
+    if !builder.counted(source, &nodes) {
         return StepHeaders(Vec::new());
     }
     let mut index = 0;
@@ -101,32 +101,12 @@ pub(crate) fn plain(
     builder.current = Some((index, id.as_str().into()));
     let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
     if let Some(members) = &members {
-        builder.only(source, members, "a step", known);
+        builder.only_known(source, members, "a step", known);
         tool = self::tool(builder, source, index, members);
-        intent = optional_string(builder, source, members, "intent", "the intent of a step");
+        intent = builder.optional_text(source, members, "intent", "the intent of a step");
         args = arguments(builder, source, index, members);
     }
     step(id, intent, tool, args, Vec::new(), Policy::shared())
-}
-
-/// Whether there are no more steps than are read; where there are, it is an error.
-pub(crate) fn counted(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    nodes: &[JsonNode<'_>],
-) -> bool {
-    builder.steps = nodes.len();
-    let most = builder.limits.steps;
-    let Some(first) = nodes.get(most) else {
-        return true;
-    };
-    let message = format!(
-        "the plan has {} steps, and at most {most} are read",
-        nodes.len()
-    );
-    let note = Note::error(Code::LimitPassed, source.place(first.slice()), message);
-    builder.note(note.label("this step exceeds the limit"));
-    false
 }
 
 fn head<'a>(
@@ -215,35 +195,9 @@ pub(crate) fn tool(
             "the name of the tool is empty",
         ));
     }
-    let description = match members.given("tool_description") {
-        Some(node) => string(builder, source, node, "the description of a tool"),
-        None => String::new(),
-    };
+    let what = "the description of a tool";
+    let description = builder.optional_text(source, members, "tool_description", what);
     Some(builder.tool(&name.value, description))
-}
-
-/// A string that may be left out.
-pub(crate) fn optional_string(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    members: &Members<'_>,
-    name: &str,
-    what: &str,
-) -> String {
-    match members.given(name) {
-        Some(node) => string(builder, source, node, what),
-        None => String::new(),
-    }
-}
-
-fn string(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    node: JsonNode<'_>,
-    what: &str,
-) -> String {
-    let text = builder.text(source, node, what);
-    text.map(|text| text.value.into_owned()).unwrap_or_default()
 }
 
 /// Arguments under this name; a tool without any may leave them out.
@@ -369,13 +323,7 @@ pub(crate) fn output(
     source: &Source<'_>,
     top: &Members<'_>,
 ) -> Option<Output> {
-    let type_name = optional_string(
-        builder,
-        source,
-        top,
-        "output_type",
-        "the type of the output",
-    );
+    let type_name = builder.optional_text(source, top, "output_type", "the type of the output");
     let node = top.get("output")?;
     builder.spans.output = Some(builder.spans.templates.len());
     Some(Output {

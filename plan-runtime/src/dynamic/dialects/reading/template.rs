@@ -6,46 +6,9 @@ use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{Piece, ScanError};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
-use crate::dynamic::spans::Span;
-use crate::plan::json::number;
 use crate::plan::{Entry, Key, Part, Template};
-use crate::resolve::describe::short;
-use std::ops::Range;
 
 impl PlanBuilder {
-    /// Whether a value inside `depth` lists and objects may be a list or an object itself. Otherwise it is an error.
-    pub(crate) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
-        if depth < self.limits.depth {
-            return true;
-        }
-        let message = format!(
-            "lists and objects are nested more than {} levels deep",
-            self.limits.depth
-        );
-        self.note(Note::error(Code::LimitPassed, place, message));
-        false
-    }
-
-    /// A number, whose template is the one at `at`.
-    pub(crate) fn number(
-        &mut self,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-        at: usize,
-    ) -> Template {
-        if let Some(number) = number(node.slice()) {
-            return Template::Number(number);
-        }
-        let message = format!(
-            "the number {} cannot be represented exactly",
-            short(node.slice())
-        );
-        let help = "write it as a string, if the tool takes one".to_owned();
-        let place = source.place(node.slice());
-        self.note(Note::error(Code::InexactNumber, place, message).help(help));
-        self.broken(at)
-    }
-
     /// A value with references in it, as the dialect writes them.
     pub(crate) fn template(
         &mut self,
@@ -94,12 +57,6 @@ impl PlanBuilder {
             }
             JsonType::Object => Template::Object(self.entries(source, node, depth)),
         }
-    }
-
-    /// How many of `parts` parts need room, if each counts for `values` values. The others are not read.
-    pub(crate) fn room(&self, parts: usize, values: usize) -> usize {
-        let rest = self.most_values.saturating_sub(self.values);
-        parts.min(rest / values + 1)
     }
 
     fn entries(&mut self, source: &Source<'_>, node: JsonNode<'_>, depth: usize) -> Vec<Entry> {
@@ -243,18 +200,6 @@ impl PlanBuilder {
         };
         self.note(note.help(help));
         stays
-    }
-
-    /// Remembers where the next template is, whose parts come next.
-    pub(crate) fn place(&mut self, value: Range<usize>, key: Option<Range<usize>>) -> usize {
-        let key = key.map(Span::from);
-        self.spans.templates.open(Span::from(value), key)
-    }
-
-    /// Null in place of the template whose parts would come next.
-    pub(crate) fn broken(&mut self, at: usize) -> Template {
-        self.spans.break_template(at);
-        Template::Null
     }
 }
 

@@ -159,6 +159,13 @@ impl<'t> Scan<'t> {
         scan
     }
 
+    /// A string that is text.
+    pub(crate) fn of_text(text: &'t str) -> Self {
+        let mut scan = Self::default();
+        scan.text(text);
+        scan
+    }
+
     /// Adds text, as part of the text before it.
     pub(crate) fn text(&mut self, text: &'t str) {
         self.owned(Cow::Borrowed(text));
@@ -205,8 +212,7 @@ impl<'t> Scan<'t> {
 
     /// A string that is one flaw.
     pub(crate) fn malformed(text: &'t str, scan_error: ScanError) -> Self {
-        let mut scan = Self::default();
-        scan.text(text);
+        let mut scan = Self::of_text(text);
         scan.scan_errors.push(scan_error);
         scan
     }

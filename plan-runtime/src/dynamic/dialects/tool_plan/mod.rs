@@ -21,7 +21,7 @@ use crate::Plan;
 use crate::dynamic::Unsupported;
 use crate::dynamic::node::{JsonNode, JsonType, Source};
 use crate::plan::Reference;
-use crate::resolve::describe::short;
+use crate::print::short;
 
 pub(super) struct ToolPlan;
 

@@ -4,9 +4,10 @@ use crate::Plan;
 use crate::dynamic::dialects::reading::steps::{self, StepHeader};
 use crate::dynamic::dialects::reading::{Members, PlanBuilder};
 use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::invalid::Invalid;
 use crate::dynamic::node::{JsonNode, JsonType, Source};
 use crate::plan::{Output, Step, Template};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -26,7 +27,7 @@ pub(super) fn read(
     node: JsonNode<'_>,
 ) -> Option<Plan> {
     let top = builder.members(source, node, "a tool plan")?;
-    builder.only(source, &top, "a tool plan", TOP);
+    builder.only_known(source, &top, "a tool plan", TOP);
     let Some(list) = top.get("steps") else {
         let message = "the plan has no `steps`";
         return builder.error(Note::error(
@@ -36,14 +37,9 @@ pub(super) fn read(
         ));
     };
     let nodes = builder.items(source, list, "`steps`")?;
-    let name = steps::optional_string(builder, source, &top, "name", "the name of a plan");
-    let description = steps::optional_string(
-        builder,
-        source,
-        &top,
-        "description",
-        "the description of a plan",
-    );
+    let name = builder.optional_text(source, &top, "name", "the name of a plan");
+    let description =
+        builder.optional_text(source, &top, "description", "the description of a plan");
     let heads = steps::heads(builder, source, list, nodes, None);
     let read = steps::read(builder, source, heads, step);
     let output = match steps::output(builder, source, &top) {
@@ -86,9 +82,9 @@ fn arguments(
     match JsonNode::of(inner.text()) {
         Ok(node) if node.kind() == JsonType::Object => builder.template(&inner, node, None, 0),
         Ok(node) => steps::whole(builder, &inner, node),
-        Err(invalid) => {
+        Err(_) => {
             let help = "the arguments are an object, or a string with the JSON text of one";
-            builder.note(invalid.note(&inner, inner.text(), Some(help)));
+            builder.note(Invalid::of(inner.text()).note(&inner, inner.text(), Some(help)));
             let at = builder.place(source.place(node.slice()), None);
             builder.broken(at)
         }

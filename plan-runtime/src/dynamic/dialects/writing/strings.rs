@@ -4,7 +4,7 @@ use super::Writer;
 use super::json::OutputJson;
 use crate::dynamic::dialects::references::{self, Scan, Target};
 use crate::plan::{Absent, Reference, Segment, Source};
-use crate::resolve::describe::short;
+use crate::print::short;
 
 /// A part of a string.
 #[derive(Clone, Copy)]

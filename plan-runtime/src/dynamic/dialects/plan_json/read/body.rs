@@ -6,7 +6,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, names};
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Policy, Step, Template, ToolInfo};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::borrow::Cow;
 use std::sync::Arc;
 

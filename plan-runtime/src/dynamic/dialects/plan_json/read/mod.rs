@@ -1,5 +1,4 @@
-//! Reads plan JSON, to which [`Plan`] serializes, and reports all mistakes with their places. Without the feature `dynamic`,
-//! `plan/json/read` reads it up to the first mistake.
+//! Reads plan JSON, to which [`Plan`] serializes, and reports all mistakes with their places.
 
 mod body;
 
@@ -9,15 +8,13 @@ mod reference;
 mod template;
 
 use crate::Plan;
-use crate::dynamic::dialects::reading::steps;
 use crate::dynamic::dialects::reading::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
-use crate::dynamic::dialects::references::Scan;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType, Source};
 use crate::dynamic::spans::{Span, StepSpans};
 use crate::plan::json::names;
 use crate::plan::{Bound, Input, Output, Template};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -82,7 +79,7 @@ impl<'d> PlanReader<'d> {
             .filter(|(_, input)| input.type_name.is_empty());
         self.builder.spans.untyped = untyped.map(|(place, _)| place).collect();
         let nodes = self.list(&top, names::plan::STEPS, "`steps`");
-        if !steps::counted(self.builder, &self.source, &nodes) {
+        if !self.builder.counted(&self.source, &nodes) {
             return None;
         }
         // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
@@ -244,7 +241,9 @@ impl<'d> PlanReader<'d> {
     /// A string, which is text whatever it looks like.
     fn literal(&mut self, node: JsonNode<'_>, what: &str) -> Option<String> {
         let text = self.builder.text(&self.source, node, what)?;
-        self.builder.foreign(&self.source, &text, &Scan::default());
+        #[cfg(feature = "dynamic")]
+        self.builder
+            .foreign(&self.source, &text, &Default::default());
         Some(text.value.into_owned())
     }
 
@@ -284,7 +283,8 @@ impl<'d> PlanReader<'d> {
 
     /// A string that may be left out.
     fn text(&mut self, members: &Members<'_>, name: &str, what: &str) -> String {
-        steps::optional_string(self.builder, &self.source, members, name, what)
+        self.builder
+            .optional_text(&self.source, members, name, what)
     }
 
     /// A string that must be there. Where it is a name, it must be one.
@@ -333,7 +333,7 @@ impl<'d> PlanReader<'d> {
         let text = self.builder.text(&self.source, node, what)?.value;
         let found = allowed.iter().find(|allowed| **allowed == text);
         if found.is_none() {
-            let text = crate::resolve::describe::short(&text);
+            let text = crate::print::short(&text);
             let message = format!("{what} is `\"{text}\"`, but must be {expected}");
             return self.error(Code::NotAllowed, self.place(node), message);
         }

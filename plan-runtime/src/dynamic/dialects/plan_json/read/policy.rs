@@ -6,7 +6,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::JsonNode;
 use crate::plan::json::{meaningless, names};
 use crate::plan::{Body, Optional, Policy};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::time::Duration;
 
 impl PlanReader<'_> {

@@ -7,7 +7,7 @@ use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::NOTHING_ENDS;
 use crate::plan::json::names::{self, segment};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
-use crate::resolve::describe::short;
+use crate::print::short;
 use jsonptr::Pointer;
 use plan_graph::similar;
 

@@ -6,7 +6,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::names;
 use crate::plan::{Computed, Entry, Key, Part, Template};
-use crate::resolve::describe::short;
+use crate::print::short;
 use plan_graph::similar;
 use serde_json::Value;
 use std::borrow::Cow;
