@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use super::reading::Members;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 
 /// A document of which nothing is known but its members and its steps.
 pub(crate) struct Outline<'a> {
@@ -72,5 +72,5 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
 }
 
 fn members(node: JsonNode<'_>) -> Members<'_> {
-    Members::split(&Source::document(node.slice()), node, &mut |_| {})
+    Members::split(node, &mut |_| {})
 }

@@ -5,7 +5,7 @@ use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
 use crate::Plan;
 use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::{Reference, Segment};
 use crate::print::short;
 use std::collections::HashSet;
@@ -36,12 +36,7 @@ pub(crate) trait Rules: Sync {
     }
 
     /// Reads a document.
-    fn read(
-        &self,
-        builder: &mut PlanBuilder,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-    ) -> Option<Plan>;
+    fn read(&self, builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan>;
 
     /// Writes a document.
     fn write(&self, plan: &Plan) -> Result<String, Unsupported>;

@@ -17,7 +17,7 @@ use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target, end_
 use super::rules::Rules;
 use crate::Plan;
 use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::{Reference, Segment, Source as From};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -42,13 +42,8 @@ impl Rules for ActionPlan {
         kind == JsonType::List
     }
 
-    fn read(
-        &self,
-        builder: &mut PlanBuilder,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-    ) -> Option<Plan> {
-        read::read(builder, source, node)
+    fn read(&self, builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
+        read::read(builder, node)
     }
 
     fn write(&self, plan: &Plan) -> Result<String, Unsupported> {

@@ -4,7 +4,7 @@ use crate::Plan;
 use crate::dynamic::dialects::reading::PlanBuilder;
 use crate::dynamic::dialects::reading::steps::{self, StepHeader};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::Step;
 use crate::print::short;
 
@@ -19,76 +19,53 @@ const TOP: &[&str] = &[
 const STEP: &[&str] = &["id", "intent", "tool", "arguments", "tool_description"];
 const INPUT: &[&str] = &["name", "type", "description"];
 
-pub(super) fn read(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    node: JsonNode<'_>,
-) -> Option<Plan> {
+pub(super) fn read(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
     let (top, list, nodes) = match node.kind() {
         JsonType::List => (None, node, node.items()),
         _ => {
-            let top = builder.members(source, node, "an action plan")?;
-            builder.only_known(source, &top, "an action plan", TOP);
+            let top = builder.members(node, "an action plan")?;
+            builder.only_known(&top, "an action plan", TOP);
             let Some(list) = top.get("plan").or_else(|| top.get("steps")) else {
-                let note = Note::error(
-                    Code::MissingMember,
-                    source.place(node.slice()),
-                    "the plan has no steps",
-                );
+                let note = Note::error(Code::MissingMember, node.place(), "the plan has no steps");
                 return builder.error(note.help("an action plan is a list of steps, or an object with that list as its `plan`".to_owned()));
             };
-            let nodes = builder.items(source, list, "`plan`")?;
+            let nodes = builder.items(list, "`plan`")?;
             (Some(top), list, nodes)
         }
     };
     let (mut name, mut description) = (String::new(), String::new());
     if let Some(top) = &top {
-        name = builder.optional_text(source, top, "name", "the name of a plan");
-        description =
-            builder.optional_text(source, top, "description", "the description of a plan");
+        name = builder.optional_text(top, "name", "the name of a plan");
+        description = builder.optional_text(top, "description", "the description of a plan");
     }
-    let heads = steps::heads(builder, source, list, nodes, None);
+    let heads = steps::heads(builder, list, nodes, None);
     if let Some(list) = top.as_ref().and_then(|top| top.given("inputs")) {
-        inputs(builder, source, list);
+        inputs(builder, list);
     }
-    let read = steps::read(builder, source, heads, step);
-    let output = top
-        .as_ref()
-        .and_then(|top| steps::output(builder, source, top));
+    let read = steps::read(builder, heads, step);
+    let output = top.as_ref().and_then(|top| steps::output(builder, top));
     let output = output.unwrap_or_else(|| steps::outputs(&read, 0..read.len()));
     Some(steps::plan(builder, name, description, read, output))
 }
 
-fn step(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    index: usize,
-    head: StepHeader<'_>,
-) -> Step {
-    steps::plain(
-        builder,
-        source,
-        index,
-        head,
-        STEP,
-        |builder, source, index, members| {
-            steps::arguments(builder, source, index, members, "arguments")
-        },
-    )
+fn step(builder: &mut PlanBuilder, index: usize, head: StepHeader<'_>) -> Step {
+    steps::plain(builder, index, head, STEP, |builder, index, members| {
+        steps::arguments(builder, index, members, "arguments")
+    })
 }
 
 /// Reads the list of inputs; references declare inputs as well.
-fn inputs(builder: &mut PlanBuilder, source: &Source<'_>, list: JsonNode<'_>) {
-    for node in builder.items(source, list, "`inputs`").unwrap_or_default() {
+fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {
+    for node in builder.items(list, "`inputs`").unwrap_or_default() {
         if builder.is_over() {
             break;
         }
-        let Some(members) = builder.members(source, node, "an input") else {
+        let Some(members) = builder.members(node, "an input") else {
             continue;
         };
-        builder.only_known(source, &members, "an input", INPUT);
-        let name = builder.optional_text(source, &members, "name", "the name of an input");
-        let place = source.place(node.slice());
+        builder.only_known(&members, "an input", INPUT);
+        let name = builder.optional_text(&members, "name", "the name of an input");
+        let place = node.place();
         if name.trim().is_empty() {
             builder.note(Note::error(Code::EmptyName, place, "the input has no name"));
             continue;
@@ -107,21 +84,13 @@ fn inputs(builder: &mut PlanBuilder, source: &Source<'_>, list: JsonNode<'_>) {
         builder.no_step(&name, place);
         let input = builder.inputs.len();
         builder.input_names.insert(name.as_str().into(), input);
-        let type_name = builder.optional_text(source, &members, "type", "the type of an input");
-        let description = builder.optional_text(
-            source,
-            &members,
-            "description",
-            "the description of an input",
-        );
+        let type_name = builder.optional_text(&members, "type", "the type of an input");
+        let description =
+            builder.optional_text(&members, "description", "the description of an input");
         if type_name.is_empty() {
             builder.spans.untyped.push(builder.inputs.len());
         }
-        builder.name_fits(
-            &type_name,
-            "the type of an input",
-            source.place(node.slice()),
-        );
+        builder.name_fits(&type_name, "the type of an input", node.place());
         builder
             .input_names
             .insert(name.as_str().into(), builder.inputs.len());

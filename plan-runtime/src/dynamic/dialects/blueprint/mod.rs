@@ -19,7 +19,7 @@ use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
 use super::rules::Rules;
 use crate::Plan;
 use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, Source};
+use crate::dynamic::node::JsonNode;
 
 pub(super) struct Blueprint;
 
@@ -40,13 +40,8 @@ impl Rules for Blueprint {
         step.has(&["params", "dependsOn", "parallel", "retryCount"])
     }
 
-    fn read(
-        &self,
-        builder: &mut PlanBuilder,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-    ) -> Option<Plan> {
-        read::read(builder, source, node)
+    fn read(&self, builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
+        read::read(builder, node)
     }
 
     fn write(&self, plan: &Plan) -> Result<String, Unsupported> {

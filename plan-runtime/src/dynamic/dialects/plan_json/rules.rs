@@ -5,7 +5,7 @@ use crate::dynamic::dialects::reading::{Members, PlanBuilder};
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Mark, Places, ReferenceTarget, Scan, Style, quote};
 use crate::dynamic::dialects::rules::Rules;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
 use crate::plan::Segment;
 use crate::plan::json::names::{self, element, reference, segment, source, template};
@@ -45,13 +45,8 @@ impl Rules for PlanJson {
         has && outline.top.is_some()
     }
 
-    fn read(
-        &self,
-        builder: &mut PlanBuilder,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-    ) -> Option<Plan> {
-        super::read::read(builder, source, node)
+    fn read(&self, builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
+        super::read::read(builder, node)
     }
 
     fn write(&self, plan: &Plan) -> Result<String, Unsupported> {

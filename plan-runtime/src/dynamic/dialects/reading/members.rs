@@ -2,7 +2,7 @@
 
 use super::{MOST_NAMES, PlanBuilder};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
+use crate::dynamic::node::{JsonNode, JsonType, Text};
 use crate::print::short;
 use plan_graph::similar;
 use std::borrow::Cow;
@@ -13,18 +13,14 @@ const FEW: usize = 16;
 
 impl<'a> Members<'a> {
     /// The members of an object. `scan_error` receives those that are left out: they have no name, or the name of another.
-    pub(crate) fn split(
-        source: &Source<'_>,
-        node: JsonNode<'a>,
-        scan_error: &mut dyn FnMut(Note),
-    ) -> Self {
+    pub(crate) fn split(node: JsonNode<'a>, scan_error: &mut dyn FnMut(Note)) -> Self {
         let mut members: Vec<Member<'a>> = Vec::new();
         let mut seen = HashMap::new();
         for (key, value) in node.members() {
             let name = match key.text() {
                 Ok(text) => text.value,
                 Err(_) => {
-                    scan_error(no_text(source, key));
+                    scan_error(no_text(key));
                     continue;
                 }
             };
@@ -33,7 +29,7 @@ impl<'a> Members<'a> {
                 _ => seen.get(&name).copied(),
             };
             if let Some(first) = first {
-                scan_error(duplicate(source, &name, key, first));
+                scan_error(duplicate(&name, key, first));
                 continue;
             }
             members.push(Member { name, key, value });
@@ -63,84 +59,61 @@ impl<'a> Members<'a> {
         self.0.iter().find(|member| member.name == name)
     }
 
-    /// The members that are none of these.
+    /// The members that have other names than these.
     pub(crate) fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &Member<'a>> {
         let members = self.0.iter();
         members.filter(|member| !known.contains(&&*member.name))
     }
 
-    /// What is said of one of those.
-    pub(crate) fn unknown_note(
-        &self,
-        source: &Source<'_>,
-        member: &Member<'_>,
-        what: &str,
-        known: &[&str],
-    ) -> Note {
+    /// The finding for one of those.
+    pub(crate) fn unknown_note(&self, member: &Member<'_>, what: &str, known: &[&str]) -> Note {
         let meant = similar(&member.name, known.iter().copied());
         let help = match meant.filter(|meant| self.member(meant).is_none()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("{what} has `{}`", known.join("`, `")),
         };
         let message = format!("unknown member `{}` in {what}", short(&member.name));
-        let place = source.place(member.key.slice());
+        let place = member.key.place();
         Note::error(Code::UnknownMember, place, message).help(help)
     }
 }
 
 impl PlanBuilder {
     /// The members of an object that must be one.
-    pub(crate) fn members<'a>(
-        &mut self,
-        source: &Source<'_>,
-        node: JsonNode<'a>,
-        what: &str,
-    ) -> Option<Members<'a>> {
+    pub(crate) fn members<'a>(&mut self, node: JsonNode<'a>, what: &str) -> Option<Members<'a>> {
         if node.kind() != JsonType::Object {
-            let note = wrong_kind(source, node, what, "an object");
+            let note = wrong_kind(node, what, "an object");
             return self.error(note);
         }
-        Some(Members::split(source, node, &mut |note| self.note(note)))
+        Some(Members::split(node, &mut |note| self.note(note)))
     }
 
     /// Refuses members that nothing reads.
-    pub(crate) fn only(
-        &mut self,
-        source: &Source<'_>,
-        members: &Members<'_>,
-        what: &str,
-        known: &[&str],
-    ) {
+    pub(crate) fn only(&mut self, members: &Members<'_>, what: &str, known: &[&str]) {
         for member in members.unknown(known) {
-            self.note(members.unknown_note(source, member, what, known));
+            self.note(members.unknown_note(member, what, known));
         }
     }
 
     /// The elements of a list that must be one.
     pub(crate) fn items<'a>(
         &mut self,
-        source: &Source<'_>,
         node: JsonNode<'a>,
         what: &str,
     ) -> Option<Vec<JsonNode<'a>>> {
         match node.kind() {
             JsonType::List => Some(node.items()),
             _ => {
-                let note = wrong_kind(source, node, what, "a list");
+                let note = wrong_kind(node, what, "a list");
                 self.error(note)
             }
         }
     }
 
     /// The text of a string that must be one.
-    pub(crate) fn text<'a>(
-        &mut self,
-        source: &Source<'_>,
-        node: JsonNode<'a>,
-        what: &str,
-    ) -> Option<Text<'a>> {
+    pub(crate) fn text<'a>(&mut self, node: JsonNode<'a>, what: &str) -> Option<Text<'a>> {
         if node.kind() != JsonType::String {
-            let note = wrong_kind(source, node, what, "a string");
+            let note = wrong_kind(node, what, "a string");
             return self.error(note);
         }
         match node.text() {
@@ -150,32 +123,28 @@ impl PlanBuilder {
                     text.value.len(),
                     self.limits.string
                 );
-                let place = source.place(node.slice());
+                let place = node.place();
                 self.error(Note::error(Code::LimitPassed, place, message))
             }
             Ok(text) => Some(text),
-            Err(_) => self.error(no_text(source, node)),
+            Err(_) => self.error(no_text(node)),
         }
     }
 
     /// A string that may be left out.
     pub(crate) fn optional_text(
         &mut self,
-        source: &Source<'_>,
         members: &Members<'_>,
         name: &str,
         what: &str,
     ) -> String {
-        let text = members
-            .given(name)
-            .and_then(|node| self.text(source, node, what));
+        let text = members.given(name).and_then(|node| self.text(node, what));
         text.map(|text| text.value.into_owned()).unwrap_or_default()
     }
 
     /// A value as serde reads it, which says itself what it expects.
     pub(crate) fn value<T: serde::de::DeserializeOwned>(
         &mut self,
-        source: &Source<'_>,
         node: JsonNode<'_>,
         what: &str,
         expected: &str,
@@ -183,7 +152,7 @@ impl PlanBuilder {
         match node.read() {
             Ok(value) => Some(value),
             Err(_) => {
-                let note = wrong_kind(source, node, what, expected);
+                let note = wrong_kind(node, what, expected);
                 self.error(note)
             }
         }
@@ -200,12 +169,7 @@ pub(crate) struct Member<'a> {
 }
 
 /// `what` is not what it must be.
-pub(crate) fn wrong_kind(
-    source: &Source<'_>,
-    node: JsonNode<'_>,
-    what: &str,
-    expected: &str,
-) -> Note {
+pub(crate) fn wrong_kind(node: JsonNode<'_>, what: &str, expected: &str) -> Note {
     let found = match node.kind() {
         JsonType::Null => "null".to_owned(),
         JsonType::Bool | JsonType::Number => format!("`{}`", short(node.slice())),
@@ -215,7 +179,7 @@ pub(crate) fn wrong_kind(
     };
     Note::error(
         Code::WrongKind,
-        source.place(node.slice()),
+        node.place(),
         format!("{what} is {found}, but must be {expected}"),
     )
 }
@@ -234,20 +198,15 @@ pub(crate) fn names<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> Opt
     }
 }
 
-fn no_text(source: &Source<'_>, node: JsonNode<'_>) -> Note {
+fn no_text(node: JsonNode<'_>) -> Note {
     let message = "the string contains half of a surrogate pair, which is not valid text";
-    Note::error(Code::InvalidJson, source.place(node.slice()), message)
+    Note::error(Code::InvalidJson, node.place(), message)
         .help(r"a character beyond U+FFFF is two escapes: `\ud83d\ude00`".to_owned())
 }
 
-pub(crate) fn duplicate(
-    source: &Source<'_>,
-    name: &str,
-    key: JsonNode<'_>,
-    first: JsonNode<'_>,
-) -> Note {
+pub(crate) fn duplicate(name: &str, key: JsonNode<'_>, first: JsonNode<'_>) -> Note {
     let message = format!("duplicate member `{}`", short(name));
-    Note::error(Code::DuplicateMember, source.place(key.slice()), message)
-        .related(source.place(first.slice()), "the first one is here")
+    Note::error(Code::DuplicateMember, key.place(), message)
+        .related(first.place(), "the first one is here")
         .help("only one of them can be used: remove the other".to_owned())
 }

@@ -18,7 +18,7 @@ pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
 use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::limits::Limits;
-use crate::dynamic::node::{JsonNode, Source};
+use crate::dynamic::node::JsonNode;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::json::{MOST_PARTS, number};
 use crate::plan::{Input, Template, ToolInfo};
@@ -155,7 +155,7 @@ impl PlanBuilder {
     }
 
     /// Whether there are no more steps than are read; where there are, it is an error.
-    pub(crate) fn counted(&mut self, source: &Source<'_>, nodes: &[JsonNode<'_>]) -> bool {
+    pub(crate) fn counted(&mut self, nodes: &[JsonNode<'_>]) -> bool {
         self.steps = nodes.len();
         let most = self.limits.steps;
         let Some(first) = nodes.get(most) else {
@@ -165,7 +165,7 @@ impl PlanBuilder {
             "the plan has {} steps, and at most {most} are read",
             nodes.len()
         );
-        let note = Note::error(Code::LimitPassed, source.place(first.slice()), message);
+        let note = Note::error(Code::LimitPassed, first.place(), message);
         self.note(note.label("this step exceeds the limit"));
         false
     }
@@ -184,12 +184,7 @@ impl PlanBuilder {
     }
 
     /// A number, whose template is the one at `at`.
-    pub(crate) fn number(
-        &mut self,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-        at: usize,
-    ) -> Template {
+    pub(crate) fn number(&mut self, node: JsonNode<'_>, at: usize) -> Template {
         if let Some(number) = number(node.slice()) {
             return Template::Number(number);
         }
@@ -198,7 +193,7 @@ impl PlanBuilder {
             short(node.slice())
         );
         let help = "write it as a string, if the tool takes one".to_owned();
-        let place = source.place(node.slice());
+        let place = node.place();
         self.note(Note::error(Code::InexactNumber, place, message).help(help));
         self.broken(at)
     }

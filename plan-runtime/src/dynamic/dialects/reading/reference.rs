@@ -4,7 +4,7 @@ use super::PlanBuilder;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Source, Text};
+use crate::dynamic::node::Text;
 use crate::plan::{Input, Reference, Source as From};
 use crate::print::short;
 use std::ops::Range;
@@ -17,7 +17,6 @@ impl PlanBuilder {
 
     pub(crate) fn reference(
         &mut self,
-        source: &Source<'_>,
         text: &Text<'_>,
         written: &ScannedReference<'_>,
     ) -> Result<Reference, Unread> {
@@ -27,21 +26,21 @@ impl PlanBuilder {
             let known =
                 matches!(&written.target, Target::Id(id) if self.ids.contains_key(id.as_str()));
             if !(compat && known && !written.path.is_empty()) {
-                return if self.malformed(source, text, scan_error.clone()) {
+                return if self.malformed(text, scan_error.clone()) {
                     Err(Unread::Stays)
                 } else {
                     Err(Unread::Broken)
                 };
             }
         }
-        let named = source.place_in(text, &written.named);
+        let named = text.place(&written.named);
         let from = match &written.target {
             Target::Input(name) => From::Input(self.input(name, named)),
             Target::Index(index) => From::Step(self.indexed(*index, named).ok_or(Unread::Broken)?),
             Target::Id(id) => match self.step_of(id) {
                 Some(index) => From::Step(index),
                 None if compat && self.dialect.rules().unknown_step_may_be_text() => {
-                    let place = source.place_in(text, &written.range);
+                    let place = text.place(&written.range);
                     let message = format!("there is no step `{}`", short(id));
                     self.note(
                         Note::warning(Code::UnknownStep, place, message)
@@ -52,7 +51,7 @@ impl PlanBuilder {
                 None => {
                     let (mut note, has_similar) = self.unknown_step(id, named);
                     // `$ref:step[0].data` has the index of a step, and no id.
-                    let meant = self.meant(source, &text.value, written.range.start);
+                    let meant = self.meant(text, written.range.start);
                     if let Some(form) = meant {
                         note = note.help(format!("did you mean `{form}`?"));
                     } else if self.dialect.rules().unknown_step_may_be_text() && !has_similar {

@@ -3,7 +3,7 @@
 use super::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::Dialect;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::dynamic::spans::{Span, StepSpans};
 use crate::plan::{
     Action, Body, Entry, Key, Output, Plan, Policy, Reference, Source as From, Step, Template,
@@ -26,9 +26,9 @@ const PIECE: usize = 1024;
 
 impl<'a> StepHeader<'a> {
     /// The step's id, and its members if it is an object. What is wrong with them was said before.
-    pub(crate) fn open(self, source: &Source<'_>) -> (String, Option<Members<'a>>) {
+    pub(crate) fn open(self) -> (String, Option<Members<'a>>) {
         let members = match self.node.kind() {
-            JsonType::Object => Some(Members::split(source, self.node, &mut |_| {})),
+            JsonType::Object => Some(Members::split(self.node, &mut |_| {})),
             _ => None,
         };
         (self.id.into(), members)
@@ -38,28 +38,27 @@ impl<'a> StepHeader<'a> {
 /// Reads the ids, so that references to later steps are known. `id` names a step that gives none itself.
 pub(crate) fn heads<'a>(
     builder: &mut PlanBuilder,
-    source: &Source<'_>,
     list: JsonNode<'a>,
     nodes: Vec<JsonNode<'a>>,
     id: Option<fn(usize) -> String>,
 ) -> StepHeaders<'a> {
     if nodes.is_empty() {
         let message = "the plan has no steps";
-        let place = source.place(list.slice());
+        let place = list.place();
         builder.note(Note::error(Code::NoSteps, place, message));
     }
-    if !builder.counted(source, &nodes) {
+    if !builder.counted(&nodes) {
         return StepHeaders(Vec::new());
     }
     let mut index = 0;
     let mut piece = |nodes: &[JsonNode<'a>]| {
         let mut piece = Vec::new();
         for node in nodes {
-            builder.count(VALUES_OF_STEP, source.place(node.slice()));
+            builder.count(VALUES_OF_STEP, node.place());
             if builder.is_over() {
                 break;
             }
-            piece.push(head(builder, source, *node, index, id));
+            piece.push(head(builder, *node, index, id));
             index += 1;
         }
         piece
@@ -70,9 +69,8 @@ pub(crate) fn heads<'a>(
 /// Reads the steps, once their ids are known.
 pub(crate) fn read<'a>(
     builder: &mut PlanBuilder,
-    source: &Source<'_>,
     StepHeaders(heads): StepHeaders<'a>,
-    step: fn(&mut PlanBuilder, &Source<'_>, usize, StepHeader<'a>) -> Step,
+    step: fn(&mut PlanBuilder, usize, StepHeader<'a>) -> Step,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
     if !builder.is_over() {
@@ -82,7 +80,7 @@ pub(crate) fn read<'a>(
         if builder.is_over() {
             break;
         }
-        steps.push(step(builder, source, index, head));
+        steps.push(step(builder, index, head));
     }
     builder.current = None;
     steps
@@ -91,32 +89,30 @@ pub(crate) fn read<'a>(
 /// A step that is an id, an intent, a tool and its arguments.
 pub(crate) fn plain(
     builder: &mut PlanBuilder,
-    source: &Source<'_>,
     index: usize,
     head: StepHeader<'_>,
     known: &[&str],
-    arguments: fn(&mut PlanBuilder, &Source<'_>, usize, &Members<'_>) -> Template,
+    arguments: fn(&mut PlanBuilder, usize, &Members<'_>) -> Template,
 ) -> Step {
-    let (id, members) = head.open(source);
+    let (id, members) = head.open();
     builder.current = Some((index, id.as_str().into()));
     let (mut tool, mut intent, mut args) = (None, String::new(), Template::Null);
     if let Some(members) = &members {
-        builder.only_known(source, members, "a step", known);
-        tool = self::tool(builder, source, index, members);
-        intent = builder.optional_text(source, members, "intent", "the intent of a step");
-        args = arguments(builder, source, index, members);
+        builder.only_known(members, "a step", known);
+        tool = self::tool(builder, index, members);
+        intent = builder.optional_text(members, "intent", "the intent of a step");
+        args = arguments(builder, index, members);
     }
     step(id, intent, tool, args, Vec::new(), Policy::shared())
 }
 
 fn head<'a>(
     builder: &mut PlanBuilder,
-    source: &Source<'_>,
     node: JsonNode<'a>,
     index: usize,
     default: Option<fn(usize) -> String>,
 ) -> StepHeader<'a> {
-    let whole = source.place(node.slice());
+    let whole = node.place();
     let mut spans = StepSpans {
         whole: Span::from(whole.clone()),
         id: Span::from(whole.clone()),
@@ -124,20 +120,20 @@ fn head<'a>(
         ..StepSpans::default()
     };
     builder.current = Some((index, "".into()));
-    let members = builder.members(source, node, "a step");
+    let members = builder.members(node, "a step");
     let given = members.as_ref().and_then(|members| members.get("id"));
     let dialects = [builder.dialect].into_iter().chain(Dialect::ALL);
     let mut names = dialects.map(|dialect| dialect.rules().arguments());
     let arguments = names.find_map(|name| members.as_ref()?.member(name));
     if let Some(member) = arguments {
-        builder.shown_by(source.place(member.key.slice()));
+        builder.shown_by(member.key.place());
     }
     let mut id = String::new();
     match (given, default) {
         (Some(given), _) => {
-            spans.id = source.place(given.slice()).into();
-            if let Some(text) = builder.text(source, given, "the id of a step") {
-                let place = source.place(given.slice());
+            spans.id = given.place().into();
+            if let Some(text) = builder.text(given, "the id of a step") {
+                let place = given.place();
                 if builder.name_fits(&text.value, "the id of a step", place.clone()) {
                     id = text.value.into_owned();
                     builder.declare(index, &id, place);
@@ -167,7 +163,6 @@ fn head<'a>(
 /// The name of the step's tool.
 pub(crate) fn tool(
     builder: &mut PlanBuilder,
-    source: &Source<'_>,
     index: usize,
     members: &Members<'_>,
 ) -> Option<Arc<ToolInfo>> {
@@ -177,9 +172,9 @@ pub(crate) fn tool(
         builder.spans.steps[index].broken = true;
         return builder.error(note);
     };
-    let place = source.place(node.slice());
+    let place = node.place();
     builder.spans.steps[index].tool = place.clone().into();
-    let Some(name) = builder.text(source, node, "the tool of a step") else {
+    let Some(name) = builder.text(node, "the tool of a step") else {
         builder.spans.steps[index].broken = true;
         return None;
     };
@@ -196,54 +191,44 @@ pub(crate) fn tool(
         ));
     }
     let what = "the description of a tool";
-    let description = builder.optional_text(source, members, "tool_description", what);
+    let description = builder.optional_text(members, "tool_description", what);
     Some(builder.tool(&name.value, description))
 }
 
 /// Arguments under this name; a tool without any may leave them out.
 pub(crate) fn arguments(
     builder: &mut PlanBuilder,
-    source: &Source<'_>,
     index: usize,
     members: &Members<'_>,
     name: &str,
 ) -> Template {
     builder.spans.begin_templates(index);
     let Some(node) = members.given(name) else {
-        other_dialect(builder, source, members, name);
+        other_dialect(builder, members, name);
         builder.place(builder.spans.steps[index].whole.range(), None);
         return Template::Object(Vec::new());
     };
     match node.kind() {
-        JsonType::Object => builder.template(source, node, None, 0),
-        _ => whole(builder, source, node),
+        JsonType::Object => builder.template(node, None, 0),
+        _ => whole(builder, node),
     }
 }
 
 /// Arguments that are a reference to an object.
-pub(crate) fn whole(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    node: JsonNode<'_>,
-) -> Template {
+pub(crate) fn whole(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Template {
     let at = builder.spans.templates.len();
     let notes = builder.notes.has_errors();
-    let template = builder.template(source, node, None, 0);
+    let template = builder.template(node, None, 0);
     if matches!(template, Template::Reference(_)) || (!notes && builder.notes.has_errors()) {
         return template;
     }
     let what = format!("`{}`", builder.dialect.rules().arguments());
-    builder.note(wrong_kind(source, node, &what, "an object"));
+    builder.note(wrong_kind(node, &what, "an object"));
     builder.broken(at)
 }
 
 /// Reports arguments under the name that another dialect has for them.
-fn other_dialect(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    members: &Members<'_>,
-    name: &str,
-) {
+fn other_dialect(builder: &mut PlanBuilder, members: &Members<'_>, name: &str) {
     let others = Dialect::ALL.iter().map(|other| other.rules().arguments());
     let mut others = others.filter(|other| *other != name);
     let Some(member) = others.find_map(|other| members.member(other)) else {
@@ -253,7 +238,7 @@ fn other_dialect(
         "the arguments of a step are its `{name}`, since the document is {}",
         builder.dialect.rules().document()
     );
-    let place = source.place(member.key.slice());
+    let place = member.key.place();
     builder.note(
         Note::error(Code::MixedDialects, place, message)
             .help(format!("call it `{name}`, as in the other steps")),
@@ -318,16 +303,12 @@ pub(crate) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -
 }
 
 /// The output that a document gives as a template, in a member that no system knows which the dialect comes from.
-pub(crate) fn output(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    top: &Members<'_>,
-) -> Option<Output> {
-    let type_name = builder.optional_text(source, top, "output_type", "the type of the output");
+pub(crate) fn output(builder: &mut PlanBuilder, top: &Members<'_>) -> Option<Output> {
+    let type_name = builder.optional_text(top, "output_type", "the type of the output");
     let node = top.get("output")?;
     builder.spans.output = Some(builder.spans.templates.len());
     Some(Output {
         type_name: type_name.into(),
-        value: builder.template(source, node, None, 0),
+        value: builder.template(node, None, 0),
     })
 }

@@ -5,44 +5,37 @@ use super::reference::Unread;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{Piece, ScanError};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
+use crate::dynamic::node::{JsonNode, JsonType, Text};
 use crate::plan::{Entry, Key, Part, Template};
 
 impl PlanBuilder {
     /// A value with references in it, as the dialect writes them.
     pub(crate) fn template(
         &mut self,
-        source: &Source<'_>,
         node: JsonNode<'_>,
         key: Option<JsonNode<'_>>,
         depth: usize,
     ) -> Template {
-        let place = source.place(node.slice());
+        let place = node.place();
         self.count(1, place.clone());
-        let at = self.place(place, key.map(|key| source.place(key.slice())));
-        let template = self.value_at(source, node, at, depth);
+        let at = self.place(place, key.map(|key| key.place()));
+        let template = self.value_at(node, at, depth);
         self.spans.templates.close(at);
         template
     }
 
     /// A value, whose template is the one at `at`.
-    fn value_at(
-        &mut self,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-        at: usize,
-        depth: usize,
-    ) -> Template {
-        let place = source.place(node.slice());
+    fn value_at(&mut self, node: JsonNode<'_>, at: usize, depth: usize) -> Template {
+        let place = node.place();
         if matches!(node.kind(), JsonType::List | JsonType::Object) && !self.fits(depth, place) {
             return self.broken(at);
         }
         match node.kind() {
             JsonType::Null => Template::Null,
             JsonType::Bool => Template::Bool(node.slice() == "true"),
-            JsonType::Number => self.number(source, node, at),
-            JsonType::String => match self.text(source, node, "a value") {
-                Some(text) => self.string(source, &text, at),
+            JsonType::Number => self.number(node, at),
+            JsonType::String => match self.text(node, "a value") {
+                Some(text) => self.string(&text, at),
                 None => self.broken(at),
             },
             JsonType::List => {
@@ -51,16 +44,16 @@ impl PlanBuilder {
                     if self.is_over() {
                         return self.broken(at);
                     }
-                    items.push(self.template(source, item, None, depth + 1));
+                    items.push(self.template(item, None, depth + 1));
                 }
                 Template::List(items)
             }
-            JsonType::Object => Template::Object(self.entries(source, node, depth)),
+            JsonType::Object => Template::Object(self.entries(node, depth)),
         }
     }
 
-    fn entries(&mut self, source: &Source<'_>, node: JsonNode<'_>, depth: usize) -> Vec<Entry> {
-        let Some(members) = self.members(source, node, "a value") else {
+    fn entries(&mut self, node: JsonNode<'_>, depth: usize) -> Vec<Entry> {
+        let Some(members) = self.members(node, "a value") else {
             return Vec::new();
         };
         // A plan is kept for long, so it has no room for more than there is.
@@ -69,8 +62,8 @@ impl PlanBuilder {
             if self.is_over() {
                 break;
             }
-            self.no_reference(source, member.key, &member.name);
-            let value = self.template(source, member.value, Some(member.key), depth + 1);
+            self.no_reference(member.key, &member.name);
+            let value = self.template(member.value, Some(member.key), depth + 1);
             entries.push(Entry {
                 key: Key::Name(member.name.into_owned().into()),
                 value,
@@ -80,7 +73,7 @@ impl PlanBuilder {
     }
 
     /// Reports a reference in the name of a member.
-    fn no_reference(&mut self, source: &Source<'_>, key: JsonNode<'_>, name: &str) {
+    fn no_reference(&mut self, key: JsonNode<'_>, name: &str) {
         let scan = self
             .dialect
             .rules()
@@ -90,7 +83,7 @@ impl PlanBuilder {
             .iter()
             .any(|piece| matches!(piece, Piece::Reference(_)))
         {
-            let place = source.place(key.slice());
+            let place = key.place();
             let message = "a reference cannot be the name of a member";
             let note = match self.profile {
                 Profile::Strict => Note::error(Code::MalformedReference, place, message),
@@ -106,7 +99,7 @@ impl PlanBuilder {
     }
 
     /// A string, whose template is the one at `at`.
-    fn string(&mut self, source: &Source<'_>, text: &Text<'_>, at: usize) -> Template {
+    fn string(&mut self, text: &Text<'_>, at: usize) -> Template {
         let mut scan = self
             .dialect
             .rules()
@@ -116,9 +109,9 @@ impl PlanBuilder {
             .scan_errors
             .iter()
             .any(|scan_error| scan_error.code == Code::LimitPassed);
-        let mut sound = is_over || self.foreign(source, text, &scan);
+        let mut sound = is_over || self.foreign(text, &scan);
         for scan_error in std::mem::take(&mut scan.scan_errors) {
-            sound &= self.malformed(source, text, scan_error);
+            sound &= self.malformed(text, scan_error);
         }
         let whole = scan.is_whole();
         let mut parts = Vec::new();
@@ -130,9 +123,9 @@ impl PlanBuilder {
                 }
                 Piece::Reference(written) => written,
             };
-            let place = source.place_in(text, &written.range);
+            let place = text.place(&written.range);
             let part = if whole { at } else { self.place(place, None) };
-            let value = match self.reference(source, text, &written) {
+            let value = match self.reference(text, &written) {
                 Ok(reference) => Template::Reference(reference),
                 Err(Unread::Stays) => {
                     if !whole {
@@ -169,17 +162,10 @@ impl PlanBuilder {
     }
 
     /// Says what is flawed, and whether it can stay as text.
-    pub(crate) fn malformed(
-        &mut self,
-        source: &Source<'_>,
-        text: &Text<'_>,
-        scan_error: ScanError,
-    ) -> bool {
-        let place = source.place_in(text, &scan_error.range);
+    pub(crate) fn malformed(&mut self, text: &Text<'_>, scan_error: ScanError) -> bool {
+        let place = text.place(&scan_error.range);
         let start = scan_error.range.start;
-        let meant = scan_error
-            .is_general
-            .then(|| self.meant(source, &text.value, start));
+        let meant = scan_error.is_general.then(|| self.meant(text, start));
         let help = match meant.flatten() {
             Some(form) => {
                 let literal = self

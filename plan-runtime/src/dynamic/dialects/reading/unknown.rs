@@ -2,24 +2,18 @@
 
 use super::{Members, PlanBuilder};
 use crate::dynamic::Dialect;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 
 impl PlanBuilder {
     /// Warns of members that nothing reads. One that promises what the dialect does not have is an error.
-    pub(crate) fn only_known(
-        &mut self,
-        source: &Source<'_>,
-        members: &Members<'_>,
-        what: &str,
-        known: &[&str],
-    ) {
+    pub(crate) fn only_known(&mut self, members: &Members<'_>, what: &str, known: &[&str]) {
         for member in members.unknown(known) {
             // That it goes by the name of another dialect is an error of its own.
             let is_arguments = |it: &Dialect| it.rules().arguments() == member.name;
             if what == "a step" && Dialect::ALL.iter().any(is_arguments) {
                 continue;
             }
-            let note = members.unknown_note(source, member, what, known);
+            let note = members.unknown_note(member, what, known);
             let promise = promise(&member.name, member.value).filter(|_| what != "an input");
             self.note(match promise {
                 Some(promise) => note.help(instead(promise, self.dialect)),

@@ -19,7 +19,7 @@ use super::references::{Mark, Places, ReferenceTarget, Scan, Style, end_where_mi
 use super::rules::Rules;
 use crate::Plan;
 use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::Reference;
 use crate::print::short;
 
@@ -42,13 +42,8 @@ impl Rules for ToolPlan {
         kind == JsonType::Object
     }
 
-    fn read(
-        &self,
-        builder: &mut PlanBuilder,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-    ) -> Option<Plan> {
-        read::read(builder, source, node)
+    fn read(&self, builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
+        read::read(builder, node)
     }
 
     fn write(&self, plan: &Plan) -> Result<String, Unsupported> {

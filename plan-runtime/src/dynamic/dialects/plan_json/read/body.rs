@@ -27,11 +27,7 @@ impl PlanReader<'_> {
             return step;
         };
         if members.get(names::step::ID).is_none() {
-            let note = Note::error(
-                Code::MissingMember,
-                self.place(node),
-                "the step has no `id`",
-            );
+            let note = Note::error(Code::MissingMember, node.place(), "the step has no `id`");
             let help = "references and reports name the step by its id".to_owned();
             self.builder.note(note.help(help));
         }
@@ -50,15 +46,15 @@ impl PlanReader<'_> {
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
         for node in self.list(members, names::step::AFTER, "`after`") {
-            self.builder.count(1, self.source.place(node.slice()));
+            self.builder.count(1, node.place());
             if self.builder.is_over() {
                 break;
             }
-            let Some(name) = self.builder.text(&self.source, node, "a step to wait for") else {
+            let Some(name) = self.builder.text(node, "a step to wait for") else {
                 continue;
             };
             if let Some(step) = self.step_named(&name.value, node) {
-                let place = self.place(node).into();
+                let place = node.place().into();
                 places.push((step, place));
                 after.push(step);
             }
@@ -90,7 +86,7 @@ impl PlanReader<'_> {
             }
             ([kind], Some(arguments)) => {
                 let message = format!("{what} is a `{}`, and has no `arguments`", kind.name);
-                let note = Note::error(Code::UnknownMember, self.place(arguments.key), message);
+                let note = Note::error(Code::UnknownMember, arguments.key.place(), message);
                 self.builder
                     .note(note.help("only a `tool` takes arguments".to_owned()));
                 self.of_kind(node, kind, None, depth)
@@ -100,7 +96,7 @@ impl PlanReader<'_> {
                     Some(_) => format!("{what} has `arguments`, but no `tool` that takes them"),
                     None => format!("{what} does nothing"),
                 };
-                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let note = Note::error(Code::MissingMember, node.place(), message);
                 let help = match arguments {
                     Some(_) => r#"name the tool: `"tool": {"name": "send"}`"#,
                     None => {
@@ -112,8 +108,8 @@ impl PlanReader<'_> {
             }
             ([first, second, ..], _) => {
                 let message = format!("{what} has both `{}` and `{}`", first.name, second.name);
-                let note = Note::error(Code::WrongKind, self.place(second.key), message);
-                let note = note.related(self.place(first.key), format!("`{}` is here", first.name));
+                let note = Note::error(Code::WrongKind, second.key.place(), message);
+                let note = note.related(first.key.place(), format!("`{}` is here", first.name));
                 self.builder
                     .note(note.help("remove one, or split this into two steps".to_owned()));
                 self.broken_body()
@@ -141,7 +137,7 @@ impl PlanReader<'_> {
                 let args = match arguments {
                     Some(arguments) => self.template(arguments, None, 0),
                     None => {
-                        self.builder.place(self.place(node), None);
+                        self.builder.place(node.place(), None);
                         Template::Object(Vec::new())
                     }
                 };
@@ -152,13 +148,13 @@ impl PlanReader<'_> {
                 args: self.template(kind.value, None, 0),
             }),
             names::step::IF => {
-                let branches = self.builder.items(&self.source, kind.value, "`if`");
+                let branches = self.builder.items(kind.value, "`if`");
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
                 let mut read = Vec::with_capacity(self.builder.room(branches.len(), 3));
                 for node in branches {
-                    self.builder.count(3, self.source.place(node.slice()));
+                    self.builder.count(3, node.place());
                     if self.builder.is_over() {
                         break;
                     }
@@ -181,7 +177,7 @@ impl PlanReader<'_> {
                     r#"a tool is an object: `{{"name": {}}}`"#,
                     short(node.slice())
                 );
-                let note = wrong_kind(&self.source, node, "`tool`", "an object");
+                let note = wrong_kind(node, "`tool`", "an object");
                 self.builder.error(note.help(help))
             }
             _ => self.object(node, "`tool`", names::tool::ALL),
@@ -194,7 +190,7 @@ impl PlanReader<'_> {
                 "the tool",
                 "the name of a tool",
             )?;
-            let place = self.place(members.get(names::tool::NAME)?);
+            let place = members.get(names::tool::NAME)?.place();
             if !self
                 .builder
                 .name_fits(&name, "the name of a tool", place.clone())
@@ -252,14 +248,14 @@ impl PlanReader<'_> {
             }
             (None, None, None, Some(value)) => {
                 let message = "the branch has a `value`, but no `pattern` for it";
-                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let note = Note::error(Code::MissingMember, node.place(), message);
                 let help = "a branch that is taken if a value is true has a `condition`";
                 self.builder.note(note.help(help.to_owned()));
                 vec![Condition::Holds(self.template(value, None, 0))]
             }
             (Some(one), all, pattern, value) | (None, all @ Some(one), pattern, value) => {
                 let message = "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these";
-                let note = Note::error(Code::WrongKind, self.place(one.key), message);
+                let note = Note::error(Code::WrongKind, one.key.place(), message);
                 self.builder
                     .note(note.help("remove one of them".to_owned()));
                 // The branch may read what any of them binds.
@@ -273,17 +269,17 @@ impl PlanReader<'_> {
 
     /// Several conditions.
     fn all(&mut self, node: JsonNode<'_>) -> Vec<Condition> {
-        let items = self.builder.items(&self.source, node, "`all`");
+        let items = self.builder.items(node, "`all`");
         let items = items.unwrap_or_default();
         if items.is_empty() && node.kind() == JsonType::List {
-            let note = Note::error(Code::WrongKind, self.place(node), NO_CONDITIONS);
+            let note = Note::error(Code::WrongKind, node.place(), NO_CONDITIONS);
             let help =
                 "a branch that is taken in any case has none of `condition`, `pattern` and `all`";
             self.builder.note(note.help(help.to_owned()));
         }
         let mut conditions = Vec::with_capacity(self.builder.room(items.len(), 1));
         for node in items {
-            self.builder.count(1, self.source.place(node.slice()));
+            self.builder.count(1, node.place());
             if self.builder.is_over() {
                 break;
             }
@@ -320,9 +316,7 @@ impl PlanReader<'_> {
         value: Option<JsonNode<'_>>,
     ) -> Condition {
         let place = pattern;
-        let pattern = self
-            .builder
-            .text(&self.source, pattern, "the pattern of a branch");
+        let pattern = self.builder.text(pattern, "the pattern of a branch");
         let value = match value {
             Some(value) => self.template(value, None, 0),
             None => {
@@ -344,7 +338,7 @@ impl PlanReader<'_> {
         if self.locals.len() < DEEPEST_BODY {
             self.locals.push(Bound::pattern(pattern, value));
         } else {
-            let note = Note::error(Code::LimitPassed, self.place(node), many_locals());
+            let note = Note::error(Code::LimitPassed, node.place(), many_locals());
             self.builder.note(note);
         }
     }
@@ -376,7 +370,7 @@ impl PlanReader<'_> {
     }
 
     fn no_body(&mut self, node: JsonNode<'_>, message: &str) -> Body {
-        let place = self.place(node);
+        let place = node.place();
         self.builder
             .note(Note::error(Code::MissingMember, place, message));
         self.broken_body()
@@ -384,7 +378,7 @@ impl PlanReader<'_> {
 
     /// A template that must be there and is not.
     fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
-        let place = self.place(node);
+        let place = node.place();
         self.builder
             .note(Note::error(Code::MissingMember, place.clone(), message));
         self.no_template(place)
@@ -396,7 +390,7 @@ impl PlanReader<'_> {
         if depth >= deepest {
             let message =
                 format!("conditions and loops are nested more than {deepest} levels deep");
-            let place = self.place(node);
+            let place = node.place();
             self.builder
                 .note(Note::error(Code::LimitPassed, place, message));
             return self.broken_body();

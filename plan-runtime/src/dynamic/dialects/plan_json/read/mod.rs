@@ -10,7 +10,7 @@ mod template;
 use crate::Plan;
 use crate::dynamic::dialects::reading::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 use crate::dynamic::spans::{Span, StepSpans};
 use crate::plan::json::names;
 use crate::plan::{Bound, Input, Output, Template};
@@ -18,18 +18,13 @@ use crate::print::short;
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub(super) fn read(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    node: JsonNode<'_>,
-) -> Option<Plan> {
-    PlanReader::new(builder, *source, IdKind::InPlan(HashMap::new())).plan(node)
+pub(super) fn read(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
+    PlanReader::new(builder, IdKind::InPlan(HashMap::new())).plan(node)
 }
 
 /// What is being read, and what names mean there.
 pub(super) struct PlanReader<'d> {
     builder: &'d mut PlanBuilder,
-    source: Source<'d>,
     names: IdKind,
     /// The local values that there are where it is read.
     locals: Vec<Bound>,
@@ -49,10 +44,9 @@ pub(super) enum IdKind {
 }
 
 impl<'d> PlanReader<'d> {
-    pub(super) fn new(builder: &'d mut PlanBuilder, source: Source<'d>, names: IdKind) -> Self {
+    pub(super) fn new(builder: &'d mut PlanBuilder, names: IdKind) -> Self {
         Self {
             builder,
-            source,
             names,
             locals: Vec::new(),
         }
@@ -79,13 +73,12 @@ impl<'d> PlanReader<'d> {
             .filter(|(_, input)| input.type_name.is_empty());
         self.builder.spans.untyped = untyped.map(|(place, _)| place).collect();
         let nodes = self.list(&top, names::plan::STEPS, "`steps`");
-        if !self.builder.counted(&self.source, &nodes) {
+        if !self.builder.counted(&nodes) {
             return None;
         }
         // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
         for (index, node) in nodes.iter().enumerate() {
-            self.builder
-                .count(VALUES_OF_STEP, self.source.place(node.slice()));
+            self.builder.count(VALUES_OF_STEP, node.place());
             if self.builder.is_over() {
                 break;
             }
@@ -112,8 +105,7 @@ impl<'d> PlanReader<'d> {
     fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
         for node in self.list(top, names::plan::INPUTS, "`inputs`") {
-            self.builder
-                .count(VALUES_OF_STEP, self.source.place(node.slice()));
+            self.builder.count(VALUES_OF_STEP, node.place());
             if self.builder.is_over() {
                 break;
             }
@@ -131,8 +123,7 @@ impl<'d> PlanReader<'d> {
             let name = name.unwrap_or_default();
             for (name, what) in [(&name, "the name"), (&type_name, "the type")] {
                 let what = format!("{what} of an input");
-                self.builder
-                    .name_fits(name, &what, self.source.place(node.slice()));
+                self.builder.name_fits(name, &what, node.place());
             }
             let input = Input {
                 name: name.into(),
@@ -146,7 +137,7 @@ impl<'d> PlanReader<'d> {
                     .into(),
             };
             if let Some(node) = members.given(names::input::NAME) {
-                self.declare(inputs.len(), &input.name, self.place(node));
+                self.declare(inputs.len(), &input.name, node.place());
             }
             inputs.push(input);
         }
@@ -173,7 +164,7 @@ impl<'d> PlanReader<'d> {
 
     /// Makes a step known by its id.
     fn declare_step(&mut self, index: usize, node: JsonNode<'_>) {
-        let whole = Span::from(self.place(node));
+        let whole = Span::from(node.place());
         self.builder.spans.steps.push(StepSpans {
             whole,
             id: whole,
@@ -181,8 +172,8 @@ impl<'d> PlanReader<'d> {
             ..StepSpans::default()
         });
         let Some(id) = id(node) else { return };
-        let place = self.place(id);
-        let Some(text) = self.builder.text(&self.source, id, "the id of a step") else {
+        let place = id.place();
+        let Some(text) = self.builder.text(id, "the id of a step") else {
             self.builder.spans.steps[index].broken = true;
             return;
         };
@@ -240,15 +231,10 @@ impl<'d> PlanReader<'d> {
 
     /// A string, which is text whatever it looks like.
     fn literal(&mut self, node: JsonNode<'_>, what: &str) -> Option<String> {
-        let text = self.builder.text(&self.source, node, what)?;
+        let text = self.builder.text(node, what)?;
         #[cfg(feature = "dynamic")]
-        self.builder
-            .foreign(&self.source, &text, &Default::default());
+        self.builder.foreign(&text, &Default::default());
         Some(text.value.into_owned())
-    }
-
-    fn place(&self, node: JsonNode<'_>) -> Range<usize> {
-        self.source.place(node.slice())
     }
 
     /// Adds an error, and says so by `None`.
@@ -268,8 +254,8 @@ impl<'d> PlanReader<'d> {
         what: &str,
         known: &[&str],
     ) -> Option<Members<'a>> {
-        let members = self.builder.members(&self.source, node, what)?;
-        self.builder.only(&self.source, &members, what, known);
+        let members = self.builder.members(node, what)?;
+        self.builder.only(&members, what, known);
         Some(members)
     }
 
@@ -277,14 +263,13 @@ impl<'d> PlanReader<'d> {
     fn list<'a>(&mut self, members: &Members<'a>, name: &str, what: &str) -> Vec<JsonNode<'a>> {
         members
             .given(name)
-            .and_then(|node| self.builder.items(&self.source, node, what))
+            .and_then(|node| self.builder.items(node, what))
             .unwrap_or_default()
     }
 
     /// A string that may be left out.
     fn text(&mut self, members: &Members<'_>, name: &str, what: &str) -> String {
-        self.builder
-            .optional_text(&self.source, members, name, what)
+        self.builder.optional_text(members, name, what)
     }
 
     /// A string that must be there. Where it is a name, it must be one.
@@ -298,19 +283,11 @@ impl<'d> PlanReader<'d> {
     ) -> Option<String> {
         let Some(node) = members.given(name) else {
             let message = format!("{owner} has no `{name}`");
-            return self.error(Code::MissingMember, self.place(whole), message);
+            return self.error(Code::MissingMember, whole.place(), message);
         };
-        let text = self
-            .builder
-            .text(&self.source, node, what)?
-            .value
-            .into_owned();
+        let text = self.builder.text(node, what)?.value.into_owned();
         if name == names::input::NAME && owner != "the plan" && text.trim().is_empty() {
-            return self.error(
-                Code::EmptyName,
-                self.place(node),
-                format!("{what} is empty"),
-            );
+            return self.error(Code::EmptyName, node.place(), format!("{what} is empty"));
         }
         Some(text)
     }
@@ -327,15 +304,15 @@ impl<'d> PlanReader<'d> {
             all => format!("one of `\"{}\"`", all.join("\"`, `\"")),
         };
         if node.kind() != JsonType::String {
-            let note = wrong_kind(&self.source, node, what, &expected);
+            let note = wrong_kind(node, what, &expected);
             return self.builder.error(note);
         }
-        let text = self.builder.text(&self.source, node, what)?.value;
+        let text = self.builder.text(node, what)?.value;
         let found = allowed.iter().find(|allowed| **allowed == text);
         if found.is_none() {
             let text = crate::print::short(&text);
             let message = format!("{what} is `\"{text}\"`, but must be {expected}");
-            return self.error(Code::NotAllowed, self.place(node), message);
+            return self.error(Code::NotAllowed, node.place(), message);
         }
         found.copied()
     }

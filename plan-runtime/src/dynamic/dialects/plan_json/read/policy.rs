@@ -48,7 +48,7 @@ impl PlanReader<'_> {
         };
         for (member, message) in meaningless(&policy, is_broken || body.repeats()) {
             if let Some(node) = members.given(member) {
-                let note = Note::error(Code::NotAllowed, self.place(node), message);
+                let note = Note::error(Code::NotAllowed, node.place(), message);
                 self.builder.note(note);
             }
         }
@@ -63,14 +63,12 @@ impl PlanReader<'_> {
     ) -> Option<T> {
         let node = members.given(name)?;
         let what = format!("`{name}`");
-        self.builder.value(&self.source, node, &what, expected)
+        self.builder.value(node, &what, expected)
     }
 
     fn duration(&mut self, members: &Members<'_>, name: &str) -> Option<Duration> {
         let node = members.given(name)?;
-        let text = self
-            .builder
-            .text(&self.source, node, &format!("`{name}`"))?;
+        let text = self.builder.text(node, &format!("`{name}`"))?;
         match humantime::parse_duration(&text.value) {
             Ok(duration) => Some(duration),
             Err(_) => {
@@ -78,7 +76,7 @@ impl PlanReader<'_> {
                     "`{name}` is `{}`, which is not a duration",
                     short(&text.value)
                 );
-                let note = Note::error(Code::WrongKind, self.place(node), message);
+                let note = Note::error(Code::WrongKind, node.place(), message);
                 let help = "a duration is a number with a unit: `200ms`, `10s`, `1m 30s`";
                 self.builder.error(note.help(help.to_owned()))
             }
