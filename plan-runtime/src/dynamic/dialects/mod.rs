@@ -106,12 +106,12 @@ pub enum Profile {
 #[cfg(feature = "dynamic")]
 impl Dialect {
     /// The table of dialects: a row for each.
-    pub(super) fn rules(self) -> &'static dyn Rules {
+    pub(super) fn rules(self) -> &'static Rules {
         match self {
-            Self::PlanJson => &plan_json::PlanJson,
-            Self::ToolPlan => &tool_plan::ToolPlan,
-            Self::Blueprint => &blueprint::Blueprint,
-            Self::ActionPlan => &action_plan::ActionPlan,
+            Self::PlanJson => &plan_json::RULES,
+            Self::ToolPlan => &tool_plan::RULES,
+            Self::Blueprint => &blueprint::RULES,
+            Self::ActionPlan => &action_plan::RULES,
         }
     }
 
@@ -151,14 +151,14 @@ impl Dialect {
     ///
     /// All parts of the plan that the dialect cannot express.
     pub fn write(self, plan: &Plan) -> Result<String, Unsupported> {
-        self.rules().write(plan)
+        (self.rules().write)(plan)
     }
 }
 
 #[cfg(feature = "dynamic")]
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rules().name())
+        f.write_str(self.rules().name)
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;
     let dialects = || Dialect::ALL.into_iter();
     for sign in [Sign::Certain, Sign::Likely] {
-        let has = |dialect: &Dialect| dialect.rules().sign(&outline) == Some(sign);
+        let has = |dialect: &Dialect| (dialect.rules().sign)(&outline) == Some(sign);
         if let Some(dialect) = dialects().find(has) {
             return Some(dialect);
         }
@@ -60,7 +60,7 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
             continue;
         }
         let step = members(*step);
-        let has = |dialect: &Dialect| dialect.rules().has_step(&outline, &step);
+        let has = |dialect: &Dialect| (dialect.rules().has_step)(&outline, &step);
         if let Some(dialect) = dialects().find(has) {
             return Some(dialect);
         }
@@ -68,7 +68,7 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
             break;
         }
     }
-    dialects().find(|dialect| dialect.rules().is_usual_for(node.kind()))
+    dialects().find(|dialect| dialect.rules().usual == Some(node.kind()))
 }
 
 fn members(node: JsonNode<'_>) -> Members<'_> {

@@ -1,11 +1,9 @@
 //! `[{"id", "intent", "tool", "arguments"}]`, and `{"plan": […]}` where more is to be said of it.
 
-use crate::Plan;
 use crate::dynamic::dialects::reading::PlanBuilder;
-use crate::dynamic::dialects::reading::steps::{self, StepHeader};
+use crate::dynamic::dialects::reading::steps::{self, Layout};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType};
-use crate::plan::Step;
+use crate::dynamic::node::JsonNode;
 use crate::print::short;
 
 const TOP: &[&str] = &[
@@ -16,43 +14,25 @@ const TOP: &[&str] = &[
     "output",
     "output_type",
 ];
-const STEP: &[&str] = &["id", "intent", "tool", "arguments", "tool_description"];
 const INPUT: &[&str] = &["name", "type", "description"];
 
-pub(super) fn read(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
-    let (top, list, nodes) = match node.kind() {
-        JsonType::List => (None, node, node.items()),
-        _ => {
-            let top = builder.members(node, "an action plan")?;
-            builder.only_known(&top, "an action plan", TOP);
-            let Some(list) = top.get("plan").or_else(|| top.get("steps")) else {
-                let note = Note::error(Code::MissingMember, node.place(), "the plan has no steps");
-                return builder.error(note.help("an action plan is a list of steps, or an object with that list as its `plan`".to_owned()));
-            };
-            let nodes = builder.items(list, "`plan`")?;
-            (Some(top), list, nodes)
-        }
-    };
-    let (mut name, mut description) = (String::new(), String::new());
-    if let Some(top) = &top {
-        name = builder.optional_text(top, "name", "the name of a plan");
-        description = builder.optional_text(top, "description", "the description of a plan");
-    }
-    let heads = steps::heads(builder, list, nodes, None);
-    if let Some(list) = top.as_ref().and_then(|top| top.given("inputs")) {
-        inputs(builder, list);
-    }
-    let read = steps::read(builder, heads, step);
-    let output = top.as_ref().and_then(|top| steps::output(builder, top));
-    let output = output.unwrap_or_else(|| steps::outputs(&read, 0..read.len()));
-    Some(steps::plan(builder, name, description, read, output))
-}
-
-fn step(builder: &mut PlanBuilder, index: usize, head: StepHeader<'_>) -> Step {
-    steps::plain(builder, index, head, STEP, |builder, index, members| {
-        steps::arguments(builder, index, members, "arguments")
-    })
-}
+pub(super) static LAYOUT: Layout = Layout {
+    document: "an action plan",
+    may_be_list: true,
+    top: TOP,
+    steps: &["plan", "steps"],
+    no_steps: (
+        "the plan has no steps",
+        Some("an action plan is a list of steps, or an object with that list as its `plan`"),
+    ),
+    name: ("name", "the name of a plan"),
+    inputs,
+    step: &["id", "intent", "tool", "arguments", "tool_description"],
+    id: None,
+    arguments: steps::arguments,
+    order: |_, _, _, _| {},
+    output: |_, _, steps| steps::outputs(steps, 0..steps.len()),
+};
 
 /// Reads the list of inputs; references declare inputs as well.
 fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {

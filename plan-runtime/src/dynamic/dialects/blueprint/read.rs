@@ -1,11 +1,8 @@
 //! `{"requestId", "steps": [{"tool", "params", "dependsOn", "parallel", "optional", "retryCount", "timeout"}]}`
 
-use crate::Plan;
-use crate::dynamic::dialects::reading::steps::{self, StepHeader};
+use crate::dynamic::dialects::reading::steps::{self, Layout};
 use crate::dynamic::dialects::reading::{Members, PlanBuilder, wrong_kind};
-use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType};
-use crate::plan::{Optional, Policy, Source as From, Step, Template};
+use crate::plan::{Optional, Policy};
 use std::time::Duration;
 
 const TOP: &[&str] = &["requestId", "steps", "description", "output", "output_type"];
@@ -22,61 +19,23 @@ const STEP: &[&str] = &[
     "tool_description",
 ];
 
-pub(super) fn read(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
-    let (top, list, nodes) = match node.kind() {
-        // Planners also write the list of steps alone.
-        JsonType::List => (None, node, node.items()),
-        _ => {
-            let top = builder.members(node, "a blueprint")?;
-            builder.only_known(&top, "a blueprint", TOP);
-            let Some(list) = top.get("steps") else {
-                let message = "the plan has no `steps`";
-                return builder.error(Note::error(Code::MissingMember, node.place(), message));
-            };
-            let nodes = builder.items(list, "`steps`")?;
-            (Some(top), list, nodes)
-        }
-    };
-    let mut name = String::new();
-    let mut description = String::new();
-    if let Some(top) = &top {
-        name = builder.optional_text(top, "requestId", "`requestId`");
-        description = builder.optional_text(top, "description", "the description of a plan");
-    }
-    let heads = steps::heads(builder, list, nodes, Some(|index| format!("step{index}")));
-    let read = steps::read(builder, heads, step);
-    let output = top.as_ref().and_then(|top| steps::output(builder, top));
-    let output = output.unwrap_or_else(|| steps::outputs(&read, 0..read.len()));
-    Some(steps::plan(builder, name, description, read, output))
-}
-
-fn step(builder: &mut PlanBuilder, index: usize, head: StepHeader<'_>) -> Step {
-    let (id, members) = head.open();
-    builder.current = Some((index, id.as_str().into()));
-    let Some(members) = members else {
-        return steps::step(
-            id,
-            String::new(),
-            None,
-            Template::Null,
-            Vec::new(),
-            Policy::shared(),
-        );
-    };
-    builder.only_known(&members, "a step", STEP);
-    let tool = steps::tool(builder, index, &members);
-    let intent = builder.optional_text(&members, "intent", "the intent of a step");
-    let args = steps::arguments(builder, index, &members, "params");
-    if let Some(node) = members.given("parallel") {
-        // Which steps can run concurrently follows from what they need.
-        builder.value::<bool>(node, "`parallel`", "`true` or `false`");
-    }
-    let policy = policy(builder, &members).into();
-    let reads = args.reads();
-    let mut after = depends_on(builder, index, &members);
-    after.retain(|step| !reads.contains(&From::Step(*step)));
-    steps::step(id, intent, tool, args, after, policy)
-}
+pub(super) static LAYOUT: Layout = Layout {
+    document: "a blueprint",
+    may_be_list: true,
+    top: TOP,
+    steps: &["steps"],
+    no_steps: ("the plan has no `steps`", None),
+    name: ("requestId", "`requestId`"),
+    inputs: |_, _| {},
+    step: STEP,
+    id: Some(|index| format!("step{index}")),
+    arguments: steps::arguments,
+    order: |builder, index, members, step| {
+        step.policy = policy(builder, members).into();
+        step.after = depends_on(builder, index, members);
+    },
+    output: |_, _, steps| steps::outputs(steps, 0..steps.len()),
+};
 
 fn depends_on(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> Vec<usize> {
     let Some(node) = members.given("dependsOn") else {
@@ -103,6 +62,10 @@ fn depends_on(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) ->
 }
 
 fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
+    if let Some(node) = members.given("parallel") {
+        // Which steps can run concurrently follows from what they need.
+        builder.value::<bool>(node, "`parallel`", "`true` or `false`");
+    }
     let mut policy = Policy::DEFAULT;
     if let Some(node) = members.given("optional")
         && let Some(true) = builder.value(node, "`optional`", "`true` or `false`")

@@ -16,4 +16,4 @@ mod read;
 mod rules;
 
 #[cfg(feature = "dynamic")]
-pub(super) use rules::PlanJson;
+pub(super) use rules::RULES;

@@ -1,90 +1,71 @@
 //! How plan JSON is recognized and written, and how messages show its references.
 
+use super::read;
 use crate::Plan;
-use crate::dynamic::dialects::reading::{Members, PlanBuilder};
+use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
-use crate::dynamic::dialects::references::{Mark, Places, ReferenceTarget, Scan, Style, quote};
+use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
 use crate::dynamic::dialects::rules::Rules;
 use crate::dynamic::node::{JsonNode, JsonType};
-use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
+use crate::dynamic::{Unsupported, UnsupportedPart};
 use crate::plan::Segment;
 use crate::plan::json::names::{self, element, reference, segment, source, template};
+use crate::print::short;
+use std::collections::HashSet;
 
-pub(in crate::dynamic::dialects) struct PlanJson;
+pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
+    name: "plan JSON",
+    document: "plan JSON",
 
-impl Rules for PlanJson {
-    fn name(&self) -> &'static str {
-        "plan JSON"
-    }
+    sign,
+    has_step,
+    usual: None,
 
-    fn document(&self) -> &'static str {
-        "plan JSON"
-    }
+    read: read::read,
+    write,
 
-    fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
-        // No other dialect has a plan without steps.
-        let is_empty = outline.steps.is_empty();
-        if is_empty && outline.has(&[names::plan::NAME]) && outline.has(&[names::plan::OUTPUT]) {
-            return Some(Sign::Certain);
-        }
-        let is_likely = outline.has(&[names::plan::INPUTS])
-            || (is_empty && outline.has(&[names::plan::OUTPUT]));
-        is_likely.then_some(Sign::Likely)
-    }
+    arguments: names::step::ARGUMENTS,
+    retries: None,
+    step: |_, id| format!("step `{}`", short(id)),
 
-    fn has_step(&self, outline: &Outline<'_>, step: &Members<'_>) -> bool {
-        let tool = step.get(names::step::TOOL).map(JsonNode::kind);
-        let has = tool == Some(JsonType::Object)
-            || step.has(&[
-                names::step::IF,
-                names::step::FOR,
-                names::step::VALUE,
-                names::step::POLICY,
-                names::step::AFTER,
-            ]);
-        has && outline.top.is_some()
-    }
+    places: Places::Nowhere,
+    mark: None,
+    scan: |text, _| Scan::of_text(text),
+    target: |_, _| None,
+    inputs_in: |_, _| HashSet::new(),
+    unknown_step_may_be_text: false,
+    allow_absence: |_, _| {},
 
-    fn read(&self, builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
-        super::read::read(builder, node)
-    }
-
-    fn write(&self, plan: &Plan) -> Result<String, Unsupported> {
-        write(plan)
-    }
-
-    fn places(&self) -> Places {
-        Places::Nowhere
-    }
-
-    fn scan<'t>(&self, text: &'t str, _: &dyn Fn(&str) -> bool) -> Scan<'t> {
-        Scan::of_text(text)
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        None
-    }
-
-    fn style(&self, to: ReferenceTarget<'_>, _: &str) -> Option<Style> {
-        let (ReferenceTarget::Step(_, name) | ReferenceTarget::Input(name)) = to;
+    style: |(ReferenceTarget::Step(_, name) | ReferenceTarget::Input(name)), _| {
         Some(Style::rust(name))
-    }
+    },
+    form: |to, path| Some(form(to, path)),
+    form_in_text: |form| format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#),
+    literal: str::to_owned,
+    literal_in: |_, _| r#"{"text": ["…"]}"#.to_owned(),
+};
 
-    fn form(&self, to: ReferenceTarget<'_>, path: &[Segment]) -> Option<String> {
-        Some(form(to, path))
+fn sign(outline: &Outline<'_>) -> Option<Sign> {
+    // No other dialect has a plan without steps.
+    let is_empty = outline.steps.is_empty();
+    let has_output = outline.has(&[names::plan::OUTPUT]);
+    if is_empty && has_output && outline.has(&[names::plan::NAME]) {
+        return Some(Sign::Certain);
     }
+    let is_likely = outline.has(&[names::plan::INPUTS]) || (is_empty && has_output);
+    is_likely.then_some(Sign::Likely)
+}
 
-    fn form_in_text(&self, form: &str) -> String {
-        format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#)
-    }
-
-    fn literal(&self, text: &str) -> String {
-        text.to_owned()
-    }
-
-    fn literal_in(&self, _: &str, _: &str) -> String {
-        r#"{"text": ["…"]}"#.to_owned()
-    }
+fn has_step(outline: &Outline<'_>, step: &Members<'_>) -> bool {
+    const ONLY_HERE: &[&str] = &[
+        names::step::IF,
+        names::step::FOR,
+        names::step::VALUE,
+        names::step::POLICY,
+        names::step::AFTER,
+    ];
+    let tool = step.get(names::step::TOOL).map(JsonNode::kind);
+    outline.top.is_some() && (tool == Some(JsonType::Object) || step.has(ONLY_HERE))
 }
 
 /// A reference as a template.
@@ -126,6 +107,6 @@ fn write(plan: &Plan) -> Result<String, Unsupported> {
             place: "the plan".to_owned(),
             construct: error.to_string(),
         };
-        Unsupported::new(Dialect::PlanJson.rules().document(), vec![part])
+        Unsupported::new(RULES.document, vec![part])
     })
 }

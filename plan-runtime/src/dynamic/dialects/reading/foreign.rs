@@ -42,19 +42,19 @@ impl PlanBuilder {
             0 => String::new(),
             more => format!(", as are {more} more like it"),
         };
-        let is_error = of.is_some() && self.dialect.rules().places() != Places::Nowhere;
+        let is_error = of.is_some() && self.dialect.rules().places != Places::Nowhere;
         let note = match of.filter(|_| is_error) {
             Some(other) => {
                 let message = format!(
                     "this is a reference of {}, but the document is {}",
-                    other.rules().document(),
-                    self.dialect.rules().document()
+                    other.rules().document,
+                    self.dialect.rules().document
                 );
                 let note = Note::error(Code::MixedDialects, place, message);
                 match &self.shows {
                     Some(shows) => note.related(
                         shows.clone(),
-                        format!("this is {}", self.dialect.rules().document()),
+                        format!("this is {}", self.dialect.rules().document),
                     ),
                     None => note,
                 }
@@ -63,7 +63,7 @@ impl PlanBuilder {
                 let message = format!(
                     "`{}` is not a reference in {}, though it names the {named}",
                     short(written.text),
-                    self.dialect.rules().document()
+                    self.dialect.rules().document
                 );
                 Note::warning(Code::MalformedReference, place, message)
                     .label(format!("it is text{like}"))
@@ -85,12 +85,12 @@ impl PlanBuilder {
         let help = match form {
             None => format!(
                 "{} has no inputs, as action plans and plan JSON have",
-                rules.document()
+                rules.document
             ),
             Some(form) if alone => format!("the reference is `{form}`"),
-            Some(form) => rules.form_in_text(&form),
+            Some(form) => (rules.form_in_text)(&form),
         };
-        let literal = rules.literal_in(&text.value, written);
+        let literal = (rules.literal_in)(&text.value, written);
         format!("{help}; to keep the text, write `{literal}`")
     }
 
@@ -121,7 +121,7 @@ impl PlanBuilder {
             },
             Target::Input(name) => ("input", ReferenceTarget::Input(name), name),
         };
-        let form = self.dialect.rules().form(to, path);
+        let form = (self.dialect.rules().form)(to, path);
         (format!("{kind} `{}`", short(name)), form)
     }
 

@@ -253,6 +253,25 @@ impl PlanBuilder {
         (self.notes, self.spans)
     }
 
+    /// Makes a step known under the id that it gives; `false` if it cannot be read.
+    pub(crate) fn declare_as(&mut self, index: usize, given: JsonNode<'_>) -> bool {
+        const WHAT: &str = "the id of a step";
+        self.spans.steps[index].id = given.place().into();
+        let text = self.text(given, WHAT);
+        let text = text.filter(|text| self.name_fits(&text.value, WHAT, given.place()));
+        if let Some(text) = &text {
+            self.declare(index, &text.value, given.place());
+        }
+        text.is_some()
+    }
+
+    /// The id that a step has given; empty if it cannot be read.
+    pub(crate) fn declared(&self, given: JsonNode<'_>) -> String {
+        let longest = self.limits.name.min(self.limits.string);
+        let id = given.text().ok().filter(|id| id.value.len() <= longest);
+        id.map(|id| id.value.into_owned()).unwrap_or_default()
+    }
+
     /// Makes a step known under an id.
     pub(crate) fn declare(&mut self, index: usize, id: &str, place: Range<usize>) {
         if id.trim().is_empty() {

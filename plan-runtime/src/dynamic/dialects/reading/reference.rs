@@ -12,7 +12,7 @@ use std::ops::Range;
 impl PlanBuilder {
     /// Looks through a document for the names of inputs that references have.
     pub(crate) fn expect_inputs(&mut self, json: &str) {
-        self.expected_inputs = self.dialect.rules().inputs_in(json, self.limits.name);
+        self.expected_inputs = (self.dialect.rules().inputs_in)(json, self.limits.name);
     }
 
     pub(crate) fn reference(
@@ -39,7 +39,7 @@ impl PlanBuilder {
             Target::Index(index) => From::Step(self.indexed(*index, named).ok_or(Unread::Broken)?),
             Target::Id(id) => match self.step_of(id) {
                 Some(index) => From::Step(index),
-                None if compat && self.dialect.rules().unknown_step_may_be_text() => {
+                None if compat && self.dialect.rules().unknown_step_may_be_text => {
                     let place = text.place(&written.range);
                     let message = format!("there is no step `{}`", short(id));
                     self.note(
@@ -54,8 +54,8 @@ impl PlanBuilder {
                     let meant = self.meant(text, written.range.start);
                     if let Some(form) = meant {
                         note = note.help(format!("did you mean `{form}`?"));
-                    } else if self.dialect.rules().unknown_step_may_be_text() && !has_similar {
-                        let literal = self.dialect.rules().literal(written.text);
+                    } else if self.dialect.rules().unknown_step_may_be_text && !has_similar {
+                        let literal = (self.dialect.rules().literal)(written.text);
                         note = note.help(format!("if this is not a reference, write `{literal}`"));
                     }
                     self.note(note);
@@ -67,7 +67,7 @@ impl PlanBuilder {
         reference.path.clone_from(&written.path);
         if compat {
             let rules = self.dialect.rules();
-            rules.allow_absence(&mut reference, written.text);
+            (rules.allow_absence)(&mut reference, written.text);
         }
         Ok(reference)
     }

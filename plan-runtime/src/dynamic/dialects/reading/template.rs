@@ -3,7 +3,7 @@
 use super::PlanBuilder;
 use super::reference::Unread;
 use crate::dynamic::Profile;
-use crate::dynamic::dialects::references::{Piece, ScanError};
+use crate::dynamic::dialects::references::{Piece, Scan, ScanError};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType, Text};
 use crate::plan::{Entry, Key, Part, Template};
@@ -74,10 +74,7 @@ impl PlanBuilder {
 
     /// Reports a reference in the name of a member.
     fn no_reference(&mut self, key: JsonNode<'_>, name: &str) {
-        let scan = self
-            .dialect
-            .rules()
-            .scan(name, &|id| self.ids.contains_key(id));
+        let scan = self.scan(name);
         if scan
             .pieces
             .iter()
@@ -98,12 +95,14 @@ impl PlanBuilder {
         }
     }
 
+    /// The references in a string.
+    fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
+        (self.dialect.rules().scan)(text, &|id| self.ids.contains_key(id))
+    }
+
     /// A string, whose template is the one at `at`.
     fn string(&mut self, text: &Text<'_>, at: usize) -> Template {
-        let mut scan = self
-            .dialect
-            .rules()
-            .scan(&text.value, &|id| self.ids.contains_key(id));
+        let mut scan = self.scan(&text.value);
         // Of a string that is over its limit, the rest was not looked at.
         let is_over = scan
             .scan_errors
@@ -168,10 +167,7 @@ impl PlanBuilder {
         let meant = scan_error.is_general.then(|| self.meant(text, start));
         let help = match meant.flatten() {
             Some(form) => {
-                let literal = self
-                    .dialect
-                    .rules()
-                    .literal(&text.value[scan_error.range.clone()]);
+                let literal = (self.dialect.rules().literal)(&text.value[scan_error.range.clone()]);
                 Some(format!(
                     "did you mean `{form}`? To keep the text, write `{literal}`"
                 ))

@@ -9,7 +9,7 @@ impl PlanBuilder {
     pub(crate) fn only_known(&mut self, members: &Members<'_>, what: &str, known: &[&str]) {
         for member in members.unknown(known) {
             // That it goes by the name of another dialect is an error of its own.
-            let is_arguments = |it: &Dialect| it.rules().arguments() == member.name;
+            let is_arguments = |it: &Dialect| it.rules().arguments == member.name;
             if what == "a step" && Dialect::ALL.iter().any(is_arguments) {
                 continue;
             }
@@ -60,12 +60,12 @@ fn instead(promise: Promise, dialect: Dialect) -> String {
         Promise::Condition => ("in any case", "if"),
         Promise::Repetition => ("once", "for"),
     };
-    let retries = match (promise, dialect.rules().retries()) {
+    let retries = match (promise, dialect.rules().retries) {
         (Promise::Repetition, Some(retries)) => {
             format!(", and `{retries}` tries it again if it fails")
         }
         _ => String::new(),
     };
-    let dialect = dialect.rules().document();
+    let dialect = dialect.rules().document;
     format!("a step of {dialect} runs {always}{retries}: only plan JSON has `{of_plan}`")
 }

@@ -32,7 +32,7 @@ const MOST: usize = 8;
 static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
     let of = |dialect: Dialect| {
         Some(ReferenceSyntax {
-            mark: dialect.rules().mark()?,
+            mark: dialect.rules().mark?,
             dialect: Some(dialect),
             needs: Needs::Nothing,
         })
@@ -211,7 +211,7 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
 /// `step[0]`, `PLACEHOLDER_reply`, `mail` or `["the mail"]`, and where it ends.
 fn target(text: &str, at: usize) -> Option<(Target, usize)> {
     let mut dialects = Dialect::ALL.into_iter();
-    let of_dialect = dialects.find_map(|dialect| dialect.rules().target(text, at));
+    let of_dialect = dialects.find_map(|dialect| (dialect.rules().target)(text, at));
     of_dialect.or_else(|| {
         let (name, end) = path::name(text, at, NameSyntax::Wide);
         (!name.is_empty()).then_some((Target::Id(name), end))
@@ -224,8 +224,8 @@ fn is_of(dialect: Dialect, text: &str, written: &ScannedReference<'_>) -> bool {
         return false;
     }
     let alone = written.range == (0..text.len());
-    let scan = dialect.rules().scan(written.text, &|_| false);
+    let scan = (dialect.rules().scan)(written.text, &|_| false);
     let is_same = |piece: &Piece<'_>| matches!(piece, Piece::Reference(it) if it.compat_only.is_none() && it.target == written.target);
     let sound = scan.scan_errors.is_empty() && scan.pieces.iter().all(is_same);
-    sound && scan.is_whole() && (alone || dialect.rules().places() != Places::Whole)
+    sound && scan.is_whole() && (alone || dialect.rules().places != Places::Whole)
 }

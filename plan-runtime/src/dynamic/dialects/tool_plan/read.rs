@@ -1,7 +1,6 @@
 //! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
 
-use crate::Plan;
-use crate::dynamic::dialects::reading::steps::{self, StepHeader};
+use crate::dynamic::dialects::reading::steps::{self, Layout};
 use crate::dynamic::dialects::reading::{Members, PlanBuilder};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::invalid::Invalid;
@@ -19,36 +18,27 @@ const TOP: &[&str] = &[
     "output",
     "output_type",
 ];
-const STEP: &[&str] = &["id", "tool", "arguments", "intent", "tool_description"];
 
-pub(super) fn read(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
-    let top = builder.members(node, "a tool plan")?;
-    builder.only_known(&top, "a tool plan", TOP);
-    let Some(list) = top.get("steps") else {
-        let message = "the plan has no `steps`";
-        return builder.error(Note::error(Code::MissingMember, node.place(), message));
-    };
-    let nodes = builder.items(list, "`steps`")?;
-    let name = builder.optional_text(&top, "name", "the name of a plan");
-    let description = builder.optional_text(&top, "description", "the description of a plan");
-    let heads = steps::heads(builder, list, nodes, None);
-    let read = steps::read(builder, heads, step);
-    let output = match steps::output(builder, &top) {
-        Some(output) => output,
-        None => output_steps(builder, &top, &read),
-    };
-    Some(steps::plan(builder, name, description, read, output))
-}
-
-fn step(builder: &mut PlanBuilder, index: usize, head: StepHeader<'_>) -> Step {
-    steps::plain(builder, index, head, STEP, arguments)
-}
+pub(super) static LAYOUT: Layout = Layout {
+    document: "a tool plan",
+    may_be_list: false,
+    top: TOP,
+    steps: &["steps"],
+    no_steps: ("the plan has no `steps`", None),
+    name: ("name", "the name of a plan"),
+    inputs: |_, _| {},
+    step: &["id", "tool", "arguments", "intent", "tool_description"],
+    id: None,
+    arguments,
+    order: |_, _, _, _| {},
+    output,
+};
 
 /// An object, or JSON text of one.
 fn arguments(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> Template {
     let node = match members.given("arguments") {
         Some(node) if node.kind() == JsonType::String => node,
-        _ => return steps::arguments(builder, index, members, "arguments"),
+        _ => return steps::arguments(builder, index, members),
     };
     builder.spans.begin_templates(index);
     let Some(text) = builder.text(node, "the arguments of a step") else {
@@ -73,7 +63,7 @@ fn arguments(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> 
 }
 
 /// The outputs that the plan asks for; all where it asks for none.
-fn output_steps(builder: &mut PlanBuilder, top: &Members<'_>, steps: &[Step]) -> Output {
+fn output(builder: &mut PlanBuilder, top: &Members<'_>, steps: &[Step]) -> Output {
     let all = || steps::outputs(steps, 0..steps.len());
     let Some(node) = top.given("output_steps") else {
         return all();

@@ -8,7 +8,7 @@ use super::reading::steps;
 use super::references::ReferenceTarget;
 use crate::Plan;
 use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
-use crate::plan::{Action, Body, Key, Output, Policy, Reference, Step, Template};
+use crate::plan::{Action, Body, Key, Output, Policy, Reference, Template};
 use json::{OutputJson, OutputMembers};
 use std::collections::HashMap;
 
@@ -51,10 +51,7 @@ impl<'p> Writer<'p> {
                 }),
             }
         }
-        Err(Unsupported::new(
-            self.dialect.rules().document(),
-            unsupported,
-        ))
+        Err(Unsupported::new(self.dialect.rules().document, unsupported))
     }
 
     pub(crate) fn cannot_express(
@@ -102,26 +99,51 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// The steps of a dialect without policies, each with its `id`, `intent`, `tool` and `arguments`.
-    pub(crate) fn steps(&mut self) -> OutputJson<'p> {
+    /// The steps, each with its `id`, `intent`, `tool` and arguments. `default` is the id of a step that gives none itself; `known` is the
+    /// part of a policy that the dialect has; `order` gives the members for it, and for the steps that a step waits for.
+    pub(crate) fn steps(
+        &mut self,
+        default: Option<fn(usize) -> String>,
+        known: fn(&Policy) -> Policy,
+        order: fn(&mut Self, usize, &Policy) -> OutputMembers<'p>,
+    ) -> OutputJson<'p> {
         let plan = self.plan;
         let mut steps = Vec::with_capacity(plan.steps.len());
         for (index, step) in plan.steps.iter().enumerate() {
             let action = self.action(index);
-            self.policy(&step.policy, &Policy::DEFAULT);
-            self.no_after(step);
+            let known = known(&step.policy);
+            self.policy(&step.policy, &known);
+            let order = order(self, index, &known);
             let Some(action) = action else { continue };
             let mut members = OutputMembers::default();
-            members.add("id", step.id.as_ref().into());
+            if default.is_none_or(|id| step.id != id(index)) {
+                members.add("id", step.id.as_ref().into());
+            }
             members.text("intent", &step.intent);
             if let Some(tool) = &action.tool {
                 members.add("tool", tool.name.as_ref().into());
                 members.text("tool_description", &tool.description);
             }
-            members.add("arguments", self.arguments(&action.args));
+            let arguments = self.arguments(&action.args);
+            members.add(self.dialect.rules().arguments, arguments);
+            members.extend(order);
             steps.push(OutputJson::Object(members));
         }
         OutputJson::List(steps)
+    }
+
+    /// The steps of a dialect that has neither policies nor an order without data.
+    pub(crate) fn plain_steps(&mut self) -> OutputJson<'p> {
+        let order = |writer: &mut Self, index: usize, _: &Policy| {
+            let plan = writer.plan;
+            for after in plan.steps[index].only_after() {
+                let name = plan.steps.get(after).map_or("", |step| &step.id);
+                let construct = format!("that it waits for `{name}` (`#[after]`)");
+                writer.cannot_express(writer.here(), construct);
+            }
+            OutputMembers::default()
+        };
+        self.steps(None, |_| Policy::DEFAULT, order)
     }
 
     /// Begins with a step: its one action.
@@ -184,15 +206,6 @@ impl<'p> Writer<'p> {
         unsupported
             .into_iter()
             .for_each(|part| self.cannot_express(&place, part));
-    }
-
-    /// Says that there is no order without data.
-    pub(crate) fn no_after(&mut self, step: &Step) {
-        for after in step.only_after() {
-            let name = self.plan.steps.get(after).map_or("", |step| &step.id);
-            let place = self.here();
-            self.cannot_express(place, format!("that it waits for `{name}` (`#[after]`)"));
-        }
     }
 
     /// Arguments: an object, or a reference to one.

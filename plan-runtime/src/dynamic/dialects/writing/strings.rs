@@ -53,7 +53,7 @@ impl<'p> Writer<'p> {
                     (TextPiece::Text(_), Escape::All) => true,
                 };
                 if escaped {
-                    text.push_str(&self.dialect.rules().literal(written));
+                    text.push_str(&(self.dialect.rules().literal)(written));
                 } else {
                     text.push_str(written);
                 }
@@ -77,9 +77,7 @@ impl<'p> Writer<'p> {
     }
 
     fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
-        self.dialect
-            .rules()
-            .scan(text, &|id| self.ids.contains_key(id))
+        (self.dialect.rules().scan)(text, &|id| self.ids.contains_key(id))
     }
 
     /// Whether a reader would find these pieces in a text.
@@ -141,7 +139,7 @@ impl<'p> Writer<'p> {
             )));
         }
         let to = (self.target)(self, reference)?;
-        let form = self.dialect.rules().form(to, &reference.path);
+        let form = (self.dialect.rules().form)(to, &reference.path);
         form.ok_or(None)
     }
 

@@ -68,7 +68,7 @@ impl<'p> Writer<'p> {
     }
 
     fn text(&mut self, path: &str, parts: &[Part]) -> OutputJson<'p> {
-        if self.dialect.rules().places() != Places::Anywhere {
+        if self.dialect.rules().places != Places::Anywhere {
             self.cannot_express(self.at(path), "a text with values in it");
             return OutputJson::Null;
         }

@@ -1,6 +1,6 @@
 //! Steps, and what they do.
 
-use super::PlanReader;
+use super::{PlanReader, id};
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 impl PlanReader<'_> {
     pub(super) fn step(&mut self, index: usize, node: JsonNode<'_>) -> Step {
-        let id = self.declared(index, node);
+        let id = id(node).map_or_else(String::new, |id| self.builder.declared(id));
         self.builder.current = Some((index, id.as_str().into()));
         self.builder.spans.begin_templates(index);
         let mut step = Step {

@@ -11,7 +11,7 @@ use crate::Plan;
 use crate::dynamic::dialects::reading::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
-use crate::dynamic::spans::{Span, StepSpans};
+use crate::dynamic::spans::StepSpans;
 use crate::plan::json::names;
 use crate::plan::{Bound, Input, Output, Template};
 use crate::print::short;
@@ -164,46 +164,22 @@ impl<'d> PlanReader<'d> {
 
     /// Makes a step known by its id.
     fn declare_step(&mut self, index: usize, node: JsonNode<'_>) {
-        let whole = Span::from(node.place());
-        self.builder.spans.steps.push(StepSpans {
-            whole,
-            id: whole,
-            tool: whole,
-            ..StepSpans::default()
-        });
+        self.builder.spans.steps.push(StepSpans::of(node.place()));
         let Some(id) = id(node) else { return };
-        let place = id.place();
-        let Some(text) = self.builder.text(id, "the id of a step") else {
-            self.builder.spans.steps[index].broken = true;
-            return;
-        };
-        if !self
-            .builder
-            .name_fits(&text.value, "the id of a step", place.clone())
-        {
+        if !self.builder.declare_as(index, id) {
             self.builder.spans.steps[index].broken = true;
             return;
         }
+        let name = self.builder.declared(id);
         if let IdKind::InPlan(inputs) = &self.names
-            && let Some((_, input)) = inputs.get(&*text.value)
+            && let Some((_, input)) = inputs.get(&name)
         {
-            let message = format!("the step `{}` has the name of an input", short(&text.value));
-            let note = Note::error(Code::DuplicateId, place.clone(), message);
+            let message = format!("the step `{}` has the name of an input", short(&name));
+            let note = Note::error(Code::DuplicateId, id.place(), message);
             let note = note.related(input.clone(), "the input is here");
             let help = "steps and inputs need different names: rename one of them".to_owned();
             self.builder.note(note.help(help));
         }
-        self.builder.spans.steps[index].id = place.clone().into();
-        self.builder.declare(index, &text.value, place);
-    }
-
-    /// How a step is called that was declared; empty where it does not say so in a way that can be read.
-    fn declared(&self, index: usize, node: JsonNode<'_>) -> String {
-        if self.builder.spans.steps[index].broken {
-            return String::new();
-        }
-        let text = id(node).and_then(|id| id.text().ok());
-        text.map(|text| text.value.into_owned()).unwrap_or_default()
     }
 
     fn output(&mut self, top: &Members<'_>) -> Output {
