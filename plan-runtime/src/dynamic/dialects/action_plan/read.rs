@@ -75,7 +75,7 @@ fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {
             .input_names
             .insert(name.as_str().into(), builder.inputs.len());
         builder.inputs.push(crate::plan::Input {
-            name: name.into(),
+            name,
             type_name: type_name.into(),
             description: description.into(),
         });

@@ -19,7 +19,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     writer.no_inputs();
     let plan = writer.plan;
     let mut top = OutputMembers::default();
-    top.add("requestId", plan.name.as_ref().into());
+    top.add("requestId", plan.name.as_str().into());
     top.text("description", &plan.description);
     let steps = writer.steps(super::read::LAYOUT.id, known, order);
     top.add("steps", steps);

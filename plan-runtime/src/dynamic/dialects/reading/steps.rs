@@ -94,7 +94,7 @@ pub(crate) fn document(
         None => (layout.output)(builder, &top, &steps),
     };
     Some(Plan {
-        name: name.into(),
+        name,
         description: description.into(),
         inputs: std::mem::take(&mut builder.inputs),
         steps,
@@ -145,7 +145,7 @@ fn step(builder: &mut PlanBuilder, index: usize, node: JsonNode<'_>, layout: &La
     };
     builder.current = Some((index, id.as_str().into()));
     let mut step = Step {
-        id: id.into(),
+        id,
         intent: "".into(),
         body: Body::Action(Action {
             tool: None,

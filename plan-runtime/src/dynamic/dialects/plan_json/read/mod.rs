@@ -94,7 +94,7 @@ impl<'d> PlanReader<'d> {
         self.builder.current = None;
         let output = self.output(&top);
         Some(Plan {
-            name: name.unwrap_or_default().into(),
+            name: name.unwrap_or_default(),
             description: description.into(),
             inputs,
             steps,
@@ -126,7 +126,7 @@ impl<'d> PlanReader<'d> {
                 self.builder.name_fits(name, &what, node.place());
             }
             let input = Input {
-                name: name.into(),
+                name,
                 type_name: type_name.into(),
                 description: self
                     .text(
