@@ -1,8 +1,9 @@
 //! The dialects in which plans are written as JSON.
 //!
-//! Each has a folder, in which `mod.rs` says what it looks like and where it comes from, `read.rs` knows the members of plans and steps,
-//! `scan.rs` finds the references in a string, and `write.rs` writes a plan. The rest of the library knows only the [`Rules`] of a
-//! dialect, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a row.
+//! Each has a folder, in which `mod.rs` says what it looks like and where it comes from, and has its [`Rules`], `read.rs` knows the
+//! members of plans and steps, `scan.rs` finds the references in a string, and `write.rs` writes a plan. The rest of the library knows
+//! only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a row. Plan JSON, which has no
+//! references in strings, has its rules in `rules.rs`. It is read without the feature `dynamic`, too.
 //!
 //! | | what dialects share |
 //! |---|---|

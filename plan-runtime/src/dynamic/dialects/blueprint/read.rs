@@ -43,8 +43,7 @@ fn depends_on(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) ->
     };
     let (mut after, mut places) = (Vec::new(), Vec::new());
     for item in builder.items(node, "`dependsOn`").unwrap_or_default() {
-        builder.count(1, item.place());
-        if builder.is_over() {
+        if !builder.count(1, item.place()) {
             break;
         }
         let Some(step) = builder.value::<usize>(item, "a step to wait for", "the index of a step")

@@ -14,7 +14,7 @@ const FEW: usize = 16;
 impl<'a> Members<'a> {
     /// The members of an object. `scan_error` receives those that are left out: they have no name, or the name of another.
     pub(crate) fn split(node: JsonNode<'a>, scan_error: &mut dyn FnMut(Note)) -> Self {
-        let mut members: Vec<Member<'a>> = Vec::new();
+        let mut list: Vec<Member<'a>> = Vec::new();
         let mut seen = HashMap::new();
         for (key, value) in node.members() {
             let name = match key.text() {
@@ -24,21 +24,21 @@ impl<'a> Members<'a> {
                     continue;
                 }
             };
-            let first = match members.len() {
-                ..FEW => members.iter().find(|it| it.name == name).map(|it| it.key),
+            let first = match list.len() {
+                ..FEW => list.iter().find(|it| it.name == name).map(|it| it.key),
                 _ => seen.get(&name).copied(),
             };
             if let Some(first) = first {
                 scan_error(duplicate(&name, key, first));
                 continue;
             }
-            members.push(Member { name, key, value });
-            if members.len() >= FEW {
-                let new = &members[seen.len()..];
+            list.push(Member { name, key, value });
+            if list.len() >= FEW {
+                let new = &list[seen.len()..];
                 seen.extend(new.iter().map(|it| (it.name.clone(), it.key)));
             }
         }
-        Self(members)
+        Self { node, list }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<JsonNode<'a>> {
@@ -56,12 +56,12 @@ impl<'a> Members<'a> {
     }
 
     pub(crate) fn member(&self, name: &str) -> Option<&Member<'a>> {
-        self.0.iter().find(|member| member.name == name)
+        self.list.iter().find(|member| member.name == name)
     }
 
     /// The members that have other names than these.
     pub(crate) fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &Member<'a>> {
-        let members = self.0.iter();
+        let members = self.list.iter();
         members.filter(|member| !known.contains(&&*member.name))
     }
 
@@ -160,7 +160,10 @@ impl PlanBuilder {
 }
 
 /// The members of an object, each there once.
-pub(crate) struct Members<'a>(pub(in crate::dynamic) Vec<Member<'a>>);
+pub(crate) struct Members<'a> {
+    pub(crate) node: JsonNode<'a>,
+    pub(crate) list: Vec<Member<'a>>,
+}
 
 pub(crate) struct Member<'a> {
     pub(crate) name: Cow<'a, str>,

@@ -120,8 +120,8 @@ impl PlanBuilder {
         self.most_values = self.limits.values.saturating_add(bytes / BYTES_PER_VALUE);
     }
 
-    /// Counts values that are about to be read. Where they are too many, it is an error.
-    pub(crate) fn count(&mut self, values: usize, place: Range<usize>) {
+    /// Counts values, and says whether they are to be read. Where they are too many, it is an error.
+    pub(crate) fn count(&mut self, values: usize, place: Range<usize>) -> bool {
         let before = self.values;
         self.values = before.saturating_add(values);
         if before <= self.most_values && self.values > self.most_values {
@@ -136,6 +136,7 @@ impl PlanBuilder {
             let note = Note::error(Code::LimitPassed, place, message);
             self.note(note.label("the first value over the limit").help(help));
         }
+        !self.is_over()
     }
 
     /// Whether so much is wrong with the document that the rest of it is not read.

@@ -46,7 +46,8 @@ pub(crate) fn document(
     layout: &Layout,
 ) -> Option<Plan> {
     let (top, list) = if layout.may_be_list && node.kind() == JsonType::List {
-        (Members(Vec::new()), node)
+        let list = Vec::new();
+        (Members { node, list }, node)
     } else {
         let top = builder.members(node, layout.document)?;
         builder.only_known(&top, layout.document, layout.top);
@@ -69,8 +70,7 @@ pub(crate) fn document(
     }
     // References may be to later steps, so all ids come first. They are read again with their steps, rather than kept.
     for (index, node) in nodes.iter().enumerate() {
-        builder.count(VALUES_OF_STEP, node.place());
-        if builder.is_over() {
+        if !builder.count(VALUES_OF_STEP, node.place()) {
             break;
         }
         head(builder, *node, index, layout.id);

@@ -57,8 +57,8 @@ impl PlanBuilder {
             return Vec::new();
         };
         // A plan is kept for long, so it has no room for more than there is.
-        let mut entries = Vec::with_capacity(self.room(members.0.len(), 1));
-        for member in members.0 {
+        let mut entries = Vec::with_capacity(self.room(members.list.len(), 1));
+        for member in members.list {
             if self.is_over() {
                 break;
             }

@@ -81,8 +81,7 @@ fn output(builder: &mut PlanBuilder, top: &Members<'_>, steps: &[Step]) -> Outpu
     let mut seen = BTreeMap::new();
     for item in &items {
         let place = item.place();
-        builder.count(1, place.clone());
-        if builder.is_over() {
+        if !builder.count(1, place.clone()) {
             break;
         }
         let Some(text) = builder.text(*item, "an output step") else {

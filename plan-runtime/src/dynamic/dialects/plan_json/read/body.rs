@@ -4,7 +4,8 @@ use super::{PlanReader, id};
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
-use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, names};
+use crate::plan::json::names::{self, binding, branch, each, step, tool};
+use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals};
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Policy, Step, Template, ToolInfo};
 use crate::print::short;
 use std::borrow::Cow;
@@ -22,21 +23,21 @@ impl PlanReader<'_> {
             after: Vec::new(),
             policy: Policy::shared(),
         };
-        let Some(members) = self.object(node, "a step", names::step::ALL) else {
+        let Some(members) = self.object(node, "a step", step::ALL) else {
             self.builder.spans.steps[index].broken = true;
             return step;
         };
-        if members.get(names::step::ID).is_none() {
+        if members.get(step::ID).is_none() {
             let note = Note::error(Code::MissingMember, node.place(), "the step has no `id`");
             let help = "references and reports name the step by its id".to_owned();
             self.builder.note(note.help(help));
         }
         step.intent = self
-            .text(&members, names::step::INTENT, "the intent of a step")
+            .text(&members, step::INTENT, "the intent of a step")
             .into();
-        step.body = self.body(node, &members, "the step", 0);
+        step.body = self.body(&members, "the step", 0);
         step.after = self.after(index, &members);
-        if let Some(policy) = members.given(names::step::POLICY) {
+        if let Some(policy) = members.given(step::POLICY) {
             let is_broken = self.builder.spans.steps[index].broken;
             step.policy = self.policy(policy, &step.body, is_broken).into();
         }
@@ -45,9 +46,8 @@ impl PlanReader<'_> {
 
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
-        for node in self.list(members, names::step::AFTER, "`after`") {
-            self.builder.count(1, node.place());
-            if self.builder.is_over() {
+        for node in self.list(members, step::AFTER, "`after`") {
+            if !self.builder.count(1, node.place()) {
                 break;
             }
             let Some(name) = self.builder.text(node, "a step to wait for") else {
@@ -65,38 +65,32 @@ impl PlanReader<'_> {
         after
     }
 
-    fn body(
-        &mut self,
-        node: JsonNode<'_>,
-        members: &Members<'_>,
-        what: &str,
-        depth: usize,
-    ) -> Body {
+    fn body(&mut self, members: &Members<'_>, what: &str, depth: usize) -> Body {
         // For a value, null is one.
         let given = |member: &&Member<'_>| {
-            member.name == names::step::VALUE || member.value.kind() != JsonType::Null
+            member.name == step::VALUE || member.value.kind() != JsonType::Null
         };
         let kinds = names::BODIES.iter().filter_map(|kind| members.member(kind));
         let kinds: Vec<&Member<'_>> = kinds.filter(given).collect();
-        let arguments = members.member(names::step::ARGUMENTS);
+        let arguments = members.member(step::ARGUMENTS);
         match (&kinds[..], arguments) {
-            ([kind], None) => self.of_kind(node, kind, None, depth),
-            ([kind], Some(arguments)) if kind.name == names::step::TOOL => {
-                self.of_kind(node, kind, Some(arguments.value), depth)
+            ([kind], None) => self.of_kind(members.node, kind, None, depth),
+            ([kind], Some(arguments)) if kind.name == step::TOOL => {
+                self.of_kind(members.node, kind, Some(arguments.value), depth)
             }
             ([kind], Some(arguments)) => {
                 let message = format!("{what} is a `{}`, and has no `arguments`", kind.name);
                 let note = Note::error(Code::UnknownMember, arguments.key.place(), message);
                 self.builder
                     .note(note.help("only a `tool` takes arguments".to_owned()));
-                self.of_kind(node, kind, None, depth)
+                self.of_kind(members.node, kind, None, depth)
             }
             ([], _) => {
                 let message = match arguments {
                     Some(_) => format!("{what} has `arguments`, but no `tool` that takes them"),
                     None => format!("{what} does nothing"),
                 };
-                let note = Note::error(Code::MissingMember, node.place(), message);
+                let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help = match arguments {
                     Some(_) => r#"name the tool: `"tool": {"name": "send"}`"#,
                     None => {
@@ -132,7 +126,7 @@ impl PlanReader<'_> {
         depth: usize,
     ) -> Body {
         match &*kind.name {
-            names::step::TOOL => {
+            step::TOOL => {
                 let tool = self.tool(kind.value);
                 let args = match arguments {
                     Some(arguments) => self.template(arguments, None, 0),
@@ -143,19 +137,18 @@ impl PlanReader<'_> {
                 };
                 Body::Action(Action { tool, args })
             }
-            names::step::VALUE => Body::Action(Action {
+            step::VALUE => Body::Action(Action {
                 tool: None,
                 args: self.template(kind.value, None, 0),
             }),
-            names::step::IF => {
+            step::IF => {
                 let branches = self.builder.items(kind.value, "`if`");
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
                 let mut read = Vec::with_capacity(self.builder.room(branches.len(), 3));
                 for node in branches {
-                    self.builder.count(3, node.place());
-                    if self.builder.is_over() {
+                    if !self.builder.count(3, node.place()) {
                         break;
                     }
                     read.extend(self.branch(node, depth));
@@ -180,28 +173,18 @@ impl PlanReader<'_> {
                 let note = wrong_kind(node, "`tool`", "an object");
                 self.builder.error(note.help(help))
             }
-            _ => self.object(node, "`tool`", names::tool::ALL),
+            _ => self.object(node, "`tool`", tool::ALL),
         };
         let tool = members.and_then(|members| {
-            let name = self.required(
-                &members,
-                node,
-                names::tool::NAME,
-                "the tool",
-                "the name of a tool",
-            )?;
-            let place = members.get(names::tool::NAME)?.place();
+            let name = self.required(&members, tool::NAME, "the tool", "the name of a tool")?;
+            let place = members.get(tool::NAME)?.place();
             if !self
                 .builder
                 .name_fits(&name, "the name of a tool", place.clone())
             {
                 return None;
             }
-            let description = self.text(
-                &members,
-                names::tool::DESCRIPTION,
-                "the description of a tool",
-            );
+            let description = self.text(&members, tool::DESCRIPTION, "the description of a tool");
             Some((self.builder.tool(&name, description), place))
         });
         let (index, _) = self.builder.current.as_ref()?;
@@ -218,10 +201,10 @@ impl PlanReader<'_> {
     }
 
     fn branch(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Branch> {
-        let members = self.object(node, "a branch", names::branch::ALL)?;
+        let members = self.object(node, "a branch", branch::ALL)?;
         let around = self.locals.len();
-        let conditions = self.conditions(node, &members);
-        let body = match members.given(names::branch::THEN) {
+        let conditions = self.conditions(&members);
+        let body = match members.given(branch::THEN) {
             Some(then) => self.inner(then, "the `then` of a branch", depth),
             None => self.no_body(node, "the branch has no `then`"),
         };
@@ -230,12 +213,12 @@ impl PlanReader<'_> {
     }
 
     /// The conditions of a branch, whose local values are added to those around.
-    fn conditions(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Vec<Condition> {
+    fn conditions(&mut self, members: &Members<'_>) -> Vec<Condition> {
         let given = (
-            members.member(names::branch::CONDITION),
-            members.member(names::branch::CONDITIONS),
-            members.given(names::branch::PATTERN),
-            members.get(names::branch::VALUE),
+            members.member(branch::CONDITION),
+            members.member(branch::CONDITIONS),
+            members.given(branch::PATTERN),
+            members.get(branch::VALUE),
         );
         match given {
             (None, None, None, None) => Vec::new(),
@@ -244,11 +227,11 @@ impl PlanReader<'_> {
             }
             (None, Some(all), None, None) => self.all(all.value),
             (None, None, Some(pattern), value) => {
-                vec![self.binding(node, "the branch", pattern, value)]
+                vec![self.binding(members.node, "the branch", pattern, value)]
             }
             (None, None, None, Some(value)) => {
                 let message = "the branch has a `value`, but no `pattern` for it";
-                let note = Note::error(Code::MissingMember, node.place(), message);
+                let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help = "a branch that is taken if a value is true has a `condition`";
                 self.builder.note(note.help(help.to_owned()));
                 vec![Condition::Holds(self.template(value, None, 0))]
@@ -261,7 +244,7 @@ impl PlanReader<'_> {
                 // The branch may read what any of them binds.
                 let all = all.map(|all| self.all(all.value));
                 let binding =
-                    pattern.map(|pattern| self.binding(node, "the branch", pattern, value));
+                    pattern.map(|pattern| self.binding(members.node, "the branch", pattern, value));
                 all.into_iter().flatten().chain(binding).collect()
             }
         }
@@ -279,8 +262,7 @@ impl PlanReader<'_> {
         }
         let mut conditions = Vec::with_capacity(self.builder.room(items.len(), 1));
         for node in items {
-            self.builder.count(1, node.place());
-            if self.builder.is_over() {
+            if !self.builder.count(1, node.place()) {
                 break;
             }
             conditions.push(self.condition(node));
@@ -291,17 +273,15 @@ impl PlanReader<'_> {
     /// One of several conditions.
     fn condition(&mut self, node: JsonNode<'_>) -> Condition {
         let is_pattern = |(key, value): (JsonNode<'_>, JsonNode<'_>)| {
-            let is_named = key
-                .text()
-                .is_ok_and(|key| key.value == names::binding::PATTERN);
+            let is_named = key.text().is_ok_and(|key| key.value == binding::PATTERN);
             is_named && value.kind() != JsonType::Null
         };
         if node.kind() == JsonType::Object
             && node.members().any(is_pattern)
-            && let Some(members) = self.object(node, "a condition", names::binding::ALL)
-            && let Some(pattern) = members.given(names::binding::PATTERN)
+            && let Some(members) = self.object(node, "a condition", binding::ALL)
+            && let Some(pattern) = members.given(binding::PATTERN)
         {
-            let value = members.get(names::binding::VALUE);
+            let value = members.get(binding::VALUE);
             return self.binding(node, "the condition", pattern, value);
         }
         Condition::Holds(self.template(node, None, 0))
@@ -344,20 +324,20 @@ impl PlanReader<'_> {
     }
 
     fn each(&mut self, node: JsonNode<'_>, depth: usize) -> Option<For> {
-        let members = self.object(node, "`for`", names::each::ALL)?;
+        let members = self.object(node, "`for`", each::ALL)?;
         let what = "the pattern of a `for`";
-        let pattern = self.required(&members, node, names::each::PATTERN, "the `for`", what);
-        let list = match members.get(names::each::LIST) {
+        let pattern = self.required(&members, each::PATTERN, "the `for`", what);
+        let list = match members.get(each::LIST) {
             Some(list) => self.template(list, None, 0),
             None => self.missing(node, "the `for` has no `list`"),
         };
-        if let (Some(node), Some(pattern)) = (members.given(names::each::PATTERN), &pattern) {
+        if let (Some(node), Some(pattern)) = (members.given(each::PATTERN), &pattern) {
             self.pattern_fits(node, pattern, &list, false);
         }
         let pattern = pattern.unwrap_or_default();
         let around = self.locals.len();
         self.bind(node, &pattern, &list);
-        let body = match members.given(names::each::BODY) {
+        let body = match members.given(each::BODY) {
             Some(body) => self.inner(body, "the body of a `for`", depth),
             None => self.no_body(node, "the `for` has no `body`"),
         };
@@ -398,7 +378,7 @@ impl PlanReader<'_> {
         let Some(members) = self.object(node, what, names::BODY) else {
             return self.broken_body();
         };
-        self.body(node, &members, what, depth + 1)
+        self.body(&members, what, depth + 1)
     }
 }
 

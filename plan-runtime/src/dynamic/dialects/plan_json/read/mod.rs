@@ -12,7 +12,7 @@ use crate::dynamic::dialects::reading::{Members, PlanBuilder, VALUES_OF_STEP, wr
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
 use crate::dynamic::spans::StepSpans;
-use crate::plan::json::names;
+use crate::plan::json::names::{input, output, plan, step};
 use crate::plan::{Bound, Input, Output, Template};
 use crate::print::short;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub(super) struct PlanReader<'d> {
 
 /// What a step has as its `id`.
 fn id(step: JsonNode<'_>) -> Option<JsonNode<'_>> {
-    let is_id = |key: &JsonNode<'_>| key.text().is_ok_and(|text| text.value == names::step::ID);
+    let is_id = |key: &JsonNode<'_>| key.text().is_ok_and(|text| text.value == step::ID);
     step.members().find(|(key, _)| is_id(key)).map(|(_, id)| id)
 }
 
@@ -53,33 +53,22 @@ impl<'d> PlanReader<'d> {
     }
 
     fn plan(&mut self, node: JsonNode<'_>) -> Option<Plan> {
-        let top = self.object(node, "a plan", names::plan::ALL)?;
-        let name = self.required(
-            &top,
-            node,
-            names::plan::NAME,
-            "the plan",
-            "the name of the plan",
-        );
-        let description = self.text(
-            &top,
-            names::plan::DESCRIPTION,
-            "the description of the plan",
-        );
+        let top = self.object(node, "a plan", plan::ALL)?;
+        let name = self.required(&top, plan::NAME, "the plan", "the name of the plan");
+        let description = self.text(&top, plan::DESCRIPTION, "the description of the plan");
         let inputs = self.inputs(&top);
         let untyped = inputs
             .iter()
             .enumerate()
             .filter(|(_, input)| input.type_name.is_empty());
         self.builder.spans.untyped = untyped.map(|(place, _)| place).collect();
-        let nodes = self.list(&top, names::plan::STEPS, "`steps`");
+        let nodes = self.list(&top, plan::STEPS, "`steps`");
         if !self.builder.counted(&nodes) {
             return None;
         }
         // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
         for (index, node) in nodes.iter().enumerate() {
-            self.builder.count(VALUES_OF_STEP, node.place());
-            if self.builder.is_over() {
+            if !self.builder.count(VALUES_OF_STEP, node.place()) {
                 break;
             }
             self.declare_step(index, *node);
@@ -104,22 +93,15 @@ impl<'d> PlanReader<'d> {
 
     fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
-        for node in self.list(top, names::plan::INPUTS, "`inputs`") {
-            self.builder.count(VALUES_OF_STEP, node.place());
-            if self.builder.is_over() {
+        for node in self.list(top, plan::INPUTS, "`inputs`") {
+            if !self.builder.count(VALUES_OF_STEP, node.place()) {
                 break;
             }
-            let Some(members) = self.object(node, "an input", names::input::ALL) else {
+            let Some(members) = self.object(node, "an input", input::ALL) else {
                 continue;
             };
-            let name = self.required(
-                &members,
-                node,
-                names::input::NAME,
-                "the input",
-                "the name of an input",
-            );
-            let type_name = self.text(&members, names::input::TYPE, "the type of an input");
+            let name = self.required(&members, input::NAME, "the input", "the name of an input");
+            let type_name = self.text(&members, input::TYPE, "the type of an input");
             let name = name.unwrap_or_default();
             for (name, what) in [(&name, "the name"), (&type_name, "the type")] {
                 let what = format!("{what} of an input");
@@ -129,14 +111,10 @@ impl<'d> PlanReader<'d> {
                 name,
                 type_name: type_name.into(),
                 description: self
-                    .text(
-                        &members,
-                        names::input::DESCRIPTION,
-                        "the description of an input",
-                    )
+                    .text(&members, input::DESCRIPTION, "the description of an input")
                     .into(),
             };
-            if let Some(node) = members.given(names::input::NAME) {
+            if let Some(node) = members.given(input::NAME) {
                 self.declare(inputs.len(), &input.name, node.place());
             }
             inputs.push(input);
@@ -184,8 +162,8 @@ impl<'d> PlanReader<'d> {
 
     fn output(&mut self, top: &Members<'_>) -> Output {
         let members = top
-            .given(names::plan::OUTPUT)
-            .and_then(|node| self.object(node, "`output`", names::output::ALL));
+            .given(plan::OUTPUT)
+            .and_then(|node| self.object(node, "`output`", output::ALL));
         let Some(members) = members else {
             return Output {
                 type_name: "".into(),
@@ -193,9 +171,9 @@ impl<'d> PlanReader<'d> {
             };
         };
         let type_name = self
-            .text(&members, names::output::TYPE, "the type of the output")
+            .text(&members, output::TYPE, "the type of the output")
             .into();
-        let value = match members.get(names::output::VALUE) {
+        let value = match members.get(output::VALUE) {
             Some(node) => {
                 self.builder.spans.output = Some(self.builder.spans.templates.len());
                 self.template(node, None, 0)
@@ -252,17 +230,16 @@ impl<'d> PlanReader<'d> {
     fn required(
         &mut self,
         members: &Members<'_>,
-        whole: JsonNode<'_>,
         name: &str,
         owner: &str,
         what: &str,
     ) -> Option<String> {
         let Some(node) = members.given(name) else {
             let message = format!("{owner} has no `{name}`");
-            return self.error(Code::MissingMember, whole.place(), message);
+            return self.error(Code::MissingMember, members.node.place(), message);
         };
         let text = self.builder.text(node, what)?.value.into_owned();
-        if name == names::input::NAME && owner != "the plan" && text.trim().is_empty() {
+        if name == input::NAME && owner != "the plan" && text.trim().is_empty() {
             return self.error(Code::EmptyName, node.place(), format!("{what} is empty"));
         }
         Some(text)

@@ -4,7 +4,8 @@ use super::PlanReader;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::JsonNode;
-use crate::plan::json::{meaningless, names};
+use crate::plan::json::meaningless;
+use crate::plan::json::names::{optional, policy};
 use crate::plan::{Body, Optional, Policy};
 use crate::print::short;
 use std::time::Duration;
@@ -13,38 +14,36 @@ impl PlanReader<'_> {
     /// The policy of a step with this body, which may be broken.
     pub(super) fn policy(&mut self, node: JsonNode<'_>, body: &Body, is_broken: bool) -> Policy {
         let default = Policy::DEFAULT;
-        let Some(members) = self.object(node, "`policy`", names::policy::ALL) else {
+        let Some(members) = self.object(node, "`policy`", policy::ALL) else {
             return default;
         };
         let count = "a number of attempts: 1, 2, …";
         let at_once = "the number of elements to process concurrently: 1, 2, …";
         let optional = members
-            .given(names::policy::OPTIONAL)
-            .and_then(|node| self.one_of(node, "`optional`", names::optional::ALL));
+            .given(policy::OPTIONAL)
+            .and_then(|node| self.one_of(node, "`optional`", optional::ALL));
         let policy = Policy {
             attempts: self
-                .scalar(&members, names::policy::ATTEMPTS, count)
+                .scalar(&members, policy::ATTEMPTS, count)
                 .unwrap_or(default.attempts),
             backoff: self
-                .duration(&members, names::policy::BACKOFF)
+                .duration(&members, policy::BACKOFF)
                 .unwrap_or(default.backoff),
-            max: self
-                .duration(&members, names::policy::MAX)
-                .unwrap_or(default.max),
+            max: self.duration(&members, policy::MAX).unwrap_or(default.max),
             jitter: self
-                .scalar(&members, names::policy::JITTER, "`true` or `false`")
+                .scalar(&members, policy::JITTER, "`true` or `false`")
                 .unwrap_or(default.jitter),
-            timeout: self.duration(&members, names::policy::TIMEOUT),
-            deadline: self.duration(&members, names::policy::DEADLINE),
+            timeout: self.duration(&members, policy::TIMEOUT),
+            deadline: self.duration(&members, policy::DEADLINE),
             optional: match optional {
-                Some(names::optional::WHOLE) => Optional::Whole,
-                Some(names::optional::EACH) => Optional::Each,
+                Some(optional::WHOLE) => Optional::Whole,
+                Some(optional::EACH) => Optional::Each,
                 _ => Optional::No,
             },
             fallback: members
-                .get(names::policy::FALLBACK)
+                .get(policy::FALLBACK)
                 .map(|node| self.template(node, None, 0)),
-            concurrency: self.scalar(&members, names::policy::CONCURRENCY, at_once),
+            concurrency: self.scalar(&members, policy::CONCURRENCY, at_once),
         };
         for (member, message) in meaningless(&policy, is_broken || body.repeats()) {
             if let Some(node) = members.given(member) {

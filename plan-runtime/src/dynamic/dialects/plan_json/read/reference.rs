@@ -5,7 +5,7 @@ use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::NOTHING_ENDS;
-use crate::plan::json::names::{self, segment};
+use crate::plan::json::names::{absent, default, element, reference, segment, source};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
 use crate::print::short;
 use jsonptr::Pointer;
@@ -13,24 +13,20 @@ use plan_graph::similar;
 
 impl PlanReader<'_> {
     pub(super) fn reference(&mut self, node: JsonNode<'_>) -> Option<Reference> {
-        let members = self.object(node, "`reference`", names::reference::ALL)?;
-        let source = self.source(node, &members);
+        let members = self.object(node, "`reference`", reference::ALL)?;
+        let source = self.source(&members);
         let optional = self.optional(&members);
-        let path = self.path(node, &members);
-        let otherwise = match members.get(names::reference::ELSE) {
+        let path = self.path(&members);
+        let otherwise = match members.get(reference::ELSE) {
             Some(node) => self.plain(node, 0).map(|value| Some(Box::new(value))),
             None => Some(None),
         };
-        let said = self.text(
-            &members,
-            names::reference::WRITTEN,
-            "the text of a reference",
-        );
+        let said = self.text(&members, reference::WRITTEN, "the text of a reference");
         let (source, name) = source?;
         let mut reference = Reference::new(source);
         (reference.optional, reference.path) = (optional?, path?);
         reference.otherwise = otherwise?;
-        if let Some(node) = members.get(names::reference::ELSE)
+        if let Some(node) = members.get(reference::ELSE)
             && !reference.can_end()
         {
             let note = Note::error(Code::NotAllowed, node.place(), NOTHING_ENDS);
@@ -50,7 +46,7 @@ impl PlanReader<'_> {
             IdKind::InPlan(_) => plan::agrees(name, rest, &said),
             IdKind::Places => plan::path_agrees(rest, &said),
         };
-        if let Some(node) = members.given(names::reference::WRITTEN)
+        if let Some(node) = members.given(reference::WRITTEN)
             && !said.is_empty()
             && said != written
             && !agrees
@@ -69,19 +65,19 @@ impl PlanReader<'_> {
 
     /// What a computed value mentions.
     pub(super) fn read(&mut self, node: JsonNode<'_>) -> Option<Source> {
-        let members = self.object(node, "what a computed value reads", names::source::ALL)?;
-        self.source(node, &members).map(|(source, _)| source)
+        let members = self.object(node, "what a computed value reads", source::ALL)?;
+        self.source(&members).map(|(source, _)| source)
     }
 
-    fn source(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Option<(Source, String)> {
-        let named = names::source::ALL.iter();
+    fn source(&mut self, members: &Members<'_>) -> Option<(Source, String)> {
+        let named = source::ALL.iter();
         let named = named.filter_map(|name| Some((*name, members.given(name)?)));
         let named: Vec<(&str, JsonNode<'_>)> = named.collect();
         let (kind, given) = match named[..] {
             [named] => named,
             [] => {
                 let message = "the reference does not say what it reads";
-                let note = Note::error(Code::MissingMember, node.place(), message);
+                let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help =
                     r#"it is one of `"step": "id"`, `"input": "name"` and `"local": 0`"#.to_owned();
                 return self.builder.error(note.help(help));
@@ -91,7 +87,7 @@ impl PlanReader<'_> {
                 return self.error(Code::WrongKind, place.place(), message);
             }
         };
-        if kind == names::source::LOCAL {
+        if kind == source::LOCAL {
             return self.local(given);
         }
         let what = format!("the {kind} of a reference");
@@ -99,14 +95,14 @@ impl PlanReader<'_> {
             let expected = "its index in the plan, since this is not part of a plan: 0, 1, …";
             let place = self.builder.value(given, &what, expected)?;
             let source = match kind {
-                names::source::STEP => Source::Step(place),
+                source::STEP => Source::Step(place),
                 _ => Source::Input(place),
             };
             return Some((source, source.name()));
         }
         let name = self.builder.text(given, &what)?.value;
         let source = match kind {
-            names::source::STEP => Source::Step(self.step_named(&name, given)?),
+            source::STEP => Source::Step(self.step_named(&name, given)?),
             _ => Source::Input(self.input_named(&name, given)?),
         };
         Some((source, name.into_owned()))
@@ -176,10 +172,10 @@ impl PlanReader<'_> {
             .error(Note::error(Code::UnknownInput, place, message).help(help))
     }
 
-    fn path(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Option<Vec<Segment>> {
+    fn path(&mut self, members: &Members<'_>) -> Option<Vec<Segment>> {
         match (
-            members.given(names::reference::POINTER),
-            members.given(names::reference::PATH),
+            members.given(reference::POINTER),
+            members.given(reference::PATH),
         ) {
             (Some(pointer), None) => self.pointer(pointer),
             (None, Some(path)) => {
@@ -202,7 +198,7 @@ impl PlanReader<'_> {
             }
             (None, None) => {
                 let message = "the reference has neither a `pointer` nor a `path`";
-                let note = Note::error(Code::MissingMember, node.place(), message);
+                let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help = r#"the whole value is `"pointer": ""`"#.to_owned();
                 self.builder.error(note.help(help))
             }
@@ -253,12 +249,12 @@ impl PlanReader<'_> {
                 Segment::of_token(token.value.into_owned())
             }
             [None, Some(each), None] => {
-                self.one_of(each, "`each`", names::element::ALL)?;
+                self.one_of(each, "`each`", element::ALL)?;
                 Segment::new(Selector::Each)
             }
             _ => {
                 // What is unknown was said.
-                let mut names = members.0.iter().map(|member| &*member.name);
+                let mut names = members.list.iter().map(|member| &*member.name);
                 if names.all(|name| segment::ALL.contains(&name)) {
                     let message = "a part of a path is a `token` or `each`";
                     let note = Note::error(Code::WrongKind, node.place(), message);
@@ -287,15 +283,15 @@ impl PlanReader<'_> {
     /// What it means that there is no such token.
     fn absent(&mut self, node: JsonNode<'_>) -> Option<Absent> {
         if node.kind() == JsonType::Object {
-            let members = self.object(node, "`absent`", names::default::ALL)?;
-            let Some(value) = members.get(names::default::DEFAULT) else {
+            let members = self.object(node, "`absent`", default::ALL)?;
+            let Some(value) = members.get(default::DEFAULT) else {
                 let message = "`absent` has no `default`";
                 return self.error(Code::MissingMember, node.place(), message);
             };
             return Some(Absent::Default(Box::new(self.plain(value, 0)?)));
         }
-        Some(match self.one_of(node, "`absent`", names::absent::ALL)? {
-            names::absent::NULL => Absent::Default(Box::default()),
+        Some(match self.one_of(node, "`absent`", absent::ALL)? {
+            absent::NULL => Absent::Default(Box::default()),
             _ => Absent::End,
         })
     }

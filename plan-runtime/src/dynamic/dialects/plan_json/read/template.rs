@@ -4,7 +4,7 @@ use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, duplicate, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
-use crate::plan::json::names;
+use crate::plan::json::names::{computed, part, template};
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::print::short;
 use plan_graph::similar;
@@ -70,8 +70,8 @@ impl PlanReader<'_> {
     fn wrapped(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Template> {
         let (name, value) = self.wrapper(node)?;
         match name {
-            names::template::OBJECT => {
-                let members = self.builder.members(value, "`object`")?.0;
+            template::OBJECT => {
+                let members = self.builder.members(value, "`object`")?.list;
                 let mut entries = Vec::with_capacity(self.builder.room(members.len(), 1));
                 for member in members {
                     if self.builder.is_over() {
@@ -81,21 +81,20 @@ impl PlanReader<'_> {
                 }
                 Some(Template::Object(entries))
             }
-            names::template::MERGE => {
+            template::MERGE => {
                 let mut entries = Vec::new();
                 self.entries(name, value, depth, &mut entries, &mut HashMap::new())?;
                 entries.shrink_to_fit();
                 Some(Template::Object(entries))
             }
-            names::template::REFERENCE => self.reference(value).map(Template::Reference),
-            names::template::TEXT => {
+            template::REFERENCE => self.reference(value).map(Template::Reference),
+            template::TEXT => {
                 let parts = self.builder.items(value, "`text`")?;
                 let mut read = Vec::with_capacity(self.builder.room(parts.len(), 2));
                 let count = parts.len();
                 for part in parts {
                     // It takes the room of two.
-                    self.builder.count(2, part.place());
-                    if self.builder.is_over() {
+                    if !self.builder.count(2, part.place()) {
                         return None;
                     }
                     read.extend(self.part(part, depth));
@@ -108,23 +107,18 @@ impl PlanReader<'_> {
 
     /// What kind of template an object is.
     fn wrapper<'a>(&mut self, node: JsonNode<'a>) -> Option<(&'static str, JsonNode<'a>)> {
-        let members = self.builder.members(node, "a template")?.0;
-        let known = |name: &str| {
-            names::template::ALL
-                .iter()
-                .find(|known| **known == name)
-                .copied()
-        };
+        let members = self.builder.members(node, "a template")?.list;
+        let known = |name: &str| template::ALL.iter().find(|known| **known == name).copied();
         if let [member] = &members[..] {
             if let Some(name) = known(&member.name) {
                 return Some((name, member.value));
             }
             let name = short(&member.name);
-            let help = match similar(&member.name, names::template::ALL.iter().copied()) {
+            let help = match similar(&member.name, template::ALL.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!(
                     r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the others are `{}`"#,
-                    names::template::ALL[1..].join("`, `")
+                    template::ALL[1..].join("`, `")
                 ),
             };
             let message = format!("`{name}` is not a kind of template");
@@ -167,8 +161,8 @@ impl PlanReader<'_> {
         entries: &mut Vec<Entry>,
         seen: &mut HashMap<Cow<'a, str>, JsonNode<'a>>,
     ) -> Option<()> {
-        if kind == names::template::OBJECT {
-            for member in self.builder.members(node, "`object`")?.0 {
+        if kind == template::OBJECT {
+            for member in self.builder.members(node, "`object`")?.list {
                 if self.builder.is_over() {
                     return None;
                 }
@@ -183,8 +177,7 @@ impl PlanReader<'_> {
             return Some(());
         }
         for part in self.builder.items(node, "`merge`")? {
-            self.builder.count(1, part.place());
-            if self.builder.is_over() {
+            if !self.builder.count(1, part.place()) {
                 return None;
             }
             let inner = match part.kind() {
@@ -194,7 +187,7 @@ impl PlanReader<'_> {
             };
             // Other kinds, and what is wrong with them, are those of any template.
             let is = |kind: &str| matches!(&inner[..], [(key, _)] if key.text().is_ok_and(|text| text.value == kind));
-            let kind = [names::template::OBJECT, names::template::MERGE]
+            let kind = [template::OBJECT, template::MERGE]
                 .into_iter()
                 .find(|kind| is(kind));
             if let (Some(kind), [(_, value)]) = (kind, &inner[..]) {
@@ -222,9 +215,9 @@ impl PlanReader<'_> {
             let note = wrong_kind(node, "a part of a text", expected);
             return self.builder.error(note);
         }
-        let members = self.object(node, "a part of a text", names::part::ALL)?;
-        let spec = self.text(&members, names::part::SPEC, "the format of a value");
-        let Some(value) = members.get(names::part::VALUE) else {
+        let members = self.object(node, "a part of a text", part::ALL)?;
+        let spec = self.text(&members, part::SPEC, "the format of a value");
+        let Some(value) = members.get(part::VALUE) else {
             let message = "a part of a text has no `value`";
             return self.error(Code::MissingMember, node.place(), message);
         };
@@ -237,15 +230,14 @@ impl PlanReader<'_> {
     }
 
     fn computed(&mut self, node: JsonNode<'_>) -> Option<Computed> {
-        let members = self.object(node, "`computed`", names::computed::ALL)?;
+        let members = self.object(node, "`computed`", computed::ALL)?;
         let written = self.required(
             &members,
-            node,
-            names::computed::WRITTEN,
+            computed::WRITTEN,
             "a computed value",
             "the text of a computed value",
         );
-        let Some(list) = members.given(names::computed::READS) else {
+        let Some(list) = members.given(computed::READS) else {
             let message = "a computed value has no `reads`";
             let note = Note::error(Code::MissingMember, node.place(), message);
             let help = "list the steps and inputs that it mentions, or write `[]`".to_owned();
@@ -255,8 +247,7 @@ impl PlanReader<'_> {
         let mut reads = Vec::with_capacity(self.builder.room(items.len(), 1));
         let count = items.len();
         for item in items {
-            self.builder.count(1, item.place());
-            if self.builder.is_over() {
+            if !self.builder.count(1, item.place()) {
                 return None;
             }
             reads.extend(self.read(item));
@@ -282,8 +273,7 @@ impl PlanReader<'_> {
         } else {
             1
         };
-        self.builder.count(values, place.clone());
-        if self.builder.is_over() {
+        if !self.builder.count(values, place.clone()) {
             return None;
         }
         match node.kind() {
@@ -302,7 +292,7 @@ impl PlanReader<'_> {
             }
             JsonType::Object => {
                 let (mut members, mut sound) = (serde_json::Map::new(), true);
-                for member in self.builder.members(node, "a value")?.0 {
+                for member in self.builder.members(node, "a value")?.list {
                     match self.plain(member.value, depth + 1) {
                         Some(value) => {
                             members.insert(member.name.into_owned(), value);
