@@ -46,7 +46,7 @@ pub(crate) struct Rules {
     pub(crate) scan: Scanner,
     /// What is named at a place of a text as only this dialect names things, and where the name ends.
     pub(crate) target: fn(&str, usize) -> Option<(Target, usize)>,
-    /// The names of inputs, of at most so many bytes, that references anywhere in a document have.
+    /// The names of inputs that references anywhere in a document have, but for those with more bytes than the number.
     pub(crate) inputs_in: fn(&str, usize) -> HashSet<Box<str>>,
     /// Whether what looks like a reference to a step that does not exist may be text for another program. In the compat profile
     /// it is.
