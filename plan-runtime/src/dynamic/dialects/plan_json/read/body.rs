@@ -6,9 +6,10 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::names::{self, binding, branch, each, step, tool};
 use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals};
-use crate::plan::{Action, Body, Bound, Branch, Condition, For, Policy, Step, Template, ToolInfo};
+use crate::plan::{
+    Action, Body, Bound, Branch, Condition, For, Policy, RustText, Step, Template, ToolInfo,
+};
 use crate::print::short;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 impl PlanReader<'_> {
@@ -18,7 +19,7 @@ impl PlanReader<'_> {
         self.builder.spans.begin_templates(index);
         let mut step = Step {
             id,
-            intent: Cow::Borrowed(""),
+            intent: RustText::default(),
             body: nothing(),
             after: Vec::new(),
             policy: Policy::shared(),
