@@ -110,12 +110,21 @@ mod setters;
 
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
+// What deserializes a plan, and is all that remains of the module without its feature.
+#[cfg(not(feature = "dynamic"))]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "the feature has more uses for it"
+)]
+mod dynamic;
 mod error;
 // Only documentation and its tests contain it.
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod plan;
-#[cfg(all(test, feature = "dynamic"))]
+#[cfg(test)]
 #[path = "../tests/support/plans.rs"]
 mod plans;
 mod print;

@@ -113,8 +113,8 @@ use std::sync::Arc;
 /// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart
 /// from `written` in references.
 ///
-/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. With the feature `dynamic`, an error
-/// lists the mistakes of the plan; without it, only the first. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits and keeps places.
+/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. An error lists the mistakes of the
+/// plan. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits and keeps places.
 ///
 /// ```
 /// use plan_runtime::plan::Plan;
