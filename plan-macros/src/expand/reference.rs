@@ -164,20 +164,16 @@ impl Builder<'_> {
         self.data.tag('r');
         let same = match (reference.local, source) {
             (Some(Local { frame, part }), _) => {
-                self.data.local(frame);
-                self.data.text(&written);
+                self.data.local(frame).text(&written);
                 if let Some(part) = part {
-                    self.data.tag('#');
-                    self.data.number(part);
-                    self.data.tag('!');
+                    self.data.tag('#').number(part).tag('!');
                 }
                 self.frames
                     .get(frame)
                     .map(|frame| format!("local {} {} {part:?}", self.part, frame.place))
             }
             (None, Some(source)) => {
-                self.data.source(source);
-                self.data.text(&written);
+                self.data.source(source).text(&written);
                 Some(self.cx.same_type(source))
             }
             (None, None) => None,
@@ -244,8 +240,7 @@ impl Builder<'_> {
                     is_new = true;
                     quote_spanned!(at=> #asked.optional())
                 });
-                self.data.tag('?');
-                self.data.number(number);
+                self.data.tag('?').number(number);
                 let asked = is_new.then(|| {
                     self.bindings
                         .extend(quote_spanned!(at=> let #asked = __plan::root();));
@@ -310,9 +305,7 @@ impl Builder<'_> {
         let is_new = is_new_check || chain.flattened.is_some() || !self.data.has_constant(&same);
         let known = is_new.then(|| self.fresh_at("t", at.resolved_at(chain.root.span())));
         let number = self.shared_constant(&same, || quote_spanned!(at=> #known.shape()));
-        self.data.tag('.');
-        self.data.number(number);
-        self.data.text(&ident);
+        self.data.tag('.').number(number).text(&ident);
         let field = |value: Tokens| {
             let value = value.operator(".", dot.spans[0]);
             match member {
@@ -362,9 +355,7 @@ impl Builder<'_> {
     }
 
     fn key(&mut self, key: &str, absence: char) {
-        self.data.tag('k');
-        self.data.text(key);
-        self.data.tag(absence);
+        self.data.tag('k').text(key).tag(absence);
     }
 }
 

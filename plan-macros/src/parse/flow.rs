@@ -186,12 +186,8 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
         Expr::Let(binding) => {
             let names = bound(&binding.pat);
             let pattern = binding.pat.clone();
-            let computed = Computed {
-                written: binding.expr.to_token_stream(),
-                expr: Expr::Let(borrowed(binding)),
-                names: Vec::new(),
-                locals: Vec::new(),
-            };
+            let written = binding.expr.to_token_stream();
+            let computed = Computed::new(written, Expr::Let(borrowed(binding)));
             conditions.push(Condition::Let(pattern, computed, names));
         }
         test => {
@@ -342,15 +338,7 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
                 _ => syn::parse2(written.clone()),
             };
             match expr {
-                Ok(expr) => {
-                    let computed = Computed {
-                        written,
-                        expr,
-                        names: Vec::new(),
-                        locals: Vec::new(),
-                    };
-                    List::Computed(computed, bound(pat))
-                }
+                Ok(expr) => List::Computed(Computed::new(written, expr), bound(pat)),
                 Err(error) => {
                     report.push(error);
                     List::Broken

@@ -3,7 +3,6 @@
 use super::super::Context;
 use super::super::reference::written;
 use crate::ast::{Body, Branch, Condition, List, Optional, Policy, Step, Value};
-use crate::graph;
 use crate::names::Source;
 use crate::parse::{path_text, pattern_text, tidy};
 use humantime::format_duration;
@@ -108,8 +107,8 @@ pub(super) fn action_in_short(step: &Step) -> String {
 /// The names of the inputs and the steps that a step waits for, each once, in the order in which it mentions them.
 pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let mentioned = graph::mentions(step);
-    for name in mentioned.iter().chain(&step.after) {
+    let mentioned = step.mentions.iter().map(|mention| &mention.name);
+    for name in mentioned.chain(&step.after) {
         let text = name.unraw().to_string();
         let known: Option<Source> = cx.names.get(name);
         if known.is_some() && !names.contains(&text) {
