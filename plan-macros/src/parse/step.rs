@@ -42,7 +42,7 @@ pub(super) fn step(
             );
             Body::Broken(None)
         } else if !has_type {
-            flow::body(value, end, &name, report)
+            flow::body(value, end, "`;`", &name, report)
         } else {
             let value = value::all(value, end, "`;`", report);
             match ty {
