@@ -44,7 +44,7 @@ pub(super) fn read(item: ValueTokens, end: Span, next: &str, report: &mut Report
             literal::unnamed(path, paren, values, tokens, report)
         }
         ValueKind::Macro(call) => known_macro(call, report),
-        ValueKind::Reference(reference, _) => Value::Reference(reference),
+        ValueKind::Reference(reference, _) => reference::checked(reference, report),
         ValueKind::Expr(expr, _) => classify(expr, report),
         ValueKind::Broken(tokens, error) => {
             broken(tokens, error, end, report);
@@ -203,11 +203,7 @@ pub(super) fn classify(expr: Expr, report: &mut Report) -> Value {
             Some(none) => Value::None(none.clone()),
             None => computed(Expr::Path(path)),
         },
-        expr => match reference::parse(&expr, report) {
-            reference::Parsed::Reference(reference) => Value::Reference(reference),
-            reference::Parsed::Broken => Value::Broken,
-            reference::Parsed::Other => computed(expr),
-        },
+        expr => computed(expr),
     }
 }
 

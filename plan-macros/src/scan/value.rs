@@ -80,7 +80,7 @@ pub(crate) fn item(input: ParseStream<'_>, among_fields: bool) -> ValueTokens {
 
 fn reference(input: ParseStream<'_>) -> Option<ValueKind> {
     let fork = input.fork();
-    let reference = reference::plain(&fork)?;
+    let reference = reference::reference(&fork)?;
     Some(ValueKind::Reference(reference, take_to(input, &fork)))
 }
 
