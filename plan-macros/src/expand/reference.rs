@@ -3,6 +3,7 @@
 use super::tokens::Tokens;
 use super::value::Builder;
 use crate::ast::{Hop, Local, Reference};
+use crate::docs::text_of;
 use crate::names::Source;
 use jsonptr::Pointer;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
@@ -297,7 +298,7 @@ impl Builder<'_> {
     ) {
         let last = rest.iter().all(is_optional);
         let (at, ident) = match member {
-            Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
+            Member::Named(ident) => (ident.span(), text_of(ident)),
             Member::Unnamed(index) => (index.span, index.index.to_string()),
         };
         // Its type may not be looked into where the way ends with it.
@@ -380,7 +381,7 @@ fn is_optional(hop: &Hop) -> bool {
 
 /// The reference as its author wrote it.
 pub(super) fn written(reference: &Reference) -> String {
-    let mut written = reference.root.unraw().to_string();
+    let mut written = text_of(&reference.root);
     for hop in &reference.hops {
         match hop {
             Hop::Field(_, Member::Named(ident)) => written.push_str(&format!(".{}", ident.unraw())),

@@ -1,8 +1,9 @@
 //! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The IDE expansion itself cannot say: in
 //! it, a value may be of another type than its place.
 
-use super::{IdeExpansion, text, unplaced};
+use super::{IdeExpansion, unplaced};
 use crate::ast::{Hop, Reference};
+use crate::docs::text_of;
 use crate::scan::tokens::placed;
 use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -25,11 +26,12 @@ impl IdeExpansion {
         let ValueKind::Reference(reference, tokens) = &item.kind else {
             return;
         };
-        let root = plain(reference).filter(|root| !is_variant && !self.bound.contains(&text(root)));
+        let root =
+            plain(reference).filter(|root| !is_variant && !self.bound.contains(&text_of(root)));
         let (Some(first), true) = (root, item.extra.is_empty()) else {
             return;
         };
-        let values = match &text(first) {
+        let values = match &text_of(first) {
             name if self.steps.contains(name) => quote!(steps),
             name if self.known.contains(name) => quote!(inputs),
             _ => return,

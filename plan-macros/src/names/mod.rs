@@ -9,11 +9,11 @@ pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 
 use crate::ast::{Body, Branch, Condition, Plan};
+use crate::docs::text_of;
 use crate::report::Report;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
-use syn::ext::IdentExt;
 
 /// What a name in a value refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,7 +44,7 @@ impl Names {
         if let Some(head) = &mut plan.head {
             let mut known = HashSet::new();
             head.inputs.retain(|input| {
-                let text = input.name.unraw().to_string();
+                let text = text_of(&input.name);
                 let valid = check_name(&input.name, "input", report);
                 let first = known.insert(text.clone());
                 if valid && !first {
@@ -56,13 +56,12 @@ impl Names {
                 valid && first
             });
             let inputs = head.inputs.iter().enumerate();
-            sources.extend(
-                inputs.map(|(index, input)| (input.name.unraw().to_string(), Source::Input(index))),
-            );
+            sources
+                .extend(inputs.map(|(index, input)| (text_of(&input.name), Source::Input(index))));
         }
         let mut untyped = HashSet::new();
         for (index, step) in plan.steps.iter().enumerate() {
-            let text = step.name.unraw().to_string();
+            let text = text_of(&step.name);
             check_name(&step.name, "step", report);
             match sources.get(&text) {
                 Some(Source::Step(_)) => report.error(
@@ -88,13 +87,13 @@ impl Names {
         let mut bound = HashMap::new();
         for step in &plan.steps {
             bound_in(&step.body, &mut |name| {
-                let name = name.unraw().to_string();
-                let step = step.name.unraw().to_string();
+                let name = text_of(name);
+                let step = text_of(&step.name);
                 bound.entry(name).or_insert(step);
             });
         }
         let broken = plan.head.iter().flat_map(|head| &head.broken);
-        let broken = broken.map(|name| name.unraw().to_string()).collect();
+        let broken = broken.map(text_of).collect();
         Self {
             sources,
             broken,
@@ -105,22 +104,22 @@ impl Names {
     }
 
     pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
-        self.sources.get(&name.unraw().to_string()).copied()
+        self.sources.get(&text_of(name)).copied()
     }
 
     /// Whether the name is that of a step of which not even the type is known: what it does could not be read, and was reported.
     pub(crate) fn is_untyped(&self, name: &Ident) -> bool {
-        self.untyped.contains(&name.unraw().to_string())
+        self.untyped.contains(&text_of(name))
     }
 
     /// Whether the name is that of an input that could not be read.
     pub(crate) fn is_broken(&self, name: &Ident) -> bool {
-        self.broken.contains(&name.unraw().to_string())
+        self.broken.contains(&text_of(name))
     }
 
     /// The message about a name that the plan does not have, and whether one of the plan's names was probably meant.
     pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> (String, bool) {
-        let text = name.unraw().to_string();
+        let text = text_of(name);
         let mut known: Vec<&str> = self
             .sources
             .keys()
@@ -156,8 +155,8 @@ impl Names {
 
     /// The message about a name in `#[after(…)]` that is not a step's.
     pub(crate) fn unknown_after(&self, after: &Ident, step: &Ident) -> String {
-        let text = after.unraw().to_string();
-        let step = step.unraw().to_string();
+        let text = text_of(after);
+        let step = text_of(step);
         let known = self
             .sources
             .iter()
@@ -189,7 +188,7 @@ fn is_untyped(body: &Body) -> bool {
 
 /// `false` if the name can be none.
 fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
-    let text = name.unraw().to_string();
+    let text = text_of(name);
     if text == "_" {
         report.error(name, format!("this {kind} needs a name"));
     } else if is_keyword(name) {

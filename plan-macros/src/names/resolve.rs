@@ -6,6 +6,7 @@ use super::{Frames, Names, Source};
 use crate::ast::{
     Body, Branch, Computed, Condition, Fields, Json, List, Mention, Plan, Reference, Rest, Value,
 };
+use crate::docs::text_of;
 use crate::report::Report;
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -97,7 +98,7 @@ impl Resolver<'_> {
             Body::For(repeat) => {
                 let names = match &mut repeat.list {
                     List::Reference(reference, name) => {
-                        let bound = vec![(name.unraw().to_string(), None)];
+                        let bound = vec![(text_of(name), None)];
                         if !self.reference(reference) {
                             repeat.list = List::Broken;
                         }
@@ -226,6 +227,6 @@ fn parts(names: &[Ident]) -> Vec<(String, Option<usize>)> {
     names
         .iter()
         .enumerate()
-        .map(|(part, name)| (name.unraw().to_string(), Some(part)))
+        .map(|(part, name)| (text_of(name), Some(part)))
         .collect()
 }

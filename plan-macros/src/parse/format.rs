@@ -2,6 +2,7 @@
 
 use super::value;
 use crate::ast::{Format, FormatPart, Reference, Value};
+use crate::docs::text_of;
 use crate::report::Report;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
@@ -38,7 +39,7 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let (template, args) = parser.parse2(call.tokens.clone()).ok()?;
     let mut args: Vec<(Option<String>, Value)> = args
         .into_iter()
-        .map(|(name, value)| (name.map(|name| name.unraw().to_string()), value))
+        .map(|(name, value)| (name.as_ref().map(text_of), value))
         .collect();
     let explicit = args.len();
     let parts = parts(&template, &mut args)?;

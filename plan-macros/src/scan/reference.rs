@@ -2,15 +2,15 @@
 
 use super::brackets::{at_end, in_brackets, in_parens};
 use crate::ast::{Hop, Reference};
+use crate::docs::text_of;
 use proc_macro2::Span;
-use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Ident, Index, Lit, LitFloat, LitInt, Member, Token, token};
 
 /// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
-    let name = ident.unraw().to_string();
+    let name = text_of(ident);
     name != "self"
         && name != "crate"
         && name != "super"

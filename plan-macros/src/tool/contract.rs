@@ -1,11 +1,11 @@
 //! `#[derive(Tool)]`: the contract of a tool that is a struct.
 
+use crate::docs::text_of;
 use crate::report::Report;
 use crate::{docs, options};
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, GenericParam, Meta, Path, Type, parse_quote};
 
 /// `#[derive(Tool)]`.
@@ -38,7 +38,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let output = options.output.unwrap_or_else(|| parse_quote!(()));
     let name = options
         .name
-        .unwrap_or_else(|| ident.unraw().to_string().to_snake_case());
+        .unwrap_or_else(|| text_of(ident).to_snake_case());
     let description = docs::text(&input.attrs);
     let read_only = read_only(options.read_only);
 

@@ -2,6 +2,7 @@
 
 use super::contract::read_only;
 use super::signature::{self, Application, Argument, Signature};
+use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::placed;
 use crate::{docs, options};
@@ -252,7 +253,7 @@ struct FunctionOptions {
 
 impl FunctionOptions {
     fn read(tokens: TokenStream, function: &Ident, report: &mut Report) -> Self {
-        let name = function.unraw().to_string();
+        let name = text_of(function);
         let mut read = Self {
             krate: parse_quote!(::plan_runtime),
             name: name.clone(),

@@ -5,10 +5,10 @@ use super::escape::{Code, Text};
 use super::words;
 use crate::ast::Header;
 use crate::docs;
+use crate::docs::text_of;
 use crate::parse::tidy;
 use quote::quote;
 use std::fmt::{Display, Write};
-use syn::ext::IdentExt;
 
 /// The tables of a plan with the author's documentation `own`, with a picture before the steps. Columns without content are left
 /// out.
@@ -28,7 +28,7 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
             let description = docs::text(&input.attrs);
             let first = description.split("\n\n").next().unwrap_or_default();
             inputs.row([
-                Code(&input.name.unraw().to_string()).to_string(),
+                Code(&text_of(&input.name)).to_string(),
                 Code(&tidy(&quote!(#ty))).to_string(),
                 Text(first).to_string(),
             ]);
@@ -40,7 +40,7 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
         let mut table = Table::new(&["Step", "Does", "Intent", "Needs", "Policy"]);
         for step in steps {
             table.row([
-                Code(&step.name.unraw().to_string()).to_string(),
+                Code(&text_of(&step.name)).to_string(),
                 words::action(step),
                 Text(&step.intent).to_string(),
                 listed(&words::needs(step, cx)),

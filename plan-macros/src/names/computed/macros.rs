@@ -1,6 +1,7 @@
 //! Names in the tokens of macros inside an expression: `format!("{name}")`, `vec![name]`, and macros that are not known.
 
 use super::Finder;
+use crate::docs::last_name;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -11,13 +12,7 @@ use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
 impl Finder<'_> {
     /// Names in a macro's tokens: expressions where the macro is known to take them.
     pub(super) fn visit_tokens(&mut self, call: &mut Macro) {
-        let name = call
-            .path
-            .segments
-            .last()
-            .map(|last| last.ident.to_string())
-            .unwrap_or_default();
-        match name.as_str() {
+        match &*last_name(&call.path) {
             "vec" | "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq"
             | "debug_assert_ne" | "dbg" => {
                 self.visit_arguments(call);

@@ -7,6 +7,7 @@ mod visit;
 
 use super::{Frames, Names};
 use crate::ast::{Computed, Local};
+use crate::docs::text_of;
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -59,7 +60,7 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn is_bound(&self, name: &Ident) -> bool {
-        let name = name.unraw().to_string();
+        let name = text_of(name);
         self.scopes.iter().any(|scope| scope.contains(&name))
     }
 
@@ -123,7 +124,7 @@ impl Finder<'_> {
         }
         if let Some(scope) = self.scopes.last_mut() {
             let names = crate::parse::bound(pat);
-            scope.extend(names.iter().map(|name| name.unraw().to_string()));
+            scope.extend(names.iter().map(text_of));
         }
     }
 
