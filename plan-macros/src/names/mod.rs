@@ -8,7 +8,7 @@ mod resolve;
 pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 
-use crate::ast::{Body, Branch, Condition, Plan};
+use crate::ast::{Body, Branch, Condition, Local, Plan};
 use crate::docs::text_of;
 use crate::report::Report;
 use plan_graph::similar;
@@ -24,13 +24,22 @@ pub(crate) enum Source {
     Input(usize),
 }
 
+/// What a name in a value means.
+enum Meaning {
+    /// A `for` or an `if let` binds it.
+    Local(Local),
+    /// It is a step's or an input's.
+    Source,
+    /// It could not be read where it is declared, and that was reported.
+    Broken,
+    Unknown,
+}
+
 /// The names of a plan.
 pub(crate) struct Names {
     sources: HashMap<String, Source>,
-    /// Names of inputs that could not be read.
+    /// The names of inputs that could not be read, and of steps of which not even the type is known; reported already.
     broken: HashSet<String>,
-    /// Steps of which not even the type is known.
-    untyped: HashSet<String>,
     /// The names that `for` and `if let` bind, with the step that each is bound in first.
     bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
@@ -59,7 +68,7 @@ impl Names {
             sources
                 .extend(inputs.map(|(index, input)| (text_of(&input.name), Source::Input(index))));
         }
-        let mut untyped = HashSet::new();
+        let mut broken = HashSet::new();
         for (index, step) in plan.steps.iter().enumerate() {
             let text = text_of(&step.name);
             check_name(&step.name, "step", report);
@@ -74,7 +83,7 @@ impl Names {
                 ),
                 None => {
                     if step.ty.is_none() && is_untyped(&step.body) {
-                        untyped.insert(text.clone());
+                        broken.insert(text.clone());
                     }
                     sources.insert(text, Source::Step(index));
                 }
@@ -92,12 +101,11 @@ impl Names {
                 bound.entry(name).or_insert(step);
             });
         }
-        let broken = plan.head.iter().flat_map(|head| &head.broken);
-        let broken = broken.map(text_of).collect();
+        let unread = plan.head.iter().flat_map(|head| &head.broken).map(text_of);
+        broken.extend(unread.filter(|name| !sources.contains_key(name)));
         Self {
             sources,
             broken,
-            untyped,
             bound,
             inputs_help,
         }
@@ -107,14 +115,17 @@ impl Names {
         self.sources.get(&text_of(name)).copied()
     }
 
-    /// Whether the name is that of a step of which not even the type is known: what it does could not be read, and was reported.
-    pub(crate) fn is_untyped(&self, name: &Ident) -> bool {
-        self.untyped.contains(&text_of(name))
-    }
-
-    /// Whether the name is that of an input that could not be read.
-    pub(crate) fn is_broken(&self, name: &Ident) -> bool {
-        self.broken.contains(&text_of(name))
+    /// What a name in a value means, with `frames` around it.
+    fn find(&self, name: &Ident, frames: &Frames) -> Meaning {
+        if let Some(local) = frames.get(name) {
+            Meaning::Local(local)
+        } else if frames.is_broken(name) || self.broken.contains(&text_of(name)) {
+            Meaning::Broken
+        } else if self.get(name).is_some() {
+            Meaning::Source
+        } else {
+            Meaning::Unknown
+        }
     }
 
     /// The message about a name that the plan does not have, and whether one of the plan's names was probably meant.
@@ -227,7 +238,7 @@ fn bound_in(body: &Body, visit: &mut impl FnMut(&Ident)) {
             }
         }
         Body::For(repeat) => {
-            let names = crate::parse::bound(&repeat.pat);
+            let names = crate::parse::names_in(&repeat.pat);
             names.iter().for_each(&mut *visit);
             bound_in(&repeat.body, visit);
         }

@@ -171,7 +171,7 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
             split(*both.right, keyword, report, conditions);
         }
         Expr::Let(binding) => {
-            let names = bound(&binding.pat);
+            let names = names_in(&binding.pat);
             let pattern = binding.pat.clone();
             let written = binding.expr.to_token_stream();
             let computed = Computed::new(written, Expr::Let(borrowed(binding)));
@@ -186,7 +186,7 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
                         first.let_token,
                         "`let` is a condition of its own, which only `&&` joins with others",
                     );
-                    let names = lets.iter().flat_map(|binding| bound(&binding.pat));
+                    let names = lets.iter().flat_map(|binding| names_in(&binding.pat));
                     Condition::Broken(names.collect())
                 }
                 None => {
@@ -310,7 +310,7 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
                 _ => syn::parse2(written.clone()),
             };
             match expr {
-                Ok(expr) => List::Computed(Computed::new(written, expr), bound(pat)),
+                Ok(expr) => List::Computed(Computed::new(written, expr), names_in(pat)),
                 Err(error) => {
                     report.push(error);
                     List::Broken
@@ -321,15 +321,15 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
 }
 
 /// The names that a pattern binds.
-pub(crate) fn bound(pat: &Pat) -> Vec<Ident> {
-    let mut names = BoundNames(Vec::new());
+pub(crate) fn names_in(pat: &Pat) -> Vec<Ident> {
+    let mut names = PatternNames(Vec::new());
     names.visit_pat(pat);
     names.0
 }
 
-struct BoundNames(Vec<Ident>);
+struct PatternNames(Vec<Ident>);
 
-impl<'ast> Visit<'ast> for BoundNames {
+impl<'ast> Visit<'ast> for PatternNames {
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
         let name = pat.ident.to_string();
         // `None` in a pattern is a constant, not a name.

@@ -13,7 +13,7 @@ mod step;
 mod tail;
 mod value;
 
-pub(crate) use flow::{bound, pattern_text};
+pub(crate) use flow::{names_in, pattern_text};
 pub(crate) use head::krate;
 pub(crate) use print::{path_text, tidy};
 
