@@ -2,9 +2,9 @@
 
 use super::Finder;
 use crate::docs::last_name;
+use crate::scan::argument_name;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
@@ -39,16 +39,8 @@ impl Finder<'_> {
         let parser = |input: ParseStream<'_>| {
             let mut parts = Vec::new();
             while !input.is_empty() {
-                let name = if input.peek(Ident::peek_any)
-                    && input.peek2(Token![=])
-                    && !input.peek2(Token![==])
-                {
-                    let name = input.call(Ident::parse_any)?;
-                    let equals: Token![=] = input.parse()?;
-                    quote::quote!(#name #equals)
-                } else {
-                    TokenStream::new()
-                };
+                let name = argument_name(input)?;
+                let name = name.map(|(name, equals)| quote::quote!(#name #equals));
                 let expr: Expr = input.parse()?;
                 let separator = if input.is_empty() {
                     TokenStream::new()
@@ -67,7 +59,7 @@ impl Finder<'_> {
         call.tokens = TokenStream::new();
         for (name, mut expr, separator) in parts {
             self.visit_expr_mut(&mut expr);
-            call.tokens.extend(name);
+            name.to_tokens(&mut call.tokens);
             expr.to_tokens(&mut call.tokens);
             call.tokens.extend(separator);
         }
