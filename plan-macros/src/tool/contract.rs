@@ -40,7 +40,12 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         .name
         .unwrap_or_else(|| text_of(ident).to_snake_case());
     let description = docs::text(&input.attrs);
-    let read_only = read_only(options.read_only);
+    let read_only = options.read_only;
+    let read_only = read_only.then(|| {
+        quote!(
+            const READ_ONLY: bool = true;
+        )
+    });
 
     let mut generics = input.generics.clone();
     let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
@@ -66,17 +71,6 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             const DESCRIPTION: &'static str = #description;
             #read_only
         }
-    }
-}
-
-/// What a contract says of a tool that only reads; of any other it says nothing.
-pub(super) fn read_only(read_only: bool) -> TokenStream {
-    if read_only {
-        quote!(
-            const READ_ONLY: bool = true;
-        )
-    } else {
-        TokenStream::new()
     }
 }
 

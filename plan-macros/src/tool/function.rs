@@ -1,6 +1,5 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
-use super::contract::read_only;
 use super::signature::{self, Application, Argument, Signature};
 use crate::docs::text_of;
 use crate::report::Report;
@@ -134,7 +133,12 @@ impl Expansion<'_> {
             None => quote!(()),
         };
         let description = docs::text(&self.function.attrs);
-        let read_only = read_only(self.read_only);
+        let read_only = self.read_only;
+        let read_only = read_only.then(|| {
+            quote!(
+                const READ_ONLY: bool = true;
+            )
+        });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
