@@ -38,6 +38,7 @@ enum Reason {
 
 /// A part of a plan that the target cannot express, or that somebody has to review first.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnsupportedPart {
     /// Where it is: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
     pub place: String,
