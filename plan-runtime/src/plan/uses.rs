@@ -1,6 +1,6 @@
 //! Which references a plan contains, and where.
 
-use super::{Key, Part, Reference, Source, Step, Template};
+use super::{Entry, Key, Part, Reference, Source, Step, Template};
 use crate::print::{Quoted, is_word};
 use std::fmt::Write;
 
@@ -103,59 +103,48 @@ impl Template {
         });
     }
 
+    /// The templates right inside the template: elements, the values of members, the content of a variant, values in a text.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
+        let (items, entries, content, text): (&[Self], &[Entry], Option<&Self>, &[Part]) =
+            match self {
+                Self::List(items) => (items, &[], None, &[]),
+                Self::Object(entries) => (&[], entries, None, &[]),
+                Self::Tagged(_, content) => (&[], &[], content.as_deref(), &[]),
+                Self::Text(parts) => (&[], &[], None, parts),
+                _ => (&[], &[], None, &[]),
+            };
+        let values = text.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Value { value, .. } => Some(value),
+        });
+        let members = entries.iter().map(|entry| &entry.value);
+        items.iter().chain(members).chain(content).chain(values)
+    }
+
     /// Hands over the template and all templates in it, in the order of [`visit`](Self::visit).
     pub(crate) fn each<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
         f(self);
-        match self {
-            Self::List(items) => items.iter().for_each(|item| item.each(f)),
-            Self::Object(entries) => entries.iter().for_each(|entry| entry.value.each(f)),
-            Self::Tagged(_, content) => content.iter().for_each(|content| content.each(f)),
-            Self::Text(parts) => {
-                for part in parts {
-                    if let Part::Value { value, .. } = part {
-                        value.each(f);
-                    }
-                }
-            }
-            Self::Null
-            | Self::Bool(_)
-            | Self::Number(_)
-            | Self::String(_)
-            | Self::Reference(_)
-            | Self::Computed(_) => {}
-        }
+        self.parts().for_each(|part| part.each(f));
     }
 
     /// Hands over the template and all templates in it, each with its place.
     pub(crate) fn visit<'a>(&'a self, place: &mut String, f: &mut impl FnMut(&str, &'a Self)) {
         f(place, self);
         let length = place.len();
-        match self {
-            Self::List(items) => {
-                for (index, item) in items.iter().enumerate() {
+        for (index, part) in self.parts().enumerate() {
+            match self {
+                Self::List(_) => {
                     let _ = write!(place, "[{index}]");
-                    item.visit(place, f);
-                    place.truncate(length);
                 }
-            }
-            Self::Object(entries) => {
-                for entry in entries {
-                    if let Key::Name(name) = &entry.key {
+                Self::Object(entries) => {
+                    if let Key::Name(name) = &entries[index].key {
                         push_key(place, name);
                     }
-                    entry.value.visit(place, f);
-                    place.truncate(length);
                 }
+                _ => {}
             }
-            Self::Tagged(_, content) => content.iter().for_each(|content| content.visit(place, f)),
-            Self::Text(parts) => {
-                for part in parts {
-                    if let Part::Value { value, .. } = part {
-                        value.visit(place, f);
-                    }
-                }
-            }
-            _ => {}
+            part.visit(place, f);
+            place.truncate(length);
         }
     }
 }

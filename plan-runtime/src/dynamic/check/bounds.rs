@@ -1,7 +1,8 @@
 //! How large numbers may be, and how long strings and lists.
 
-use super::item::{CheckedValue, ValueKind};
+use super::checked_value::{CheckedValue, ValueKind};
 use crate::dynamic::schema::Schema;
+use crate::resolve::describe::counted;
 
 /// Up to here a float holds every integer.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
@@ -66,6 +67,5 @@ pub(super) fn length(length: usize, schema: Schema<'_>, of: &str, what: &str) ->
 }
 
 pub(super) fn bound(words: &str, count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("must have {words} {count} {what}{plural}")
+    format!("must have {words} {}", counted(count, what))
 }

@@ -13,13 +13,13 @@ pub(super) struct Inputs<'a>(BTreeMap<usize, Vec<Expected<'a>>>);
 
 struct Expected<'a> {
     ty: Type<'a>,
-    at: Option<usize>,
+    at: usize,
     argument: String,
 }
 
 impl<'a> Inputs<'a> {
     /// Remembers what an argument must be that is an input.
-    pub(super) fn expect(&mut self, input: usize, ty: &Type<'a>, at: Option<usize>, place: &str) {
+    pub(super) fn expect(&mut self, input: usize, ty: &Type<'a>, at: usize, place: &str) {
         let places = self.0.entry(input);
         // Most inputs are used once.
         places
@@ -58,7 +58,7 @@ impl<'a> Inputs<'a> {
                     .find(|other| !other.ty.types().overlaps(kinds))
                     .unwrap_or(&places[0]);
                 let span = |place: &Expected<'_>| {
-                    let template = place.at.and_then(|at| spans.templates.get(at));
+                    let template = spans.templates.get(place.at);
                     template.map_or(0..0, |template| template.value.range())
                 };
                 let message = format!(

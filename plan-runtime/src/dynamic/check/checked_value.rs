@@ -1,25 +1,21 @@
 //! Values as they are checked: of a template, with places and references, or of JSON.
 
-use super::known::KnownOutputs;
-use super::path::Resolved;
+use super::outputs::{Given, KnownOutputs};
+use crate::dynamic::dialects::references::Style;
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
-use crate::plan::{Entry, Key, Number, Template};
+use crate::dynamic::spans::Span;
+use crate::plan::{Entry, Key, Number, Reference, Template};
 use crate::resolve::describe;
 use serde_json::{Map, Value};
+use std::ops::Range;
 
-/// A value. What is in it becomes an item when it is looked at, since there may be as many as the document has bytes.
+/// A value. What is in it becomes one when it is looked at, since there may be as many as the document has bytes.
 #[derive(Clone, Copy)]
-pub(super) struct CheckedValue<'a> {
-    /// Its place among the [templates](crate::dynamic::spans::Spans) of a document.
-    pub(super) at: Option<usize>,
-    of: Of<'a>,
-}
-
-#[derive(Clone, Copy)]
-enum Of<'a> {
-    Template(&'a Template, KnownOutputs<'a>),
-    Value(&'a Value),
-    Text(&'a str),
+pub(super) enum CheckedValue<'a> {
+    /// A template of a plan, with its place among the [templates](crate::dynamic::spans::Spans) of the document.
+    Template(&'a Template, usize, KnownOutputs<'a>),
+    /// JSON that is in no document.
+    Json(&'a Value),
 }
 
 pub(super) enum ValueKind<'a> {
@@ -27,92 +23,84 @@ pub(super) enum ValueKind<'a> {
     Bool(bool),
     Number(Number),
     String(&'a str),
-    /// The number of [elements](Item::elements).
+    /// The number of [elements](CheckedValue::elements).
     List(usize),
-    /// It has [members](Item::members).
+    /// It has [members](CheckedValue::members).
     Object {
         /// There are others that are not known.
         open: bool,
     },
     /// Text with values in it.
     Text,
-    Reference(Box<Resolved<'a>>),
+    Reference(&'a Reference, Box<Given<'a>>),
     /// It could not be read, or only a run shows what it is.
     Unknown,
 }
 
 impl<'a> CheckedValue<'a> {
-    /// A template of a plan, at this place.
-    pub(super) fn of(template: &'a Template, at: usize, known: KnownOutputs<'a>) -> Self {
-        Self {
-            at: Some(at),
-            of: Of::Template(template, known),
+    /// What tells the value from the others of the same plan, or of the same JSON.
+    pub(super) fn key(&self) -> usize {
+        match self {
+            Self::Template(template, ..) => std::ptr::from_ref(*template).addr(),
+            Self::Json(value) => std::ptr::from_ref(*value).addr(),
         }
     }
 
-    /// JSON that is in no document.
-    pub(super) fn of_value(value: &'a Value) -> Self {
-        let of = Of::Value(value);
-        Self { at: None, of }
+    /// Where it is in the document.
+    pub(super) fn place(&self) -> Range<usize> {
+        match self {
+            Self::Template(_, at, known) => known.place(*at),
+            Self::Json(_) => 0..0,
+        }
     }
 
-    /// A string that is in no document.
-    pub(super) fn of_text(text: &'a str) -> Self {
-        let of = Of::Text(text);
-        Self { at: None, of }
+    /// Where its name as a member is, or else the value itself.
+    pub(super) fn key_place(&self) -> Range<usize> {
+        let key = match self {
+            Self::Template(_, at, known) => known.spans.templates.get(*at).and_then(|it| it.key),
+            Self::Json(_) => None,
+        };
+        key.map_or_else(|| self.place(), Span::range)
     }
 
-    /// What tells the value from the others of the same plan, or of the same JSON.
-    pub(super) fn key(&self) -> usize {
-        match self.of {
-            Of::Template(template, _) => std::ptr::from_ref(template).addr(),
-            Of::Value(value) => std::ptr::from_ref(value).addr(),
-            Of::Text(text) => text.as_ptr().addr(),
+    /// How other references to the same would be written.
+    pub(super) fn style(&self, reference: &Reference) -> Style {
+        match self {
+            Self::Template(_, _, known) => known.style(reference),
+            Self::Json(_) => Style::rust("value"),
         }
     }
 
     pub(super) fn kind(&self) -> ValueKind<'a> {
-        match self.of {
-            Of::Text(text) => ValueKind::String(text),
-            Of::Value(value) => match value {
+        match self {
+            Self::Json(value) => match value {
                 Value::Null => ValueKind::Null,
                 Value::Bool(value) => ValueKind::Bool(*value),
                 Value::Number(number) => {
-                    let exact = number
-                        .as_u64()
-                        .map(Number::Unsigned)
-                        .or_else(|| number.as_i64().map(Number::Signed));
-                    let float = || number.as_f64().map(Number::Float);
-                    exact
-                        .or_else(float)
+                    let unsigned = number.as_u64().map(Number::Unsigned);
+                    unsigned
+                        .or_else(|| number.as_i64().map(Number::Signed))
+                        .or_else(|| number.as_f64().map(Number::Float))
                         .map_or(ValueKind::Unknown, ValueKind::Number)
                 }
                 Value::String(text) => ValueKind::String(text),
                 Value::Array(items) => ValueKind::List(items.len()),
                 Value::Object(_) => ValueKind::Object { open: false },
             },
-            Of::Template(_, known) if self.at.is_some_and(|at| known.is_broken(at)) => {
-                ValueKind::Unknown
-            }
-            Of::Template(template, known) => match template {
+            Self::Template(_, at, known) if known.is_broken(*at) => ValueKind::Unknown,
+            Self::Template(template, _, known) => match template {
                 Template::Null => ValueKind::Null,
                 Template::Bool(value) => ValueKind::Bool(*value),
                 Template::Number(number) => ValueKind::Number(*number),
                 Template::String(text) => ValueKind::String(text),
                 Template::List(items) => ValueKind::List(items.len()),
-                Template::Object(entries) => {
-                    let has = |key: Key| entries.iter().any(|entry| entry.key == key);
-                    if has(Key::Inner) {
-                        ValueKind::Unknown
-                    } else {
-                        ValueKind::Object {
-                            open: has(Key::Flattened),
-                        }
-                    }
-                }
+                Template::Object(entries) if has(entries, &Key::Inner) => ValueKind::Unknown,
+                Template::Object(entries) => ValueKind::Object {
+                    open: has(entries, &Key::Flattened),
+                },
                 Template::Text(_) => ValueKind::Text,
                 Template::Reference(reference) => match known.found(reference) {
-                    Ok(found) => ValueKind::Reference(Box::new(found)),
+                    Ok(found) => ValueKind::Reference(reference, Box::new(found)),
                     // That it leads nowhere was said.
                     Err(_) => ValueKind::Unknown,
                 },
@@ -123,79 +111,55 @@ impl<'a> CheckedValue<'a> {
 
     /// Whether it is a reference, or may have one in it.
     pub(super) fn may_be_input(&self) -> bool {
-        let composed = |template: &Template| {
-            matches!(
-                template,
-                Template::Reference(_) | Template::List(_) | Template::Object(_)
-            )
-        };
-        matches!(self.of, Of::Template(template, _) if composed(template))
+        use Template::{List, Object, Reference};
+        matches!(self, Self::Template(Reference(_) | List(_) | Object(_), ..))
     }
 
     /// The kinds of values that it may be.
     pub(super) fn types(&self) -> Types {
-        match self.of {
-            Of::Value(value) => Types::of(value),
-            Of::Text(_) => Types::STRING,
-            Of::Template(_, known) if self.at.is_some_and(|at| known.is_broken(at)) => Types::ALL,
-            Of::Template(template, _) => match template {
+        match self {
+            Self::Json(value) => Types::of(value),
+            Self::Template(_, at, known) if known.is_broken(*at) => Types::ALL,
+            Self::Template(template, ..) => match template {
                 Template::Null => Types::NULL,
                 Template::Bool(_) => Types::BOOL,
                 Template::Number(Number::Float(value)) => Types::of_float(Some(*value)),
                 Template::Number(_) => Types::INTEGER,
                 Template::String(_) | Template::Text(_) => Types::STRING,
                 Template::List(_) => Types::LIST,
-                Template::Object(entries) => {
-                    if entries.iter().any(|entry| entry.key == Key::Inner) {
-                        Types::ALL
-                    } else {
-                        Types::OBJECT
-                    }
-                }
-                Template::Reference(_) | Template::Tagged(..) | Template::Computed(_) => Types::ALL,
+                Template::Object(entries) if !has(entries, &Key::Inner) => Types::OBJECT,
+                _ => Types::ALL,
             },
         }
     }
 
-    /// The places of its parts, if it is a template.
-    fn parts(self) -> impl Iterator<Item = (usize, KnownOutputs<'a>)> {
-        let template = match (self.at, self.of) {
-            (Some(at), Of::Template(_, known)) => Some((at, known)),
-            _ => None,
-        };
-        let parts = template.map(|(at, known)| {
-            let parts = known.spans.templates.parts(at);
-            parts.map(move |part| (part, known))
-        });
-        parts.into_iter().flatten()
-    }
-
-    /// The elements of a list; none of anything else.
+    /// The elements of a list, and all other parts of a template.
     pub(super) fn elements(self) -> impl Iterator<Item = Self> {
-        let (templates, values): (&[Template], &[Value]) = match self.of {
-            Of::Template(Template::List(items), _) => (items, &[]),
-            Of::Value(Value::Array(items)) => (&[], items),
-            _ => (&[], &[]),
+        let (template, values): (_, &[Value]) = match self {
+            Self::Template(template, at, known) => (Some((template, at, known)), &[]),
+            Self::Json(value) => (None, value.as_array().map_or(&[], Vec::as_slice)),
         };
-        let templates = templates.iter().zip(self.parts());
-        let templates = templates.map(|(template, (at, known))| Self::of(template, at, known));
-        templates.chain(values.iter().map(Self::of_value))
+        let parts = template.into_iter().flat_map(|(template, at, known)| {
+            let parts = template.parts().zip(known.spans.templates.parts(at));
+            parts.map(move |(part, at)| Self::Template(part, at, known))
+        });
+        parts.chain(values.iter().map(Self::Json))
     }
 
     /// The members of an object that have names; none of anything else.
     pub(super) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
-        let (entries, members): (&[Entry], _) = match self.of {
-            Of::Template(Template::Object(entries), _) => (entries, None),
-            Of::Value(Value::Object(members)) => (&[], Some(members)),
+        let (entries, members): (&[Entry], _) = match self {
+            Self::Template(Template::Object(entries), ..) => (entries, None),
+            Self::Json(Value::Object(members)) => (&[], Some(members)),
             _ => (&[], None),
         };
-        let entries = entries.iter().zip(self.parts());
-        let entries = entries.filter_map(|(entry, (at, known))| match &entry.key {
-            Key::Name(name) => Some((&**name, Self::of(&entry.value, at, known))),
+        let entries = entries.iter().zip(self.elements());
+        let entries = entries.filter_map(|(entry, value)| match &entry.key {
+            Key::Name(name) => Some((&**name, value)),
             Key::Flattened | Key::Inner => None,
         });
         let members = members.into_iter().flatten();
-        entries.chain(members.map(|(name, value)| (name.as_str(), Self::of_value(value))))
+        entries.chain(members.map(|(name, value)| (name.as_str(), Self::Json(value))))
     }
 
     /// The value, where it is a literal that is neither a list nor an object.
@@ -241,7 +205,7 @@ impl<'a> CheckedValue<'a> {
     pub(super) fn may_be(self, value: &Value, work: &Work) -> Result<bool, TooMuchWork> {
         work.spend(1)?;
         match (self.kind(), value) {
-            (ValueKind::Unknown | ValueKind::Reference(_), _)
+            (ValueKind::Unknown | ValueKind::Reference(..), _)
             | (ValueKind::Text, Value::String(_))
             | (ValueKind::Object { open: true }, Value::Object(_)) => Ok(true),
             (ValueKind::List(count), Value::Array(values)) if count == values.len() => {
@@ -273,17 +237,20 @@ impl<'a> CheckedValue<'a> {
     /// `the string "ten"`, `a list of 3 elements`.
     pub(super) fn words(&self) -> String {
         match self.kind() {
-            ValueKind::List(1) => "a list of 1 element".to_owned(),
-            ValueKind::List(count) => format!("a list of {count} elements"),
+            ValueKind::List(count) => describe::list(count),
             ValueKind::Object { .. } => "an object".to_owned(),
             ValueKind::Text => "text".to_owned(),
-            ValueKind::Reference(found) => found.ty.words(),
+            ValueKind::Reference(_, found) => found.ty.words(),
             ValueKind::Unknown => "a value".to_owned(),
             _ => self
                 .scalar()
                 .map_or_else(String::new, |value| describe::value(&value)),
         }
     }
+}
+
+fn has(entries: &[Entry], key: &Key) -> bool {
+    entries.iter().any(|entry| entry.key == *key)
 }
 
 fn value(number: Number) -> Value {
