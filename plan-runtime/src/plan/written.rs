@@ -2,7 +2,7 @@
 
 use super::pattern::is_part;
 use super::{Absent, Path, Reference, Segment, Selector, index, push_key};
-use crate::print::{Line, Name, Quoted, is_whole};
+use crate::print::{Line, Name, Quoted};
 use jsonptr::PointerBuf;
 use std::borrow::Cow;
 
@@ -17,10 +17,10 @@ pub(crate) fn written(name: &str, path: Path<'_>) -> String {
             word => word,
         },
     };
-    let mut asked = path.optional;
+    let mut optional = path.optional;
     let mut rest = path.segments;
     loop {
-        if asked {
+        if optional {
             text.push('?');
         }
         let [segment, ..] = rest else { break };
@@ -35,7 +35,7 @@ pub(crate) fn written(name: &str, path: Path<'_>) -> String {
         } else {
             push_segment(&mut text, segment);
         }
-        asked = rest[count - 1].optional;
+        optional = rest[count - 1].optional;
         rest = &rest[count..];
     }
     if let Some(value) = path.otherwise {
@@ -46,8 +46,8 @@ pub(crate) fn written(name: &str, path: Path<'_>) -> String {
 
 /// How many segments are written as one: those of a `.pointer("/a/b")`.
 fn together(path: &[Segment]) -> usize {
-    let goes_on = |pair: &&[Segment]| ends(&pair[0]) && !pair[0].optional && ends(&pair[1]);
-    1 + path.windows(2).take_while(goes_on).count()
+    let continues = |pair: &&[Segment]| ends(&pair[0]) && !pair[0].optional && ends(&pair[1]);
+    1 + path.windows(2).take_while(continues).count()
 }
 
 fn ends(segment: &Segment) -> bool {
@@ -84,32 +84,22 @@ impl Reference {
     }
 }
 
-/// As it is [written](Reference::written), in quotes where that could be taken for more than a reference.
-impl std::fmt::Display for Reference {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.text().as_ref() {
-            written if is_whole(written) => f.write_str(written),
-            written => write!(f, "reference({})", Quoted(written)),
-        }
-    }
-}
-
 /// Whether a text says what `name` and `path` say, segment by segment. A field may be spelled as Rust or as serde spells the key.
 pub(crate) fn agrees(name: &str, path: Path<'_>, text: &str) -> bool {
     let text = text.trim_start_matches('&');
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.strip_prefix(name)
-        .is_some_and(|rest| goes(path, rest).is_some())
+        .is_some_and(|rest| path_matches(path, rest).is_some())
 }
 
 /// The same for the path alone, after whatever name the text begins with.
 pub(crate) fn path_agrees(path: Path<'_>, text: &str) -> bool {
     let start = text.find(['.', '[', '?']).unwrap_or(text.len());
-    goes(path, &text[start..]).is_some()
+    path_matches(path, &text[start..]).is_some()
 }
 
-fn goes(path: Path<'_>, text: &str) -> Option<()> {
-    let mut rest = asks(path.optional, text)?;
+fn path_matches(path: Path<'_>, text: &str) -> Option<()> {
+    let mut rest = after_question_marks(path.optional, text)?;
     let mut segments = path.segments.iter();
     while let Some(mut segment) = segments.next() {
         rest = if segment.is_each() {
@@ -129,15 +119,15 @@ fn goes(path: Path<'_>, text: &str) -> Option<()> {
             }
             after.strip_prefix(')')?
         } else {
-            hop(segment, rest)?
+            part_matches(segment, rest)?
         };
-        rest = asks(segment.optional, rest)?;
+        rest = after_question_marks(segment.optional, rest)?;
     }
     rest.is_empty().then_some(())
 }
 
 /// What is left of a text after `?`, which may be repeated where an `Option` is in an `Option`.
-fn asks(optional: bool, rest: &str) -> Option<&str> {
+fn after_question_marks(optional: bool, rest: &str) -> Option<&str> {
     if optional {
         Some(rest.strip_prefix('?')?.trim_start_matches('?'))
     } else {
@@ -146,7 +136,7 @@ fn asks(optional: bool, rest: &str) -> Option<&str> {
 }
 
 /// What is left of a text after one member or element.
-fn hop<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
+fn part_matches<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
     let token = segment.token()?;
     let key = token.decoded();
     if let Some((inside, close)) = None

@@ -59,8 +59,8 @@ pub(super) fn follow<'a>(
         let ends = &mut ends[usize::from(lists > 0)];
         null = null.or_else(|| nullable(&ty, path.segments, at));
         if optional {
-            let asked = null.take();
-            ends.get_or_insert_with(|| asked.unwrap_or_else(|| ASKED.to_owned()));
+            let why = null.take();
+            ends.get_or_insert_with(|| why.unwrap_or_else(|| QUESTION_MARK.to_owned()));
         }
         optional = segment.optional;
         let is_each = segment.is_each();
@@ -99,8 +99,8 @@ pub(super) fn follow<'a>(
     if lists == 0 {
         null = null.or_else(|| nullable(&ty, path.segments, path.segments.len()));
         if optional {
-            let asked = null.take();
-            ends.get_or_insert_with(|| asked.unwrap_or_else(|| ASKED.to_owned()));
+            let why = null.take();
+            ends.get_or_insert_with(|| why.unwrap_or_else(|| QUESTION_MARK.to_owned()));
         }
     } else {
         // An element that is null, or has ended, is null in the list.
@@ -115,7 +115,7 @@ pub(super) fn follow<'a>(
 }
 
 /// Why there may be nothing where the author has written `?`.
-const ASKED: &str = "the reference has a `?`";
+const QUESTION_MARK: &str = "the reference has a `?`";
 
 fn nullable(ty: &Type<'_>, path: &[Segment], end: usize) -> Option<String> {
     ty.says_null().then(|| match words(path, end).as_str() {
