@@ -329,7 +329,7 @@ impl Scanner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dynamic::node::JsonNode;
+    use crate::dynamic::json_node::JsonNode;
     use proptest::prelude::*;
 
     const PIECES: &[&str] = &[

@@ -75,8 +75,9 @@ mod contract;
 mod dialects;
 mod finding;
 mod invalid;
+mod json_node;
+mod json_or_text;
 mod limits;
-mod node;
 mod reader;
 #[cfg(feature = "diagnostics")]
 mod render;
@@ -86,17 +87,16 @@ mod rust;
 mod schema;
 mod source;
 mod spans;
-mod text;
 mod toolbox;
 mod unsupported;
 
 pub use contract::{Contract, Contracts};
 pub use dialects::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
+pub use json_or_text::json_or_text;
 pub use limits::Limits;
 pub use reader::{Document, Reader};
 #[cfg(feature = "rust")]
 pub use rust::RustSource;
-pub use text::json_or_text;
 pub use toolbox::Toolbox;
 pub use unsupported::{Unsupported, UnsupportedPart};

@@ -3,7 +3,7 @@
 use super::contract::{Contract, Contracts};
 use super::runnable::{self, NotReady, has_code};
 use super::{Document, Findings, Reader, check};
-use crate::plan::{Action, BodyPart, Executable, Plan, ToolInfo};
+use crate::plan::{BodyPart, Executable, Plan, ToolInfo};
 use crate::run::Cause;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::{Call, Result, Run};
@@ -373,29 +373,20 @@ impl<'a, App: ?Sized> FoundTools<'a, App> {
         };
         // Steps that follow each other often call the same tool.
         let mut last: Option<(&ToolInfo, Option<&'a Implementation<App>>)> = None;
-        let mut add = |action: &'a Action| {
-            let tool = match action.tool.as_deref() {
-                None => None,
-                Some(tool) => match last {
-                    Some((same, found)) if std::ptr::eq(same, tool) => found,
-                    _ => {
-                        let found = match last {
-                            Some((same, found)) if same.name == tool.name => found,
-                            _ => toolbox.get(&tool.name),
-                        };
-                        not_ready.tools |= found.is_none();
-                        last = Some((tool, found));
-                        found
-                    }
-                },
-            };
-            tools.push(tool);
+        let mut find = |tool: &'a ToolInfo| match last {
+            Some((same, found)) if std::ptr::eq(same, tool) || same.name == tool.name => found,
+            _ => {
+                let found = toolbox.get(&tool.name);
+                not_ready.tools |= found.is_none();
+                last = Some((tool, found));
+                found
+            }
         };
         for step in &plan.steps {
             step.body.visit(&mut |part| {
                 not_ready.code |= !has_code(part.template());
                 if let BodyPart::Action(action) = part {
-                    add(action);
+                    tools.push(action.tool.as_deref().and_then(&mut find));
                 }
             });
             if let Some(fallback) = &step.policy.fallback {

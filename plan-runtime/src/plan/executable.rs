@@ -1,7 +1,6 @@
 //! Plans that were checked, with everything that their runs need to know.
 
-use super::json::pattern_mistake;
-use super::{Body, Condition, Entry, Key, Number, Plan, Source, Step, Template};
+use super::{Body, Condition, Entry, Key, Number, Plan, Source, Step, Template, pattern_mistake};
 use plan_graph::Graph as Edges;
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use super::reading::Members;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 
 /// A document of which nothing is known but its members and its steps.
 pub(in crate::dynamic) struct Outline<'a> {

@@ -4,7 +4,7 @@ use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
 use crate::Plan;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Severity, Unsupported};
 use crate::plan::{Reference, Segment};
 use crate::resolve::describe::short;

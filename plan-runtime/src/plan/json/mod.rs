@@ -7,7 +7,6 @@
 //! | `write/` | what serializes |
 //! | `read/`, `value.rs` | what deserializes with nothing but serde: the first mistake ends it |
 //! | `text.rs` | the text of the JSON that a deserializer has |
-//! | `pattern.rs` | patterns that a run can compare with data |
 //! | `policy.rs` | policies that change nothing |
 //! | `equal.rs` | when two plans are the same JSON |
 //!
@@ -16,7 +15,6 @@
 
 mod equal;
 pub(crate) mod names;
-mod pattern;
 mod policy;
 #[cfg(any(test, not(feature = "dynamic")))]
 mod read;
@@ -28,7 +26,6 @@ mod value;
 mod view;
 mod write;
 
-pub(crate) use pattern::mistake as pattern_mistake;
 pub(crate) use policy::meaningless;
 #[cfg(feature = "dynamic")]
 pub(crate) use text::Json;

@@ -17,7 +17,7 @@ use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target, end_
 use super::rules::Rules;
 use crate::Plan;
 use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::plan::{Reference, Segment, Source as From};
 use serde_json::Value;
 use std::collections::HashSet;

@@ -19,7 +19,7 @@ use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
 use super::rules::Rules;
 use crate::Plan;
 use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, Source};
+use crate::dynamic::json_node::{JsonNode, Source};
 
 pub(super) struct Blueprint;
 

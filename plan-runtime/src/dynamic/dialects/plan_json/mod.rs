@@ -20,7 +20,7 @@ use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, ReferenceTarget, Scan, Style};
 use super::rules::Rules;
 use crate::Plan;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Severity, Unsupported};
 use crate::plan::Segment;
 use crate::plan::json::names;

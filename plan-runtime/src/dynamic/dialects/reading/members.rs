@@ -4,7 +4,7 @@ use super::{MOST_NAMES, PlanBuilder};
 use crate::dynamic::Severity;
 use crate::dynamic::dialects::Dialect;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source, Text};
 use crate::resolve::describe::short;
 use plan_graph::similar;
 use std::borrow::Cow;

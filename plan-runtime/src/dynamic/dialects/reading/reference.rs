@@ -4,7 +4,7 @@ use super::PlanBuilder;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Source, Text};
+use crate::dynamic::json_node::{Source, Text};
 use crate::plan::{Input, Reference, Source as From};
 use crate::resolve::describe::short;
 use std::ops::Range;

@@ -5,7 +5,7 @@ use super::reference::Unread;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{Piece, ScanError};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source, Text};
 use crate::dynamic::spans::Span;
 use crate::plan::json::number;
 use crate::plan::{Entry, Key, Part, Template};

@@ -19,7 +19,7 @@ use super::references::{Mark, Places, ReferenceTarget, Scan, Style, end_where_mi
 use super::rules::Rules;
 use crate::Plan;
 use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::plan::Reference;
 use crate::resolve::describe::short;
 

@@ -4,7 +4,7 @@ use crate::Plan;
 use crate::dynamic::dialects::reading::steps::{self, StepHeader};
 use crate::dynamic::dialects::reading::{Members, PlanBuilder};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::plan::{Output, Step, Template};
 use crate::resolve::describe::short;
 use std::collections::BTreeMap;

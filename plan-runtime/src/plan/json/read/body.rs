@@ -3,11 +3,9 @@
 use super::FirstMistakeReader;
 use crate::plan::json::JsonType;
 use crate::plan::json::value::{ObjectMembers, Result, Value, WithPlace, wrong};
-use crate::plan::json::{
-    DEEPEST_BODY, NO_CONDITIONS, many_locals, meaningless, names, pattern_mistake,
-};
+use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, meaningless, names};
 use crate::plan::{
-    Action, Body, Bound, Branch, Condition, For, Optional, Policy, Step, Template, ToolInfo,
+    self, Action, Body, Bound, Branch, Condition, For, Optional, Policy, Step, Template, ToolInfo,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -275,5 +273,5 @@ fn duration(members: &ObjectMembers<'_>, name: &str) -> Result<Option<Duration>>
 
 /// Refuses a pattern that asks more of data than a run does.
 fn pattern_fits(pattern: &str, value: &Template, in_if: bool) -> Result<()> {
-    pattern_mistake(pattern, value, in_if).map_or(Ok(()), |(message, _)| wrong(message))
+    plan::pattern_mistake(pattern, value, in_if).map_or(Ok(()), |(message, _)| wrong(message))
 }

@@ -3,7 +3,7 @@
 use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, names};
 use crate::plan::{Action, Body, Bound, Branch, Condition, For, Policy, Step, Template, ToolInfo};
 use crate::resolve::describe::short;

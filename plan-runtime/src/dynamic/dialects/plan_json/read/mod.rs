@@ -13,7 +13,7 @@ use crate::dynamic::dialects::reading::steps;
 use crate::dynamic::dialects::reading::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::dialects::references::Scan;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::spans::{Span, StepSpans};
 use crate::plan::json::names;
 use crate::plan::{Bound, Input, Output, Template};
