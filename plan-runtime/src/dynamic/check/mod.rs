@@ -128,7 +128,7 @@ impl<'a> Checker<'a, '_> {
         let Some(spans) = spans.filter(|spans| !spans.broken) else {
             return;
         };
-        let place = &(step.id.as_ref().into(), spans.tool.range());
+        let place = &(step.id.as_str().into(), spans.tool.range());
         // Its templates come one after the other, the fallback last.
         let mut at = spans.templates();
         let templates = &self.known.spans.templates;
