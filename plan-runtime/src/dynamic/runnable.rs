@@ -2,6 +2,7 @@
 
 use super::Contracts;
 use crate::plan::{BodyPart, Part, Plan, Template};
+use crate::print::some_of;
 use crate::resolve::describe::{self, short};
 use crate::resolve::{StoredValue, encode};
 use plan_graph::similar;
@@ -102,30 +103,11 @@ fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
     }
     for (name, steps) in unsupported {
         let meant = meant(name, contracts.names());
-        let name = short(name);
-        let callers = callers(&steps);
-        mistakes.push(format!(
-            "the toolbox has no tool `{name}`{meant}, which {callers}"
-        ));
-    }
-}
-
-/// `step `a` calls`, `steps `a` and `b` call`.
-fn callers(steps: &[&str]) -> String {
-    const NAMED: usize = 3;
-    let quoted = |steps: &[&str]| {
-        let steps: Vec<_> = steps.iter().map(|step| format!("`{step}`")).collect();
-        steps.join(", ")
-    };
-    match steps {
-        [only] => format!("step `{only}` calls"),
-        [others @ .., last] if others.len() < NAMED => {
-            format!("steps {} and `{last}` call", quoted(others))
-        }
-        all => {
-            let more = all.len() - NAMED;
-            format!("steps {} and {more} more call", quoted(&all[..NAMED]))
-        }
+        let (name, callers) = (short(name), some_of(&steps));
+        mistakes.push(match steps.len() {
+            1 => format!("the toolbox has no tool `{name}`{meant}, which step {callers} calls"),
+            _ => format!("the toolbox has no tool `{name}`{meant}, which steps {callers} call"),
+        });
     }
 }
 

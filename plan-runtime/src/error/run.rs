@@ -2,7 +2,7 @@
 
 use super::{Chain, Error};
 use crate::plan::Plan;
-use crate::print::{Cut, Line, MOST, MessageName};
+use crate::print::{Cut, Line, MOST, MessageName, some_of};
 use crate::resolve::{ErrorKind, ResolveError};
 use humantime::format_duration;
 use std::error::Error as StdError;
@@ -170,26 +170,10 @@ impl fmt::Display for Failure {
             write!(f, " ({})", MessageName(tool))?;
         }
         write!(f, ": {}", self.error)?;
-        // Naming thousands helps nobody; the report has them all.
-        const NAMED: usize = 3;
-        let told = |ids: &[String]| -> Vec<String> {
-            ids.iter()
-                .map(|id| format!("`{}`", MessageName(id)))
-                .collect()
-        };
-        match &self.blocked[..] {
-            [] => Ok(()),
-            [only] => write!(f, " (this blocked `{}`)", MessageName(only)),
-            [others @ .., last] if others.len() < NAMED => {
-                let (others, last) = (told(others).join(", "), MessageName(last));
-                write!(f, " (this blocked {others} and `{last}`)")
-            }
-            all => {
-                let first = told(&all[..NAMED]);
-                let more = all.len() - NAMED;
-                write!(f, " (this blocked {} and {more} more)", first.join(", "))
-            }
+        if self.blocked.is_empty() {
+            return Ok(());
         }
+        write!(f, " (this blocked {})", some_of(&self.blocked))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::pattern::is_part;
 use super::{Absent, Path, Reference, Segment, Selector, index, push_key};
-use crate::print::{Line, Name, Quoted};
+use crate::print::{Line, Name, Quoted, literal};
 use jsonptr::PointerBuf;
 use std::borrow::Cow;
 
@@ -170,45 +170,35 @@ fn is_spelled(field: &str, key: &str) -> bool {
     field.chars().all(is_part) && !spelled.is_empty() && spelled == words(key)
 }
 
-/// A literal of Rust at the start, and what follows it.
+/// A string literal of Rust at the start, and what follows it.
 fn quoted(text: &str) -> Option<(String, &str)> {
-    if let Some(raw) = text.strip_prefix('r') {
-        let signs = raw.len() - raw.trim_start_matches('#').len();
-        let inside = raw[signs..].strip_prefix('"')?;
-        let end = format!("\"{}", "#".repeat(signs));
-        let (inside, rest) = inside.split_once(&end)?;
+    let length = literal(text).filter(|length| *length > 0)?;
+    let (literal, rest) = text.split_at(length);
+    if let Some(raw) = literal.strip_prefix('r') {
+        let inside = raw.trim_matches('#').strip_prefix('"')?.strip_suffix('"')?;
         return Some((inside.to_owned(), rest));
     }
-    let mut chars = text.strip_prefix('"')?.char_indices();
+    let mut chars = literal.strip_prefix('"')?.strip_suffix('"')?.chars();
     let mut found = String::new();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '"' => return Some((found, &text[at + 2..])),
-            '\\' => found.push(match chars.next()?.1 {
+    while let Some(c) = chars.next() {
+        found.push(match c {
+            '\\' => match chars.next()? {
                 'n' => '\n',
                 'r' => '\r',
                 't' => '\t',
                 '0' => '\0',
                 c @ ('\\' | '"' | '\'') => c,
                 'u' => {
-                    let (_, '{') = chars.next()? else {
-                        return None;
-                    };
-                    let mut number = String::new();
-                    loop {
-                        match chars.next()?.1 {
-                            '}' => break,
-                            digit => number.push(digit),
-                        }
-                    }
-                    char::from_u32(u32::from_str_radix(&number, 16).ok()?)?
+                    let (code, after) = chars.as_str().strip_prefix('{')?.split_once('}')?;
+                    chars = after.chars();
+                    char::from_u32(u32::from_str_radix(code, 16).ok()?)?
                 }
                 _ => return None,
-            }),
-            c => found.push(c),
-        }
+            },
+            c => c,
+        });
     }
-    None
+    Some((found, rest))
 }
 
 #[cfg(test)]

@@ -37,6 +37,22 @@ pub(super) enum ValueKind<'a> {
     Unknown,
 }
 
+impl ValueKind<'_> {
+    /// The kinds of values that it may be.
+    pub(super) fn types(&self) -> Types {
+        match self {
+            Self::Null => Types::NULL,
+            Self::Bool(_) => Types::BOOL,
+            Self::Number(Number::Float(value)) => Types::of_float(Some(*value)),
+            Self::Number(_) => Types::INTEGER,
+            Self::String(_) | Self::Text => Types::STRING,
+            Self::List(_) => Types::LIST,
+            Self::Object { .. } => Types::OBJECT,
+            Self::Reference(..) | Self::Unknown => Types::ALL,
+        }
+    }
+}
+
 impl<'a> CheckedValue<'a> {
     /// What tells the value from the others of the same plan, or of the same JSON.
     pub(super) fn key(&self) -> usize {
@@ -113,24 +129,6 @@ impl<'a> CheckedValue<'a> {
     pub(super) fn may_be_input(&self) -> bool {
         use Template::{List, Object, Reference};
         matches!(self, Self::Template(Reference(_) | List(_) | Object(_), ..))
-    }
-
-    /// The kinds of values that it may be.
-    pub(super) fn types(&self) -> Types {
-        match self {
-            Self::Json(value) => Types::of(value),
-            Self::Template(_, at, known) if known.is_broken(*at) => Types::ALL,
-            Self::Template(template, ..) => match template {
-                Template::Null => Types::NULL,
-                Template::Bool(_) => Types::BOOL,
-                Template::Number(Number::Float(value)) => Types::of_float(Some(*value)),
-                Template::Number(_) => Types::INTEGER,
-                Template::String(_) | Template::Text(_) => Types::STRING,
-                Template::List(_) => Types::LIST,
-                Template::Object(entries) if !has(entries, &Key::Inner) => Types::OBJECT,
-                _ => Types::ALL,
-            },
-        }
     }
 
     /// The elements of a list, and all other parts of a template.

@@ -113,16 +113,13 @@ fn rust(types: Types, list: Option<&Type<'_>>) -> Option<String> {
 /// What values of a type look like that is written so; anything, where it is not one of the standard library's.
 pub(super) fn stated(type_name: &str) -> Type<'static> {
     let mut name = type_name.trim();
-    let mut around = Vec::new();
+    let mut around: Vec<fn(Type<'static>) -> Type<'static>> = Vec::new();
     loop {
         if let Some(inner) = generic(name, "Option") {
-            // An option of an option is null in the same way.
-            if around.last() != Some(&Enclosing::Option) {
-                around.push(Enclosing::Option);
-            }
+            around.push(Type::nullable);
             name = inner.trim();
         } else if let Some(inner) = generic(name, "Vec") {
-            around.push(Enclosing::List);
+            around.push(Type::list);
             name = inner.trim();
         } else {
             break;
@@ -140,20 +137,7 @@ pub(super) fn stated(type_name: &str) -> Type<'static> {
         Types::ALL => Type::any(),
         _ => element,
     };
-    around
-        .iter()
-        .rev()
-        .fold(element, |ty, around| match around {
-            Enclosing::Option => ty.or(Type::plain(Types::NULL)),
-            Enclosing::List => Type::list(ty),
-        })
-}
-
-/// What a type is the parameter of.
-#[derive(PartialEq, Eq)]
-enum Enclosing {
-    Option,
-    List,
+    around.iter().rev().fold(element, |ty, around| around(ty))
 }
 
 fn generic<'n>(name: &'n str, outer: &str) -> Option<&'n str> {

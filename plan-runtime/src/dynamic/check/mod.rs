@@ -72,7 +72,7 @@ pub(super) fn check(
     if let Some(at) = spans.output {
         checker.references(&plan.output.value, at, None);
     }
-    unused::check(plan, spans, dialect, contracts, checker.notes);
+    checker.unused();
     let inputs = std::mem::take(&mut checker.inputs);
     inputs.types(plan, spans, checker.notes)
 }
@@ -224,15 +224,4 @@ fn each<'a>(
     for (part, at) in template.parts().zip(spans.parts(at)) {
         each(part, at, spans, f);
     }
-}
-
-/// Whether the tool of every action of a step says that it only reads.
-fn only_reads(step: &Step, contracts: &Contracts) -> bool {
-    let reads = |action: &&Action| {
-        let tool = action.tool.as_ref();
-        let contract = tool.and_then(|tool| contracts.get(&tool.name));
-        contract.is_some_and(|contract| contract.read_only)
-    };
-    let actions = step.actions();
-    !actions.is_empty() && actions.iter().all(reads)
 }

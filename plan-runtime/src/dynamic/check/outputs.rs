@@ -2,7 +2,7 @@
 
 use super::input;
 use super::path::{LeadsNowhere, follow};
-use crate::dynamic::schema::{Type, Types, Work};
+use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
 use crate::plan::{Body, Optional, Plan, Reference, Source, Step, Template};
@@ -190,7 +190,7 @@ impl<'a> Given<'a> {
 
     fn nullable(&mut self, why: String) {
         let ty = std::mem::replace(&mut self.ty, Type::none());
-        self.ty = ty.or(Type::plain(Types::NULL));
+        self.ty = ty.nullable();
         self.absent = Some(why);
     }
 }

@@ -144,7 +144,7 @@ impl<'t> ValueCheck<'t> {
     }
 
     fn compared(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<Notes, TooMuchWork> {
-        let types = item.types();
+        let types = item.kind().types();
         if !types.overlaps(takes.types()) {
             return Ok(self.wrong_type(item, takes)?.into());
         }
