@@ -3,7 +3,7 @@
 use super::{Body, Condition, Entry, Key, Number, Plan, Source, Step, Template, pattern_mistake};
 use plan_graph::Graph as Edges;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A plan with everything that its runs need to know: which step waits for which, and whether the plan can run at all.
 ///
@@ -77,9 +77,16 @@ pub(crate) struct Graph {
     pub(crate) readers: Vec<u32>,
     /// For each step, the number of its first action. Actions are numbered over the whole plan, in the order in which they are written.
     pub(crate) actions: Vec<u32>,
+    /// The plan itself, for the reports of its runs.
+    shared: OnceLock<Arc<Plan>>,
 }
 
 impl Graph {
+    /// The plan of which this graph was made, copied once for all that keep it.
+    pub(crate) fn shared(&self, plan: &Plan) -> Arc<Plan> {
+        Arc::clone(self.shared.get_or_init(|| Arc::new(plan.clone())))
+    }
+
     pub(crate) fn checked(plan: &Plan) -> Checked {
         match Self::new(plan) {
             Ok(graph) => Ok(Arc::new(graph)),
