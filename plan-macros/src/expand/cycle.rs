@@ -1,17 +1,17 @@
 //! Steps that wait for one another, as a compile-time evaluation that rustc shows the whole way of.
 
 use crate::ast::Plan;
+use crate::docs::text_of;
 use crate::graph::Cycle;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::ext::IdentExt;
 
 /// A compile-time evaluation that follows the cycle and then fails. rustc shows the place of each of its calls, which is
 /// where the plan says that one step waits for the next.
 pub(super) fn error(plan: &Plan, cycle: &Cycle, index: usize) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()
-        .map(|(step, _)| plan.steps[*step].name.unraw().to_string())
+        .map(|(step, _)| text_of(&plan.steps[*step].name))
         .collect();
     let first = &names[0];
     let message = match &names[..] {

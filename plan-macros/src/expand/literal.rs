@@ -1,10 +1,10 @@
 //! Struct and enum literals.
 
-use super::last_name;
 use super::reference::path;
 use super::tokens::Tokens;
 use super::value::{Builder, ends};
 use crate::ast::{Fields, Literal, Rest};
+use crate::docs::{last_name, text_of};
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
@@ -34,9 +34,7 @@ impl Builder<'_> {
         };
         let shape = at(end);
         let number = self.constant(quote_spanned!(end=> #shape.shape()));
-        self.data.tag('v');
-        self.data.number(number);
-        self.data.text(&variant);
+        self.data.tag('v').number(number).text(&variant);
         let Fielded {
             check,
             names: checked,
@@ -87,16 +85,14 @@ impl Builder<'_> {
                 quote!(#path {})
             }
             Fields::Named(brace, fields, rest) => {
-                self.data.tag('a');
-                self.data.number(number);
-                self.data.text(&variant);
+                self.data.tag('a').number(number).text(&variant);
                 self.data.number(fields.len());
                 let mut given = Vec::new();
                 let mut inits = Tokens::default();
                 for field in fields {
                     let ident = &field.name;
                     let at = ident.span();
-                    let text = ident.unraw().to_string();
+                    let text = text_of(ident);
                     self.data.text(&text);
                     let check = self.value(&field.value);
                     inits = inits
@@ -143,8 +139,7 @@ impl Builder<'_> {
                 });
                 checks = quote!(#(#elements)*);
                 if values.len() != 1 {
-                    self.data.tag('l');
-                    self.data.number(values.len());
+                    self.data.tag('l').number(values.len());
                 }
                 let check: Vec<Tokens> = values.iter().map(|value| self.value(value)).collect();
                 let mut group =

@@ -1,11 +1,12 @@
 //! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
 
+use super::computed;
 use super::frames::Frame;
-use super::{Frames, Names, Source};
-use super::{computed, own};
+use super::{Frames, Meaning, Names, Source};
 use crate::ast::{
-    Body, Branch, Computed, Condition, Fields, Json, List, Plan, Reference, Rest, Value,
+    Body, Branch, Computed, Condition, Fields, Json, List, Mention, Plan, Reference, Rest, Value,
 };
+use crate::docs::text_of;
 use crate::report::Report;
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -14,7 +15,9 @@ use syn::ext::IdentExt;
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
+        own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
+        mentions: Vec::new(),
         report,
     };
     for step in &mut plan.steps {
@@ -23,17 +26,21 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         if let Some((_, fallback)) = &mut step.policy.fallback {
             resolver.value(fallback);
         }
+        step.mentions = std::mem::take(&mut resolver.mentions);
     }
     if let Some(tail) = &mut plan.tail {
         resolver.value(&mut tail.value);
+        tail.mentions = resolver.mentions;
     }
-    // What is given to the plan there is looked at first.
-    own::refuse(plan, report);
 }
 
 struct Resolver<'a> {
     names: &'a Names,
+    /// The name of the plan.
+    own: Option<&'a Ident>,
     frames: Frames,
+    /// What the values so far mention.
+    mentions: Vec<Mention>,
     report: &'a mut Report,
 }
 
@@ -54,7 +61,26 @@ impl Resolver<'_> {
 
     fn body(&mut self, body: &mut Body) {
         match body {
-            Body::Call(literal) => self.fields(&mut literal.fields),
+            Body::Call(literal) => {
+                let before = self.mentions.len();
+                self.fields(&mut literal.fields);
+                let path = &literal.path;
+                // Only a plain name is certain to be the plan's: a longer path may lead anywhere.
+                if let (Some(own), Some(tool)) = (self.own, path.get_ident())
+                    && own.unraw() == tool.unraw()
+                {
+                    self.report.error(
+                        path,
+                        format!(
+                            "`{own}` cannot call itself in a step: every run would start another\n\
+                             help: for a recursion that ends, call it from a tool: a function with `#[tool]` that awaits `Box::pin({own} {{ … }}.run(app))`\n\
+                             help: to call a tool for each element of a list, use `for`"
+                        ),
+                    );
+                    self.mentions.truncate(before);
+                    *body = Body::Broken(Some(path.clone()));
+                }
+            }
             Body::Compute(value) => self.value(value),
             Body::If(branches) => {
                 for Branch { conditions, body } in branches {
@@ -72,7 +98,7 @@ impl Resolver<'_> {
             Body::For(repeat) => {
                 let names = match &mut repeat.list {
                     List::Reference(reference, name) => {
-                        let bound = vec![(name.unraw().to_string(), None)];
+                        let bound = vec![(text_of(name), None)];
                         if !self.reference(reference) {
                             repeat.list = List::Broken;
                         }
@@ -85,7 +111,7 @@ impl Resolver<'_> {
                         }
                         bound
                     }
-                    List::Broken => parts(&crate::parse::bound(&repeat.pat)),
+                    List::Broken => parts(&crate::parse::names_in(&repeat.pat)),
                 };
                 let broken = matches!(repeat.list, List::Broken);
                 self.frames.enter(Frame { names, broken });
@@ -163,24 +189,33 @@ impl Resolver<'_> {
 
     /// `false` if the reference's root is unknown, and reported.
     fn reference(&mut self, reference: &mut Reference) -> bool {
-        if self.frames.is_broken(&reference.root) {
-            return false;
+        let name = &reference.root;
+        match self.names.find(name, &self.frames) {
+            Meaning::Local(local) => reference.local = Some(local),
+            Meaning::Source => self.mentions.push(Mention {
+                name: name.clone(),
+                computed: false,
+            }),
+            Meaning::Broken => return false,
+            Meaning::Unknown => {
+                let (message, _) = self.names.unknown(name, &self.frames);
+                self.report.error(name, message);
+                return false;
+            }
         }
-        reference.local = self.frames.get(&reference.root);
-        if reference.local.is_none() && self.names.is_untyped(&reference.root) {
-            return false;
-        }
-        let known = reference.local.is_some() || self.names.get(&reference.root).is_some();
-        if !known && !self.names.is_broken(&reference.root) {
-            let (message, _) = self.names.unknown(&reference.root, &self.frames);
-            self.report.error(&reference.root, message);
-        }
-        known
+        true
     }
 
     /// `false` if something in the expression was reported.
     fn computed(&mut self, computed: &mut Computed) -> bool {
-        computed::analyse(computed, self.names, &self.frames, self.report)
+        let ok = computed::analyse(computed, self.names, &self.frames, self.report);
+        if ok {
+            let names = computed.names.iter().cloned();
+            let computed = true;
+            let mentions = names.map(|name| Mention { name, computed });
+            self.mentions.extend(mentions);
+        }
+        ok
     }
 }
 
@@ -189,6 +224,6 @@ fn parts(names: &[Ident]) -> Vec<(String, Option<usize>)> {
     names
         .iter()
         .enumerate()
-        .map(|(part, name)| (name.unraw().to_string(), Some(part)))
+        .map(|(part, name)| (text_of(name), Some(part)))
         .collect()
 }

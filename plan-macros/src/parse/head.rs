@@ -165,14 +165,8 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
         return Err(input.error("expected an input: `name: Type`"));
     }
     let name = Ident::parse_any(input)?;
-    if !input.peek(Token![:]) {
-        return Err(syn::Error::new(
-            name.span(),
-            format!("the input `{name}` needs a type: `{name}: Type`"),
-        ));
-    }
-    input.parse::<Token![:]>()?;
-    if input.is_empty() || input.peek(Token![,]) {
+    let colon: Option<Token![:]> = input.parse()?;
+    if colon.is_none() || input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new(
             name.span(),
             format!("the input `{name}` needs a type: `{name}: Type`"),

@@ -13,14 +13,14 @@ mod step;
 mod tail;
 mod value;
 
-pub(crate) use flow::{bound, pattern_text};
+pub(crate) use flow::{names_in, pattern_text};
 pub(crate) use head::krate;
 pub(crate) use print::{path_text, tidy};
 
 use crate::ast::{Header, Plan, Step, Tail, Value};
 use crate::report::Report;
 pub(crate) use crate::scan::is_source_name;
-use crate::scan::{PlanTokens, Statement, StatementKind, tokens};
+use crate::scan::{PlanTokens, Statement, StatementKind};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::Type;
 

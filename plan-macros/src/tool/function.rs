@@ -1,8 +1,9 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
-use super::contract::read_only;
 use super::signature::{self, Application, Argument, Signature};
+use crate::docs::text_of;
 use crate::report::Report;
+use crate::scan::tokens::placed;
 use crate::{docs, options};
 use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
@@ -13,7 +14,7 @@ use syn::{Attribute, Ident, ItemFn, Path, Type, parse_quote};
 
 /// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
 pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
-    let mut report = Report::new();
+    let mut report = Report::default();
     let options = FunctionOptions::read(options, &item.sig.ident, &mut report);
     let signature = signature::read(&mut item, &mut report);
     let (for_struct, rest) = item
@@ -132,7 +133,12 @@ impl Expansion<'_> {
             None => quote!(()),
         };
         let description = docs::text(&self.function.attrs);
-        let read_only = read_only(self.read_only);
+        let read_only = self.read_only;
+        let read_only = read_only.then(|| {
+            quote!(
+                const READ_ONLY: bool = true;
+            )
+        });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
@@ -208,7 +214,7 @@ impl Expansion<'_> {
         // At the return type, where rustc says that the error does not convert.
         let output = self.output();
         let span = output.map_or_else(Span::call_site, Spanned::span);
-        let krate = at(span, self.krate);
+        let krate = placed(self.krate.to_token_stream(), span);
         let mut called = function.clone();
         called.set_span(span);
         let finished = quote_spanned! {span=>
@@ -242,17 +248,6 @@ impl Expansion<'_> {
     }
 }
 
-/// The path, as if it were written at `span`.
-fn at(span: Span, path: &Path) -> TokenStream {
-    let tokens = path.to_token_stream().into_iter();
-    tokens
-        .map(|mut token| {
-            token.set_span(span);
-            token
-        })
-        .collect()
-}
-
 struct FunctionOptions {
     krate: Path,
     name: String,
@@ -262,7 +257,7 @@ struct FunctionOptions {
 
 impl FunctionOptions {
     fn read(tokens: TokenStream, function: &Ident, report: &mut Report) -> Self {
-        let name = function.unraw().to_string();
+        let name = text_of(function);
         let mut read = Self {
             krate: parse_quote!(::plan_runtime),
             name: name.clone(),

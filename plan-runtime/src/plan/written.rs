@@ -1,10 +1,9 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
 use super::pattern::is_part;
-use super::{Absent, Path, Reference, Segment, Selector, index, push_key};
+use super::{Absent, Path, Segment, Selector, index, push_key};
 use crate::print::{Line, Name, Quoted, literal};
 use jsonptr::PointerBuf;
-use std::borrow::Cow;
 
 /// A reference as its author would write it, derived from the name of its source and its path. Two paths that do different things
 /// are written differently.
@@ -74,9 +73,11 @@ fn push_call(text: &mut String, method: &str, argument: impl std::fmt::Display) 
     text.push_str(&format!(".{method}({argument})"));
 }
 
-impl Reference {
+impl super::Reference {
     /// The reference as its author wrote it, or as it is derived without the names of the plan.
-    pub(crate) fn text(&self) -> Cow<'_, str> {
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
+        use std::borrow::Cow;
         match &self.written {
             Some(written) => Cow::Borrowed(written),
             None => Cow::Owned(written(&self.source.name(), self.path())),
@@ -204,7 +205,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Source;
+    use crate::plan::{Reference, Source};
 
     fn reference(text: &str) -> Reference {
         let reference = Reference::new(Source::Step(0));
