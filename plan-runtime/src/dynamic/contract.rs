@@ -2,7 +2,7 @@
 
 use crate::Tool;
 use crate::shape::{FieldPlace, TypeShape};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ use std::collections::HashMap;
 /// }));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Contract {
     /// The name by which plans call the tool.
@@ -34,10 +34,13 @@ pub struct Contract {
     /// What the tool does; empty where nothing was said.
     pub description: String,
     /// Whether the tool says that it [only reads](Tool::READ_ONLY).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
     /// The JSON Schema of the arguments, which are an object; `None` where nothing is known of them.
+    #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
     /// The JSON Schema of the output; `None` where nothing is known of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
 }
 
@@ -149,12 +152,10 @@ impl Contract {
         arguments.remove("description");
         let known = Self::of::<T>();
         // serde drops what the struct has no field for, which a plan's author is to know.
-        let closed = known
-            .arguments
-            .as_ref()
-            .and_then(|schema| schema.get("additionalProperties"));
-        if let (Some(closed), None) = (closed, arguments.get("additionalProperties")) {
-            arguments.insert("additionalProperties".to_owned(), closed.clone());
+        const CLOSED: &str = "additionalProperties";
+        let closed = known.arguments.as_ref().and_then(|it| it.get(CLOSED));
+        if let (Some(closed), None) = (closed, arguments.get(CLOSED)) {
+            arguments.insert(CLOSED.to_owned(), closed.clone());
         }
         Self {
             arguments: Some(arguments.into()),
@@ -196,24 +197,6 @@ fn schema_of(shape: &TypeShape) -> Option<Value> {
     Some(schema)
 }
 
-impl Serialize for Contract {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("description", &self.description)?;
-        if self.read_only {
-            map.serialize_entry("read_only", &true)?;
-        }
-        if let Some(arguments) = &self.arguments {
-            map.serialize_entry("parameters", arguments)?;
-        }
-        if let Some(output) = &self.output {
-            map.serialize_entry("output", output)?;
-        }
-        map.end()
-    }
-}
-
 /// What is known of several tools, in the order in which they were added.
 ///
 /// It serializes to a list of the contracts, to show to a model that writes plans.
@@ -226,9 +209,11 @@ impl Serialize for Contract {
 /// assert!(contracts.get("read").unwrap().read_only);
 /// assert_eq!(contracts.to_json()[1]["name"], "read");
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
 pub struct Contracts {
     list: Vec<Contract>,
+    #[serde(skip)]
     places: HashMap<String, usize>,
 }
 
@@ -285,12 +270,6 @@ impl Contracts {
     /// The place of a contract in the order.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
-    }
-}
-
-impl Serialize for Contracts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(&self.list)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::finding::{Code, Note};
 use super::source::Source;
 use crate::resolve::describe::short;
+use serde::de::IgnoredAny;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -228,43 +229,21 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// An optional sign, digits without leading zeros, and perhaps a fraction and an exponent.
     fn number(&mut self) -> Scanned {
-        let start = self.at;
-        let digits = |scanner: &mut Self| {
-            let before = scanner.at;
-            while scanner.byte().is_some_and(|byte| byte.is_ascii_digit()) {
-                scanner.at += 1;
-            }
-            scanner.at - before
-        };
-        self.at += usize::from(self.byte() == Some(b'-'));
-        let has_zero = self.byte() == Some(b'0');
-        let whole = digits(self);
-        let mut sound = whole == 1 || (whole > 1 && !has_zero);
-        if sound && self.byte() == Some(b'.') {
-            self.at += 1;
-            sound = digits(self) > 0;
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
+        let rest = &self.text[self.at..];
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let number = &rest[..end];
+        if serde_json::from_str::<IgnoredAny>(number).is_ok() {
+            self.at += end;
+            return Ok(());
         }
-        if sound && let Some(b'e' | b'E') = self.byte() {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.byte() {
-                self.at += 1;
-            }
-            sound = digits(self) > 0;
+        if end == rest.len() {
+            return Err(self.ends());
         }
-        match (sound, self.byte()) {
-            (true, _) => Ok(()),
-            (false, None) => Err(self.ends()),
-            (false, Some(_)) => {
-                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
-                let rest = &self.text[start..];
-                let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-                let message = format!("`{}` is not a number", short(&rest[..end]));
-                let help = "a number has no leading zeros, and digits on both sides of a point: `0.5`, `-1`, `2e10`";
-                Err(Invalid::new(start..start + end, message).help(help))
-            }
-        }
+        let message = format!("`{}` is not a number", short(number));
+        let help = "a number has no leading zeros, and digits on both sides of a point: `0.5`, `-1`, `2e10`";
+        Err(Invalid::new(self.at..self.at + end, message).help(help))
     }
 
     fn sign(&self, at: usize) -> Option<char> {
@@ -329,7 +308,7 @@ impl Scanner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dynamic::node::JsonNode;
+    use crate::dynamic::json_node::JsonNode;
     use proptest::prelude::*;
 
     const PIECES: &[&str] = &[

@@ -79,8 +79,10 @@ mod dialects;
 mod finding;
 #[cfg(feature = "dynamic")]
 mod invalid;
+mod json_node;
+#[cfg(feature = "dynamic")]
+mod json_or_text;
 mod limits;
-mod node;
 #[cfg(feature = "dynamic")]
 mod reader;
 #[cfg(feature = "diagnostics")]
@@ -94,8 +96,6 @@ mod schema;
 mod source;
 mod spans;
 #[cfg(feature = "dynamic")]
-mod text;
-#[cfg(feature = "dynamic")]
 mod toolbox;
 #[cfg(feature = "dynamic")]
 mod unsupported;
@@ -104,13 +104,13 @@ mod unsupported;
 pub use contract::{Contract, Contracts};
 pub use dialects::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
+#[cfg(feature = "dynamic")]
+pub use json_or_text::json_or_text;
 pub use limits::Limits;
 #[cfg(feature = "dynamic")]
 pub use reader::{Document, Reader};
 #[cfg(feature = "rust")]
 pub use rust::RustSource;
-#[cfg(feature = "dynamic")]
-pub use text::json_or_text;
 #[cfg(feature = "dynamic")]
 pub use toolbox::Toolbox;
 #[cfg(feature = "dynamic")]

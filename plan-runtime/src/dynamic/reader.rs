@@ -4,7 +4,7 @@ use super::dialects;
 use super::dialects::reading::{PlanBuilder, cycle};
 use super::finding::{Code, Findings, Note, Notes};
 use super::invalid::Invalid;
-use super::node::{JsonNode, Source};
+use super::json_node::{JsonNode, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, Limits, Profile, bytes, check, source};
 use crate::Plan;

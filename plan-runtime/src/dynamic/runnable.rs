@@ -1,7 +1,8 @@
 //! What is wrong with a run before it starts.
 
 use super::Contracts;
-use crate::plan::{BodyPart, Part, Plan, Step, Template};
+use crate::plan::{BodyPart, Part, Plan, Template};
+use crate::print::some_of;
 use crate::resolve::describe::{self, short};
 use crate::resolve::{StoredValue, encode};
 use plan_graph::similar;
@@ -102,86 +103,52 @@ fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
     }
     for (name, steps) in unsupported {
         let meant = meant(name, contracts.names());
-        let name = short(name);
-        let callers = callers(&steps);
-        mistakes.push(format!(
-            "the toolbox has no tool `{name}`{meant}, which {callers}"
-        ));
-    }
-}
-
-/// `step `a` calls`, `steps `a` and `b` call`.
-fn callers(steps: &[&str]) -> String {
-    const NAMED: usize = 3;
-    let quoted = |steps: &[&str]| {
-        let steps: Vec<_> = steps.iter().map(|step| format!("`{step}`")).collect();
-        steps.join(", ")
-    };
-    match steps {
-        [only] => format!("step `{only}` calls"),
-        [others @ .., last] if others.len() < NAMED => {
-            format!("steps {} and `{last}` call", quoted(others))
-        }
-        all => {
-            let more = all.len() - NAMED;
-            format!("steps {} and {more} more call", quoted(&all[..NAMED]))
-        }
+        let (name, callers) = (short(name), some_of(&steps));
+        mistakes.push(match steps.len() {
+            1 => format!("the toolbox has no tool `{name}`{meant}, which step {callers} calls"),
+            _ => format!("the toolbox has no tool `{name}`{meant}, which steps {callers} call"),
+        });
     }
 }
 
 /// What only `plan!` can give code to, in a plan that was read from JSON.
 fn code(plan: &Plan, mistakes: &mut Vec<String>) {
-    const NO_CODE: &str = "the plan was read from JSON, so there is no code to compute";
-    let mut find = |step: Option<&Step>, template: &Template| {
-        let place = || {
-            step.map_or("the output".to_owned(), |step| {
-                format!("step `{}`", step.id)
-            })
-        };
-        template.each(&mut |template| match template {
-            Template::Computed(computed) if computed.compute.is_none() => {
-                let written = short(&computed.written);
-                mistakes.push(format!("{}: {NO_CODE} `{written}`", place()));
-            }
-            Template::Text(parts) => {
-                for part in parts {
-                    if let Part::Value {
-                        spec, show: None, ..
-                    } = part
-                        && !spec.is_empty()
-                    {
-                        let spec = short(spec);
-                        mistakes.push(format!("{}: {NO_CODE} `{{:{spec}}}`", place()));
-                    }
-                }
-            }
-            _ => {}
+    let mut find = |place: &str, template: &Template| {
+        without_code(template, &mut |open, text, close| {
+            let written = format!("{open}{}{close}", short(text));
+            mistakes.push(format!(
+                "{place}: the plan was read from JSON, so there is no code to compute `{written}`"
+            ));
         });
     };
     for step in &plan.steps {
-        step.templates(&mut |_, template| find(Some(step), template));
+        let place = format!("step `{}`", step.id);
+        step.templates(&mut |_, template| find(&place, template));
     }
-    find(None, &plan.output.value);
+    find("the output", &plan.output.value);
 }
 
 /// Whether nothing in a template lacks code.
-#[inline]
 pub(super) fn has_code(template: &Template) -> bool {
-    match template {
-        Template::Reference(_) => true,
-        Template::Object(entries) => entries.iter().all(|entry| {
-            // The most frequent one, without a call.
-            matches!(entry.value, Template::Reference(_)) || has_code(&entry.value)
-        }),
-        Template::List(parts) => parts.iter().all(has_code),
-        Template::Tagged(_, content) => content.as_deref().is_none_or(has_code),
-        Template::Text(parts) => parts.iter().all(|part| match part {
-            Part::Literal(_) => true,
-            Part::Value { value, spec, show } => {
-                has_code(value) && (show.is_some() || spec.is_empty())
+    let mut has_code = true;
+    without_code(template, &mut |_, _, _| has_code = false);
+    has_code
+}
+
+/// Hands over the text of all code that a template lacks, between what is written around it.
+fn without_code(template: &Template, f: &mut impl FnMut(&str, &str, &str)) {
+    template.each(&mut |template| match template {
+        Template::Computed(computed) if computed.compute.is_none() => f("", &computed.written, ""),
+        Template::Text(parts) => {
+            for part in parts {
+                if let Part::Value { spec, show, .. } = part
+                    && !spec.is_empty()
+                    && show.is_none()
+                {
+                    f("{:", spec, "}");
+                }
             }
-        }),
-        Template::Computed(computed) => computed.compute.is_some(),
-        _ => true,
-    }
+        }
+        _ => {}
+    });
 }

@@ -3,7 +3,7 @@
 use super::contract::{Contract, Contracts};
 use super::runnable::{self, NotReady, has_code};
 use super::{Document, Findings, Reader, check};
-use crate::plan::{Action, BodyPart, Executable, Plan, ToolInfo};
+use crate::plan::{BodyPart, Executable, Plan, ToolInfo};
 use crate::run::Cause;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::{Call, Result, Run};
@@ -66,15 +66,13 @@ pub struct Toolbox<App: ?Sized> {
 /// What a tool's future is where it may borrow the application.
 type AppFuture<'x> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'x>>;
 
-type JsonCall = dyn Fn(Value) -> AppFuture<'static> + Send + Sync;
-
 type AppCall<App> = dyn for<'x> Fn(&'x App, Value) -> AppFuture<'x> + Send + Sync;
 
 enum Implementation<App: ?Sized> {
     /// A [`Call`] of a type.
     Typed(for<'x> fn(Request<'_>, &'x App) -> Started<'x>),
-    Json(Box<JsonCall>),
-    JsonOfApp(Box<AppCall<App>>),
+    /// A closure over JSON.
+    Json(Box<AppCall<App>>),
 }
 
 impl<App: ?Sized> Implementation<App> {
@@ -91,8 +89,7 @@ impl<App: ?Sized> Implementation<App> {
         };
         match self {
             Self::Typed(start) => start(request, app),
-            Self::Json(call) => request.call_json(check, call),
-            Self::JsonOfApp(call) => request.call_json(check, |arguments| call(app, arguments)),
+            Self::Json(call) => request.call_json(check, |arguments| call(app, arguments)),
         }
     }
 }
@@ -199,8 +196,7 @@ impl<App: ?Sized> Toolbox<App> {
         F: Fn(Value) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Value>> + Send + 'static,
     {
-        let call = move |arguments| -> AppFuture<'static> { Box::pin(call(arguments)) };
-        self.add(contract, Implementation::Json(Box::new(call)))
+        self.with_app_fn(contract, move |_, arguments| Box::pin(call(arguments)))
     }
 
     /// Adds a tool that is known only at run time, and needs the application: a closure whose future, in a box, may borrow it.
@@ -230,7 +226,7 @@ impl<App: ?Sized> Toolbox<App> {
             + Sync
             + 'static,
     {
-        self.add(contract, Implementation::JsonOfApp(Box::new(call)))
+        self.add(contract, Implementation::Json(Box::new(call)))
     }
 
     fn add(mut self, contract: Contract, tool: Implementation<App>) -> Self {
@@ -373,29 +369,20 @@ impl<'a, App: ?Sized> FoundTools<'a, App> {
         };
         // Steps that follow each other often call the same tool.
         let mut last: Option<(&ToolInfo, Option<&'a Implementation<App>>)> = None;
-        let mut add = |action: &'a Action| {
-            let tool = match action.tool.as_deref() {
-                None => None,
-                Some(tool) => match last {
-                    Some((same, found)) if std::ptr::eq(same, tool) => found,
-                    _ => {
-                        let found = match last {
-                            Some((same, found)) if same.name == tool.name => found,
-                            _ => toolbox.get(&tool.name),
-                        };
-                        not_ready.tools |= found.is_none();
-                        last = Some((tool, found));
-                        found
-                    }
-                },
-            };
-            tools.push(tool);
+        let mut find = |tool: &'a ToolInfo| match last {
+            Some((same, found)) if std::ptr::eq(same, tool) || same.name == tool.name => found,
+            _ => {
+                let found = toolbox.get(&tool.name);
+                not_ready.tools |= found.is_none();
+                last = Some((tool, found));
+                found
+            }
         };
         for step in &plan.steps {
             step.body.visit(&mut |part| {
                 not_ready.code |= !has_code(part.template());
                 if let BodyPart::Action(action) = part {
-                    add(action);
+                    tools.push(action.tool.as_deref().and_then(&mut find));
                 }
             });
             if let Some(fallback) = &step.policy.fallback {

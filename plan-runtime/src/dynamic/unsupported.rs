@@ -23,17 +23,9 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    why: Reason,
+    /// What cannot express the parts; `None` if they are code from outside the program.
+    target: Option<&'static str>,
     all: Vec<UnsupportedPart>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    /// This target cannot express the parts.
-    NoForm(&'static str),
-    /// The parts are code from outside the program.
-    #[cfg(feature = "rust")]
-    Foreign,
 }
 
 /// A part of a plan that the target cannot express, or that somebody has to review first.
@@ -55,15 +47,14 @@ impl UnsupportedPart {
 
 impl Unsupported {
     pub(in crate::dynamic) fn new(target: &'static str, all: Vec<UnsupportedPart>) -> Self {
-        let why = Reason::NoForm(target);
-        Self { why, all }
+        let target = Some(target);
+        Self { target, all }
     }
 
     /// Code from outside the program.
     #[cfg(feature = "rust")]
     pub(in crate::dynamic) fn foreign(all: Vec<UnsupportedPart>) -> Self {
-        let why = Reason::Foreign;
-        Self { why, all }
+        Self { target: None, all }
     }
 
     /// All parts that cannot be expressed, or all code to review, in the order of the plan; there is at least one.
@@ -74,34 +65,24 @@ impl Unsupported {
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.all.len();
-        match (self.why, count) {
-            (Reason::NoForm(target), 1) => {
-                write!(f, "{target} cannot express a part of the plan:")?;
+        match (self.target, self.all.len()) {
+            (Some(target), 1) => write!(f, "{target} cannot express a part of the plan:"),
+            (Some(target), count) => {
+                write!(f, "{target} cannot express {count} parts of the plan:")
             }
-            (Reason::NoForm(target), _) => {
-                write!(f, "{target} cannot express {count} parts of the plan:")?;
-            }
-            #[cfg(feature = "rust")]
-            (Reason::Foreign, 1) => {
-                f.write_str("the plan contains code from outside the program:")?;
-            }
-            #[cfg(feature = "rust")]
-            (Reason::Foreign, _) => write!(
+            (None, 1) => f.write_str("the plan contains code from outside the program:"),
+            (None, count) => write!(
                 f,
                 "the plan contains code from outside the program in {count} places:"
-            )?,
-        }
+            ),
+        }?;
         match &self.all[..] {
             [one] => write!(f, " {one}")?,
             all => all.iter().try_for_each(|one| write!(f, "\n- {one}"))?,
         }
-        match self.why {
-            Reason::NoForm(_) => Ok(()),
-            #[cfg(feature = "rust")]
-            Reason::Foreign => {
-                f.write_str("\nhelp: review the code, then call `RustSource::allow_code`")
-            }
+        match self.target {
+            Some(_) => Ok(()),
+            None => f.write_str("\nhelp: review the code, then call `RustSource::allow_code`"),
         }
     }
 }

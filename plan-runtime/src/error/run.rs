@@ -2,7 +2,7 @@
 
 use super::{Error, on_one_line};
 use crate::plan::{Plan, ToolInfo};
-use crate::print::{Cut, Line, MOST, MessageName};
+use crate::print::{Cut, Line, MOST, MessageName, some_of};
 use crate::resolve::{ErrorKind, ResolveError};
 use humantime::format_duration;
 use std::error::Error as StdError;
@@ -169,21 +169,10 @@ impl fmt::Display for Failure {
             write!(f, " ({})", MessageName(tool))?;
         }
         write!(f, ": {}", self.error)?;
-        // Naming thousands helps nobody; the report has them all.
-        const NAMED: usize = 3;
-        let (last, named) = match &self.blocked[..] {
-            [] => return Ok(()),
-            [named @ .., last] if named.len() < NAMED => {
-                (format!("`{}`", MessageName(last)), named)
-            }
-            all => (format!("{} more", all.len() - NAMED), &all[..NAMED]),
-        };
-        let named: Vec<String> = named
-            .iter()
-            .map(|id| format!("`{}`", MessageName(id)))
-            .collect();
-        let and = if named.is_empty() { "" } else { " and " };
-        write!(f, " (this blocked {}{and}{last})", named.join(", "))
+        if self.blocked.is_empty() {
+            return Ok(());
+        }
+        write!(f, " (this blocked {})", some_of(&self.blocked))
     }
 }
 

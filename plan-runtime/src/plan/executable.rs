@@ -1,6 +1,6 @@
 //! Plans that were checked, with everything that their runs need to know.
 
-use super::{Body, Condition, Number, Plan, Source, Step, Template};
+use super::{Body, Condition, Entry, Key, Number, Plan, Source, Step, Template, pattern_mistake};
 use plan_graph::Graph as Edges;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -200,6 +200,8 @@ struct Check<'p> {
     actions: usize,
     /// How many local values there are at this place.
     locals: usize,
+    /// The names of the members of an object.
+    names: Vec<&'p str>,
 }
 
 impl<'p> Check<'p> {
@@ -209,10 +211,11 @@ impl<'p> Check<'p> {
             steps: Vec::new(),
             actions: 0,
             locals: 0,
+            names: Vec::new(),
         }
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn step(&mut self, step: &'p Step) -> Result<(), String> {
         self.body(&step.body, 0)?;
         if let Some(fallback) = &step.policy.fallback {
             self.template(fallback, 0)?;
@@ -220,7 +223,7 @@ impl<'p> Check<'p> {
         step.after.iter().try_for_each(|&after| self.exists(after))
     }
 
-    fn body(&mut self, body: &Body, depth: usize) -> Result<(), String> {
+    fn body(&mut self, body: &'p Body, depth: usize) -> Result<(), String> {
         fits(depth)?;
         match body {
             Body::Action(action) => {
@@ -231,12 +234,16 @@ impl<'p> Check<'p> {
                 let around = self.locals;
                 for condition in &branch.conditions {
                     self.template(condition.template(), depth)?;
-                    self.locals += usize::from(matches!(condition, Condition::Let { .. }));
+                    if let Condition::Let { pattern, value } = condition {
+                        pattern_fits(pattern, value, true)?;
+                        self.locals += 1;
+                    }
                 }
                 self.inner(&branch.body, around, depth)
             }),
             Body::For(each) => {
                 self.template(&each.list, depth)?;
+                pattern_fits(&each.pattern, &each.list, false)?;
                 self.locals += 1;
                 self.inner(&each.body, self.locals - 1, depth)
             }
@@ -244,32 +251,49 @@ impl<'p> Check<'p> {
     }
 
     /// A body in another, around which there are fewer local values.
-    fn inner(&mut self, body: &Body, around: usize, depth: usize) -> Result<(), String> {
+    fn inner(&mut self, body: &'p Body, around: usize, depth: usize) -> Result<(), String> {
         let checked = self.body(body, depth + 1);
         self.locals = around;
         checked
     }
 
-    fn template(&mut self, template: &Template, depth: usize) -> Result<(), String> {
+    fn template(&mut self, template: &'p Template, depth: usize) -> Result<(), String> {
         fits(depth)?;
         match template {
             Template::Reference(reference) => {
                 if reference.otherwise.is_some() && !reference.can_end() {
                     return Err("has a default for a reference that nothing can end".to_owned());
                 }
-                self.source(reference.source)
+                self.source(reference.source)?;
             }
             Template::Computed(computed) => {
                 let mut reads = computed.reads.iter();
-                reads.try_for_each(|&source| self.source(source))
+                reads.try_for_each(|&source| self.source(source))?;
             }
-            Template::Number(Number::Float(value)) if !value.is_finite() => Err(format!(
-                "has the number {value}, which JSON cannot represent"
-            )),
-            other => {
-                let mut parts = other.parts();
-                parts.try_for_each(|part| self.template(part, depth + 1))
+            Template::Object(entries) => self.members_differ(entries)?,
+            Template::Number(Number::Float(value)) if !value.is_finite() => {
+                return Err(format!(
+                    "has the number {value}, which JSON cannot represent"
+                ));
             }
+            _ => {}
+        }
+        let mut parts = template.parts();
+        parts.try_for_each(|part| self.template(part, depth + 1))
+    }
+
+    /// No two members of an object have one name.
+    fn members_differ(&mut self, entries: &'p [Entry]) -> Result<(), String> {
+        self.names.clear();
+        let names = entries.iter().filter_map(|entry| match &entry.key {
+            Key::Name(name) => Some(&**name),
+            Key::Flattened | Key::Inner => None,
+        });
+        self.names.extend(names);
+        self.names.sort_unstable();
+        match self.names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("has an object with two members `{}`", pair[0])),
+            None => Ok(()),
         }
     }
 
@@ -294,6 +318,13 @@ impl<'p> Check<'p> {
             format!("needs step number {step}, but the plan has only")
         })
     }
+}
+
+/// A run compares data with no pattern.
+fn pattern_fits(pattern: &str, value: &Template, in_if: bool) -> Result<(), String> {
+    pattern_mistake(pattern, value, in_if).map_or(Ok(()), |(mistake, _)| {
+        Err(format!("says something else than a run does: {mistake}"))
+    })
 }
 
 fn within(place: usize, count: usize, mistake: impl Fn() -> String) -> Result<(), String> {

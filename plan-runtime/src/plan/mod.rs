@@ -81,7 +81,7 @@ pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
 pub(crate) use display::attributes;
 pub use json::InPlan;
-pub(crate) use pattern::{Bound, seen};
+pub(crate) use pattern::{Bound, pattern_mistake, seen};
 pub(crate) use reference::{Path, index};
 pub use uses::Use;
 pub(crate) use uses::push_key;

@@ -1,14 +1,21 @@
-//! The variables that patterns bind, as far as their text shows them.
+//! Patterns: the variables that they bind, as far as their text shows them, and what data is compared with.
 
 use super::{Absent, Path, Selector, Source, Template};
-use crate::print::{is_code, literal, word};
+use crate::print::{is_code, literal, short, word};
+use std::collections::HashSet;
 
 /// How long a pattern is at most that is looked at, in bytes.
 const LONGEST: usize = 4096;
 /// How many names a pattern gives at most that are told apart.
 const MOST: usize = 64;
-/// How deep `Some(…)` and parentheses are nested at most around names.
-const DEEPEST: usize = 8;
+
+/// Words that are never names.
+const KEYWORDS: &[&str] = &[
+    "as", "async", "await", "box", "break", "const", "continue", "crate", "dyn", "else", "enum",
+    "extern", "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod",
+    "move", "mut", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "try", "type", "unsafe", "use", "where", "while", "yield",
+];
 
 /// The variables that a `for` or a condition binds, as far as its pattern shows them.
 #[derive(Clone, Debug, Default)]
@@ -55,9 +62,10 @@ impl Bound {
             };
         }
         let tokens = tokens(pattern);
-        let (mut names, parts) = match value {
-            Template::Computed(_) => (together(&tokens), true),
-            _ => apart(&tokens),
+        let (mut names, parts) = match (value, OfData::of(pattern)) {
+            (Template::Computed(_), _) => (together(&tokens), true),
+            (_, Some(OfData { names, parts, .. })) => (names, parts),
+            (_, None) => (Vec::new(), false),
         };
         names.truncate(MOST);
         Self {
@@ -116,7 +124,7 @@ fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
         let leads = ["::", "(", "{", "!", ":"].contains(&after) || before == "::";
         let name = match after {
             // A name before `@` is a variable, not a constant.
-            "@" if is_identifier(token) => Some(plain(token)),
+            "@" => identifier(token),
             _ => name(token),
         };
         names.extend(name.filter(|_| !leads).map(Some));
@@ -124,57 +132,74 @@ fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
     names
 }
 
-/// The name of the whole value, or else those of a tuple's parts and `true`.
-fn apart<'t>(mut tokens: &[&'t str]) -> (Vec<Option<&'t str>>, bool) {
-    for _ in 0..DEEPEST {
-        let some = tokens.strip_prefix(&["Some"]);
-        let inside = match (tokens, enclosed(some.unwrap_or(tokens))) {
-            ([one], _) => return (vec![name(one)], false),
-            (_, Some(inside)) => inside,
-            (_, None) => break,
-        };
-        let mut elements = elements(inside);
-        if elements.len() > 1 && elements.last().is_some_and(|last| last.is_empty()) {
-            elements.pop();
-        } else if elements.len() == 1 {
-            tokens = inside;
-            continue;
-        }
-        let is_rest = |element: &&[&str]| element.contains(&".") || element.is_empty();
-        if some.is_some() || elements.len() > MOST || elements.iter().any(is_rest) {
-            break;
-        }
-        let only = |name: &&str| tokens.iter().filter(|token| *token == name).count() == 1;
-        let names = elements.iter().map(|element| match element {
-            [one] => name(one).filter(only),
-            _ => None,
+/// A pattern that a run can compare with data.
+struct OfData<'t> {
+    /// Whether it is in `Some(…)`.
+    is_some: bool,
+    /// The names, with `None` for `_`. No two are the same.
+    names: Vec<Option<&'t str>>,
+    /// Whether it is a tuple of those, and not one of them for the whole value.
+    parts: bool,
+}
+
+impl<'t> OfData<'t> {
+    /// A name, `_`, or a tuple of these.
+    fn of(pattern: &'t str) -> Option<Self> {
+        let pattern = pattern.trim();
+        let some = inside(pattern, "Some(");
+        let pattern = some.unwrap_or(pattern);
+        let tuple = inside(pattern, "(").unwrap_or(pattern);
+        let list = tuple.strip_suffix(',').filter(|_| tuple != pattern);
+        let elements = list.unwrap_or(tuple).split(',').map(str::trim);
+        let names = elements.map(|element| match element {
+            "_" => Some(None),
+            element => name(element).map(Some),
         });
-        return (names.collect(), true);
+        let names: Vec<_> = names.collect::<Option<_>>()?;
+        let mut seen = HashSet::new();
+        let differ = names.iter().flatten().all(|name| seen.insert(*name));
+        let parts = names.len() > 1 || list.is_some();
+        (differ && (tuple != pattern || !parts)).then_some(Self {
+            is_some: some.is_some(),
+            names,
+            parts,
+        })
     }
-    (Vec::new(), false)
 }
 
-/// What is in the parentheses around all of these.
-fn enclosed<'s, 't>(tokens: &'s [&'t str]) -> Option<&'s [&'t str]> {
-    let [inside @ .., ")"] = tokens.strip_prefix(&["("])? else {
+/// What a pattern has between this and its last parenthesis.
+fn inside<'t>(pattern: &'t str, open: &str) -> Option<&'t str> {
+    let inner = pattern.strip_prefix(open)?.strip_suffix(')')?;
+    Some(inner.trim())
+}
+
+/// What is wrong with a pattern over this value, and what to write. A run compares data with no pattern, so one that asks for more than a
+/// value that is not null would print something else than what happens. A computed value is matched by its own code.
+pub(crate) fn pattern_mistake(
+    pattern: &str,
+    value: &Template,
+    in_if: bool,
+) -> Option<(String, String)> {
+    let of_data = OfData::of(pattern);
+    // What always matches is skipped where there is null.
+    let fits = of_data.as_ref().is_some_and(|it| it.is_some == in_if);
+    if matches!(value, Template::Computed(_)) || fits {
         return None;
+    }
+    let shown = short(pattern);
+    if in_if && of_data.is_some() {
+        return Some((
+            format!("the pattern `{shown}` always matches, and a run skips null"),
+            format!("a branch for what is not null has the pattern `Some({shown})`"),
+        ));
+    }
+    let help = if in_if {
+        "over data, a pattern is `Some(…)` with a name, `_`, or a tuple of them in it"
+    } else {
+        "over data, a pattern is a name, `_`, or a tuple of them"
     };
-    let mut depth = 0_i32;
-    let closes = |token: &&str| {
-        depth += nests(token);
-        depth < 0
-    };
-    (!inside.iter().any(closes)).then_some(inside)
-}
-
-/// What commas part that are in no brackets.
-fn elements<'s, 't>(tokens: &'s [&'t str]) -> Vec<&'s [&'t str]> {
-    let mut depth = 0_i32;
-    let parts = |token: &&str| {
-        depth += nests(token);
-        depth == 0 && *token == ","
-    };
-    tokens.split(parts).collect()
+    let message = format!("the pattern `{shown}` is not compared with the value");
+    Some((message, help.to_owned()))
 }
 
 fn nests(token: &str) -> i32 {
@@ -187,20 +212,18 @@ fn nests(token: &str) -> i32 {
 
 /// The name that a token of a pattern binds, if it does. What begins with a capital letter is a constant.
 fn name(token: &str) -> Option<&str> {
-    let starts = |c: char| c == '_' || c.is_lowercase();
-    let is_raw = token.starts_with("r#");
-    (is_identifier(token) && (is_raw || token.starts_with(starts))).then(|| plain(token))
+    let is_constant = token.starts_with(char::is_uppercase);
+    identifier(token).filter(|_| !is_constant)
 }
 
-/// Whether this is a name, and no keyword that a pattern has.
-fn is_identifier(token: &str) -> bool {
-    const OTHERS: [&str; 11] = [
-        "_", "ref", "mut", "box", "let", "true", "false", "const", "crate", "self", "super",
-    ];
+/// The name that this is; `None` if it is a keyword, or anything else.
+fn identifier(token: &str) -> Option<&str> {
     let plain = plain(token);
-    plain.starts_with(|c: char| c == '_' || c.is_alphabetic())
+    let is_name = plain.starts_with(|c: char| c == '_' || c.is_alphabetic())
         && plain.chars().all(is_part)
-        && !OTHERS.contains(&token)
+        && token != "_"
+        && !KEYWORDS.contains(&token);
+    is_name.then_some(plain)
 }
 
 /// Without the `r#` of a raw identifier.
@@ -304,5 +327,58 @@ mod tests {
         assert_eq!(start(&pair, "0"), None);
         let parts = Bound::pattern("Point { x: a, r#type, .. }", &computed);
         assert_eq!(start(&parts, "1").as_deref(), Some("type"));
+    }
+
+    #[test]
+    fn names_and_nothing_else() {
+        for pattern in [
+            "x",
+            "_",
+            "(a, b)",
+            "(_, b)",
+            "(a, b,)",
+            "r#type",
+            "_x",
+            "結果",
+            "( a , b )",
+        ] {
+            let of_data = OfData::of(pattern);
+            assert!(of_data.is_some_and(|it| !it.is_some), "{pattern}");
+        }
+        for pattern in ["Some(x)", "Some((a, b))", "Some(_)", "Some( x )"] {
+            let of_data = OfData::of(pattern);
+            assert!(of_data.is_some_and(|it| it.is_some), "{pattern}");
+        }
+        for pattern in [
+            "",
+            "None",
+            "MAX",
+            "true",
+            "5",
+            "\"x\"",
+            "Some(\"x\")",
+            "Err(x)",
+            "Ok(x)",
+            "(a, a)",
+            "(r#a, a)",
+            "(a, (b, c))",
+            "[a, ..]",
+            "Mail { to, .. }",
+            "ref x",
+            "mut x",
+            "&x",
+            "x @ _",
+            "x | y",
+            "Some(Some(x))",
+            "self",
+            "a::b",
+            "(a, None)",
+            "()",
+            "x // y",
+            "x if true",
+            "Some(x) | y",
+        ] {
+            assert!(OfData::of(pattern).is_none(), "{pattern}");
+        }
     }
 }

@@ -48,7 +48,8 @@ pub enum Optional {
     No,
     /// The step's output is null.
     Whole,
-    /// The element of a `for` that failed is null; of nested ones, the innermost.
+    /// The element of a `for` whose call or condition failed is null; of nested ones, the innermost. A list that cannot be resolved
+    /// fails the step.
     Each,
 }
 

@@ -128,24 +128,20 @@ impl Template {
     pub(crate) fn visit<'a>(&'a self, place: &mut String, f: &mut impl FnMut(&str, &'a Self)) {
         f(place, self);
         let length = place.len();
-        match self {
-            Self::List(items) => {
-                for (index, item) in items.iter().enumerate() {
+        for (index, part) in self.parts().enumerate() {
+            match self {
+                Self::List(_) => {
                     let _ = write!(place, "[{index}]");
-                    item.visit(place, f);
-                    place.truncate(length);
                 }
-            }
-            Self::Object(entries) => {
-                for entry in entries {
-                    if let Key::Name(name) = &entry.key {
+                Self::Object(entries) => {
+                    if let Key::Name(name) = &entries[index].key {
                         push_key(place, name);
                     }
-                    entry.value.visit(place, f);
-                    place.truncate(length);
                 }
+                _ => {}
             }
-            _ => self.parts().for_each(|part| part.visit(place, f)),
+            part.visit(place, f);
+            place.truncate(length);
         }
     }
 }

@@ -1,10 +1,9 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
 use super::pattern::is_part;
-use super::{Absent, Path, Reference, Segment, Selector, index, push_key};
-use crate::print::{Line, Name, Quoted, is_whole};
+use super::{Absent, Path, Segment, Selector, index, push_key};
+use crate::print::{Line, Name, Quoted, literal};
 use jsonptr::PointerBuf;
-use std::borrow::Cow;
 
 /// A reference as its author would write it, derived from the name of its source and its path. Two paths that do different things
 /// are written differently.
@@ -17,10 +16,10 @@ pub(crate) fn written(name: &str, path: Path<'_>) -> String {
             word => word,
         },
     };
-    let mut asked = path.optional;
+    let mut optional = path.optional;
     let mut rest = path.segments;
     loop {
-        if asked {
+        if optional {
             text.push('?');
         }
         let [segment, ..] = rest else { break };
@@ -35,7 +34,7 @@ pub(crate) fn written(name: &str, path: Path<'_>) -> String {
         } else {
             push_segment(&mut text, segment);
         }
-        asked = rest[count - 1].optional;
+        optional = rest[count - 1].optional;
         rest = &rest[count..];
     }
     if let Some(value) = path.otherwise {
@@ -46,8 +45,8 @@ pub(crate) fn written(name: &str, path: Path<'_>) -> String {
 
 /// How many segments are written as one: those of a `.pointer("/a/b")`.
 fn together(path: &[Segment]) -> usize {
-    let goes_on = |pair: &&[Segment]| ends(&pair[0]) && !pair[0].optional && ends(&pair[1]);
-    1 + path.windows(2).take_while(goes_on).count()
+    let continues = |pair: &&[Segment]| ends(&pair[0]) && !pair[0].optional && ends(&pair[1]);
+    1 + path.windows(2).take_while(continues).count()
 }
 
 fn ends(segment: &Segment) -> bool {
@@ -74,22 +73,14 @@ fn push_call(text: &mut String, method: &str, argument: impl std::fmt::Display) 
     text.push_str(&format!(".{method}({argument})"));
 }
 
-impl Reference {
+impl super::Reference {
     /// The reference as its author wrote it, or as it is derived without the names of the plan.
-    pub(crate) fn text(&self) -> Cow<'_, str> {
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
+        use std::borrow::Cow;
         match &self.written {
             Some(written) => Cow::Borrowed(written),
             None => Cow::Owned(written(&self.source.name(), self.path())),
-        }
-    }
-}
-
-/// As it is [written](Reference::written), in quotes where that could be taken for more than a reference.
-impl std::fmt::Display for Reference {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.text().as_ref() {
-            written if is_whole(written) => f.write_str(written),
-            written => write!(f, "reference({})", Quoted(written)),
         }
     }
 }
@@ -99,17 +90,17 @@ pub(crate) fn agrees(name: &str, path: Path<'_>, text: &str) -> bool {
     let text = text.trim_start_matches('&');
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.strip_prefix(name)
-        .is_some_and(|rest| goes(path, rest).is_some())
+        .is_some_and(|rest| path_matches(path, rest).is_some())
 }
 
 /// The same for the path alone, after whatever name the text begins with.
 pub(crate) fn path_agrees(path: Path<'_>, text: &str) -> bool {
     let start = text.find(['.', '[', '?']).unwrap_or(text.len());
-    goes(path, &text[start..]).is_some()
+    path_matches(path, &text[start..]).is_some()
 }
 
-fn goes(path: Path<'_>, text: &str) -> Option<()> {
-    let mut rest = asks(path.optional, text)?;
+fn path_matches(path: Path<'_>, text: &str) -> Option<()> {
+    let mut rest = after_question_marks(path.optional, text)?;
     let mut segments = path.segments.iter();
     while let Some(mut segment) = segments.next() {
         rest = if segment.is_each() {
@@ -129,15 +120,15 @@ fn goes(path: Path<'_>, text: &str) -> Option<()> {
             }
             after.strip_prefix(')')?
         } else {
-            hop(segment, rest)?
+            part_matches(segment, rest)?
         };
-        rest = asks(segment.optional, rest)?;
+        rest = after_question_marks(segment.optional, rest)?;
     }
     rest.is_empty().then_some(())
 }
 
 /// What is left of a text after `?`, which may be repeated where an `Option` is in an `Option`.
-fn asks(optional: bool, rest: &str) -> Option<&str> {
+fn after_question_marks(optional: bool, rest: &str) -> Option<&str> {
     if optional {
         Some(rest.strip_prefix('?')?.trim_start_matches('?'))
     } else {
@@ -146,7 +137,7 @@ fn asks(optional: bool, rest: &str) -> Option<&str> {
 }
 
 /// What is left of a text after one member or element.
-fn hop<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
+fn part_matches<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
     let token = segment.token()?;
     let key = token.decoded();
     if let Some((inside, close)) = None
@@ -180,51 +171,41 @@ fn is_spelled(field: &str, key: &str) -> bool {
     field.chars().all(is_part) && !spelled.is_empty() && spelled == words(key)
 }
 
-/// A literal of Rust at the start, and what follows it.
+/// A string literal of Rust at the start, and what follows it.
 fn quoted(text: &str) -> Option<(String, &str)> {
-    if let Some(raw) = text.strip_prefix('r') {
-        let signs = raw.len() - raw.trim_start_matches('#').len();
-        let inside = raw[signs..].strip_prefix('"')?;
-        let end = format!("\"{}", "#".repeat(signs));
-        let (inside, rest) = inside.split_once(&end)?;
+    let length = literal(text).filter(|length| *length > 0)?;
+    let (literal, rest) = text.split_at(length);
+    if let Some(raw) = literal.strip_prefix('r') {
+        let inside = raw.trim_matches('#').strip_prefix('"')?.strip_suffix('"')?;
         return Some((inside.to_owned(), rest));
     }
-    let mut chars = text.strip_prefix('"')?.char_indices();
+    let mut chars = literal.strip_prefix('"')?.strip_suffix('"')?.chars();
     let mut found = String::new();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '"' => return Some((found, &text[at + 2..])),
-            '\\' => found.push(match chars.next()?.1 {
+    while let Some(c) = chars.next() {
+        found.push(match c {
+            '\\' => match chars.next()? {
                 'n' => '\n',
                 'r' => '\r',
                 't' => '\t',
                 '0' => '\0',
                 c @ ('\\' | '"' | '\'') => c,
                 'u' => {
-                    let (_, '{') = chars.next()? else {
-                        return None;
-                    };
-                    let mut number = String::new();
-                    loop {
-                        match chars.next()?.1 {
-                            '}' => break,
-                            digit => number.push(digit),
-                        }
-                    }
-                    char::from_u32(u32::from_str_radix(&number, 16).ok()?)?
+                    let (code, after) = chars.as_str().strip_prefix('{')?.split_once('}')?;
+                    chars = after.chars();
+                    char::from_u32(u32::from_str_radix(code, 16).ok()?)?
                 }
                 _ => return None,
-            }),
-            c => found.push(c),
-        }
+            },
+            c => c,
+        });
     }
-    None
+    Some((found, rest))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Source;
+    use crate::plan::{Reference, Source};
 
     fn reference(text: &str) -> Reference {
         let reference = Reference::new(Source::Step(0));

@@ -243,6 +243,20 @@ impl Display for Name<'_> {
     }
 }
 
+/// The first of these names, and how many more there are: naming thousands helps nobody.
+pub(crate) fn some_of<T: AsRef<str>>(names: &[T]) -> String {
+    const NAMED: usize = 3;
+    let quoted = |name: &T| format!("`{}`", MessageName(name.as_ref()));
+    let (first, last) = match names {
+        [] => return String::new(),
+        [only] => return quoted(only),
+        [others @ .., last] if others.len() < NAMED => (others, quoted(last)),
+        all => (&all[..NAMED], format!("{} more", all.len() - NAMED)),
+    };
+    let first: Vec<String> = first.iter().map(quoted).collect();
+    format!("{} and {last}", first.join(", "))
+}
+
 /// A name between backquotes in a message, or in a place of its own in a table or a picture.
 pub(crate) struct MessageName<'t>(pub(crate) &'t str);
 

@@ -30,7 +30,7 @@ pub(crate) fn value(value: &Value) -> String {
 }
 
 /// `a list of 3 elements`.
-pub(super) fn list(length: usize) -> String {
+pub(crate) fn list(length: usize) -> String {
     format!("a list of {}", counted(length, "element"))
 }
 
@@ -47,11 +47,17 @@ pub(super) fn bytes(bytes: usize) -> String {
 }
 
 /// `1 element`, `2 elements`.
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),
     }
+}
+
+/// `` `a`, `b` ``
+pub(crate) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names = names.into_iter().map(|name| format!("`{}`", short(name)));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// What an object that lacks a member has.
@@ -66,13 +72,7 @@ pub(super) fn known(members: &Map<String, Value>, missing: &str) -> String {
 }
 
 fn keys(members: &Map<String, Value>) -> String {
-    let mut list = String::new();
-    for key in members.keys().take(MOST_KEYS) {
-        if !list.is_empty() {
-            list.push_str(", ");
-        }
-        let _ = write!(list, "`{}`", short(key));
-    }
+    let mut list = quoted(members.keys().take(MOST_KEYS).map(String::as_str));
     if members.len() > MOST_KEYS {
         let _ = write!(list, " and {} more", members.len() - MOST_KEYS);
     }

@@ -1,5 +1,6 @@
 //! Checks of plans against the schemas of tools: each mistake with its findings, and a similar correct plan without findings.
 
+mod absence;
 mod arguments;
 mod contracts;
 mod plans;

@@ -4,7 +4,7 @@ use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -15,7 +15,7 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end as u64).unwrap()
     }
 

@@ -2,8 +2,8 @@
 
 use plan_runtime::__private::Request;
 use plan_runtime::plan::{
-    Action, Body, Branch, Computed, Condition, Executable, For, Input, Number, Output, Part, Plan,
-    Policy, Reference, Source, Step, Template,
+    Action, Body, Branch, Computed, Condition, Entry, Executable, For, Input, Key, Number, Output,
+    Part, Plan, Policy, Reference, Source, Step, Template,
 };
 use plan_runtime::{Run, plan};
 use serde_json::Value;
@@ -242,4 +242,50 @@ fn defaults_that_nothing_leads_to() {
     );
     let ends = computing(first().optional().unwrap_or(1));
     assert_eq!(Executable::new(&ends).mistake(), None);
+}
+
+#[test]
+fn objects_with_a_member_twice() {
+    let twice = || Template::object([("b", 1.into()), ("a", 2.into()), ("b", 3.into())]);
+    let mistake = "step `b` has an object with two members `b`";
+    refused(&computing(twice()), mistake);
+    refused(&computing(vec![twice()]), mistake);
+    // What is in another object, or flattened into one, is another matter: there the last one counts.
+    let inner = Template::object([("a", Template::Null), ("b", Template::Null)]);
+    let flattened = Entry::new(Key::Flattened, inner.clone());
+    let named = Entry::new(Key::Name("a".into()), inner);
+    let both = Template::Object(vec![named, flattened]);
+    assert_eq!(Executable::new(&computing(both)).mistake(), None);
+}
+
+#[test]
+fn patterns_that_are_compared_with_data() {
+    let binds = |pattern: &'static str, value: Template| {
+        let pattern = pattern.into();
+        choosing(Some(Condition::Let { pattern, value }), Template::Null)
+    };
+    let data = || reference(Source::Step(0));
+    refused(
+        &binds("Some(5)", data()),
+        "step `b` says something else than a run does: the pattern `Some(5)` is not compared with the value",
+    );
+    refused(
+        &binds("y", data()),
+        "step `b` says something else than a run does: the pattern `y` always matches, and a run skips null",
+    );
+    let mut plan = looping(data(), Template::Null);
+    let Body::For(each) = &mut plan.steps[1].body else {
+        unreachable!()
+    };
+    each.pattern = "Some(y)".into();
+    refused(
+        &plan,
+        "step `b` says something else than a run does: the pattern `Some(y)` is not compared with the value",
+    );
+    // A computed value is matched by its own code.
+    let computed = Computed::new("a", [Source::Step(0)]);
+    let legal = [binds("Some(y)", data()), binds("Some(5)", computed.into())];
+    for plan in legal {
+        assert_eq!(Executable::new(&plan).mistake(), None);
+    }
 }

@@ -92,7 +92,7 @@ warning[malformed-reference]: a reference cannot contain spaces
   step a = t
 
   step b = t
-    x: format!("{{{{c.result}}}} and {}", {{a.result}})
+    x: format!("{{{{c.result}}}} and {}", a)
     // needs a
 
   output { a: a, b: b }
@@ -103,16 +103,16 @@ warning[unknown-step]: there is no step `c`
             ),
             (
                 "{{a.x}}",
-                "plan plan
+                r#"plan plan
 
   step a = t
 
   step b = t
-    x: {{a.x}}
+    x: a.pointer("/x").unwrap_or("{{a.x}}")
     // needs a
 
   output { a: a, b: b }
-",
+"#,
             ),
             (
                 "{{c.x}}",

@@ -20,9 +20,9 @@ fn what_is_right() {
   step a = t
 
   step b = t
-    x: $ref:a
-    y: $ref:a.b.0[1][*].*["odd key"]
-    z: $ref:["a"].x
+    x: a
+    y: a.b[0][1][..][..]["odd key"]
+    z: a.x
     l: "$ref:a"
     t: "costs $5"
     n: [1.5, null, true]
@@ -41,7 +41,7 @@ fn what_is_right() {
   step a = t
 
   step b = t
-    x: $ref:a.y
+    x: a.y
     // needs a
 
   output { a: a, b: b }
@@ -57,7 +57,7 @@ fn what_is_right() {
   step a = t
 
   step b = t
-    $ref:a
+    a
     // needs a
 
   output { a: a, b: b }
@@ -73,7 +73,7 @@ fn what_is_right() {
   step a = t
 
   step b = t
-    $ref:a
+    a
     // needs a
 
   output { a: a, b: b }
@@ -85,7 +85,7 @@ fn what_is_right() {
 
   step a = t  // Why.
 
-  output $ref:a.x
+  output a.x
 ",
             ),
         ],
@@ -104,8 +104,8 @@ fn what_is_right() {
   step step0 = t
 
   step step1 = t
-    x: ${step[0].data.b}
-    y: format!("at {}!", ${step[0].result[0].c})
+    x: step0.b
+    y: format!("at {}!", step0[0].c)
     l: "${step}"
     // needs step0
 
@@ -158,8 +158,8 @@ fn what_is_right() {
   step a = t
 
   step b = t
-    x: {{a.result}}
-    y: format!("at {}, {}", {{a.result[0].c}}, {{PLACEHOLDER_q}})
+    x: a
+    y: format!("at {}, {}", a[0].c, q)
     l: "{{ name }}"
     s: "{a: 1}"
     // needs a
@@ -173,7 +173,7 @@ fn what_is_right() {
   input q: u8  // How many.
 
   step a = t
-    x: {{PLACEHOLDER_q}}
+    x: q
 
   output { a: a }
 ",
@@ -185,16 +185,16 @@ fn what_is_right() {
         tool_plan,
         &[(
             "$ref:a.b",
-            "plan plan
+            r#"plan plan
 
   step a = t
 
   step b = t
-    x: $ref:a.b
+    x: a.pointer("/b")
     // needs a
 
   output { a: a, b: b }
-",
+"#,
         )],
     );
     say(
@@ -202,16 +202,16 @@ fn what_is_right() {
         blueprint,
         &[(
             "${step[0].data.b}",
-            "plan r
+            r#"plan r
 
   step step0 = t
 
   step step1 = t
-    x: ${step[0].data.b}
+    x: step0.b
     // needs step0
 
   output { step0: step0, step1: step1 }
-",
+"#,
         )],
     );
     say(
@@ -220,29 +220,29 @@ fn what_is_right() {
         &[
             (
                 "{{a.result.b}}",
-                "plan plan
+                r#"plan plan
 
   step a = t
 
   step b = t
-    x: {{a.result.b}}
+    x: a.pointer("/b").unwrap_or("{{a.result.b}}")
     // needs a
 
   output { a: a, b: b }
-",
+"#,
             ),
             (
                 "{{PLACEHOLDER_q}}",
-                "plan plan
+                r#"plan plan
   input q: Option<String>
 
   step a = t
 
   step b = t
-    x: {{PLACEHOLDER_q}}
+    x: q?.unwrap_or("{{PLACEHOLDER_q}}")
 
   output { a: a, b: b }
-",
+"#,
             ),
         ],
     );

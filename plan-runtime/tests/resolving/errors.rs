@@ -285,3 +285,23 @@ fn too_deep() {
     );
     assert!(e.to_string().len() < 600, "{} bytes", e.to_string().len());
 }
+
+/// An error names the step that was read, whatever it was called when the reference was written; a reference of another language is as it
+/// was written.
+#[test]
+fn a_step_that_was_renamed() {
+    use plan_runtime::plan::{Action, Plan, Step};
+    for (written, shown) in [
+        ("first.data", "other.data"),
+        ("other.data", "other.data"),
+        ("{{first.result.data}}", "{{first.result.data}}"),
+    ] {
+        let mut plan = Plan::new("p");
+        plan.steps = vec![Step::new("other", Action::call("t", Template::Null))];
+        let reference = Reference::new(Source::Step(0)).key("data").written(written);
+        let outputs = [Some(StoredValue::json(json!({"date": 1})))];
+        let scope = Scope::new(&plan, &[], &outputs);
+        let error = resolve::<u64>(&reference.into(), &scope).unwrap_err();
+        assert!(error.to_string().contains(&format!("`{shown}`")), "{error}");
+    }
+}

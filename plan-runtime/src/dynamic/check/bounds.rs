@@ -1,7 +1,8 @@
 //! How large numbers may be, and how long strings and lists.
 
-use super::item::{CheckedValue, ValueKind};
+use super::checked_value::{CheckedValue, ValueKind};
 use crate::dynamic::schema::Schema;
+use crate::resolve::describe::counted;
 
 /// Up to here a float holds every integer.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
@@ -14,46 +15,47 @@ pub(super) fn outside(item: &CheckedValue<'_>, schema: Schema<'_>) -> Option<Str
         }
         _ => item.scalar()?.as_f64()?,
     };
-    let bound = |name: &str, beyond: fn(f64, f64) -> bool, words: &str| {
+    // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
+    let (minimum, maximum) = (
+        if schema.is("exclusiveMinimum") {
+            MORE
+        } else {
+            AT_LEAST
+        },
+        if schema.is("exclusiveMaximum") {
+            LESS
+        } else {
+            AT_MOST
+        },
+    );
+    let bounds: [(&str, Bound); 5] = [
+        ("minimum", minimum),
+        ("maximum", maximum),
+        ("exclusiveMinimum", MORE),
+        ("exclusiveMaximum", LESS),
+        ("multipleOf", MULTIPLE),
+    ];
+    bounds.into_iter().find_map(|(name, (words, is_beyond))| {
         // Larger numbers are not told apart.
         let exact = |bound: &f64| number.abs() < LARGEST || number.total_cmp(bound).is_ne();
         let bound = schema.number(name).filter(exact);
-        let bound = bound.filter(|bound| beyond(number, *bound))?;
+        let bound = bound.filter(|bound| is_beyond(number, *bound))?;
         Some(format!("must be {words} {bound}"))
-    };
-    let minimum = || {
-        if schema.is("exclusiveMinimum") {
-            bound("minimum", |a, b| a <= b, "more than")
-        } else {
-            bound("minimum", |a, b| a < b, "at least")
-        }
-    };
-    let maximum = || {
-        if schema.is("exclusiveMaximum") {
-            bound("maximum", |a, b| a >= b, "less than")
-        } else {
-            bound("maximum", |a, b| a > b, "at most")
-        }
-    };
-    let multiple = || {
-        bound(
-            "multipleOf",
-            |number, of| {
-                let times = number / of;
-                // Decimal fractions are not exact.
-                of > 0.0
-                    && times.abs() < LARGEST
-                    && (times - times.round()).abs() > 1e-9 * times.abs().max(1.0)
-            },
-            "a multiple of",
-        )
-    };
-    minimum()
-        .or_else(maximum)
-        .or_else(|| bound("exclusiveMinimum", |a, b| a <= b, "more than"))
-        .or_else(|| bound("exclusiveMaximum", |a, b| a >= b, "less than"))
-        .or_else(multiple)
+    })
 }
+
+/// How a bound is said, and whether a number is beyond it.
+type Bound = (&'static str, fn(f64, f64) -> bool);
+
+const MORE: Bound = ("more than", |number, bound| number <= bound);
+const LESS: Bound = ("less than", |number, bound| number >= bound);
+const AT_LEAST: Bound = ("at least", |number, bound| number < bound);
+const AT_MOST: Bound = ("at most", |number, bound| number > bound);
+const MULTIPLE: Bound = ("a multiple of", |number, of| {
+    let times = number / of;
+    // Decimal fractions are not exact.
+    of > 0.0 && times.abs() < LARGEST && (times - times.round()).abs() > 1e-9 * times.abs().max(1.0)
+});
 
 pub(super) fn length(length: usize, schema: Schema<'_>, of: &str, what: &str) -> Option<String> {
     let least = schema.length(&format!("min{of}"));
@@ -66,6 +68,5 @@ pub(super) fn length(length: usize, schema: Schema<'_>, of: &str, what: &str) ->
 }
 
 pub(super) fn bound(words: &str, count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("must have {words} {count} {what}{plural}")
+    format!("must have {words} {}", counted(count, what))
 }

@@ -13,13 +13,13 @@ pub(super) struct Inputs<'a>(BTreeMap<usize, Vec<Expected<'a>>>);
 
 struct Expected<'a> {
     ty: Type<'a>,
-    at: Option<usize>,
+    at: usize,
     argument: String,
 }
 
 impl<'a> Inputs<'a> {
     /// Remembers what an argument must be that is an input.
-    pub(super) fn expect(&mut self, input: usize, ty: &Type<'a>, at: Option<usize>, place: &str) {
+    pub(super) fn expect(&mut self, input: usize, ty: &Type<'a>, at: usize, place: &str) {
         let places = self.0.entry(input);
         // Most inputs are used once.
         places
@@ -58,7 +58,7 @@ impl<'a> Inputs<'a> {
                     .find(|other| !other.ty.types().overlaps(kinds))
                     .unwrap_or(&places[0]);
                 let span = |place: &Expected<'_>| {
-                    let template = place.at.and_then(|at| spans.templates.get(at));
+                    let template = spans.templates.get(place.at);
                     template.map_or(0..0, |template| template.value.range())
                 };
                 let message = format!(
@@ -113,16 +113,13 @@ fn rust(types: Types, list: Option<&Type<'_>>) -> Option<String> {
 /// What values of a type look like that is written so; anything, where it is not one of the standard library's.
 pub(super) fn stated(type_name: &str) -> Type<'static> {
     let mut name = type_name.trim();
-    let mut around = Vec::new();
+    let mut around: Vec<fn(Type<'static>) -> Type<'static>> = Vec::new();
     loop {
         if let Some(inner) = generic(name, "Option") {
-            // An option of an option is null in the same way.
-            if around.last() != Some(&Enclosing::Option) {
-                around.push(Enclosing::Option);
-            }
+            around.push(Type::nullable);
             name = inner.trim();
         } else if let Some(inner) = generic(name, "Vec") {
-            around.push(Enclosing::List);
+            around.push(Type::list);
             name = inner.trim();
         } else {
             break;
@@ -140,20 +137,7 @@ pub(super) fn stated(type_name: &str) -> Type<'static> {
         Types::ALL => Type::any(),
         _ => element,
     };
-    around
-        .iter()
-        .rev()
-        .fold(element, |ty, around| match around {
-            Enclosing::Option => ty.or(Type::plain(Types::NULL)),
-            Enclosing::List => Type::list(ty),
-        })
-}
-
-/// What a type is the parameter of.
-#[derive(PartialEq, Eq)]
-enum Enclosing {
-    Option,
-    List,
+    around.iter().rev().fold(element, |ty, around| around(ty))
 }
 
 fn generic<'n>(name: &'n str, outer: &str) -> Option<&'n str> {

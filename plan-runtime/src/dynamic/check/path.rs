@@ -1,23 +1,24 @@
 //! Where a reference leads to in what is known of an output.
 
-use crate::dynamic::dialects::references::Style;
+use super::outputs::Given;
 use crate::dynamic::schema::{Element, Presence, Property, TooMuchWork, Type, Types, Work};
-use crate::plan::{Absent, Path, Reference, Segment, Selector, push_key};
+use crate::plan::{Absent, Path, Segment, Selector, push_key};
 use crate::resolve::describe::short;
 use std::fmt::Write;
 
-/// What a reference leads to.
-pub(super) struct Resolved<'a> {
-    pub(super) reference: &'a Reference,
-    pub(super) ty: Type<'a>,
-    /// Why there may be nothing.
-    pub(super) absent: Option<String>,
-    pub(super) style: Style,
-    /// The input whose type nobody stated, where the reference is to the whole of it.
-    pub(super) input: Option<usize>,
+/// Why it is not known what a reference leads to.
+pub(super) enum LeadsNowhere<'a> {
+    Lost(Box<Unresolved<'a>>),
+    Unknown(TooMuchWork),
 }
 
-/// Why a way leads nowhere.
+impl From<TooMuchWork> for LeadsNowhere<'_> {
+    fn from(why: TooMuchWork) -> Self {
+        Self::Unknown(why)
+    }
+}
+
+/// Why a path leads nowhere.
 pub(super) struct Unresolved<'a> {
     /// The segment that leads nowhere.
     pub(super) segment: usize,
@@ -38,84 +39,89 @@ pub(super) enum UnresolvedReason {
     Scalar,
 }
 
-/// Follows a path.
+/// What a path leads to from what is given. It goes the way of `resolve/walk.rs`: what ends the reference there is replaced by its
+/// `otherwise`, and anything else that is null or missing is not.
 ///
 /// # Errors
 ///
-/// Where there is too much work. That the path leads nowhere is one of the answers.
+/// Where the path leads nowhere, or there is too much work.
 pub(super) fn follow<'a>(
-    mut ty: Type<'a>,
+    given: Given<'a>,
     path: Path<'_>,
-    absent: &mut Option<String>,
     work: &Work,
-) -> Result<Result<Type<'a>, Unresolved<'a>>, TooMuchWork> {
-    // What an element lacks is for the element alone.
-    let (mut lists, mut of_element) = (0, None);
-    let mut optional = path.optional;
+) -> Result<Given<'a>, LeadsNowhere<'a>> {
+    // Why the value so far may be null.
+    let (mut ty, mut null) = (given.ty, given.absent);
+    // Why it may end, as a whole and as an element of a list, and why it may fail.
+    let (mut ends, mut fails): ([Option<String>; 2], Option<String>) = ([None, None], None);
+    let (mut lists, mut optional) = (0, path.optional);
     for (at, segment) in path.segments.iter().enumerate() {
-        let lost = |inside, why| {
-            Ok(Err(Unresolved {
-                segment: at,
-                inside,
-                why,
-            }))
-        };
-        let absent = if lists == 0 {
-            &mut *absent
-        } else {
-            &mut of_element
-        };
+        let ends = &mut ends[usize::from(lists > 0)];
+        null = null.or_else(|| nullable(&ty, path.segments, at));
         if optional {
-            absent.get_or_insert_with(|| ASKED.to_owned());
+            let why = null.take();
+            ends.get_or_insert_with(|| why.unwrap_or_else(|| QUESTION_MARK.to_owned()));
         }
         optional = segment.optional;
-        if segment.is_each() {
-            if !ty.types().overlaps(Types::LIST) {
-                return lost(ty, UnresolvedReason::NoList);
-            }
-            ty = ty.element();
-            work.spend(1 + ty.cost())?;
+        let is_each = segment.is_each();
+        let may_end = matches!(segment.absent, Absent::End) && !is_each;
+        let reason = if may_end { &mut *ends } else { &mut fails };
+        *reason = reason.take().or(null.take());
+        let found = if is_each {
             lists += 1;
-            of_element = None;
-            continue;
-        }
-        if ty.says_null() && absent.is_none() {
-            *absent = Some(nullable(path.segments, at));
-        }
-        let (found, presence) = match member(&ty, segment) {
-            Ok(found) => found,
-            Err(why) => return lost(ty, why),
+            let is_list = ty.types().overlaps(Types::LIST);
+            let element = is_list.then(|| (ty.element(), Presence::Sure));
+            element.ok_or(UnresolvedReason::NoList)
+        } else {
+            member(&ty, segment)
         };
-        ty = found;
+        let presence;
+        (ty, presence) = found.map_err(|why| {
+            LeadsNowhere::Lost(Box::new(Unresolved {
+                segment: at,
+                inside: ty,
+                why,
+            }))
+        })?;
         work.spend(1 + ty.cost())?;
-        let has_default = matches!(&segment.absent, Absent::Default(default) if !default.is_null());
-        if presence == Presence::Maybe && !has_default && absent.is_none() {
-            *absent = Some(format!(
-                "`{}` may be missing",
-                short(&words(path.segments, at + 1))
-            ));
+        if presence == Presence::Maybe {
+            let reason = match &segment.absent {
+                Absent::Error => &mut fails,
+                Absent::End => ends,
+                Absent::Default(default) if default.is_null() => &mut null,
+                Absent::Default(_) => continue,
+            };
+            let missing = short(&words(path.segments, at + 1));
+            reason.get_or_insert_with(|| format!("`{missing}` may be missing"));
         }
     }
-    if lists == 0 && optional {
-        absent.get_or_insert_with(|| ASKED.to_owned());
+    let [mut ends, _] = ends;
+    if lists == 0 {
+        null = null.or_else(|| nullable(&ty, path.segments, path.segments.len()));
+        if optional {
+            let why = null.take();
+            ends.get_or_insert_with(|| why.unwrap_or_else(|| QUESTION_MARK.to_owned()));
+        }
+    } else {
+        // An element that is null, or has ended, is null in the list.
+        null = None;
     }
-    if lists == 0 && ty.says_null() && absent.is_none() {
-        *absent = Some(nullable(path.segments, path.segments.len()));
+    if path.otherwise.is_some_and(|value| !value.is_null()) {
+        ends = None;
     }
-    if path.otherwise.is_some() {
-        *absent = None;
-    }
-    Ok(Ok((0..lists).fold(ty, |ty, _| Type::list(ty))))
+    let ty = (0..lists).fold(ty, |ty, _| Type::list(ty));
+    let absent = ends.or(fails).or(null);
+    Ok(Given { ty, absent })
 }
 
 /// Why there may be nothing where the author has written `?`.
-const ASKED: &str = "the reference has a `?`";
+const QUESTION_MARK: &str = "the reference has a `?`";
 
-fn nullable(path: &[Segment], end: usize) -> String {
-    match words(path, end).as_str() {
+fn nullable(ty: &Type<'_>, path: &[Segment], end: usize) -> Option<String> {
+    ty.says_null().then(|| match words(path, end).as_str() {
         "" => "the output may be null".to_owned(),
         place => format!("`{}` may be null", short(place)),
-    }
+    })
 }
 
 /// The part of a path up to a segment, as people write it: `data[0].from`.

@@ -1,12 +1,12 @@
 //! Whether what a reference leads to fits what takes it.
 
-use super::item::CheckedValue;
-use super::path::Resolved;
-use super::problem::Problem;
+use super::checked_value::CheckedValue;
+use super::outputs::Given;
 use super::value::{ValueCheck, subject};
-use crate::dynamic::finding::Code;
+use crate::dynamic::dialects::references::Style;
+use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Clash, Form, Property, TooMuchWork, Type, Types};
-use crate::plan::{Absent, Segment, Selector, is_word};
+use crate::plan::{Absent, Reference, Segment, Selector, is_word};
 use crate::resolve::describe::short;
 
 /// In how many members it is looked for how two objects differ.
@@ -17,33 +17,31 @@ impl ValueCheck<'_> {
     pub(super) fn reference(
         &self,
         item: &CheckedValue<'_>,
-        found: &Resolved<'_>,
+        reference: &Reference,
+        given: &Given<'_>,
         takes: &Type<'_>,
-        place: &str,
         required: bool,
-    ) -> Result<Option<Problem>, TooMuchWork> {
-        let written = short(&found.reference.text());
-        if let Some(clash) = found.ty.clash(takes, self.work)? {
+    ) -> Result<Option<Note>, TooMuchWork> {
+        let place = self.place.borrow();
+        if let Some(clash) = given.ty.clash(takes, self.work)? {
             // To give null for what may be left out is to leave it out.
-            if !required && found.ty.types() == Types::NULL {
-                return Ok(None);
-            }
-            return Ok(Some(self.clash(item, found, takes, place, clash)));
+            let left_out = !required && given.ty.types() == Types::NULL;
+            return Ok((!left_out).then(|| self.clash(item, reference, &given.ty, takes, clash)));
         }
-        let Some(absent) = &found.absent else {
+        let Some(absent) = &given.absent else {
             return Ok(None);
         };
         if !required || takes.types().overlaps(Types::NULL) {
             return Ok(None);
         }
         let message = format!(
-            "{} is required, but `{written}` may lead to nothing: {absent}",
-            subject(place)
+            "{} is required, but `{}` may lead to nothing: {absent}",
+            subject(&place),
+            short(&reference.text())
         );
-        let allowed = found.reference.path.iter().any(stops);
         let help = "refer to a value that is always present, not to an optional step or field";
-        let problem = Problem::new(Code::MaybeAbsent, item.at, message).warning(allowed);
-        Ok(Some(problem.help(Some(help.to_owned()))))
+        let note = Note::error(Code::MaybeAbsent, item.place(), message).help(help.to_owned());
+        Ok(Some(note.warn_if(reference.path.iter().any(stops))))
     }
 
     /// Whether it is known that one fits the other, for what to do about one that does not.
@@ -54,72 +52,74 @@ impl ValueCheck<'_> {
     fn clash(
         &self,
         item: &CheckedValue<'_>,
-        found: &Resolved<'_>,
+        reference: &Reference,
+        given: &Type<'_>,
         takes: &Type<'_>,
-        place: &str,
         clash: Clash,
-    ) -> Problem {
-        let written = short(&found.reference.text());
-        let (given, wanted) = (found.ty.words(), takes.words());
-        let subject = subject(place);
+    ) -> Note {
+        let written = short(&reference.text());
+        let (is, wanted) = (given.words(), takes.words());
+        let place = self.place.borrow();
+        let subject = subject(&place);
         if clash == Clash::Values {
-            let values = |ty: &Type<'_>| {
-                let forms: Vec<&Form<'_>> = ty.forms().iter().collect();
-                self.allowed(&forms)
-            };
+            let values = |ty: &Type<'_>| self.allowed(&ty.forms().iter().collect::<Vec<_>>());
             let message = format!(
                 "`{written}` is one of {}, but {subject} must be one of {}",
-                values(&found.ty),
+                values(given),
                 values(takes)
             );
-            return Problem::new(Code::NotAllowed, item.at, message);
+            return Note::error(Code::NotAllowed, item.place(), message);
         }
-        let message = if given == wanted {
-            let why = self
-                .difference(&found.ty, takes)
-                .map_or_else(String::new, |why| format!(": {why}"));
+        let message = if is == wanted {
+            let why = self.difference(given, takes);
+            let why = why.map_or_else(String::new, |why| format!(": {why}"));
             format!("the value of `{written}` does not fit {subject}{why}")
         } else {
-            format!("{subject} must be {wanted}, but `{written}` is {given}")
+            format!("{subject} must be {wanted}, but `{written}` is {is}")
         };
-        let problem = |code| Problem::new(code, item.at, message.clone());
-        let path = &found.reference.path;
-        let (given, wanted) = (
-            found.ty.types().without(Types::NULL),
-            takes.types().without(Types::NULL),
-        );
-        if given == Types::LIST && self.leads_to(&found.ty.element(), takes) {
-            let each = path.iter().rposition(Segment::is_each);
-            let mut path = path.clone();
+        let (code, help) = self.way_out(item, reference, given, takes);
+        Note::error(code, item.place(), message).help(help)
+    }
+
+    /// What is to be done about a reference to a value of another type.
+    fn way_out(
+        &self,
+        item: &CheckedValue<'_>,
+        reference: &Reference,
+        given: &Type<'_>,
+        takes: &Type<'_>,
+    ) -> (Code, Option<String>) {
+        let style = item.style(reference);
+        let mut path = reference.path.clone();
+        let kinds = given.types().without(Types::NULL);
+        if kinds == Types::LIST && self.leads_to(&given.element(), takes) {
             let first = Segment::new(Selector::Index(0));
-            match each {
+            match path.iter().rposition(Segment::is_each) {
                 Some(each) => path[each] = first,
                 None => path.push(first),
             }
-            let fixed = found.style.write(&path);
-            return problem(Code::ListOrElement)
-                .help(format!("did you mean the first element, `{fixed}`?"));
+            return (Code::ListOrElement, Some(first_element(&style, &path)));
         }
-        if wanted == Types::LIST && self.leads_to(&found.ty, &takes.element()) {
-            let listed = if found.style.is_string() {
+        let wanted = takes.types().without(Types::NULL);
+        if wanted == Types::LIST && self.leads_to(given, &takes.element()) {
+            let listed = if style.is_string() {
+                let written = short(&reference.text());
                 format!("put it in a list: `[\"{written}\"]`")
             } else {
                 "put it in a list".to_owned()
             };
-            return problem(Code::ListOrElement).help(listed);
+            return (Code::ListOrElement, Some(listed));
         }
+        let place = self.place.borrow();
         let field = place.rsplit(['.', ']']).next().unwrap_or_default();
-        let member = found.ty.property(field);
-        if given == Types::OBJECT
-            && is_word(field)
-            && member.is_some_and(|ty| self.leads_to(&ty, takes))
-        {
-            let mut path = path.clone();
+        let member = given.property(field);
+        let is_field = kinds == Types::OBJECT && is_word(field);
+        let help = member.filter(|ty| is_field && self.leads_to(ty, takes));
+        let help = help.map(|_| {
             path.push(Segment::new(Selector::Key(field.to_owned())));
-            let fixed = found.style.write(&path);
-            return problem(Code::WrongType).help(format!("did you mean `{fixed}`?"));
-        }
-        problem(Code::WrongType)
+            format!("did you mean `{}`?", style.write(&path))
+        });
+        (Code::WrongType, help)
     }
 
     /// How an object differs from what takes it.
@@ -152,4 +152,9 @@ impl ValueCheck<'_> {
 /// Whether the profile allows that there is nothing here.
 pub(super) fn stops(segment: &Segment) -> bool {
     matches!(segment.absent, Absent::End)
+}
+
+pub(super) fn first_element(style: &Style, path: &[Segment]) -> String {
+    let fixed = style.write(path);
+    format!("did you mean the first element, `{fixed}`?")
 }

@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use super::reading::Members;
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 
 /// A document of which nothing is known but its members and its steps.
 pub(crate) struct Outline<'a> {

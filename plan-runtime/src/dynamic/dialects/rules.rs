@@ -5,7 +5,7 @@ use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
 use crate::Plan;
 use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Reference, Segment};
 use std::collections::HashSet;
 

@@ -2,6 +2,7 @@
 
 use super::super::source;
 use super::{Code, Finding, Findings, Label, Severity};
+use crate::resolve::describe::counted;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ const LONGEST_ID: usize = 1024;
 const MOST_RELATED: usize = 16;
 
 /// A finding whose line and column are not known yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::dynamic) struct Note {
     code: Code,
     severity: Severity,
@@ -53,10 +54,7 @@ impl Note {
         at: Range<usize>,
         message: impl Into<String>,
     ) -> Self {
-        Self {
-            severity: Severity::Warning,
-            ..Self::error(code, at, message)
-        }
+        Self::error(code, at, message).warn_if(true)
     }
 
     /// The same as a warning.
@@ -84,6 +82,25 @@ impl Note {
     pub(in crate::dynamic) fn help(mut self, help: impl Into<Option<String>>) -> Self {
         self.help = help.into().map(|help| cut(help, LONGEST));
         self
+    }
+
+    /// The same as a warning, if that is enough.
+    pub(in crate::dynamic) fn warn_if(mut self, is_enough: bool) -> Self {
+        if is_enough {
+            self.severity = Severity::Warning;
+        }
+        self
+    }
+
+    /// How far from what was meant a value is that this is wrong with.
+    fn weight(&self) -> usize {
+        match self.code {
+            _ if self.severity == Severity::Warning => 1,
+            Code::NotAllowed => 40,
+            Code::WrongType | Code::ListOrElement => 30,
+            Code::MissingArgument => 20,
+            _ => 10,
+        }
     }
 
     /// The step that it is about. All notes on a step share its id.
@@ -117,7 +134,7 @@ pub(in crate::dynamic) fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// Notes on one text, which become findings. What is beyond their number is counted, and errors go first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::dynamic) struct Notes {
     kept: Vec<Note>,
     /// How many of those are errors.
@@ -125,10 +142,21 @@ pub(in crate::dynamic) struct Notes {
     /// How many there are besides.
     more_errors: usize,
     more_warnings: usize,
+    /// The sum of how far from what was meant a value is.
+    weight: usize,
+}
+
+impl From<Note> for Notes {
+    fn from(note: Note) -> Self {
+        let mut notes = Self::default();
+        notes.push(note);
+        notes
+    }
 }
 
 impl Notes {
     pub(in crate::dynamic) fn push(&mut self, note: Note) {
+        self.weight = self.weight.saturating_add(note.weight());
         let is_error = note.severity == Severity::Error;
         if self.kept.len() < MOST {
             self.errors += usize::from(is_error);
@@ -148,10 +176,28 @@ impl Notes {
         }
     }
 
-    /// Counts what was found and is not told.
-    pub(in crate::dynamic) fn leave_out(&mut self, errors: usize, warnings: usize) {
-        self.more_errors += errors;
-        self.more_warnings += warnings;
+    /// Adds those on a part of the text; all are on this step, if there is one.
+    pub(in crate::dynamic) fn append(&mut self, other: Self, step: Option<&Arc<str>>) {
+        self.more_errors += other.more_errors;
+        self.more_warnings += other.more_warnings;
+        for note in other.kept {
+            self.push(match step {
+                Some(step) => note.step(step),
+                None => note,
+            });
+        }
+    }
+
+    pub(in crate::dynamic) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    pub(in crate::dynamic) fn weight(&self) -> usize {
+        self.weight
+    }
+
+    pub(in crate::dynamic) fn into_messages(self) -> Vec<String> {
+        self.kept.into_iter().map(|note| note.message).collect()
     }
 
     /// Whether there are more errors than are listed, so that nobody needs to look for further ones.
@@ -194,25 +240,15 @@ impl Notes {
     fn rest(&self, text: &str) -> Option<Note> {
         let end = text.len()..text.len();
         let (errors, warnings) = (self.more_errors, self.more_warnings);
-        let counted = |count: usize, what: &str| match count {
-            1 => format!("1 more {what}"),
-            _ => format!("{count} more {what}s"),
-        };
-        let message = match (errors, warnings) {
-            (0, 0) => return None,
-            (0, _) => counted(warnings, "warning"),
-            (_, 0) => counted(errors, "error"),
-            _ => format!(
-                "{} and {}",
-                counted(errors, "error"),
-                counted(warnings, "warning")
-            ),
-        };
+        let more = [(errors, "more error"), (warnings, "more warning")];
+        let more = more.into_iter().filter(|(count, _)| *count > 0);
+        let more: Vec<_> = more.map(|(count, what)| counted(count, what)).collect();
+        if more.is_empty() {
+            return None;
+        }
+        let message = more.join(" and ");
         let message = format!("the document has at least {message}");
-        let note = match errors {
-            0 => Note::warning(Code::LimitPassed, end, message),
-            _ => Note::error(Code::LimitPassed, end, message),
-        };
+        let note = Note::error(Code::LimitPassed, end, message).warn_if(errors == 0);
         let help = format!("only {MOST} findings are listed, errors first");
         Some(note.help(help))
     }

@@ -209,6 +209,14 @@ impl<'a> Type<'a> {
         self
     }
 
+    /// What fits it, or null.
+    pub(super) fn nullable(self) -> Self {
+        if self.says_null() {
+            return self;
+        }
+        self.or(Self::plain(Types::NULL))
+    }
+
     pub(super) fn none() -> Self {
         Self {
             forms: Vec::new(),

@@ -4,10 +4,11 @@ mod step;
 
 #[cfg(feature = "rust")]
 pub(crate) use step::attributes;
-pub(super) use step::{ConditionText, PatternText, ToolName, policies};
+pub(super) use step::{PatternText, ToolName, bound};
 
-use super::{Key, Number, Part, Plan, Tag, Template, is_word};
-use crate::print::{Code, Line, Name, Quoted, is_expression, width};
+use super::{Bound, InPlan, Key, Number, Part, Plan, Reference, Source, Tag, Template};
+use super::{is_word, seen, written};
+use crate::print::{Code, Line, Name, Quoted, is_expression, is_whole, width};
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// Names that are not words are in quotes, and so is Rust that could be taken for more than a type, a pattern or a value
@@ -39,10 +40,11 @@ impl Display for Plan {
         }
         for step in &self.steps {
             f.write_char('\n')?;
-            step::write_step(f, step, Some(self))?;
+            InPlan::new(self, step).fmt(f)?;
         }
         if !matches!(self.output.value, Template::Null) {
-            write!(f, "\n  output {}\n", self.output.value)?;
+            let value = InPlan::new(self, &self.output.value);
+            write!(f, "\n  output {value}\n")?;
         }
         Ok(())
     }
@@ -90,56 +92,125 @@ fn name_of(name: &str) -> String {
     }
 }
 
-/// As an author would write it: references and computed values are as written, texts are `format!`s. Where an object has the members
-/// of another one among its own (`{ id: 1, ...rest }`), they are in the order of a run, in which the last one of a name counts.
+impl<T> InPlan<'_, T> {
+    /// Whether a text that begins with this name is about this source, as far as that is known.
+    fn is_named(&self, source: Source, name: &str) -> bool {
+        let binds = |bound: &Bound| bound.binds(name);
+        match (source, self.plan) {
+            (Source::Local(depth), _) if depth < self.locals.len() => {
+                binds(&self.locals[depth]) && !self.locals[depth + 1..].iter().any(binds)
+            }
+            (Source::Local(_), Some(plan)) => {
+                plan.step(name).is_none() && plan.input(name).is_none()
+            }
+            (source, Some(plan)) => {
+                plan.name_of(source) == Some(name) && !self.locals.iter().any(binds)
+            }
+            (_, None) => true,
+        }
+    }
+}
+
+/// As it is [written](Reference::written), where that is about what the reference reads, or else as it is derived. In quotes where that
+/// could be taken for more than a reference, or for another one.
+impl Display for InPlan<'_, &Reference> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Reference { source, .. } = *self.part;
+        let path = self.part.path();
+        if let Some(text) = &self.part.written {
+            let start = text.trim_start_matches('&');
+            let start = start.strip_prefix("r#").unwrap_or(start);
+            let name = start.split(['.', '?', '[']).next().unwrap_or_default();
+            if self.is_named(source, name) {
+                return write_reference(f, text, true);
+            }
+        }
+        let own = source.name();
+        let name = self.plan.and_then(|plan| plan.name_of(source));
+        let name = name.unwrap_or(&own);
+        match seen(source, name, path, self.locals) {
+            Some((name, rest)) => write_reference(f, &written(name, rest), true),
+            None => write_reference(f, &written(name, path), false),
+        }
+    }
+}
+
+fn write_reference(f: &mut Formatter<'_>, text: &str, is_clear: bool) -> Result {
+    if is_clear && is_whole(text) {
+        f.write_str(text)
+    } else {
+        write!(f, "reference({})", Quoted(text))
+    }
+}
+
+impl Display for Reference {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        InPlan::alone(self).fmt(f)
+    }
+}
+
 impl Display for Template {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match self {
-            Self::Null => f.write_str("null"),
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::Number(Number::Unsigned(value)) => write!(f, "{value}"),
-            Self::Number(Number::Signed(value)) => write!(f, "{value}"),
-            Self::Number(Number::Float(value)) => write!(f, "{value:?}"),
-            Self::String(text) => Quoted(text).fmt(f),
-            Self::List(items) => {
+        InPlan::alone(self).fmt(f)
+    }
+}
+
+/// As an author would write it: references and computed values are as written, texts are `format!`s. Where an object has the members
+/// of another one among its own (`{ id: 1, ...rest }`), they are in the order of a run, in which the last one of a name counts.
+impl Display for InPlan<'_, &Template> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self.part {
+            Template::Null => f.write_str("null"),
+            Template::Bool(value) => write!(f, "{value}"),
+            Template::Number(Number::Unsigned(value)) => write!(f, "{value}"),
+            Template::Number(Number::Signed(value)) => write!(f, "{value}"),
+            Template::Number(Number::Float(value)) => write!(f, "{value:?}"),
+            Template::String(text) => Quoted(text).fmt(f),
+            Template::List(items) => {
                 f.write_char('[')?;
-                write_list(f, items.iter())?;
+                self.write_list(f, items)?;
                 f.write_char(']')
             }
-            Self::Object(entries) => match &entries[..] {
+            Template::Object(entries) => match &entries[..] {
                 [] => f.write_str("{}"),
-                [entry] if entry.key == Key::Inner => write!(f, "{}", entry.value),
+                [entry] if entry.key == Key::Inner => self.of(&entry.value).fmt(f),
                 entries => {
                     f.write_str("{ ")?;
                     for (index, entry) in entries.iter().enumerate() {
                         if index > 0 {
                             f.write_str(", ")?;
                         }
+                        let value = self.of(&entry.value);
                         match &entry.key {
-                            Key::Name(name) => write!(f, "{}: {}", name_of(name), entry.value)?,
-                            Key::Flattened | Key::Inner => write!(f, "...{}", entry.value)?,
+                            Key::Name(name) => write!(f, "{}: {value}", name_of(name))?,
+                            Key::Flattened | Key::Inner => write!(f, "...{value}")?,
                         }
                     }
                     f.write_str(" }")
                 }
             },
-            Self::Tagged(tag, content) => match (tag, content.as_deref()) {
-                (Tag::None, Some(content)) => write!(f, "{content}"),
-                (Tag::None, None) => f.write_str("null"),
-                (Tag::Variant(_, name), None) => Name(name).fmt(f),
-                (Tag::Variant(_, name), Some(content @ Self::Object(_))) => {
-                    write!(f, "{} {content}", Name(name))
+            Template::Tagged(Tag::None, content) => self
+                .of(content.as_deref().unwrap_or(&Template::Null))
+                .fmt(f),
+            Template::Tagged(Tag::Variant(_, name), content) => {
+                Name(name).fmt(f)?;
+                match content.as_deref() {
+                    None => Ok(()),
+                    Some(object @ Template::Object(_)) => write!(f, " {}", self.of(object)),
+                    Some(content) => {
+                        let items = match content {
+                            Template::List(items) => items,
+                            other => std::slice::from_ref(other),
+                        };
+                        f.write_char('(')?;
+                        self.write_list(f, items)?;
+                        f.write_char(')')
+                    }
                 }
-                (Tag::Variant(_, name), Some(Self::List(items))) => {
-                    write!(f, "{}(", Name(name))?;
-                    write_list(f, items.iter())?;
-                    f.write_char(')')
-                }
-                (Tag::Variant(_, name), Some(content)) => write!(f, "{}({content})", Name(name)),
-            },
-            Self::Reference(reference) => reference.fmt(f),
-            Self::Text(parts) => write_text(f, parts),
-            Self::Computed(computed) => match computed.written.as_ref() {
+            }
+            Template::Reference(reference) => self.of(reference).fmt(f),
+            Template::Text(parts) => self.write_text(f, parts),
+            Template::Computed(computed) => match computed.written.as_ref() {
                 written if is_expression(written) => f.write_str(written),
                 written => write!(f, "computed({})", Quoted(written)),
             },
@@ -147,30 +218,30 @@ impl Display for Template {
     }
 }
 
-fn write_list<'a>(f: &mut Formatter<'_>, items: impl Iterator<Item = &'a Template>) -> Result {
-    for (index, item) in items.enumerate() {
-        if index > 0 {
-            f.write_str(", ")?;
+impl InPlan<'_, &Template> {
+    fn write_list(&self, f: &mut Formatter<'_>, items: &[Template]) -> Result {
+        for (index, item) in items.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}{}", self.of(item))?;
         }
-        write!(f, "{item}")?;
+        Ok(())
     }
-    Ok(())
-}
 
-fn write_text(f: &mut Formatter<'_>, parts: &[Part]) -> Result {
-    let mut text = String::new();
-    for part in parts {
-        match part {
-            Part::Literal(literal) => text.push_str(&literal.replace('{', "{{").replace('}', "}}")),
-            Part::Value { spec, .. } if spec.is_empty() => text.push_str("{}"),
-            Part::Value { spec, .. } => write!(text, "{{:{spec}}}")?,
+    fn write_text(&self, f: &mut Formatter<'_>, parts: &[Part]) -> Result {
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                Part::Literal(literal) => {
+                    text.push_str(&literal.replace('{', "{{").replace('}', "}}"));
+                }
+                Part::Value { spec, .. } if spec.is_empty() => text.push_str("{}"),
+                Part::Value { spec, .. } => write!(text, "{{:{spec}}}")?,
+            }
         }
-    }
-    write!(f, "format!({}", Quoted(&text))?;
-    for part in parts {
-        if let Part::Value { value, .. } = part {
-            write!(f, ", {value}")?;
+        write!(f, "format!({}", Quoted(&text))?;
+        for value in self.part.parts() {
+            write!(f, ", {}", self.of(value))?;
         }
+        f.write_char(')')
     }
-    f.write_char(')')
 }

@@ -1,124 +1,132 @@
 //! Steps as text for people.
 
 use super::{name_of, widest, write_beside};
-use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Policy, Step, Template};
+use crate::plan::{
+    Action, Body, Bound, Condition, InPlan, Key, Optional, Plan, Policy, Step, Template,
+};
 use crate::print::{Code, Name, Quoted, has_outside, is_seen, root, width, word};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
 
 impl Display for Step {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write_step(f, self, None)
+        InPlan::alone(self).fmt(f)
     }
 }
 
-pub(super) fn write_step(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Result {
-    for attribute in policies(&step.policy) {
-        writeln!(f, "  #[{attribute}]")?;
-    }
-    write!(f, "  step {} = ", Name(&step.id))?;
-    write_body(f, &step.body, plan, 2, &step.intent)?;
-    write_needs(f, step, plan)
-}
-
-/// Writes a body whose first line is indented by `indent`, with a comment beside that line.
-fn write_body(
-    f: &mut Formatter<'_>,
-    body: &Body,
-    plan: Option<&Plan>,
-    indent: usize,
-    comment: &str,
-) -> Result {
-    let inside = indent + 2;
-    match body {
-        Body::Action(action) => write_action(f, action, plan, inside, comment),
-        Body::If(branches) if branches.is_empty() => {
-            f.write_str("null")?;
-            write_beside(f, comment)
+impl Display for InPlan<'_, &Step> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let step = self.part;
+        for attribute in self.of(&*step.policy).attributes() {
+            writeln!(f, "  #[{attribute}]")?;
         }
-        Body::If(branches) => {
-            for (place, branch) in branches.iter().enumerate() {
-                if place > 0 {
-                    write!(f, "{:indent$}}} else ", "")?;
+        write!(f, "  step {} = ", Name(&step.id))?;
+        self.of(&step.body).write(f, 2, &step.intent)?;
+        self.write_needs(f)
+    }
+}
+
+/// The patterns around a branch whose conditions these are.
+pub(in crate::plan) fn bound(around: &[Bound], conditions: &[Condition]) -> Vec<Bound> {
+    let lets = conditions.iter().filter_map(|condition| match condition {
+        Condition::Let { pattern, value } => Some(Bound::pattern(pattern, value)),
+        Condition::Holds(_) => None,
+    });
+    around.iter().cloned().chain(lets).collect()
+}
+
+impl InPlan<'_, &Body> {
+    /// Writes a body whose first line is indented by `indent`, with a comment beside that line.
+    fn write(&self, f: &mut Formatter<'_>, indent: usize, comment: &str) -> Result {
+        let inside = indent + 2;
+        match self.part {
+            Body::Action(action) => self.of(action).write(f, inside, comment),
+            Body::If(branches) if branches.is_empty() => {
+                f.write_str("null")?;
+                write_beside(f, comment)
+            }
+            Body::If(branches) => {
+                for (place, branch) in branches.iter().enumerate() {
+                    if place > 0 {
+                        write!(f, "{:indent$}}} else ", "")?;
+                    }
+                    if place == 0 || !branch.conditions.is_empty() {
+                        write!(f, "if {} ", self.of(&branch.conditions[..]))?;
+                    }
+                    f.write_char('{')?;
+                    write_beside(f, if place == 0 { comment } else { "" })?;
+                    write!(f, "{:inside$}", "")?;
+                    let locals = &bound(self.locals, &branch.conditions);
+                    let part = &branch.body;
+                    self.within(locals, part).write(f, inside, "")?;
                 }
-                if place == 0 || !branch.conditions.is_empty() {
-                    write!(f, "if {} ", ConditionText(&branch.conditions, plan))?;
-                }
-                f.write_char('{')?;
-                write_beside(f, if place == 0 { comment } else { "" })?;
+                writeln!(f, "{:indent$}}}", "")
+            }
+            Body::For(each) => {
+                let list = PatternText(self.of(&each.list));
+                write!(f, "for {} in {list} {{", Code(&each.pattern))?;
+                write_beside(f, comment)?;
                 write!(f, "{:inside$}", "")?;
-                write_body(f, &branch.body, plan, inside, "")?;
+                let locals = &[self.locals, &[Bound::pattern(&each.pattern, &each.list)]].concat();
+                let part = &each.body;
+                self.within(locals, part).write(f, inside, "")?;
+                writeln!(f, "{:indent$}}}", "")
             }
-            writeln!(f, "{:indent$}}}", "")
-        }
-        Body::For(each) => {
-            write!(
-                f,
-                "for {} in {} {{",
-                Code(&each.pattern),
-                PatternText(&each.list, plan)
-            )?;
-            write_beside(f, comment)?;
-            write!(f, "{:inside$}", "")?;
-            write_body(f, &each.body, plan, inside, "")?;
-            writeln!(f, "{:indent$}}}", "")
         }
     }
 }
 
-fn write_action(
-    f: &mut Formatter<'_>,
-    action: &Action,
-    plan: Option<&Plan>,
-    indent: usize,
-    comment: &str,
-) -> Result {
-    let Some(tool) = &action.tool else {
-        write!(f, "{}", action.args)?;
-        return write_beside(f, comment);
-    };
-    write_tool(f, &tool.name, &action.args, plan)?;
-    write_beside(f, comment)?;
-    match &action.args {
-        Template::Object(entries) => {
-            let name = |key: &Key| match key {
-                Key::Name(name) => name_of(name),
-                Key::Flattened | Key::Inner => String::new(),
-            };
-            let names: Vec<String> = entries.iter().map(|entry| name(&entry.key)).collect();
-            let widest = widest(&names);
-            for (entry, name) in entries.iter().zip(&names) {
-                let gap = widest - width(name);
-                match entry.key {
-                    Key::Name(_) => {
-                        writeln!(f, "{:indent$}{name}: {:gap$}{}", "", "", entry.value)?;
-                    }
-                    Key::Flattened | Key::Inner => {
-                        writeln!(f, "{:indent$}...{}", "", entry.value)?;
-                    }
-                }
+impl InPlan<'_, &Action> {
+    fn write(&self, f: &mut Formatter<'_>, indent: usize, comment: &str) -> Result {
+        let Action { tool, args } = self.part;
+        let args = self.of(args);
+        let Some(tool) = tool else {
+            args.fmt(f)?;
+            return write_beside(f, comment);
+        };
+        self.write_tool(f, &tool.name)?;
+        write_beside(f, comment)?;
+        let Template::Object(entries) = args.part else {
+            return writeln!(f, "{:indent$}{args}", "");
+        };
+        let name = |key: &Key| match key {
+            Key::Name(name) => name_of(name),
+            Key::Flattened | Key::Inner => String::new(),
+        };
+        let names: Vec<String> = entries.iter().map(|entry| name(&entry.key)).collect();
+        let widest = widest(&names);
+        for (entry, name) in entries.iter().zip(&names) {
+            let value = self.of(&entry.value);
+            let gap = widest - width(name);
+            match entry.key {
+                Key::Name(_) => writeln!(f, "{:indent$}{name}: {:gap$}{value}", "", "")?,
+                Key::Flattened | Key::Inner => writeln!(f, "{:indent$}...{value}", "")?,
             }
-            Ok(())
         }
-        args => writeln!(f, "{:indent$}{args}", ""),
+        Ok(())
+    }
+
+    fn write_tool(&self, f: &mut Formatter<'_>, name: &str) -> Result {
+        // A step that does nothing but give what another gave is written by the other's name.
+        let is_alone = matches!(&self.part.args, Template::Object(entries) if entries.is_empty());
+        let root = name.split(['.', '[']).next().unwrap_or_default();
+        let is_known = |plan: &Plan| plan.step(root).is_some() || plan.input(root).is_some();
+        if is_alone && self.plan.is_some_and(is_known) {
+            write!(f, "tool {}", Quoted(name))
+        } else {
+            ToolName(name).fmt(f)
+        }
     }
 }
 
 /// What a pattern is bound to. Where the pattern takes it apart, it is computed, but written as the reference that it is.
-pub(in crate::plan) struct PatternText<'t>(
-    pub(in crate::plan) &'t Template,
-    pub(in crate::plan) Option<&'t Plan>,
-);
+pub(in crate::plan) struct PatternText<'t>(pub(in crate::plan) InPlan<'t, &'t Template>);
 
 impl Display for PatternText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        if let Template::Computed(computed) = self.0
+        if let Template::Computed(computed) = self.0.part
             && let ([source], Some(root)) = (&computed.reads[..], root(&computed.written))
-            && self.1.is_none_or(|plan| match plan.name_of(*source) {
-                Some(name) => name == root,
-                // The variable of a pattern, which is not to be taken for a step or an input.
-                None => plan.step(root).is_none() && plan.input(root).is_none(),
-            })
+            && self.0.is_named(*source, root)
         {
             return f.write_str(&computed.written);
         }
@@ -127,33 +135,32 @@ impl Display for PatternText<'_> {
 }
 
 /// The conditions of a branch, as they are written after `if`.
-pub(in crate::plan) struct ConditionText<'t>(
-    pub(in crate::plan) &'t [Condition],
-    pub(in crate::plan) Option<&'t Plan>,
-);
-
-impl Display for ConditionText<'_> {
+impl Display for InPlan<'_, &[Condition]> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        if self.0.is_empty() {
+        if self.part.is_empty() {
             return f.write_str("true");
         }
-        for (place, condition) in self.0.iter().enumerate() {
+        let count = self.part.len();
+        for (place, condition) in self.part.iter().enumerate() {
             if place > 0 {
                 f.write_str(" && ")?;
             }
+            let locals = &bound(self.locals, &self.part[..place]);
+            let part = condition.template();
+            let value = self.within(locals, part);
             match condition {
-                Condition::Holds(test) => {
-                    let is_clear = |code: &str| {
-                        let joins = |sign| has_outside(code, sign);
-                        let is_clear = match (self.0.len(), joins("&&")) {
+                Condition::Holds(_) => {
+                    let is_clear = |text: &str| {
+                        let joins = |sign| has_outside(text, sign);
+                        let is_one = match (count, joins("&&")) {
                             (1, joins_and) => !joins_and || joins("||"),
                             (_, joins_and) => !joins_and && !joins("||"),
                         };
-                        is_clear && word(code) != "let"
+                        is_one && word(text) != "let"
                     };
-                    write_unless(f, test, is_clear, &test)?;
+                    write_unless_clear(f, part, &value.to_string(), is_clear)?;
                 }
-                Condition::Let { pattern, value } => {
+                Condition::Let { pattern, .. } => {
                     // A range has a sign of its own.
                     if has_outside(&pattern.replace("..=", ".."), "=") {
                         write!(f, "let code({}) = ", Quoted(pattern))?;
@@ -161,8 +168,8 @@ impl Display for ConditionText<'_> {
                         write!(f, "let {} = ", Code(pattern))?;
                     }
                     let is_clear =
-                        |code: &str| !has_outside(code, "&&") && !has_outside(code, "||");
-                    write_unless(f, value, is_clear, &PatternText(value, self.1))?;
+                        |text: &str| !has_outside(text, "&&") && !has_outside(text, "||");
+                    write_unless_clear(f, part, &PatternText(value).to_string(), is_clear)?;
                 }
             }
         }
@@ -170,18 +177,17 @@ impl Display for ConditionText<'_> {
     }
 }
 
-/// Writes a template, but as `computed("…")` if it is code that would be taken for more than one condition.
-fn write_unless(
+/// Writes the text of a template, but in quotes if it would be taken for more than one condition.
+fn write_unless_clear(
     f: &mut Formatter<'_>,
     template: &Template,
+    text: &str,
     is_clear: impl FnOnce(&str) -> bool,
-    clear: &dyn Display,
 ) -> Result {
     match template {
-        Template::Computed(code) if !is_clear(&code.written) => {
-            write!(f, "computed({})", Quoted(&code.written))
-        }
-        _ => clear.fmt(f),
+        _ if is_clear(text) => f.write_str(text),
+        Template::Reference(_) => write!(f, "reference({})", Quoted(text)),
+        _ => write!(f, "computed({})", Quoted(text)),
     }
 }
 
@@ -211,44 +217,35 @@ impl Display for ToolName<'_> {
     }
 }
 
-fn write_tool(f: &mut Formatter<'_>, name: &str, args: &Template, plan: Option<&Plan>) -> Result {
-    // A step that does nothing but give what another gave is written by the other's name.
-    let is_alone = matches!(args, Template::Object(entries) if entries.is_empty());
-    let root = name.split(['.', '[']).next().unwrap_or_default();
-    let known = |plan: &Plan| plan.step(root).is_some() || plan.input(root).is_some();
-    if is_alone && plan.is_some_and(known) {
-        write!(f, "tool {}", Quoted(name))
-    } else {
-        ToolName(name).fmt(f)
+impl InPlan<'_, &Step> {
+    fn write_needs(&self, f: &mut Formatter<'_>) -> Result {
+        for (what, places) in [("needs", &self.part.needs()), ("after", &self.part.after)] {
+            for (index, &place) in places.iter().enumerate() {
+                match index {
+                    0 => write!(f, "    // {what} ")?,
+                    _ => f.write_str(", ")?,
+                }
+                match self.plan.and_then(|plan| plan.steps.get(place)) {
+                    Some(step) => Name(&step.id).fmt(f)?,
+                    None => write!(f, "step {place}")?,
+                }
+            }
+            if !places.is_empty() {
+                f.write_char('\n')?;
+            }
+        }
+        Ok(())
     }
 }
 
-fn write_needs(f: &mut Formatter<'_>, step: &Step, plan: Option<&Plan>) -> Result {
-    for (what, places) in [("needs", &step.needs()), ("after", &step.after)] {
-        if places.is_empty() {
-            continue;
-        }
-        write!(f, "    // {what} ")?;
-        for (index, &place) in places.iter().enumerate() {
-            if index > 0 {
-                f.write_str(", ")?;
-            }
-            match plan.and_then(|plan| plan.steps.get(place)) {
-                Some(step) => Name(&step.id).fmt(f)?,
-                None => write!(f, "step {place}")?,
-            }
-        }
-        f.write_char('\n')?;
+impl InPlan<'_, &Policy> {
+    /// The policy as its author would write it.
+    pub(in crate::plan) fn attributes(&self) -> Vec<String> {
+        let mut all = attributes(self.part);
+        let fallback = self.part.fallback.as_ref();
+        all.extend(fallback.map(|fallback| format!("fallback({})", self.of(fallback))));
+        all
     }
-    Ok(())
-}
-
-/// The policy as its author would write it.
-pub(in crate::plan) fn policies(policy: &Policy) -> Vec<String> {
-    let mut policies = attributes(policy);
-    let fallback = policy.fallback.as_ref();
-    policies.extend(fallback.map(|fallback| format!("fallback({fallback})")));
-    policies
 }
 
 /// All of the policy but the fallback.

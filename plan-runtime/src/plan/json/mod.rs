@@ -6,7 +6,6 @@
 //! | `view.rs` | what templates and paths are as JSON, whatever they are in Rust |
 //! | `write/` | what serializes |
 //! | `text.rs` | the text of the JSON that a deserializer has |
-//! | `pattern.rs` | patterns that a run can compare with data |
 //! | `policy.rs` | policies that change nothing |
 //! | `equal.rs` | when two plans are the same JSON |
 //!
@@ -14,7 +13,6 @@
 
 mod equal;
 pub(crate) mod names;
-mod pattern;
 mod policy;
 #[cfg(test)]
 mod tests;
@@ -22,7 +20,6 @@ mod text;
 mod view;
 mod write;
 
-pub(crate) use pattern::mistake as pattern_mistake;
 pub(crate) use policy::meaningless;
 pub(crate) use text::Json;
 #[cfg(feature = "dynamic")]

@@ -3,8 +3,10 @@
 use super::model::{Content, Edge, EdgeKind, End, Group, NodeKind, PictureNode};
 use super::path;
 use super::text::{EXPRESSION, id, typed, wrapped};
-use crate::plan::display::{ConditionText, PatternText, ToolName, policies};
-use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
+use crate::plan::display::{PatternText, ToolName, bound};
+use crate::plan::{
+    Action, Body, Bound, Condition, InPlan, Key, Optional, Plan, Source, Step, Template, ToolInfo,
+};
 use crate::print::{Code, Line, Name, short_to};
 use std::collections::HashMap;
 
@@ -85,7 +87,19 @@ struct Scoping<'s> {
     step: &'s str,
     group: usize,
     locals: Vec<usize>,
+    /// The patterns that bind them.
+    patterns: Vec<Bound>,
     optional: bool,
+}
+
+impl Scoping<'_> {
+    fn of<'a, T>(&'a self, drawing: &'a Drawing<'_>, part: T) -> InPlan<'a, T> {
+        InPlan {
+            plan: Some(drawing.plan),
+            locals: &self.patterns,
+            part,
+        }
+    }
 }
 
 impl<'p> Builder<'p> {
@@ -148,14 +162,15 @@ impl<'p> Builder<'p> {
             step: &id,
             group,
             locals: Vec::new(),
+            patterns: Vec::new(),
             optional: step.policy.optional != Optional::No,
         };
         let mut lines = wrapped(&short_to(step.intent.trim(), INTENT));
-        let policies = policies(&step.policy);
+        let policies = InPlan::new(drawing.plan, &*step.policy).attributes();
         lines.extend(policies.iter().map(|policy| short_to(policy, EXPRESSION)));
         let end = match &step.body {
             Body::Action(action) => {
-                let name = format!("{} = {}", Name(&step.id), called(action));
+                let name = format!("{} = {}", Name(&step.id), called(drawing, action, &place));
                 lines.insert(0, name);
                 self.action(drawing, action, lines, id.clone(), &place)
             }
@@ -184,7 +199,7 @@ impl<'p> Builder<'p> {
         let inner = |kind: &str| format!("{}_{kind}", place.step);
         match body {
             Body::Action(action) => {
-                let lines = vec![called(action)];
+                let lines = vec![called(drawing, action, place)];
                 self.action(drawing, action, lines, inner("call"), place)
             }
             Body::If(branches) if !branches.is_empty() => {
@@ -192,10 +207,7 @@ impl<'p> Builder<'p> {
                 let mut before = None;
                 for branch in branches {
                     let mut place = place.clone();
-                    let line = format!(
-                        "if {}",
-                        ConditionText(&branch.conditions, Some(drawing.plan))
-                    );
+                    let line = format!("if {}", place.of(drawing, &branch.conditions[..]));
                     // An `else` asks nothing.
                     let begins = if branch.conditions.is_empty() && before.is_some() {
                         self.part(drawing, &branch.body, &place)
@@ -209,6 +221,7 @@ impl<'p> Builder<'p> {
                                 place.locals.push(node);
                             }
                         }
+                        place.patterns = bound(&place.patterns, &branch.conditions);
                         let then = self.part(drawing, &branch.body, &place);
                         self.connect(End::Node(node), then, EdgeKind::Flow, "then".into());
                         End::Node(node)
@@ -225,13 +238,16 @@ impl<'p> Builder<'p> {
                 let line = format!(
                     "for {} in {}",
                     Code(&each.pattern),
-                    PatternText(&each.list, Some(drawing.plan))
+                    PatternText(place.of(drawing, &each.list))
                 );
                 let line = wrapped(&short_to(&line, EXPRESSION));
                 let node = self.node(inner("for"), NodeKind::Loop, line, place.group, false);
                 drawing.read(&each.list, End::Node(node), &place.locals);
                 let mut place = place.clone();
                 place.locals.push(node);
+                place
+                    .patterns
+                    .push(Bound::pattern(&each.pattern, &each.list));
                 let begins = self.part(drawing, &each.body, &place);
                 self.connect(End::Node(node), begins, EdgeKind::Flow, "each".into());
                 End::Node(node)
@@ -414,9 +430,9 @@ impl<'p> Builder<'p> {
     }
 }
 
-fn called(action: &Action) -> String {
+fn called(drawing: &Drawing<'_>, action: &Action, place: &Scoping<'_>) -> String {
     match &action.tool {
         Some(tool) => ToolName(&tool.name).to_string(),
-        None => short_to(&action.args.to_string(), EXPRESSION),
+        None => short_to(&place.of(drawing, &action.args).to_string(), EXPRESSION),
     }
 }

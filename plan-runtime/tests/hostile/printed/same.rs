@@ -354,3 +354,115 @@ fn a_text_over_a_local_value_is_not_printed_as_an_input() {
     );
     assert!(printed(reference).contains("for a in xs.a"));
 }
+
+/// A computed value over one local value is not printed as a reference to another one, and is by its own name.
+#[test]
+fn a_text_over_a_local_value_is_not_printed_as_another_one() {
+    let printed = |local: usize, text: &str, inner: &str| {
+        let list = json!({"computed": {"written": text, "reads": [{"local": local}]}});
+        let last = json!({"pattern": "(a, b)", "list": list, "body": {"value": 1}});
+        let of_xs = |pattern: &str, body: Value| {
+            let list = json!({"reference": {"input": "xs", "pointer": ""}});
+            json!({"for": {"pattern": pattern, "list": list, "body": body}})
+        };
+        let mut step = of_xs("x", of_xs(inner, json!({"for": last})));
+        step["id"] = json!("s");
+        let document = json!({"name": "p", "inputs": [{"name": "xs"}], "steps": [step]});
+        serde_json::from_value::<Plan>(document)
+            .unwrap()
+            .to_string()
+    };
+    for (local, text, inner, is_plain) in [
+        (0, "x.a", "y", true),
+        (1, "y.a", "y", true),
+        (0, "y.a", "y", false),
+        (1, "x.a", "y", false),
+        // The inner one has the name, too.
+        (0, "x.a", "x", false),
+        (1, "x.a", "x", true),
+    ] {
+        let text_of_list = if is_plain {
+            format!("in {text} {{")
+        } else {
+            format!("in computed({text:?}) {{")
+        };
+        let printed = printed(local, text, inner);
+        assert!(printed.contains(&text_of_list), "{printed}");
+    }
+}
+
+/// A plan whose steps were renamed prints the names that they have, and a reference to another step than its text says is not believed.
+#[test]
+fn renamed_steps_are_printed_by_their_names() {
+    use plan_runtime::plan::{
+        Action, Branch, Condition, For, Input, Plan, Policy, Reference, Source, Step, Template,
+    };
+    let first = || {
+        Reference::new(Source::Step(0))
+            .key("data")
+            .written("first.data")
+    };
+    let mail = Reference::new(Source::Local(0))
+        .key("id")
+        .written("mail.id");
+    let arguments = Template::object([
+        ("mail", mail.into()),
+        ("all", vec![first().into()].into()),
+        (
+            "input",
+            Reference::new(Source::Input(0)).written("&name").into(),
+        ),
+    ]);
+    let test = Condition::Holds(first().into());
+    let body = vec![Branch::new([test], Action::call("send", arguments))];
+    let mut plan = Plan::new("p");
+    plan.inputs = vec![Input::new("name", "")];
+    let mut step = Step::new("second", For::new("mail", first(), body));
+    step.policy = Policy {
+        fallback: Some(first().into()),
+        ..Policy::DEFAULT
+    }
+    .into();
+    plan.steps = vec![Step::new("first", Action::call("t", Template::Null)), step];
+    plan.output.value = first().into();
+    let printed = |name: &str, input: &str| {
+        format!(
+            "plan p\n  input {}\n\n  step {name} = t\n    null\n\n  #[fallback({name}.data)]\n  step second = for mail in {name}.data {{\n    \
+             if {name}.data {{\n      send\n        mail:  mail.id\n        all:   [{name}.data]\n        input: {input}\n    }}\n  }}\n    \
+             // needs {name}\n\n  output {name}.data\n",
+            input.trim_start_matches('&')
+        )
+    };
+    assert_eq!(plan.to_string(), printed("first", "&name"));
+    plan.steps[0].id = "other".into();
+    plan.inputs[0].name = "title".into();
+    assert_eq!(plan.to_string(), printed("other", "title"));
+    // A pattern that hides the step leaves no name for it.
+    plan.steps[0].id = "mail".into();
+    let text = plan.to_string();
+    assert!(text.contains("all:   [reference(\"mail.data\")]"), "{text}");
+    assert!(text.contains("mail:  mail.id"), "{text}");
+}
+
+/// Code inside of a nested literal is code as well.
+#[test]
+fn conditions_in_nested_literals_are_one_condition() {
+    use plan_runtime::plan::{Action, Branch, Computed, Condition, Step, Tag, Template};
+    let code = || Template::from(Computed::new("a && b", []));
+    let printed = |test: Template| {
+        let branch = Branch::new([Condition::Holds(test)], Action::value(1));
+        Step::new("s", vec![branch]).to_string()
+    };
+    let tests = [
+        code(),
+        Template::Tagged(Tag::None, Some(code().into())),
+        Template::Object(vec![plan_runtime::plan::Entry::new(
+            plan_runtime::plan::Key::Inner,
+            code(),
+        )]),
+    ];
+    for test in tests {
+        let text = printed(test);
+        assert!(text.contains("if computed(\"a && b\") {"), "{text}");
+    }
+}

@@ -1,12 +1,11 @@
 //! The messages about a value that does not fit.
 
 use super::{MOST_COMPARED, MOST_COUNTED, MOST_LISTED, MOST_READ, ValueCheck};
-use crate::dynamic::check::item::{CheckedValue, ValueKind};
-use crate::dynamic::check::problem::{Problem, ProblemPlace};
+use crate::dynamic::check::checked_value::{CheckedValue, ValueKind};
 use crate::dynamic::dialects::reading::MOST_NAMES;
-use crate::dynamic::finding::Code;
+use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Form, Property, TooMuchWork, Type, Types};
-use crate::resolve::describe::short;
+use crate::resolve::describe::{quoted, short};
 use plan_graph::similar;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -18,7 +17,7 @@ impl ValueCheck<'_> {
         item: CheckedValue<'_>,
         missing: &[&str],
         form: &Form<'_>,
-    ) -> Problem {
+    ) -> Note {
         let listed = missing.iter().take(MOST_LISTED);
         let mut listed: Vec<String> = listed.map(|name| format!("`{}`", short(name))).collect();
         match missing.len().saturating_sub(MOST_LISTED) {
@@ -49,75 +48,60 @@ impl ValueCheck<'_> {
         };
         let help = (!help.is_empty()).then(|| help.join("; "));
         let plural = if missing.len() == 1 { "" } else { "s" };
-        let place = self.place.borrow();
-        let (message, part) = match place.as_str() {
+        let (message, place) = match self.place.borrow().as_str() {
             "" => (
                 format!("`{}` needs the argument{plural} {listed}", short(self.tool)),
-                ProblemPlace::Tool,
+                self.tool_place.clone(),
             ),
-            place => (
-                format!("{} lacks {listed}", subject(place)),
-                ProblemPlace::Value,
-            ),
+            place => (format!("{} lacks {listed}", subject(place)), item.place()),
         };
-        Problem::new(Code::MissingArgument, item.at, message)
-            .at(part)
-            .help(help)
+        Note::error(Code::MissingArgument, place, message).help(help)
     }
 
+    /// A name that the schema does not list. Unless it is `closed`, the tool may read it or ignore it.
     pub(super) fn unknown(
         &self,
         value: CheckedValue<'_>,
         name: &str,
         names: &[&str],
         similar: Option<&str>,
-    ) -> Problem {
-        let name = short(name);
-        let place = self.place.borrow();
-        let message = match place.as_str() {
-            "" => format!("`{}` has no argument `{name}`", short(self.tool)),
-            place => format!("{} has no member `{name}`", subject(place)),
-        };
-        let help = match similar {
-            Some(similar) => Some(format!("did you mean `{similar}`?")),
-            None if !names.is_empty() && names.len() <= MOST_NAMES => {
-                let what = if place.is_empty() {
-                    "argument"
-                } else {
-                    "member"
-                };
-                let names: Vec<String> = names.iter().map(|name| short(name)).collect();
-                Some(match &names[..] {
-                    [one] => format!("its only {what} is `{one}`"),
-                    all => format!("its {what}s are `{}`", all.join("`, `")),
-                })
-            }
-            None => None,
-        };
-        Problem::new(Code::UnknownArgument, value.at, message)
-            .at(ProblemPlace::Key)
-            .help(help)
-    }
-
-    /// The schema does not mention the name, so the tool may read it or ignore it.
-    pub(super) fn unlisted(&self, problem: Problem, name: &str) -> Problem {
+        closed: bool,
+    ) -> Note {
         let (name, tool) = (short(name), short(self.tool));
         let place = self.place.borrow();
-        let message = match place.as_str() {
-            "" => format!("the schema of `{tool}` does not list the argument `{name}`"),
-            place => format!(
-                "the schema of `{tool}` names no `{name}` in {}",
-                subject(place)
-            ),
+        let what = if place.is_empty() {
+            "argument"
+        } else {
+            "member"
         };
-        Problem { message, ..problem }.warning(true)
+        let may_be_read = !closed && similar.is_none();
+        let message = match (place.as_str(), may_be_read) {
+            ("", true) => format!("the schema of `{tool}` does not list the argument `{name}`"),
+            ("", false) => format!("`{tool}` has no argument `{name}`"),
+            (place, true) => {
+                let inside = subject(place);
+                format!("the schema of `{tool}` names no `{name}` in {inside}")
+            }
+            (place, false) => format!("{} has no member `{name}`", subject(place)),
+        };
+        let help = match (similar, names) {
+            (Some(similar), _) => Some(format!("did you mean `{similar}`?")),
+            (None, []) => None,
+            (None, [one]) => Some(format!("its only {what} is `{}`", short(one))),
+            (None, all) if all.len() <= MOST_NAMES => {
+                Some(format!("its {what}s are {}", quoted(all.iter().copied())))
+            }
+            (None, _) => None,
+        };
+        let note = Note::error(Code::UnknownArgument, value.key_place(), message);
+        note.help(help).warn_if(may_be_read)
     }
 
     pub(super) fn wrong_type(
         &self,
         item: CheckedValue<'_>,
         takes: &Type<'_>,
-    ) -> Result<Problem, TooMuchWork> {
+    ) -> Result<Note, TooMuchWork> {
         let (mut code, mut help) = (Code::WrongType, None);
         // Looking for what was meant looks inside, where something else may be of a wrong type.
         if !self.quiet {
@@ -129,7 +113,7 @@ impl ValueCheck<'_> {
             item.words(),
             takes.words()
         );
-        Ok(Problem::new(code, item.at, message).help(help))
+        Ok(Note::error(code, item.place(), message).help(help))
     }
 
     /// What is to be done about a value of a wrong type.
@@ -165,7 +149,7 @@ impl ValueCheck<'_> {
                 let value: Option<Value> = serde_json::from_str(text.trim()).ok();
                 if let Some(value) = value
                     && !value.is_string()
-                    && self.fits(CheckedValue::of_value(&value), takes)?
+                    && self.fits(CheckedValue::Json(&value), takes)?
                 {
                     let text = short(text.trim());
                     help = Some(format!("remove the quotes: `{text}`"));
@@ -174,7 +158,7 @@ impl ValueCheck<'_> {
             ValueKind::Number(_) | ValueKind::Bool(_) if types.overlaps(Types::STRING) => {
                 if let Some(value) = item.scalar() {
                     let text = value.to_string();
-                    if self.fits(CheckedValue::of_text(&text), takes)? {
+                    if self.fits(CheckedValue::Json(&Value::from(text.as_str())), takes)? {
                         help = Some(format!("write it as a string: `\"{text}\"`"));
                     }
                 }
@@ -199,9 +183,9 @@ impl ValueCheck<'_> {
     }
 
     /// The problem that it is not one of the values that these forms list.
-    pub(super) fn not_allowed(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Problem {
+    pub(super) fn not_allowed(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Note {
         if self.quiet {
-            return Problem::new(Code::NotAllowed, item.at, String::new());
+            return Note::error(Code::NotAllowed, item.place(), "");
         }
         let allowed = || forms.iter().flat_map(|form| form.allowed());
         let values = self.allowed(forms);
@@ -233,13 +217,13 @@ impl ValueCheck<'_> {
                 None => None,
             }
         });
-        Problem::new(Code::NotAllowed, item.at, message).help(help)
+        Note::error(Code::NotAllowed, item.place(), message).help(help)
     }
 
-    pub(super) fn out_of_bounds(&self, item: CheckedValue<'_>, bound: &str) -> Problem {
+    pub(super) fn out_of_bounds(&self, item: CheckedValue<'_>, bound: &str) -> Note {
         let place = self.place.borrow();
         let message = format!("{} is {}, but {bound}", subject(&place), item.words());
-        Problem::new(Code::NotAllowed, item.at, message)
+        Note::error(Code::NotAllowed, item.place(), message)
     }
 }
 

@@ -3,10 +3,10 @@
 mod message;
 
 use super::bounds::{bound, length, outside};
+use super::checked_value::{CheckedValue, ValueKind};
 use super::input::Inputs;
-use super::item::{CheckedValue, ValueKind};
-use super::problem::{Problem, Problems};
 use crate::dynamic::dialects::reading::MOST_NAMES;
+use crate::dynamic::finding::{Note, Notes};
 use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work};
 use crate::plan::push_key;
 pub(super) use message::subject;
@@ -14,6 +14,7 @@ use plan_graph::similar;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+use std::ops::Range;
 
 /// In how many lists and objects what was found is remembered, where choices lead to them more than once.
 const MOST_REMEMBERED: usize = 4096;
@@ -33,26 +34,34 @@ const MOST_READ: usize = 1000;
 /// Compares the arguments of one call with what its tool takes.
 pub(super) struct ValueCheck<'t> {
     tool: &'t str,
+    /// Where the tool is named.
+    tool_place: Range<usize>,
     /// Names that are nearly those of members are mistakes, even where other names are allowed.
     guesses: bool,
     pub(super) work: &'t Work,
     /// It only matters whether something does not fit.
     quiet: bool,
     /// The name of the value as an argument; empty for all arguments.
-    place: RefCell<String>,
+    pub(super) place: RefCell<String>,
     /// How many values are around this one that may have several forms.
     choices: Cell<usize>,
     /// What was found in values that such choices led to.
-    seen: RefCell<HashMap<Seen, Problems>>,
+    seen: RefCell<HashMap<Seen, Notes>>,
 }
 
 /// A value, what takes it, and whether it is required.
 type Seen = (usize, Vec<usize>, bool);
 
 impl<'t> ValueCheck<'t> {
-    pub(super) fn new(tool: &'t str, guesses: bool, work: &'t Work) -> Self {
+    pub(super) fn new(
+        tool: &'t str,
+        tool_place: Range<usize>,
+        guesses: bool,
+        work: &'t Work,
+    ) -> Self {
         Self {
             tool,
+            tool_place,
             guesses,
             work,
             quiet: false,
@@ -66,7 +75,7 @@ impl<'t> ValueCheck<'t> {
     fn fits(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<bool, TooMuchWork> {
         let fit = Self {
             quiet: true,
-            ..Self::new(self.tool, self.guesses, self.work)
+            ..Self::new(self.tool, 0..0, self.guesses, self.work)
         };
         Ok(fit.problems(item, takes, true)?.is_empty())
     }
@@ -101,18 +110,17 @@ impl<'t> ValueCheck<'t> {
         item: CheckedValue<'_>,
         takes: &Type<'_>,
         required: bool,
-    ) -> Result<Problems, TooMuchWork> {
+    ) -> Result<Notes, TooMuchWork> {
         self.spend(1 + takes.cost())?;
         takes.known()?;
         let inside = match item.kind() {
-            ValueKind::Unknown => return Ok(Problems::default()),
-            ValueKind::Reference(found) => {
-                let place = self.place.borrow();
-                let problem = self.reference(&item, &found, takes, &place, required)?;
-                return Ok(problem.map(Problems::from).unwrap_or_default());
+            ValueKind::Unknown => return Ok(Notes::default()),
+            ValueKind::Reference(reference, given) => {
+                let problem = self.reference(&item, reference, &given, takes, required)?;
+                return Ok(problem.map(Notes::from).unwrap_or_default());
             }
             // To give null for what may be left out is to leave it out.
-            ValueKind::Null if !required => return Ok(Problems::default()),
+            ValueKind::Null if !required => return Ok(Notes::default()),
             ValueKind::String(text) => {
                 self.spend(text.len() / 64)?;
                 false
@@ -135,8 +143,8 @@ impl<'t> ValueCheck<'t> {
         Ok(problems)
     }
 
-    fn compared(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<Problems, TooMuchWork> {
-        let types = item.types();
+    fn compared(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<Notes, TooMuchWork> {
+        let types = item.kind().types();
         if !types.overlaps(takes.types()) {
             return Ok(self.wrong_type(item, takes)?.into());
         }
@@ -173,12 +181,8 @@ impl<'t> ValueCheck<'t> {
     }
 
     /// What is wrong by the form that is nearest.
-    fn nearest(
-        &self,
-        item: CheckedValue<'_>,
-        forms: &[&Form<'_>],
-    ) -> Result<Problems, TooMuchWork> {
-        let mut best: Option<Problems> = None;
+    fn nearest(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Result<Notes, TooMuchWork> {
+        let mut best: Option<Notes> = None;
         for form in forms {
             let problems = self.in_form(item, form)?;
             if problems.is_empty() {
@@ -208,7 +212,7 @@ impl<'t> ValueCheck<'t> {
         &self,
         item: CheckedValue<'_>,
         forms: Vec<&'s Form<'a>>,
-    ) -> Result<Result<Vec<&'s Form<'a>>, Problem>, TooMuchWork> {
+    ) -> Result<Result<Vec<&'s Form<'a>>, Note>, TooMuchWork> {
         let (ValueKind::Object { .. }, [first, _, ..]) = (item.kind(), forms.as_slice()) else {
             return Ok(Ok(forms));
         };
@@ -247,7 +251,7 @@ impl<'t> ValueCheck<'t> {
         Ok(Ok(forms))
     }
 
-    fn in_form(&self, item: CheckedValue<'_>, form: &Form<'_>) -> Result<Problems, TooMuchWork> {
+    fn in_form(&self, item: CheckedValue<'_>, form: &Form<'_>) -> Result<Notes, TooMuchWork> {
         self.spend(1 + form.schemas().len())?;
         if form.counts() && !self.is_one_of(item, &[form])? {
             return Ok(self.not_allowed(item, &[form]).into());
@@ -257,11 +261,11 @@ impl<'t> ValueCheck<'t> {
                 let mut schemas = form.schemas().iter();
                 let out = schemas.find_map(|schema| outside(&item, *schema));
                 let out = out.map(|bound| self.out_of_bounds(item, &bound));
-                Ok(out.map(Problems::from).unwrap_or_default())
+                Ok(out.map(Notes::from).unwrap_or_default())
             }
             ValueKind::List(count) => self.list(item, count, form),
             ValueKind::Object { open } => self.object(item, open, form),
-            _ => Ok(Problems::default()),
+            _ => Ok(Notes::default()),
         }
     }
 
@@ -270,12 +274,12 @@ impl<'t> ValueCheck<'t> {
         item: CheckedValue<'_>,
         count: usize,
         form: &Form<'_>,
-    ) -> Result<Problems, TooMuchWork> {
+    ) -> Result<Notes, TooMuchWork> {
         let mut lengths = form.schemas().iter();
         if let Some(bound) = lengths.find_map(|schema| length(count, *schema, "Items", "element")) {
             return Ok(self.out_of_bounds(item, &bound).into());
         }
-        let mut problems = Problems::default();
+        let mut problems = Notes::default();
         // Those after the first ones are all alike.
         let (first, mut others) = (form.first_elements(), None);
         for (index, part) in item.elements().enumerate() {
@@ -300,7 +304,7 @@ impl<'t> ValueCheck<'t> {
                 }
             };
             let inside = self.at_element(index, || self.problems(part, element, true));
-            problems.append(inside?);
+            problems.append(inside?, None);
             if problems.is_full() || (self.quiet && !problems.is_empty()) {
                 break;
             }
@@ -313,8 +317,8 @@ impl<'t> ValueCheck<'t> {
         item: CheckedValue<'_>,
         open: bool,
         form: &Form<'_>,
-    ) -> Result<Problems, TooMuchWork> {
-        let mut problems = Problems::default();
+    ) -> Result<Notes, TooMuchWork> {
+        let mut problems = Notes::default();
         let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
         let required = form.required();
         let needs: HashSet<&str> = required.iter().copied().collect();
@@ -325,11 +329,11 @@ impl<'t> ValueCheck<'t> {
             match self.property(form, name)? {
                 Property::Type(ty) => {
                     if ty.types().is_empty() {
-                        problems.push(self.unknown(value, name, &[], None));
+                        problems.push(self.unknown(value, name, &[], None, true));
                     } else {
                         let required = needs.contains(name);
                         let inside = self.at_member(name, || self.problems(value, &ty, required));
-                        problems.append(inside?);
+                        problems.append(inside?, None);
                     }
                 }
                 Property::Open => {}
@@ -342,14 +346,7 @@ impl<'t> ValueCheck<'t> {
                     if closed || self.guesses {
                         // A mistake is reported once: here, and not as a missing name.
                         meant.extend(similar);
-                        let warning = !closed && similar.is_none();
-                        let problem = self.unknown(value, name, &names, similar);
-                        let problem = if warning {
-                            self.unlisted(problem, name)
-                        } else {
-                            problem
-                        };
-                        problems.push(problem);
+                        problems.push(self.unknown(value, name, &names, similar, closed));
                     }
                 }
             }
@@ -376,12 +373,13 @@ impl<'t> ValueCheck<'t> {
     ) -> Result<(), TooMuchWork> {
         self.spend(1 + takes.cost())?;
         match item.kind() {
-            ValueKind::Reference(found) => {
+            ValueKind::Reference(reference, _) => {
                 // What may be anything says nothing of the input.
-                if let Some(input) = found.input
+                if let CheckedValue::Template(_, at, known) = item
+                    && let Some(input) = known.untyped_input(reference)
                     && takes.types() != Types::ALL
                 {
-                    inputs.expect(input, takes, item.at, &self.place.borrow());
+                    inputs.expect(input, takes, at, &self.place.borrow());
                 }
                 Ok(())
             }

@@ -15,7 +15,7 @@ use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, ReferenceTarget, end_where_missing};
 use super::rules::Rules;
-use crate::dynamic::node::JsonType;
+use crate::dynamic::json_node::JsonType;
 use crate::plan::{Reference, Source as From};
 use crate::print::short;
 use serde_json::Value;

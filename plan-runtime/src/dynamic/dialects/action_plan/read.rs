@@ -3,7 +3,7 @@
 use crate::dynamic::dialects::reading::PlanBuilder;
 use crate::dynamic::dialects::reading::steps::{self, Layout};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::JsonNode;
+use crate::dynamic::json_node::JsonNode;
 use crate::print::short;
 
 const TOP: &[&str] = &[

@@ -3,7 +3,7 @@
 use super::read::{IdKind, PlanReader};
 use crate::dynamic::dialects::reading::{PlanBuilder, cycle};
 use crate::dynamic::finding::Finding;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Dialect, Limits, Profile};
 use crate::plan::json::Json;
 use crate::plan::{Plan, Template};

@@ -6,7 +6,7 @@ use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
 use crate::dynamic::dialects::rules::Rules;
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::{Unsupported, UnsupportedPart};
 use crate::plan::Segment;
 use crate::plan::json::names::{self, element, reference, segment, source, template};

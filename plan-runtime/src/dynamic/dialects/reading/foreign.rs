@@ -5,7 +5,7 @@ use crate::dynamic::dialects::references::{
     self, ForeignReference, Places, ReferenceTarget, Scan, Target,
 };
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, Source, Text};
+use crate::dynamic::json_node::{JsonNode, Source, Text};
 use crate::plan::Segment;
 use crate::print::short;
 

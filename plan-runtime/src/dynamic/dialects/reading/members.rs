@@ -2,7 +2,7 @@
 
 use super::{MOST_NAMES, PlanBuilder};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Text};
+use crate::dynamic::json_node::{JsonNode, JsonType, Text};
 use crate::print::short;
 use plan_graph::similar;
 use std::borrow::Cow;

@@ -17,8 +17,8 @@ pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
 
 use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};
+use crate::dynamic::json_node::JsonNode;
 use crate::dynamic::limits::Limits;
-use crate::dynamic::node::JsonNode;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::json::{MOST_PARTS, number};
 use crate::plan::{Input, Template, ToolInfo};

@@ -4,7 +4,7 @@ use super::PlanBuilder;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::Text;
+use crate::dynamic::json_node::Text;
 use crate::plan::{Input, Reference, Source as From};
 use crate::print::short;
 use std::ops::Range;

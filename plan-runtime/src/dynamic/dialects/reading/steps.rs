@@ -3,7 +3,7 @@
 use super::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::Dialect;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::spans::StepSpans;
 use crate::plan::{
     Action, Body, Entry, Key, Output, Plan, Policy, Reference, Source as From, Step, Template,

@@ -5,7 +5,7 @@ use super::reference::Unread;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{Piece, Scan, ScanError};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Text};
+use crate::dynamic::json_node::{JsonNode, JsonType, Text};
 use crate::plan::{Entry, Key, Part, Template};
 
 impl PlanBuilder {

@@ -2,7 +2,7 @@
 
 use super::{Members, PlanBuilder};
 use crate::dynamic::Dialect;
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 
 impl PlanBuilder {
     /// Warns of members that nothing reads. One that promises what the dialect does not have is an error.

@@ -17,7 +17,7 @@ use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, end_where_missing};
 use super::rules::Rules;
-use crate::dynamic::node::JsonType;
+use crate::dynamic::json_node::JsonType;
 use crate::print::short;
 use std::collections::HashSet;
 

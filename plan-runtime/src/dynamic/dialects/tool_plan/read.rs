@@ -4,7 +4,7 @@ use crate::dynamic::dialects::reading::steps::{self, Layout};
 use crate::dynamic::dialects::reading::{Members, PlanBuilder};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::invalid::Invalid;
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Output, Step, Template};
 use crate::print::short;
 use std::collections::BTreeMap;

@@ -6,12 +6,13 @@ mod step;
 mod template;
 
 use crate::plan::json::names::{input, output, plan as members};
-use crate::plan::{Input, Output, Plan};
+use crate::plan::{Bound, Input, Output, Plan};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// A part of a plan, to be written as in the plan's JSON, with names instead of places.
+/// A part of a plan, to be written as in the plan's JSON or printed, with names instead of places.
 ///
-/// Serialized without its plan, a template writes places (`{"step": 0}`).
+/// Serialized without its plan, a template writes places (`{"step": 0}`). Printed without its plan, it has the names that its author
+/// wrote, which may be those of other steps by now.
 ///
 /// ```
 /// use plan_runtime::plan::{InPlan, Plan};
@@ -21,32 +22,51 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 /// let output = serde_json::to_string(&InPlan::new(&plan, &plan.output.value))?;
 /// assert_eq!(output, r#"{"reference":{"input":"q","pointer":"/a"}}"#);
 /// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a"}}"#);
+///
+/// let mut renamed = plan.clone();
+/// renamed.inputs[0].name = "question".into();
+/// assert_eq!(InPlan::new(&renamed, &renamed.output.value).to_string(), "question.a");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[derive(Clone, Copy)]
 pub struct InPlan<'a, T> {
-    plan: Option<&'a Plan>,
-    part: T,
+    pub(in crate::plan) plan: Option<&'a Plan>,
+    /// The patterns around the part, the outermost first, where they are known.
+    pub(in crate::plan) locals: &'a [Bound],
+    pub(in crate::plan) part: T,
 }
 
 impl<'a, T> InPlan<'a, T> {
     /// A part of `plan`.
     pub fn new(plan: &'a Plan, part: T) -> Self {
+        let plan = Some(plan);
         Self {
-            plan: Some(plan),
-            part,
+            plan,
+            ..Self::alone(part)
         }
     }
 
     /// A part without its plan.
-    fn alone(part: T) -> Self {
-        Self { plan: None, part }
-    }
-
-    fn of<U>(&self, part: U) -> InPlan<'a, U> {
-        InPlan {
-            plan: self.plan,
+    pub(in crate::plan) fn alone(part: T) -> Self {
+        Self {
+            plan: None,
+            locals: &[],
             part,
         }
+    }
+
+    /// Another part at the same place.
+    pub(in crate::plan) fn of<U>(&self, part: U) -> InPlan<'a, U> {
+        self.within(self.locals, part)
+    }
+
+    /// Another part, which these patterns are around.
+    pub(in crate::plan) fn within<'b, U>(&self, locals: &'b [Bound], part: U) -> InPlan<'b, U>
+    where
+        'a: 'b,
+    {
+        let plan = self.plan;
+        InPlan { plan, locals, part }
     }
 }
 

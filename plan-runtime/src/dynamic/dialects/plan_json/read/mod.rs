@@ -10,7 +10,7 @@ mod template;
 use crate::Plan;
 use crate::dynamic::dialects::reading::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::spans::StepSpans;
 use crate::plan::json::names::{input, output, plan, step};
 use crate::plan::{Bound, Input, Output, Template};

@@ -2,9 +2,9 @@
 
 use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::JsonNode;
+use crate::dynamic::json_node::JsonNode;
 use crate::plan::Template;
-use crate::plan::json::pattern_mistake;
+use crate::plan::pattern_mistake;
 
 impl PlanReader<'_> {
     /// Refuses a pattern that asks more of data than a run does.

@@ -3,7 +3,7 @@
 use super::PlanReader;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::JsonNode;
+use crate::dynamic::json_node::JsonNode;
 use crate::plan::json::meaningless;
 use crate::plan::json::names::{optional, policy};
 use crate::plan::{Body, Optional, Policy};

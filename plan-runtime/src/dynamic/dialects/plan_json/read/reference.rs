@@ -3,7 +3,7 @@
 use super::{IdKind, PlanReader};
 use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::NOTHING_ENDS;
 use crate::plan::json::names::{absent, default, element, reference, segment, source};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};

@@ -1,5 +1,6 @@
 //! The text that a tool gives, as a value: JSON, or a string.
 
+use super::json_node::string_end;
 use crate::resolve::describe::short;
 use crate::{Error, Result};
 use serde::de::IgnoredAny;
@@ -47,8 +48,8 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
         loop {
             let start = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit())?;
             rest = &rest[start..];
-            if let Some(string) = rest.strip_prefix('"') {
-                rest = behind_string(string)?;
+            if rest.starts_with('"') {
+                rest = &rest[string_end(rest.as_bytes(), 0)..];
                 continue;
             }
             let is_part = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
@@ -58,19 +59,6 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
             return Some(number);
         }
     })
-}
-
-/// What follows a string, of which this begins with the first character.
-fn behind_string(mut text: &str) -> Option<&str> {
-    loop {
-        let end = text.find(['"', '\\'])?;
-        if text[end..].starts_with('"') {
-            return Some(&text[end + 1..]);
-        }
-        let mut chars = text[end..].chars();
-        chars.by_ref().take(2).for_each(drop);
-        text = chars.as_str();
-    }
 }
 
 /// Whether serde_json holds a number as it is written, as far as its value goes.

@@ -145,7 +145,8 @@ fn container_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-fn string_end(bytes: &[u8], start: usize) -> usize {
+/// Where the string ends that starts at `start`.
+pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     loop {
         match bytes.get(at) {

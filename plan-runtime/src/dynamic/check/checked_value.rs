@@ -1,0 +1,260 @@
+//! Values as they are checked: of a template, with places and references, or of JSON.
+
+use super::outputs::{Given, KnownOutputs};
+use crate::dynamic::dialects::references::Style;
+use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
+use crate::dynamic::spans::Span;
+use crate::plan::{Entry, Key, Number, Reference, Template};
+use crate::resolve::describe;
+use serde_json::{Map, Value};
+use std::ops::Range;
+
+/// A value. What is in it becomes one when it is looked at, since there may be as many as the document has bytes.
+#[derive(Clone, Copy)]
+pub(super) enum CheckedValue<'a> {
+    /// A template of a plan, with its place among the [templates](crate::dynamic::spans::Spans) of the document.
+    Template(&'a Template, usize, KnownOutputs<'a>),
+    /// JSON that is in no document.
+    Json(&'a Value),
+}
+
+pub(super) enum ValueKind<'a> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    String(&'a str),
+    /// The number of [elements](CheckedValue::elements).
+    List(usize),
+    /// It has [members](CheckedValue::members).
+    Object {
+        /// There are others that are not known.
+        open: bool,
+    },
+    /// Text with values in it.
+    Text,
+    Reference(&'a Reference, Box<Given<'a>>),
+    /// It could not be read, or only a run shows what it is.
+    Unknown,
+}
+
+impl ValueKind<'_> {
+    /// The kinds of values that it may be.
+    pub(super) fn types(&self) -> Types {
+        match self {
+            Self::Null => Types::NULL,
+            Self::Bool(_) => Types::BOOL,
+            Self::Number(Number::Float(value)) => Types::of_float(Some(*value)),
+            Self::Number(_) => Types::INTEGER,
+            Self::String(_) | Self::Text => Types::STRING,
+            Self::List(_) => Types::LIST,
+            Self::Object { .. } => Types::OBJECT,
+            Self::Reference(..) | Self::Unknown => Types::ALL,
+        }
+    }
+}
+
+impl<'a> CheckedValue<'a> {
+    /// What tells the value from the others of the same plan, or of the same JSON.
+    pub(super) fn key(&self) -> usize {
+        match self {
+            Self::Template(template, ..) => std::ptr::from_ref(*template).addr(),
+            Self::Json(value) => std::ptr::from_ref(*value).addr(),
+        }
+    }
+
+    /// Where it is in the document.
+    pub(super) fn place(&self) -> Range<usize> {
+        match self {
+            Self::Template(_, at, known) => known.place(*at),
+            Self::Json(_) => 0..0,
+        }
+    }
+
+    /// Where its name as a member is, or else the value itself.
+    pub(super) fn key_place(&self) -> Range<usize> {
+        let key = match self {
+            Self::Template(_, at, known) => known.spans.templates.get(*at).and_then(|it| it.key),
+            Self::Json(_) => None,
+        };
+        key.map_or_else(|| self.place(), Span::range)
+    }
+
+    /// How other references to the same would be written.
+    pub(super) fn style(&self, reference: &Reference) -> Style {
+        match self {
+            Self::Template(_, _, known) => known.style(reference),
+            Self::Json(_) => Style::rust("value"),
+        }
+    }
+
+    pub(super) fn kind(&self) -> ValueKind<'a> {
+        match self {
+            Self::Json(value) => match value {
+                Value::Null => ValueKind::Null,
+                Value::Bool(value) => ValueKind::Bool(*value),
+                Value::Number(number) => {
+                    let unsigned = number.as_u64().map(Number::Unsigned);
+                    unsigned
+                        .or_else(|| number.as_i64().map(Number::Signed))
+                        .or_else(|| number.as_f64().map(Number::Float))
+                        .map_or(ValueKind::Unknown, ValueKind::Number)
+                }
+                Value::String(text) => ValueKind::String(text),
+                Value::Array(items) => ValueKind::List(items.len()),
+                Value::Object(_) => ValueKind::Object { open: false },
+            },
+            Self::Template(_, at, known) if known.is_broken(*at) => ValueKind::Unknown,
+            Self::Template(template, _, known) => match template {
+                Template::Null => ValueKind::Null,
+                Template::Bool(value) => ValueKind::Bool(*value),
+                Template::Number(number) => ValueKind::Number(*number),
+                Template::String(text) => ValueKind::String(text),
+                Template::List(items) => ValueKind::List(items.len()),
+                Template::Object(entries) if has(entries, &Key::Inner) => ValueKind::Unknown,
+                Template::Object(entries) => ValueKind::Object {
+                    open: has(entries, &Key::Flattened),
+                },
+                Template::Text(_) => ValueKind::Text,
+                Template::Reference(reference) => match known.found(reference) {
+                    Ok(found) => ValueKind::Reference(reference, Box::new(found)),
+                    // That it leads nowhere was said.
+                    Err(_) => ValueKind::Unknown,
+                },
+                Template::Tagged(..) | Template::Computed(_) => ValueKind::Unknown,
+            },
+        }
+    }
+
+    /// Whether it is a reference, or may have one in it.
+    pub(super) fn may_be_input(&self) -> bool {
+        use Template::{List, Object, Reference};
+        matches!(self, Self::Template(Reference(_) | List(_) | Object(_), ..))
+    }
+
+    /// The elements of a list, and all other parts of a template.
+    pub(super) fn elements(self) -> impl Iterator<Item = Self> {
+        let (template, values): (_, &[Value]) = match self {
+            Self::Template(template, at, known) => (Some((template, at, known)), &[]),
+            Self::Json(value) => (None, value.as_array().map_or(&[], Vec::as_slice)),
+        };
+        let parts = template.into_iter().flat_map(|(template, at, known)| {
+            let parts = template.parts().zip(known.spans.templates.parts(at));
+            parts.map(move |(part, at)| Self::Template(part, at, known))
+        });
+        parts.chain(values.iter().map(Self::Json))
+    }
+
+    /// The members of an object that have names; none of anything else.
+    pub(super) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
+        let (entries, members): (&[Entry], _) = match self {
+            Self::Template(Template::Object(entries), ..) => (entries, None),
+            Self::Json(Value::Object(members)) => (&[], Some(members)),
+            _ => (&[], None),
+        };
+        let entries = entries.iter().zip(self.elements());
+        let entries = entries.filter_map(|(entry, value)| match &entry.key {
+            Key::Name(name) => Some((&**name, value)),
+            Key::Flattened | Key::Inner => None,
+        });
+        let members = members.into_iter().flatten();
+        entries.chain(members.map(|(name, value)| (name.as_str(), Self::Json(value))))
+    }
+
+    /// The value, where it is a literal that is neither a list nor an object.
+    pub(super) fn scalar(&self) -> Option<Value> {
+        Some(match self.kind() {
+            ValueKind::Null => Value::Null,
+            ValueKind::Bool(value) => Value::Bool(value),
+            ValueKind::Number(number) => value(number),
+            ValueKind::String(text) => Value::from(text),
+            _ => return None,
+        })
+    }
+
+    /// The value, where all of it is literal.
+    pub(super) fn literal(self, work: &Work) -> Result<Option<Value>, TooMuchWork> {
+        work.spend(1)?;
+        Ok(match self.kind() {
+            ValueKind::List(count) => {
+                let mut items = Vec::with_capacity(count);
+                for item in self.elements() {
+                    match item.literal(work)? {
+                        Some(item) => items.push(item),
+                        None => return Ok(None),
+                    }
+                }
+                Some(Value::Array(items))
+            }
+            ValueKind::Object { open: false } => {
+                let mut members = Map::new();
+                for (name, member) in self.members() {
+                    match member.literal(work)? {
+                        Some(member) => members.insert(name.to_owned(), member),
+                        None => return Ok(None),
+                    };
+                }
+                Some(Value::Object(members))
+            }
+            _ => self.scalar(),
+        })
+    }
+
+    /// Whether it is this value, as far as it is literal.
+    pub(super) fn may_be(self, value: &Value, work: &Work) -> Result<bool, TooMuchWork> {
+        work.spend(1)?;
+        match (self.kind(), value) {
+            (ValueKind::Unknown | ValueKind::Reference(..), _)
+            | (ValueKind::Text, Value::String(_))
+            | (ValueKind::Object { open: true }, Value::Object(_)) => Ok(true),
+            (ValueKind::List(count), Value::Array(values)) if count == values.len() => {
+                for (item, value) in self.elements().zip(values) {
+                    if !item.may_be(value, work)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            (ValueKind::Object { open: false }, Value::Object(members))
+                if self.members().count() == members.len() =>
+            {
+                for (name, item) in self.members() {
+                    let fits = match members.get(name) {
+                        Some(value) => item.may_be(value, work)?,
+                        None => false,
+                    };
+                    if !fits {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            _ => Ok(self.scalar().is_some_and(|scalar| same(&scalar, value))),
+        }
+    }
+
+    /// `the string "ten"`, `a list of 3 elements`.
+    pub(super) fn words(&self) -> String {
+        match self.kind() {
+            ValueKind::List(count) => describe::list(count),
+            ValueKind::Object { .. } => "an object".to_owned(),
+            ValueKind::Text => "text".to_owned(),
+            ValueKind::Reference(_, found) => found.ty.words(),
+            ValueKind::Unknown => "a value".to_owned(),
+            _ => self
+                .scalar()
+                .map_or_else(String::new, |value| describe::value(&value)),
+        }
+    }
+}
+
+fn has(entries: &[Entry], key: &Key) -> bool {
+    entries.iter().any(|entry| entry.key == *key)
+}
+
+fn value(number: Number) -> Value {
+    match number {
+        Number::Unsigned(value) => Value::from(value),
+        Number::Signed(value) => Value::from(value),
+        Number::Float(value) => Value::from(value),
+    }
+}

@@ -1,0 +1,138 @@
+//! References that lead nowhere.
+
+use super::outputs::KnownOutputs;
+use super::path::{Unresolved, UnresolvedReason, follow, words};
+use super::reference::{first_element, stops};
+use crate::dynamic::dialects::reading::MOST_NAMES;
+use crate::dynamic::dialects::references::{ReferenceTarget, Style};
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::schema::Form;
+use crate::plan::{Path, Reference, Segment, Selector, Source, Step};
+use crate::resolve::describe::{counted, quoted, short};
+use plan_graph::similar;
+
+/// In how many fields the one is looked for that a reference names.
+const MOST_TRIED: usize = 64;
+
+impl KnownOutputs<'_> {
+    /// Says that a reference leads nowhere.
+    pub(super) fn lost(&self, at: usize, reference: &Reference, lost: &Unresolved<'_>) -> Note {
+        let path = &reference.path;
+        let segment = &path[lost.segment];
+        let name = match &segment.selector {
+            Selector::Key(key) => format!("`{}`", short(key)),
+            Selector::Index(index) => format!("[{index}]"),
+            Selector::Each => "[*]".to_owned(),
+        };
+        let whose = self.whose(reference.source);
+        let inside = match words(path, lost.segment).as_str() {
+            "" => whose,
+            place => format!("`{}` in {whose}", short(place)),
+        };
+        let given = lost.inside.words();
+        let code = match lost.why {
+            UnresolvedReason::NoList | UnresolvedReason::List => Code::ListOrElement,
+            _ => Code::UnknownField,
+        };
+        let message = match lost.why {
+            UnresolvedReason::NoField => format!("{inside} has no field {name}"),
+            UnresolvedReason::Scalar | UnresolvedReason::List => {
+                format!("{inside} is {given}, which has no field {name}")
+            }
+            UnresolvedReason::NoElement(0) => {
+                format!("{inside} is an empty list, which has no element {name}")
+            }
+            UnresolvedReason::NoElement(length) => {
+                let most = counted(length, "element");
+                format!("{inside} has {most} at most, and so no {name}")
+            }
+            UnresolvedReason::NoList if segment.is_each() => {
+                format!("{inside} is {given}, which has no elements")
+            }
+            UnresolvedReason::NoList => format!("{inside} is {given}, which has no element {name}"),
+        };
+        let note = Note::error(code, self.place(at), message);
+        note.help(self.way_out(reference, lost))
+            .warn_if(stops(segment))
+    }
+
+    /// How other references to the same would be written.
+    pub(super) fn style(&self, reference: &Reference) -> Style {
+        let source = reference.source;
+        let name = self.plan.name_of(source).unwrap_or("value");
+        let to = match source {
+            Source::Step(index) => Some(ReferenceTarget::Step(index, name)),
+            Source::Input(_) => Some(ReferenceTarget::Input(name)),
+            Source::Local(_) => None,
+        };
+        let rules = self.dialect.rules();
+        let style = to.and_then(|to| (rules.style)(to, &reference.text()));
+        style.unwrap_or_else(|| Style::rust(name))
+    }
+
+    /// What was probably meant by a reference that leads nowhere.
+    fn way_out(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<String> {
+        let style = self.style(reference);
+        let path = &reference.path;
+        let follow = |segments: &[Segment]| {
+            let path = Path {
+                segments,
+                ..reference.path()
+            };
+            follow(self.given(reference.source), path, self.work).ok()
+        };
+        let meant = |fixed: &[Segment]| format!("did you mean `{}`?", style.write(fixed));
+        let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
+        let mut fixed = path.clone();
+        match (&path[lost.segment].selector, lost.why) {
+            (Selector::Key(wrong), UnresolvedReason::NoField) => {
+                let forms = lost.inside.forms().iter();
+                let names: Vec<&str> = forms.flat_map(Form::names).collect();
+                if let Some(name) = similar(wrong, names.iter().copied()) {
+                    fixed[lost.segment] = key(name);
+                    return Some(meant(&fixed));
+                }
+                // The field of something that the output is wrapped in, whose schema says that it is there.
+                let wrapped = names.iter().take(MOST_TRIED).find_map(|name| {
+                    let mut fixed = path.clone();
+                    fixed.insert(lost.segment, key(name));
+                    let wrapping = follow(&fixed[..=lost.segment])?;
+                    wrapping.ty.property(wrong)?;
+                    follow(&fixed).map(|_| meant(&fixed))
+                });
+                wrapped.or_else(|| {
+                    let few = !names.is_empty() && names.len() <= MOST_NAMES;
+                    few.then(|| format!("it has {}", quoted(names)))
+                })
+            }
+            (_, UnresolvedReason::List) => {
+                fixed.insert(lost.segment, Segment::new(Selector::Index(0)));
+                follow(&fixed).map(|_| first_element(&style, &fixed))
+            }
+            (_, UnresolvedReason::NoList) => {
+                fixed.remove(lost.segment);
+                follow(&fixed).map(|_| meant(&fixed))
+            }
+            _ => None,
+        }
+    }
+
+    /// `the output of `find``.
+    pub(super) fn whose(&self, source: Source) -> String {
+        match source {
+            Source::Step(index) => {
+                let step = self.plan.steps.get(index);
+                let tool = step.and_then(Step::action);
+                match (tool.and_then(|action| action.tool.as_ref()), step) {
+                    (Some(tool), _) => format!("the output of `{}`", short(&tool.name)),
+                    (None, Some(step)) => format!("the output of step `{}`", short(&step.id)),
+                    (None, None) => "the output".to_owned(),
+                }
+            }
+            _ => {
+                let name = self.plan.name_of(source).unwrap_or("value");
+                format!("the input `{}`", short(name))
+            }
+        }
+    }
+}

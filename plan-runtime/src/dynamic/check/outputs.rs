@@ -1,0 +1,196 @@
+//! What a plan's steps and inputs give, as far as contracts say.
+
+use super::input;
+use super::path::{LeadsNowhere, follow};
+use crate::dynamic::schema::{Type, Work};
+use crate::dynamic::spans::Spans;
+use crate::dynamic::{Contracts, Dialect};
+use crate::plan::{Body, Optional, Plan, Reference, Source, Step, Template};
+use crate::resolve::describe::short;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A plan with what is known of its tools. What computed steps give is known once all of them were looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Outputs<'a, 'c> {
+    pub(super) plan: &'a Plan,
+    pub(super) spans: &'a Spans,
+    pub(super) dialect: Dialect,
+    pub(super) contracts: &'a Contracts,
+    pub(super) work: &'a Work,
+    /// What those steps give that compute it from what others give.
+    pub(super) computed: &'c Computed<'a>,
+}
+
+/// The same, when all is known.
+pub(super) type KnownOutputs<'a> = Outputs<'a, 'a>;
+
+pub(super) type Computed<'a> = HashMap<usize, Given<'a>>;
+
+/// What a step, an input or a reference gives.
+#[derive(Clone)]
+pub(super) struct Given<'a> {
+    pub(super) ty: Type<'a>,
+    /// Why it may be null, or there may be nothing.
+    pub(super) absent: Option<String>,
+}
+
+fn computes(body: &Body) -> bool {
+    match body {
+        Body::Action(action) => action.tool.is_none(),
+        Body::If(branches) => branches.iter().any(|branch| computes(&branch.body)),
+        Body::For(each) => computes(&each.body),
+    }
+}
+
+impl<'a> Outputs<'a, '_> {
+    /// What the steps give that compute it, each after those that it is computed from.
+    pub(super) fn compute(self) -> Computed<'a> {
+        let mut computed = Computed::new();
+        let steps = &self.plan.steps;
+        let mut computing: Vec<usize> = (0..steps.len())
+            .filter(|&step| computes(&steps[step].body))
+            .collect();
+        if computing.is_empty() {
+            return computed;
+        }
+        // Steps that wait for one another have no level, and are an error of their own.
+        let levels = self.plan.needs().levels();
+        computing.sort_by_key(|&step| levels.get(step).copied().flatten());
+        for index in computing {
+            let known = Outputs {
+                computed: &computed,
+                ..self
+            };
+            let given = known.of_step(&steps[index]);
+            computed.insert(index, given);
+        }
+        computed
+    }
+
+    pub(super) fn is_broken(&self, at: usize) -> bool {
+        self.spans.templates.is_broken(at)
+    }
+
+    /// Where a template is in the document.
+    pub(super) fn place(&self, at: usize) -> Range<usize> {
+        let template = self.spans.templates.get(at);
+        template.map_or(0..0, |template| template.value.range())
+    }
+
+    /// What a reference leads to.
+    pub(super) fn found(&self, reference: &Reference) -> Result<Given<'a>, LeadsNowhere<'a>> {
+        let given = self.given(reference.source);
+        self.work.spend(1 + given.ty.cost())?;
+        follow(given, reference.path(), self.work)
+    }
+
+    /// The input whose type nobody stated, where a reference is to the whole of it.
+    pub(super) fn untyped_input(&self, reference: &Reference) -> Option<usize> {
+        match reference.source {
+            Source::Input(index) if reference.path.is_empty() && self.is_untyped(index) => {
+                Some(index)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether nobody said what type an input has.
+    fn is_untyped(&self, input: usize) -> bool {
+        self.spans.untyped.binary_search(&input).is_ok()
+    }
+
+    /// What a source gives.
+    pub(super) fn given(&self, source: Source) -> Given<'a> {
+        match source {
+            Source::Step(index) => match self.plan.steps.get(index) {
+                Some(step) if computes(&step.body) => self.computed.get(&index).cloned(),
+                step => step.map(|step| self.of_step(step)),
+            },
+            Source::Input(index) => {
+                let input = self.plan.inputs.get(index);
+                let input = input.filter(|_| !self.is_untyped(index));
+                input.map(|input| Given::typed(input::stated(&input.type_name)))
+            }
+            Source::Local(_) => None,
+        }
+        .unwrap_or_else(Given::any)
+    }
+
+    fn of_step(&self, step: &'a Step) -> Given<'a> {
+        let policy = &step.policy;
+        let mut given = self.of_body(&step.body, policy.optional == Optional::Each);
+        let id = short(&step.id);
+        if let Some(Template::Null) = policy.fallback {
+            given.nullable(format!("if step `{id}` fails, its output is null"));
+        }
+        if policy.optional == Optional::Whole && policy.fallback.is_none() {
+            given.nullable(format!(
+                "step `{id}` is optional: if it fails, its output is null"
+            ));
+        }
+        if matches!(step.body, Body::If(_)) && given.absent.is_some() {
+            given.absent = Some(format!("if step `{id}` is skipped, its output is null"));
+        }
+        given
+    }
+
+    /// What a body gives. With `each`, null replaces the elements that fail.
+    fn of_body(&self, body: &'a Body, each: bool) -> Given<'a> {
+        match body {
+            Body::Action(action) => match (&action.tool, &action.args) {
+                (Some(tool), _) => {
+                    let contract = self.contracts.get(&tool.name);
+                    let schema = contract.and_then(|contract| contract.output.as_ref());
+                    Given::typed(schema.map_or_else(Type::any, |it| Type::of(it, self.work)))
+                }
+                (None, Template::Reference(reference)) => {
+                    let given = self.given(reference.source);
+                    match follow(given, reference.path(), self.work) {
+                        Ok(given) => given,
+                        Err(LeadsNowhere::Lost(_)) => Given::any(),
+                        Err(LeadsNowhere::Unknown(why)) => Given::typed(Type::unknown(why)),
+                    }
+                }
+                (None, _) => Given::any(),
+            },
+            Body::If(branches) => {
+                let mut all = Given::typed(Type::none());
+                for branch in branches {
+                    let given = self.of_body(&branch.body, each);
+                    all.ty = all.ty.or(given.ty);
+                    all.absent = all.absent.or(given.absent);
+                }
+                let last = branches.last();
+                if !last.is_some_and(|branch| branch.conditions.is_empty()) {
+                    all.nullable(String::new());
+                }
+                all
+            }
+            Body::For(repeat) => {
+                let mut element = self.of_body(&repeat.body, each);
+                // A list that fails is no element: it ends the step.
+                if each && !matches!(repeat.body, Body::For(_)) {
+                    element.nullable(String::new());
+                }
+                Given::typed(Type::list(element.ty))
+            }
+        }
+    }
+}
+
+impl<'a> Given<'a> {
+    fn any() -> Self {
+        Self::typed(Type::any())
+    }
+
+    fn typed(ty: Type<'a>) -> Self {
+        Self { ty, absent: None }
+    }
+
+    fn nullable(&mut self, why: String) {
+        let ty = std::mem::replace(&mut self.ty, Type::none());
+        self.ty = ty.nullable();
+        self.absent = Some(why);
+    }
+}
