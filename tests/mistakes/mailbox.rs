@@ -122,3 +122,46 @@ impl Mail {
         }
     }
 }
+
+/// Waits.
+#[tool(read_only)]
+pub async fn wait(_mail: &Mail, millis: u64) -> Result<u64> {
+    Ok(millis)
+}
+
+/// Counts the letters of a text.
+#[tool(read_only)]
+pub async fn count(_mail: &Mail, text: String, from: u64) -> Result<u64> {
+    Ok(text.len() as u64 + from)
+}
+
+/// Writes an entry into a log.
+#[tool]
+pub async fn log(_mail: &Mail, entry: Value) -> Result<()> {
+    let _ = entry;
+    Ok(())
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+pub struct Taste {
+    pub size: u32,
+    pub name: Option<String>,
+}
+
+/// Remembers a taste.
+#[tool]
+pub async fn prefer(_mail: &Mail, taste: Taste) -> Result<Taste> {
+    Ok(taste)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Shape)]
+pub enum Mode {
+    Fast,
+    Slow,
+}
+
+/// Sets a mode.
+#[tool]
+pub async fn set_mode(_mail: &Mail, mode: Mode) -> Result<Mode> {
+    Ok(mode)
+}
