@@ -61,57 +61,60 @@ pub fn any<T>() -> T {
 /// A value on its way to a place that takes a `To`.
 pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 
-/// A place that takes a value of kind `K`: if the value may be absent, the place must allow that. `N` is for the compiler only,
-/// see `Unclear`.
+/// A value that a place takes: if it may be absent, the place allows that. `N` is for the compiler only, see `Unclear`.
 #[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found `Option<{T}>`",
+    message = "expected `{To}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
     note = "there are three ways to fix this: pass it to an argument that is an `Option<{T}>`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
-pub trait NotAbsent<K, T, N>: Sized {
+pub trait Arrives<T, To, N>: Sized {
     /// The kind of value.
     type Kind;
     /// What it is, an `Option` if it may be absent.
     type Given;
     /// The value on its way.
-    fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
+    fn arrive(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, To> NotAbsent<Plain, T, ()> for To {
-    type Kind = Plain;
+impl<T, To> Arrives<T, To, ()> for Plain {
+    type Kind = Self;
     type Given = T;
 }
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<AnyJson, Value, ()> for To {
-    type Kind = AnyJson;
+impl<To> Arrives<Value, To, ()> for AnyJson {
+    type Kind = Self;
     type Given = Value;
 }
 #[diagnostic::do_not_recommend]
-impl<T, To> NotAbsent<Opt, T, ()> for Option<To> {
-    type Kind = Opt;
+impl<T, To> Arrives<T, Option<To>, ()> for Opt {
+    type Kind = Self;
     type Given = Option<T>;
 }
 #[diagnostic::do_not_recommend]
-impl<T> NotAbsent<Opt, T, ()> for Value {
-    type Kind = Opt;
+impl<T> Arrives<T, Value, ()> for Opt {
+    type Kind = Self;
     type Given = Option<T>;
 }
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Opt, Unknown, Unknown> for To {
-    type Kind = Opt;
+impl<To> Arrives<Unknown, To, Unknown> for Opt {
+    type Kind = Self;
     type Given = Unknown;
 }
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Opt, Unclear, Unclear> for To {
-    type Kind = Opt;
+impl<To> Arrives<Unclear, To, Unclear> for Opt {
+    type Kind = Self;
     type Given = Unclear;
 }
 
 /// A place that takes a value of type `T`.
-#[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found `{T}`",
+    label = "this is `{T}`",
+    note = "an expression can make a `{Self}` of it, such as `x.to_string()`; what is in a `serde_json::Value` is only known in a run, so take `x.as_str().unwrap_or_default().to_owned()` or the like, or give the tool an output with a type of its own"
+)]
 pub trait Fits<K, T, How>: Sized {
     /// The value in its place.
     fn fit(_: PassedTo<K, T, Self>) -> Self {
@@ -237,20 +240,16 @@ impl<T> FromNone for Option<T> {}
     message = "expected `{Self}`, found `Some(…)`",
     label = "`{Self}` is not optional: leave the `Some` out"
 )]
-pub trait FromSome: Sized {
-    /// What is inside.
-    type Inner;
+pub trait FromSome<Inner>: Sized {
     /// `Some(…)`
     #[must_use]
-    fn some(_: Self::Inner) -> Self {
+    fn some(_: Inner) -> Self {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> FromSome for Option<T> {
-    type Inner = T;
-}
+impl<T> FromSome<T> for Option<T> {}
 
 /// The types of literals.
 pub trait Scalar {}
@@ -273,28 +272,40 @@ scalars!(
     u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char
 );
 
-/// A place that takes a list of `N` values.
+/// A place that takes a list.
 #[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found a list of {N} values",
-    label = "this is a list of {N} values"
+    message = "expected `{Self}`, found a list",
+    label = "this is a list"
 )]
-pub trait List<const N: usize>: Sized {
-    /// What each of them must fit.
+pub trait List: Sized {
+    /// What each value of it must fit.
     type Element;
 
     /// `[…]`
     #[must_use]
-    fn list(_: [Self::Element; N]) -> Self {
+    fn list<const N: usize>(_: [Self::Element; N]) -> Self
+    where
+        Self: Length<N>,
+    {
         unreachable()
     }
 }
 
+/// A place that takes a list of `N` values.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found a list of {N} values",
+    label = "this list has {N} values"
+)]
+pub trait Length<const N: usize> {}
+
 macro_rules! lists {
     ($([$($generics:ident),*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T, const N: usize, $($generics),*> List<N> for $list {
+        impl<T, $($generics),*> List for $list {
             type Element = T;
         }
+        #[diagnostic::do_not_recommend]
+        impl<T, const N: usize, $($generics),*> Length<N> for $list {}
     )*};
 }
 
@@ -305,21 +316,31 @@ lists! {
     [] BTreeSet<T>;
     [] BinaryHeap<T>;
     [S] HashSet<T, S>;
-    [] [T; N];
     [] Box<[T]>;
     [] Rc<[T]>;
     [] Arc<[T]>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<const N: usize> List<N> for Value {
-    type Element = Value;
+impl<T, const N: usize> List for [T; N] {
+    type Element = T;
 }
+#[diagnostic::do_not_recommend]
+impl<T, const N: usize> Length<N> for [T; N] {}
 
 #[diagnostic::do_not_recommend]
-impl<const N: usize, C: List<N>> List<N> for Option<C> {
+impl List for Value {
+    type Element = Value;
+}
+#[diagnostic::do_not_recommend]
+impl<const N: usize> Length<N> for Value {}
+
+#[diagnostic::do_not_recommend]
+impl<C: List> List for Option<C> {
     type Element = C::Element;
 }
+#[diagnostic::do_not_recommend]
+impl<const N: usize, C: Length<N>> Length<N> for Option<C> {}
 
 /// What `format!` can show.
 #[diagnostic::on_unimplemented(
