@@ -149,7 +149,7 @@ async fn main() -> Result<()> {
     // The user gives values for the plan's placeholders.
     for input in &document.plan().inputs {
         let default = || Value::from(format!("<{}>", input.name));
-        inputs.entry(input.name.as_ref()).or_insert_with(default);
+        inputs.entry(input.name.as_str()).or_insert_with(default);
     }
     let mail = Mail { owner: "Tom" };
     let (output, report) = toolbox

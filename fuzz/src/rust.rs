@@ -138,7 +138,7 @@ fn without_texts_in(body: &mut Body) {
 /// `keys`: the names of the members are texts, and not those of arguments.
 fn replace(template: &mut Template, keys: bool) {
     match template {
-        Template::String(text) => *text = Cow::Borrowed("text"),
+        Template::String(text) => *text = "text".to_owned(),
         Template::List(items) => items.iter_mut().for_each(|item| replace(item, true)),
         Template::Tagged(_, content) => content.iter_mut().for_each(|item| replace(item, true)),
         Template::Object(entries) => {
@@ -147,14 +147,14 @@ fn replace(template: &mut Template, keys: bool) {
                 if let Key::Name(name) = key
                     && keys
                 {
-                    *name = Cow::Owned(format!("key {index}"));
+                    *name = format!("key {index}");
                 }
             }
         }
         Template::Text(parts) => {
             for part in parts {
                 match part {
-                    Part::Literal(text) => *text = Cow::Borrowed("text"),
+                    Part::Literal(text) => *text = "text".to_owned(),
                     Part::Value { value, .. } => replace(value, true),
                 }
             }

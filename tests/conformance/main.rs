@@ -125,7 +125,7 @@ fn arguments(
         .iter()
         .map(|step| {
             outputs
-                .get(step.id.as_ref())
+                .get(step.id.as_str())
                 .cloned()
                 .map(StoredValue::json)
         })

@@ -239,7 +239,7 @@ fn run(plan: &Plan) -> Outcome {
     });
     let given = match &plan.output.value {
         Template::Object(entries) => entries.iter().filter_map(|entry| match &entry.key {
-            Key::Name(name) => Some(Value::from(name.as_ref())),
+            Key::Name(name) => Some(Value::from(name.as_str())),
             _ => None,
         }),
         _ => panic!("the output is an object of outputs"),

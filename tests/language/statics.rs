@@ -75,19 +75,13 @@ fn is_used_as_a_plan() {
 fn texts_are_borrowed() {
     use std::borrow::Cow::Borrowed;
     let plan = Greet::PLAN;
-    assert!(matches!(
-        (&plan.name, &plan.description),
-        (Borrowed(_), Borrowed(_))
-    ));
+    assert!(matches!(&plan.description, Borrowed(_)));
     assert!(matches!(&plan.inputs[0].type_name, Borrowed("String")));
-    assert!(matches!(
-        (&plan.steps[0].id, &plan.steps[0].intent),
-        (Borrowed(_), Borrowed(_))
-    ));
+    assert!(matches!(&plan.steps[0].intent, Borrowed(_)));
     let Template::Object(arguments) = &plan.steps[0].action().unwrap().args else {
         panic!("arguments are an object");
     };
-    assert!(matches!(&arguments[1].key, Key::Name(Borrowed("urgent"))));
+    assert!(matches!(&arguments[1].key, Key::Name(name) if name == "urgent"));
     let Template::Computed(urgent) = &arguments[1].value else {
         panic!("`times > 3` is computed");
     };

@@ -4,7 +4,6 @@ use crate::Tool;
 use crate::shape::{FieldPlace, TypeShape};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// What is known of a tool by its name: what it does, and how its arguments and its output look.
@@ -31,9 +30,9 @@ use std::collections::HashMap;
 #[non_exhaustive]
 pub struct Contract {
     /// The name by which plans call the tool.
-    pub name: Cow<'static, str>,
+    pub name: String,
     /// What the tool does; empty where nothing was said.
-    pub description: Cow<'static, str>,
+    pub description: String,
     /// Whether the tool says that it [only reads](Tool::READ_ONLY).
     pub read_only: bool,
     /// The JSON Schema of the arguments, which are an object; `None` where nothing is known of them.
@@ -44,10 +43,10 @@ pub struct Contract {
 
 impl Contract {
     /// A contract that says no more than the name.
-    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            description: Cow::Borrowed(""),
+            description: String::new(),
             read_only: false,
             arguments: None,
             output: None,
@@ -56,7 +55,7 @@ impl Contract {
 
     /// Says what the tool does.
     #[must_use]
-    pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
@@ -109,8 +108,8 @@ impl Contract {
     /// ```
     pub fn of<T: Tool>() -> Self {
         Self {
-            name: Cow::Borrowed(T::NAME),
-            description: Cow::Borrowed(T::DESCRIPTION),
+            name: T::NAME.into(),
+            description: T::DESCRIPTION.into(),
             read_only: T::READ_ONLY,
             arguments: schema_of(&T::SHAPE),
             output: None,
@@ -230,7 +229,7 @@ impl Serialize for Contract {
 #[derive(Clone, Debug, Default)]
 pub struct Contracts {
     list: Vec<Contract>,
-    places: HashMap<Cow<'static, str>, usize>,
+    places: HashMap<String, usize>,
 }
 
 impl Contracts {

@@ -5,7 +5,6 @@ use crate::plan::Plan;
 use crate::print::{Cut, Line, MOST, MessageName};
 use crate::resolve::{ErrorKind, ResolveError};
 use humantime::format_duration;
-use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -127,11 +126,11 @@ impl StdError for StepError {
 /// [`RunError::failures`] has them, in the plan's order.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    pub(crate) step: Cow<'static, str>,
+    pub(crate) step: String,
     pub(crate) element: Vec<usize>,
-    pub(crate) tool: Option<Cow<'static, str>>,
+    pub(crate) tool: Option<String>,
     pub(crate) error: StepError,
-    pub(crate) blocked: Vec<Cow<'static, str>>,
+    pub(crate) blocked: Vec<String>,
 }
 
 impl Failure {
@@ -173,7 +172,7 @@ impl fmt::Display for Failure {
         write!(f, ": {}", self.error)?;
         // Naming thousands helps nobody; the report has them all.
         const NAMED: usize = 3;
-        let told = |ids: &[Cow<'_, str>]| -> Vec<String> {
+        let told = |ids: &[String]| -> Vec<String> {
             ids.iter()
                 .map(|id| format!("`{}`", MessageName(id)))
                 .collect()
@@ -234,7 +233,7 @@ pub struct RunError(Box<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    plan: Cow<'static, str>,
+    plan: String,
     cause: Cause,
     text: OnceLock<String>,
 }

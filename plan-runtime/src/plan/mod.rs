@@ -139,7 +139,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The plan's name as a tool, in snake case.
-    pub name: Cow<'static, str>,
+    pub name: String,
     /// What the plan does, from its doc comment; empty if there is none.
     pub description: Cow<'static, str>,
     /// The inputs of the plan.
@@ -155,7 +155,7 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The name that references use.
-    pub name: Cow<'static, str>,
+    pub name: String,
     /// The type, as written in Rust. An input of type `Option<…>` may be left out when a toolbox runs the plan.
     pub type_name: Cow<'static, str>,
     /// What it is for, from its doc comment; empty if there is none.
@@ -176,7 +176,7 @@ pub struct Output {
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The name that references use.
-    pub id: Cow<'static, str>,
+    pub id: String,
     /// What the step is for, from its doc comment; empty if there is none.
     pub intent: Cow<'static, str>,
     /// What the step does.
@@ -191,7 +191,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolInfo {
     /// [`Tool::NAME`](crate::Tool::NAME).
-    pub name: Cow<'static, str>,
+    pub name: String,
     /// [`Tool::DESCRIPTION`](crate::Tool::DESCRIPTION).
-    pub description: Cow<'static, str>,
+    pub description: String,
 }

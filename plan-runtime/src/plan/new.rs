@@ -23,7 +23,7 @@ impl Plan {
     ///     text: \"Hello!\"
     /// ");
     /// ```
-    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             description: "".into(),
@@ -36,10 +36,7 @@ impl Plan {
 
 impl Input {
     /// An input of a type, as written in Rust.
-    pub fn new(
-        name: impl Into<Cow<'static, str>>,
-        type_name: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    pub fn new(name: impl Into<String>, type_name: impl Into<Cow<'static, str>>) -> Self {
         Self {
             name: name.into(),
             type_name: type_name.into(),
@@ -60,7 +57,7 @@ impl Output {
 
 impl Step {
     /// A step that does this: an [`Action`], a [`For`], or the [`Branch`]es of an `if`.
-    pub fn new(id: impl Into<Cow<'static, str>>, body: impl Into<Body>) -> Self {
+    pub fn new(id: impl Into<String>, body: impl Into<Body>) -> Self {
         Self {
             id: id.into(),
             intent: "".into(),
@@ -73,7 +70,7 @@ impl Step {
 
 impl ToolInfo {
     /// A tool of this name.
-    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             description: "".into(),
@@ -81,8 +78,8 @@ impl ToolInfo {
     }
 }
 
-impl From<&'static str> for ToolInfo {
-    fn from(name: &'static str) -> Self {
+impl From<&str> for ToolInfo {
+    fn from(name: &str) -> Self {
         Self::new(name)
     }
 }
@@ -150,9 +147,7 @@ impl From<For> for Body {
 
 impl Template {
     /// An object with these members.
-    pub fn object<K: Into<Cow<'static, str>>>(
-        members: impl IntoIterator<Item = (K, Self)>,
-    ) -> Self {
+    pub fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Self)>) -> Self {
         let entry = |(name, value): (K, Self)| Entry::new(Key::Name(name.into()), value);
         Self::Object(members.into_iter().map(entry).collect())
     }
@@ -170,7 +165,7 @@ impl Entry {
 
 impl Part {
     /// A value, written as `format!` does with this after the colon; `""` is `{}`.
-    pub fn value(value: impl Into<Template>, spec: impl Into<Cow<'static, str>>) -> Self {
+    pub fn value(value: impl Into<Template>, spec: impl Into<String>) -> Self {
         Self::Value {
             value: value.into(),
             spec: spec.into(),
@@ -207,8 +202,8 @@ macro_rules! template {
 template! {
     bool => Self::Bool,
     u64 => |value| Self::Number(Number::Unsigned(value)),
-    &'static str => |text: &'static str| Self::String(text.into()),
-    String => |text: String| Self::String(text.into()),
+    &str => |text: &str| Self::String(text.into()),
+    String => Self::String,
     Vec<Self> => Self::List,
     Reference => Self::Reference,
     Computed => Self::Computed,

@@ -13,17 +13,17 @@ impl Template {
             View::Number(number) => Self::Number(number),
             View::String(text) => match self {
                 Self::String(_) => self.clone(),
-                _ => Self::String(text.into_owned().into()),
+                _ => Self::String(text.into_owned()),
             },
             View::List(items) => Self::List(items.iter().map(Self::plain).collect()),
             View::Object(members) => Self::Object(members.into_iter().map(entry).collect()),
             View::Reference(reference) => Self::Reference(reference.plain()),
             View::Text(parts) => {
                 let part = |part| match part {
-                    TextPart::Literal(text) => Part::Literal(text.into_owned().into()),
+                    TextPart::Literal(text) => Part::Literal(text.into_owned()),
                     TextPart::Value(value, spec) => Part::Value {
                         value: value.plain(),
-                        spec: spec.to_owned().into(),
+                        spec: spec.to_owned(),
                         show: None,
                     },
                 };
@@ -36,10 +36,10 @@ impl Template {
 
 fn entry(member: ObjectMember<'_>) -> Entry {
     let (key, value) = match member {
-        ObjectMember::Template(name, value) => (Key::Name(name.to_owned().into()), value.plain()),
+        ObjectMember::Template(name, value) => (Key::Name(name.to_owned()), value.plain()),
         ObjectMember::Text(name, text) => (
-            Key::Name(name.to_owned().into()),
-            Template::String(text.to_owned().into()),
+            Key::Name(name.to_owned()),
+            Template::String(text.to_owned()),
         ),
         ObjectMember::Flattened(value) => (Key::Flattened, value.plain()),
     };

@@ -34,7 +34,7 @@ pub enum Template {
     /// A number.
     Number(Number),
     /// A string.
-    String(Cow<'static, str>),
+    String(String),
     /// An array.
     List(Vec<Template>),
     /// An object: a struct literal or a `json!` object.
@@ -74,7 +74,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// Under this name.
-    Name(Cow<'static, str>),
+    Name(String),
     /// The value is an object, whose members are members of this one.
     Flattened,
     /// The value is the whole object (`#[serde(transparent)]`).
@@ -94,13 +94,13 @@ pub enum Tag {
 #[derive(Clone, Debug)]
 pub enum Part {
     /// Text as it is.
-    Literal(Cow<'static, str>),
+    Literal(String),
     /// A value, written as Rust's `format!` writes it.
     Value {
         /// The value.
         value: Template,
         /// What is written after the colon in `{:>8}`; empty for `{}`.
-        spec: Cow<'static, str>,
+        spec: String,
         /// Writes the value; where it is `None`, JSON's own text is used.
         #[doc(hidden)]
         show: Option<&'static dyn Code<Part>>,

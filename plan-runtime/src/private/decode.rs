@@ -23,16 +23,15 @@
 //! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional |
 //! | absence | `!`: error · `?`: null · `^`: the whole reference is absent |
 //!
-//! Texts of the plan are slices of the literal. What is not in the notation is a bug of this crate, and panics.
+//! What is not in the notation is a bug of this crate, and panics.
 
-use super::segment;
+use super::{StaticTool, segment};
 use crate::plan::{
     Absent, Action, Body, Branch, Code, Computed, Condition, Entry, For, Input, Key, Number,
     Optional, Output, Part, Plan, Policy, Reference, Source, Step, Template, ToolInfo,
 };
 use crate::shape::TypeShape;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +40,7 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub enum Constant {
     /// A tool, and its arguments.
-    Tool(&'static ToolInfo, TypeShape),
+    Tool(&'static StaticTool, TypeShape),
     /// A type with fields that a reference or a literal names.
     Shape(TypeShape),
     /// What a `?` means. With `true`, the part before it may also be missing.
@@ -75,7 +74,7 @@ const DEEPEST: usize = 512;
 struct Decoder {
     rest: &'static str,
     constants: Vec<Constant>,
-    tools: HashMap<*const ToolInfo, Arc<ToolInfo>>,
+    tools: HashMap<*const StaticTool, Arc<ToolInfo>>,
     depth: usize,
 }
 
@@ -115,8 +114,8 @@ impl Decoder {
         }
     }
 
-    fn text(&mut self) -> Cow<'static, str> {
-        Cow::Borrowed(self.str())
+    fn text<T: From<&'static str>>(&mut self) -> T {
+        self.str().into()
     }
 
     fn list<T>(&mut self, mut element: impl FnMut(&mut Self) -> T) -> Vec<T> {
@@ -210,9 +209,13 @@ impl Decoder {
     }
 
     /// Steps that call the same tool share what the plan says of it.
-    fn tool(&mut self, tool: &'static ToolInfo) -> Arc<ToolInfo> {
+    fn tool(&mut self, tool: &'static StaticTool) -> Arc<ToolInfo> {
         let shared = self.tools.entry(tool);
-        Arc::clone(shared.or_insert_with(|| Arc::new(tool.clone())))
+        let info = || ToolInfo {
+            name: tool.name.into(),
+            description: tool.description.into(),
+        };
+        Arc::clone(shared.or_insert_with(|| Arc::new(info())))
     }
 
     fn condition(&mut self) -> Condition {

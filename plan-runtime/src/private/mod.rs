@@ -29,7 +29,7 @@ pub use run::{
     kept_input,
 };
 pub use segment::cycle;
-pub use shared::Called;
+pub use shared::{Called, StaticTool};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};

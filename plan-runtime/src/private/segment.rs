@@ -4,7 +4,6 @@ use crate::plan::{Absent, Key, Reference, Tag};
 use crate::resolve::drop_quietly;
 use crate::shape::{Field, FieldPlace, Omitted, TypeShape, Variant};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::panic::catch_unwind;
 
 /// The field of an output; `last` says that the reference ends there.
@@ -102,7 +101,7 @@ pub(super) const fn argument(
 /// The key of a place that [`argument`] found.
 pub(super) fn key(place: FieldPlace) -> Key {
     match place {
-        FieldPlace::Key(name) => Key::Name(Cow::Borrowed(name)),
+        FieldPlace::Key(name) => Key::Name(name.into()),
         FieldPlace::Flattened => Key::Flattened,
         FieldPlace::Inner | FieldPlace::Index(_) | FieldPlace::LeftOut(_) => Key::Inner,
     }

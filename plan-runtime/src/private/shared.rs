@@ -2,18 +2,20 @@
 
 use super::decode::Constant;
 use crate::Tool;
-use crate::plan::ToolInfo;
-use std::borrow::Cow;
+
+/// What a plan says of a tool, before it is decoded.
+pub struct StaticTool {
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+}
 
 /// A tool as part of a plan.
 pub trait Called: Tool {
     /// What a plan says of it.
     const TOOL: Constant = Constant::Tool(
-        &const {
-            ToolInfo {
-                name: Cow::Borrowed(Self::NAME),
-                description: Cow::Borrowed(Self::DESCRIPTION),
-            }
+        &StaticTool {
+            name: Self::NAME,
+            description: Self::DESCRIPTION,
         },
         Self::SHAPE,
     );

@@ -144,7 +144,7 @@ proptest! {
         struct Args { alone: String, inside: String }
         let value = || reference("inbox.a", vec![key("a")]);
         let inside = Template::Text(vec![
-            Part::Literal(around.clone().into()),
+            Part::Literal(around.clone()),
             Part::Value { value: value(), spec: "".into(), show: None },
             Part::Literal("{}".into()),
         ]);
@@ -190,7 +190,7 @@ fn template() -> impl Strategy<Value = Template> {
         any::<u64>().prop_map(|n| Template::Number(Number::Unsigned(n))),
         any::<i64>().prop_map(|n| Template::Number(Number::Signed(n))),
         prop::num::f64::NORMAL.prop_map(|n| Template::Number(Number::Float(n))),
-        text().prop_map(|text| Template::String(text.into())),
+        text().prop_map(Template::String),
         Just(reference("inbox", vec![])),
     ];
     leaf.prop_recursive(4, 30, 4, |inner| {
@@ -198,7 +198,7 @@ fn template() -> impl Strategy<Value = Template> {
             prop::collection::vec(inner.clone(), 0..4).prop_map(Template::List),
             prop::collection::btree_map(name(), inner.clone(), 0..4).prop_map(|members| {
                 let entry = |(name, value): (String, Template)| Entry {
-                    key: Key::Name(name.into()),
+                    key: Key::Name(name),
                     value,
                 };
                 Template::Object(members.into_iter().map(entry).collect::<Vec<_>>())

@@ -50,7 +50,7 @@ pub fn object(members: Vec<(&str, Template)>) -> Template {
             let key = match name {
                 ".." => Key::Flattened,
                 "=" => Key::Inner,
-                name => Key::Name(name.to_owned().into()),
+                name => Key::Name(name.to_owned()),
             };
             Entry::new(key, value)
         })

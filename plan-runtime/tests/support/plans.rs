@@ -86,7 +86,7 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
         any::<i64>().prop_map(|n| Template::Number(Number::Signed(n))),
         (prop::num::f64::NORMAL | prop::num::f64::ZERO)
             .prop_map(|n| Template::Number(Number::Float(n))),
-        text().prop_map(|text| Template::String(text.into())),
+        text().prop_map(Template::String),
         reference(source(steps)).prop_map(Template::Reference),
         (prop::collection::btree_set(source(steps), 0..3), text()).prop_map(|(reads, written)| {
             Template::Computed(Computed {
@@ -130,7 +130,7 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
             prop::collection::vec((prop::option::of(inner), text()), 0..4).prop_map(|parts| {
                 let part = |(value, text): (Option<Template>, String)| match value {
                     Some(value) => Part::value(value, text),
-                    None => Part::Literal(text.into()),
+                    None => Part::Literal(text),
                 };
                 Template::Text(parts.into_iter().map(part).collect())
             }),
@@ -152,7 +152,7 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
             let mut action = Action::value(args);
             action.tool = tool.map(|description| {
                 let mut tool = ToolInfo::new("t");
-                tool.description = description.into();
+                tool.description = description;
                 tool.into()
             });
             Body::Action(action)

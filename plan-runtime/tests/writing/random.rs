@@ -104,9 +104,9 @@ fn template(place: usize, inputs: usize) -> BoxedStrategy<Template> {
     let value = value.prop_map(|found| found.map_or(Template::Null, Template::Reference));
     let part = (references, text()).prop_map(|(reference, text)| match reference {
         Some(reference) => Part::value(reference, ""),
-        None => Part::Literal(text.into()),
+        None => Part::Literal(text),
     });
-    let part = prop_oneof![part, text().prop_map(|text| Part::Literal(text.into()))];
+    let part = prop_oneof![part, text().prop_map(Part::Literal)];
     let leaf = prop_oneof![
         1 => Just(Template::Null),
         1 => any::<bool>().prop_map(Template::Bool),
@@ -114,7 +114,7 @@ fn template(place: usize, inputs: usize) -> BoxedStrategy<Template> {
         1 => any::<i64>().prop_map(|n| Template::Number(Number::Signed(n))),
         1 => (prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL).prop_map(|n| Template::Number(Number::Float(n))),
         1 => any::<i16>().prop_map(|n| Template::Number(Number::Float(n.into()))),
-        3 => text().prop_map(|text| Template::String(text.into())),
+        3 => text().prop_map(Template::String),
         3 => value,
         2 => prop::collection::vec(part, 0..4).prop_map(Template::Text),
     ];
@@ -173,7 +173,7 @@ fn step(place: usize, inputs: usize, rich: bool) -> impl Strategy<Value = Step> 
                 .filter(|&after| rich && after < place)
                 .collect();
             let mut tool = ToolInfo::new("t");
-            tool.description = about.into();
+            tool.description = about;
             let mut step = Step::new(id, Action::call(tool, args));
             step.intent = intent.into();
             step.after = after;
@@ -198,7 +198,7 @@ fn plan(inputs: usize, rich: bool) -> impl Strategy<Value = Plan> {
             let mut steps = vec![a, b, c];
             for place in 1..3 {
                 if steps[..place].iter().any(|step| step.id == steps[place].id) {
-                    steps[place].id.to_mut().push_str(&place.to_string());
+                    steps[place].id.push_str(&place.to_string());
                 }
             }
             // No input has the name of a step.

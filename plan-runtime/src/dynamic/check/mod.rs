@@ -261,7 +261,7 @@ impl<'a> Checker<'a, '_> {
         };
         let note = note.help(problem.help);
         self.notes.push(match step {
-            Some(step) => note.step(&step.id.as_ref().into()),
+            Some(step) => note.step(&step.id.as_str().into()),
             None => note,
         });
     }

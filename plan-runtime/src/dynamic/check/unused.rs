@@ -56,7 +56,7 @@ fn outputs(plan: &Plan, spans: &Spans, contracts: &Contracts, notes: &mut Notes)
         );
         notes.push(
             Note::warning(Code::UnusedOutput, place, message)
-                .step(&step.id.as_ref().into())
+                .step(&step.id.as_str().into())
                 .help("remove the step, or use its output".to_owned()),
         );
     }
@@ -94,7 +94,7 @@ fn dependencies(
             let mut warn = |message: String, help: &str| {
                 notes.push(
                     Note::warning(Code::UnneededDependency, place.range(), message)
-                        .step(&step.id.as_ref().into())
+                        .step(&step.id.as_str().into())
                         .help(help.to_owned()),
                 );
             };

@@ -157,7 +157,7 @@ impl SourceWriter<'_> {
             return Tree::text("");
         };
         let structure = self.structure(&tool.name);
-        let schema = self.schemas.get(tool.name.as_ref()).copied();
+        let schema = self.schemas.get(tool.name.as_str()).copied();
         let call =
             |style, fields| Tree::list(structure.clone() + " ", Delimiter::Brace, style, fields);
         let entries = match action.args.plain() {

@@ -291,7 +291,7 @@ impl<'p> Builder<'p> {
         let plan = *self.nested.iter().find(|plan| plan.name == tool.name)?;
         // A frame without anything in it is drawn by no language.
         let empty = plan.steps.is_empty() && plan.inputs.is_empty();
-        let inside_itself = self.around.iter().any(|name| *name == plan.name);
+        let inside_itself = self.around.contains(&plan.name);
         (!empty && !inside_itself).then_some(plan)
     }
 

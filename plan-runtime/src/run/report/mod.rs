@@ -11,7 +11,7 @@ pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadat
 use super::StepError;
 use crate::plan::{Action, Plan, Step, ToolInfo};
 use serde_json::Value;
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ use std::time::{Duration, SystemTime};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Report {
-    plan: Cow<'static, str>,
+    plan: String,
     started_at: SystemTime,
     duration: Duration,
     steps: Vec<StepReport>,
@@ -112,7 +112,7 @@ impl Totals {
 /// What became of a step: how it ended, when, and each of its [attempts](Self::attempts). [`Report::steps`] has them.
 #[derive(Clone, Debug)]
 pub struct StepReport {
-    id: Cow<'static, str>,
+    id: String,
     tool: Option<ToolName>,
     status: Status,
     element: Vec<usize>,
@@ -179,7 +179,7 @@ pub enum Status {
     /// It could not start, because it needs the output of a step that failed, or of one that was blocked by it.
     Blocked {
         /// The step that failed; where there are several, the first of the plan.
-        by: Cow<'static, str>,
+        by: String,
     },
     /// It was dropped while it ran, or not all of its elements were started; how far it had come is not known.
     Cancelled,

@@ -95,7 +95,7 @@ impl Report {
             .collect();
         let successful = results.iter().filter(|result| result.success).count();
         ExecutionResults {
-            request_id: self.plan.clone().into_owned(),
+            request_id: self.plan.clone(),
             metadata: ExecutionMetadata {
                 total_duration_ms: millis(self.duration),
                 successful_steps: successful,

@@ -134,7 +134,7 @@ fn inputs(builder: &mut PlanBuilder, source: &Source<'_>, list: JsonNode<'_>) {
             .input_names
             .insert(name.as_str().into(), builder.inputs.len());
         builder.inputs.push(crate::plan::Input {
-            name: name.into(),
+            name,
             type_name: type_name.into(),
             description: description.into(),
         });

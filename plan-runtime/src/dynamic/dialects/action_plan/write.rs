@@ -63,7 +63,7 @@ fn inputs<'p>(writer: &mut Writer<'p>) -> Option<OutputJson<'p>> {
     }
     let written = plan.inputs.iter().map(|input| {
         let mut members = OutputMembers::default();
-        members.add("name", input.name.as_ref().into());
+        members.add("name", input.name.as_str().into());
         members.text("type", &input.type_name);
         members.text("description", &input.description);
         OutputJson::Object(members)

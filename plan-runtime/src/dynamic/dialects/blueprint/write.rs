@@ -19,7 +19,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     writer.no_inputs();
     let plan = writer.plan;
     let mut top = OutputMembers::default();
-    top.add("requestId", plan.name.as_ref().into());
+    top.add("requestId", plan.name.as_str().into());
     top.text("description", &plan.description);
     let mut steps = Vec::with_capacity(plan.steps.len());
     for (index, step) in plan.steps.iter().enumerate() {
@@ -30,11 +30,11 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
         let Some(action) = action else { continue };
         let mut members = OutputMembers::default();
         if step.id != format!("step{index}") {
-            members.add("id", step.id.as_ref().into());
+            members.add("id", step.id.as_str().into());
         }
         members.text("intent", &step.intent);
         if let Some(tool) = &action.tool {
-            members.add("tool", tool.name.as_ref().into());
+            members.add("tool", tool.name.as_str().into());
             members.text("tool_description", &tool.description);
         }
         members.add("params", writer.arguments(&action.args));

@@ -28,7 +28,7 @@ pub(in crate::dynamic) fn check(builder: &mut PlanBuilder, plan: &Plan) {
         };
         let mut note = Note::error(Code::Cycle, place, message)
             .label(label)
-            .step(&plan.steps[cycle[0]].id.as_ref().into());
+            .step(&plan.steps[cycle[0]].id.as_str().into());
         for (place, label) in edges {
             note = note.related(place, label);
         }

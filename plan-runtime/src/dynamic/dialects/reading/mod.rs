@@ -235,8 +235,8 @@ impl PlanBuilder {
             return tool.clone();
         }
         let tool = Arc::new(ToolInfo {
-            name: name.to_owned().into(),
-            description: description.into(),
+            name: name.to_owned(),
+            description,
         });
         self.tools.insert(name.to_owned(), tool.clone());
         tool

@@ -79,7 +79,7 @@ impl PlanBuilder {
         let optional = self.profile == Profile::Compat;
         self.spans.untyped.push(self.inputs.len());
         self.inputs.push(Input {
-            name: name.to_owned().into(),
+            name: name.to_owned(),
             type_name: if optional { "Option<String>" } else { "String" }.into(),
             description: "".into(),
         });

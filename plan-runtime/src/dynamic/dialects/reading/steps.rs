@@ -318,7 +318,7 @@ pub(in crate::dynamic) fn step(
     after.sort_unstable();
     after.dedup();
     Step {
-        id: id.into(),
+        id,
         intent: intent.into(),
         body: Body::Action(Action { tool, args }),
         after,
@@ -335,7 +335,7 @@ pub(in crate::dynamic) fn plan(
     output: Output,
 ) -> Plan {
     Plan {
-        name: name.into(),
+        name,
         description: description.into(),
         inputs: std::mem::take(&mut builder.inputs),
         steps,

@@ -115,7 +115,7 @@ impl PlanBuilder {
             self.no_reference(source, member.key, &member.name);
             let value = self.template(source, member.value, Some(member.key), depth + 1);
             entries.push(Entry {
-                key: Key::Name(member.name.into_owned().into()),
+                key: Key::Name(member.name.into_owned()),
                 value,
             });
         }
@@ -265,7 +265,7 @@ impl PlanBuilder {
 /// Adds text, as part of the text before it.
 fn push_text(parts: &mut Vec<Part>, text: String) {
     match parts.last_mut() {
-        Some(Part::Literal(before)) => before.to_mut().push_str(&text),
-        _ => parts.push(Part::Literal(text.into())),
+        Some(Part::Literal(before)) => before.push_str(&text),
+        _ => parts.push(Part::Literal(text)),
     }
 }

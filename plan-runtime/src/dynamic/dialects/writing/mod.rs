@@ -112,10 +112,10 @@ impl<'p> Writer<'p> {
             self.no_after(step);
             let Some(action) = action else { continue };
             let mut members = OutputMembers::default();
-            members.add("id", step.id.as_ref().into());
+            members.add("id", step.id.as_str().into());
             members.text("intent", &step.intent);
             if let Some(tool) = &action.tool {
-                members.add("tool", tool.name.as_ref().into());
+                members.add("tool", tool.name.as_str().into());
                 members.text("tool_description", &tool.description);
             }
             members.add("arguments", self.arguments(&action.args));
@@ -133,7 +133,7 @@ impl<'p> Writer<'p> {
             let number = index + 1;
             self.cannot_express(format!("step {number}"), "an empty id");
         }
-        if self.ids.get(step.id.as_ref()) != Some(&index) {
+        if self.ids.get(step.id.as_str()) != Some(&index) {
             let place = self.here();
             self.cannot_express(place, "the id of another step");
         }
@@ -231,7 +231,7 @@ impl<'p> Writer<'p> {
             else {
                 return None;
             };
-            let (id, &index) = self.ids.get_key_value(name.as_ref())?;
+            let (id, &index) = self.ids.get_key_value(name.as_str())?;
             let is_step = reference.source == crate::plan::Source::Step(index);
             if !is_step || !reference.is_whole() || ids.contains(id) {
                 return None;

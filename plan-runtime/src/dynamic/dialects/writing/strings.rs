@@ -157,7 +157,7 @@ impl<'p> Writer<'p> {
     ) -> Result<&'p str, Option<String>> {
         let step_at = self.plan.steps.get(step);
         let id = &step_at.ok_or_else(|| leads_to_nothing(reference))?.id;
-        if id.is_empty() || self.ids.get(id.as_ref()) != Some(&step) {
+        if id.is_empty() || self.ids.get(id.as_str()) != Some(&step) {
             return Err(None);
         }
         Ok(id)

@@ -52,7 +52,7 @@ impl<'p> Writer<'p> {
                     }
                     self.name(path, name);
                     let value = self.template(path, &entry.value);
-                    members.add(name.clone().into_owned(), value);
+                    members.add(name.clone(), value);
                     path.truncate(length);
                 }
                 OutputJson::Object(members)

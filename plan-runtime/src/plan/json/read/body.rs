@@ -16,7 +16,7 @@ impl FirstMistakeReader {
     pub(super) fn step(&mut self, value: Value<'_>) -> Result<Step> {
         let members = value.object("a step", names::step::ALL)?;
         let mut step = Step {
-            id: members.name(names::step::ID, "the step")?.into(),
+            id: members.name(names::step::ID, "the step")?,
             intent: members.string(names::step::INTENT)?.into(),
             body: self.body(&members, 0)?,
             after: Vec::new(),
@@ -99,8 +99,8 @@ impl FirstMistakeReader {
             return Ok(tool.clone());
         }
         let tool = Arc::new(ToolInfo {
-            name: name.clone().into(),
-            description: description.into(),
+            name: name.clone(),
+            description,
         });
         self.tools.insert(name, tool.clone());
         Ok(tool)

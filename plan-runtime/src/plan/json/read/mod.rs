@@ -99,7 +99,7 @@ impl FirstMistakeReader {
             },
         };
         let plan = Plan {
-            name: name.into(),
+            name,
             description: description.into(),
             inputs,
             steps,
@@ -134,7 +134,7 @@ fn input(value: Value<'_>, index: usize, known: &mut KnownNames) -> Result<Input
             .at(names::input::NAME);
     }
     Ok(Input {
-        name: name.into(),
+        name,
         type_name: members.string(names::input::TYPE)?.into(),
         description: members.string(names::input::DESCRIPTION)?.into(),
     })

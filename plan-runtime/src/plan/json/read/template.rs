@@ -18,7 +18,7 @@ impl FirstMistakeReader {
                 Some(number) => Ok(Template::Number(number)),
                 None => wrong("the number cannot be represented exactly"),
             },
-            JsonType::String => Ok(Template::String(value.string("a value")?.into())),
+            JsonType::String => Ok(Template::String(value.string("a value")?)),
             JsonType::List => {
                 fits(depth)?;
                 let mut items = Vec::new();
@@ -73,7 +73,7 @@ impl FirstMistakeReader {
                     return wrong(format!("duplicate member `{}`", short(&name)));
                 }
                 let value = self.template(value, depth + 1).at(&name)?;
-                let key = Key::Name(name.into());
+                let key = Key::Name(name);
                 entries.push(Entry { key, value });
             }
             return Ok(());
@@ -104,10 +104,10 @@ impl FirstMistakeReader {
 
     fn part(&mut self, value: Value<'_>, depth: usize) -> Result<Part> {
         if value.kind() == JsonType::String {
-            return Ok(Part::Literal(value.string("a part of a text")?.into()));
+            return Ok(Part::Literal(value.string("a part of a text")?));
         }
         let members = value.object("a part of a text", names::part::ALL)?;
-        let spec = members.string(names::part::SPEC)?.into();
+        let spec = members.string(names::part::SPEC)?;
         let Some(value) = members.get(names::part::VALUE) else {
             return wrong("a part of a text has no `value`");
         };

@@ -35,9 +35,9 @@ impl<T> InPlan<'_, T> {
             Body::Action(action) => match &action.tool {
                 Some(info) => {
                     let mut written = serde_json::Map::new();
-                    written.insert(tool::NAME.into(), Value::from(info.name.as_ref()));
+                    written.insert(tool::NAME.into(), Value::from(info.name.as_str()));
                     if !info.description.is_empty() {
-                        let description = Value::from(info.description.as_ref());
+                        let description = Value::from(info.description.as_str());
                         written.insert(tool::DESCRIPTION.into(), description);
                     }
                     map.serialize_entry(members::TOOL, &written)?;

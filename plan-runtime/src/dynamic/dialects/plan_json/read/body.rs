@@ -16,7 +16,7 @@ impl PlanReader<'_> {
         self.builder.current = Some((index, id.as_str().into()));
         self.builder.spans.begin_templates(index);
         let mut step = Step {
-            id: id.into(),
+            id,
             intent: Cow::Borrowed(""),
             body: nothing(),
             after: Vec::new(),

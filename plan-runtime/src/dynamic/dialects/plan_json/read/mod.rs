@@ -104,7 +104,7 @@ impl<'d> PlanReader<'d> {
         self.builder.current = None;
         let output = self.output(&top);
         Some(Plan {
-            name: name.unwrap_or_default().into(),
+            name: name.unwrap_or_default(),
             description: description.into(),
             inputs,
             steps,
@@ -138,7 +138,7 @@ impl<'d> PlanReader<'d> {
                     .name_fits(name, &what, self.source.place(node.slice()));
             }
             let input = Input {
-                name: name.into(),
+                name,
                 type_name: type_name.into(),
                 description: self
                     .text(

@@ -38,7 +38,7 @@ impl PlanReader<'_> {
             JsonType::Bool => Template::Bool(node.slice() == "true"),
             JsonType::Number => self.builder.number(&self.source, node, at),
             JsonType::String => match self.literal(node, "a value") {
-                Some(text) => Template::String(text.into()),
+                Some(text) => Template::String(text),
                 None => self.builder.broken(at),
             },
             JsonType::List | JsonType::Object if !self.builder.fits(depth, place.clone()) => {
@@ -154,7 +154,7 @@ impl PlanReader<'_> {
 
     fn entry(&mut self, member: Member<'_>, depth: usize) -> Entry {
         let value = self.template(member.value, Some(member.key), depth + 1);
-        let key = Key::Name(member.name.into_owned().into());
+        let key = Key::Name(member.name.into_owned());
         Entry { key, value }
     }
 
@@ -215,7 +215,7 @@ impl PlanReader<'_> {
         if node.kind() == JsonType::String {
             // Whoever writes a text by its parts knows which of them are text.
             let text = self.builder.text(&self.source, node, "a part of a text")?;
-            return Some(Part::Literal(text.value.into_owned().into()));
+            return Some(Part::Literal(text.value.into_owned()));
         }
         if node.kind() != JsonType::Object {
             let expected = "a string, or an object with a `value`";
@@ -223,9 +223,7 @@ impl PlanReader<'_> {
             return self.builder.error(note);
         }
         let members = self.object(node, "a part of a text", names::part::ALL)?;
-        let spec = self
-            .text(&members, names::part::SPEC, "the format of a value")
-            .into();
+        let spec = self.text(&members, names::part::SPEC, "the format of a value");
         let Some(value) = members.get(names::part::VALUE) else {
             let message = "a part of a text has no `value`";
             return self.error(Code::MissingMember, self.place(node), message);
