@@ -17,6 +17,14 @@ pub(crate) struct Plan {
     pub(crate) tail: Option<Tail>,
 }
 
+impl Plan {
+    /// All that the values of the plan mention.
+    pub(crate) fn mentions(&self) -> impl Iterator<Item = &Mention> {
+        let steps = self.steps.iter().flat_map(|step| &step.mentions);
+        steps.chain(self.tail.iter().flat_map(|tail| &tail.mentions))
+    }
+}
+
 /// The part before the braces in the item form.
 pub(crate) struct Header {
     pub(crate) attrs: Vec<Attribute>,
@@ -44,6 +52,15 @@ pub(crate) struct Step {
     /// A step with a type is a computed value.
     pub(crate) ty: Option<Type>,
     pub(crate) body: Body,
+    /// What its values mention, in order, once names are resolved.
+    pub(crate) mentions: Vec<Mention>,
+}
+
+/// A use of a step or an input.
+pub(crate) struct Mention {
+    pub(crate) name: Ident,
+    /// Whether Rust code uses it, and so its Rust value.
+    pub(crate) computed: bool,
 }
 
 pub(crate) enum Body {
@@ -119,6 +136,7 @@ pub(crate) enum Optional {
 
 pub(crate) struct Tail {
     pub(crate) value: Value,
+    pub(crate) mentions: Vec<Mention>,
     pub(crate) tokens: TokenStream,
 }
 
@@ -245,4 +263,16 @@ pub(crate) struct Computed {
     pub(crate) names: Vec<Ident>,
     /// The names that a `for` or an `if let` around it binds and that it mentions.
     pub(crate) locals: Vec<(Ident, Local)>,
+}
+
+impl Computed {
+    /// An expression whose names are not looked up yet.
+    pub(crate) fn new(written: TokenStream, expr: Expr) -> Self {
+        Self {
+            written,
+            expr,
+            names: Vec::new(),
+            locals: Vec::new(),
+        }
+    }
 }

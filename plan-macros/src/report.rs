@@ -11,10 +11,6 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a mistake at the span of all of `tokens`.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(tokens, message));

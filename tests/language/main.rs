@@ -10,6 +10,7 @@ mod support;
 
 mod computed;
 mod edges;
+mod flattened;
 mod flow;
 mod literals;
 mod plans;

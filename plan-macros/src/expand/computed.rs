@@ -124,8 +124,7 @@ impl Builder<'_> {
             .collect();
         frames.sort_unstable();
         frames.dedup();
-        self.data.tag('c');
-        self.data.number(sources.len() + frames.len());
+        self.data.tag('c').number(sources.len() + frames.len());
         for (source, _) in sources {
             self.data.source(*source);
         }

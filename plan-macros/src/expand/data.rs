@@ -49,42 +49,43 @@ pub(super) struct Data {
 
 impl Data {
     /// One letter of the notation.
-    pub(super) fn tag(&mut self, tag: char) {
+    pub(super) fn tag(&mut self, tag: char) -> &mut Self {
         self.text.push(tag);
+        self
     }
 
-    pub(super) fn number(&mut self, number: impl std::fmt::Display) {
+    pub(super) fn number(&mut self, number: impl std::fmt::Display) -> &mut Self {
         // Writing into a `String` cannot fail.
         let _ = write!(self.text, "{number} ");
+        self
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) -> &mut Self {
         self.number(text.len());
         self.text.push_str(text);
+        self
     }
 
-    pub(super) fn numbers(&mut self, numbers: impl ExactSizeIterator<Item = usize>) {
+    pub(super) fn numbers(&mut self, numbers: impl ExactSizeIterator<Item = usize>) -> &mut Self {
         self.number(numbers.len());
-        numbers.for_each(|number| self.number(number));
+        numbers.fold(self, Self::number)
     }
 
-    pub(super) fn duration(&mut self, duration: Duration) {
-        self.number(duration.as_secs());
-        self.number(duration.subsec_nanos());
+    pub(super) fn duration(&mut self, duration: Duration) -> &mut Self {
+        self.number(duration.as_secs())
+            .number(duration.subsec_nanos())
     }
 
-    pub(super) fn source(&mut self, source: Source) {
+    pub(super) fn source(&mut self, source: Source) -> &mut Self {
         let (tag, index) = match source {
             Source::Step(index) => ('s', index),
             Source::Input(index) => ('i', index),
         };
-        self.tag(tag);
-        self.number(index);
+        self.tag(tag).number(index)
     }
 
-    pub(super) fn local(&mut self, frame: usize) {
-        self.tag('l');
-        self.number(frame);
+    pub(super) fn local(&mut self, frame: usize) -> &mut Self {
+        self.tag('l').number(frame)
     }
 
     /// The number of a part of the plan that begins.

@@ -24,16 +24,14 @@ impl Builder<'_> {
                     .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
             }
             Body::If(branches) => {
-                self.data.tag('I');
-                self.data.number(branches.len());
+                self.data.tag('I').number(branches.len());
                 for branch in branches {
                     self.branch(branch, step, tools);
                 }
             }
             Body::For(repeat) => self.repeat(repeat, step, tools),
             Body::Broken(_) => {
-                self.data.tag('V');
-                self.data.tag('n');
+                self.data.tag('V').tag('n');
             }
         }
     }
@@ -49,8 +47,7 @@ impl Builder<'_> {
             &same,
             || quote_spanned!(at=> <#tool as __plan::Called>::TOOL),
         );
-        self.data.tag('T');
-        self.data.number(number);
+        self.data.tag('T').number(number);
         let names = self.fresh_at("n", at);
         let Fielded {
             check,
@@ -82,15 +79,13 @@ impl Builder<'_> {
                         .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
                 }
                 Condition::Let(pattern, computed, names) => {
-                    self.data.tag('b');
-                    self.data.text(&pattern_text(pattern));
+                    self.data.tag('b').text(&pattern_text(pattern));
                     let expr = &computed.expr;
                     self.bind(computed, &quote!(#allow if #expr), names, false);
                 }
                 // Nothing refers to what it would bind.
                 Condition::Broken(_) => {
-                    self.data.tag('h');
-                    self.data.tag('n');
+                    self.data.tag('h').tag('n');
                 }
             }
         }
@@ -101,8 +96,7 @@ impl Builder<'_> {
     }
 
     fn repeat(&mut self, repeat: &For, step: &Step, tools: &mut Tools) {
-        self.data.tag('F');
-        self.data.text(&pattern_text(&repeat.pat));
+        self.data.tag('F').text(&pattern_text(&repeat.pat));
         match &repeat.list {
             List::Reference(reference, name) => {
                 let way = self.reference(reference);
@@ -127,7 +121,9 @@ impl Builder<'_> {
                 self.bind(computed, &quote!(for #pat in #expr), bound, true);
             }
             // Nothing in the braces refers to what it binds.
-            List::Broken => self.data.tag('n'),
+            List::Broken => {
+                self.data.tag('n');
+            }
         }
         self.body(&repeat.body, step, tools);
         if !matches!(repeat.list, List::Broken) {

@@ -5,13 +5,12 @@ use super::value::{Builder, it};
 use crate::ast::{Computed, Format, FormatPart, Value};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::LitStr;
+use syn::{Expr, LitStr};
 
 impl Builder<'_> {
     /// Expands `format!`: each placeholder is checked and written on its own.
     pub(super) fn format(&mut self, format: &Format) -> TokenStream {
-        self.data.tag('x');
-        self.data.number(format.parts.len());
+        self.data.tag('x').number(format.parts.len());
         for part in &format.parts {
             self.part(format, part);
         }
@@ -23,8 +22,8 @@ impl Builder<'_> {
     fn part(&mut self, format: &Format, part: &FormatPart) {
         let (arg, spec) = match part {
             FormatPart::Text(literal) => {
-                self.data.tag('s');
-                return self.data.text(literal);
+                self.data.tag('s').text(literal);
+                return;
             }
             FormatPart::Placeholder { arg, spec } => (&format.args[*arg], spec),
         };
@@ -52,45 +51,31 @@ impl Builder<'_> {
                 let written = quote_spanned!(at=> __plan::format!(#placeholder, #shown));
                 let show = quote!(__plan::Constant::Show(&__plan::show(#slot, |#value| #written)));
                 let show = self.constant(show);
-                self.data.text(spec);
-                self.data.tag('-');
-                self.data.number(show);
+                self.data.text(spec).tag('-').number(show);
             }
             other => {
                 self.formatted(other, &placeholder);
-                self.data.text(spec);
-                self.data.tag('=');
+                self.data.text(spec).tag('=');
             }
         }
     }
 
     /// A computed value that writes itself.
     fn formatted(&mut self, value: &Value, placeholder: &LitStr) {
-        let format = |expr: &TokenStream| quote!(__plan::format!(#placeholder, #expr));
-        let (computed, expr) = match value {
+        let format = |expr: &dyn ToTokens| quote!(__plan::format!(#placeholder, #expr));
+        match value {
             Value::Computed(computed) => {
-                let expr = computed.expr.to_token_stream();
-                self.compute(computed, format(&expr));
-                return;
+                self.compute(computed, format(&computed.expr));
             }
             Value::Scalar(scalar) => {
                 let (minus, lit) = (&scalar.minus, &scalar.lit);
-                let written = quote!(#minus #lit);
-                (syn::parse2(written.clone()), written)
-            }
-            _ => return self.data.tag('n'),
-        };
-        match computed {
-            Ok(expression) => {
-                let computed = Computed {
-                    written: expr.clone(),
-                    expr: expression,
-                    names: Vec::new(),
-                    locals: Vec::new(),
-                };
+                let expr = quote!(#minus #lit);
+                let computed = Computed::new(expr.clone(), Expr::Verbatim(expr.clone()));
                 self.compute(&computed, format(&expr));
             }
-            Err(_) => self.data.tag('n'),
+            _ => {
+                self.data.tag('n');
+            }
         }
     }
 }

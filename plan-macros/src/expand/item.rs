@@ -6,7 +6,7 @@ use super::value::Builder;
 use super::{Context, cycle, flow, step};
 use crate::ast::{Body, Header, Input, Plan, Step};
 use crate::docs;
-use crate::graph::{StepGraph, StepPart};
+use crate::graph::StepGraph;
 use crate::ide::unplaced;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
@@ -175,8 +175,7 @@ fn shared(
             data.text(&docs::text(&head.attrs));
         }
         None => {
-            data.text("plan");
-            data.text("");
+            data.text("plan").text("");
         }
     }
     data.number(inputs.len());
@@ -405,13 +404,10 @@ fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
 
 /// What computed values mention: its Rust value is kept beside the JSON.
 fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
-    let mut kept = BTreeSet::new();
-    cx.plan.visit_parts(&mut |part| {
-        if let StepPart::Computed(computed) = part {
-            kept.extend(computed.names.iter().filter_map(|name| cx.names.get(name)));
-        }
-    });
-    kept
+    let mentions = cx.plan.mentions().filter(|mention| mention.computed);
+    mentions
+        .filter_map(|mention| cx.names.get(&mention.name))
+        .collect()
 }
 
 /// Lets rustc warn of inputs and computed steps that nothing uses.
@@ -420,10 +416,10 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         // What should use them may be what is wrong.
         return TokenStream::new();
     }
-    let used: BTreeSet<Source> = cx
-        .plan
-        .mentions()
-        .iter()
+    let after = cx.plan.steps.iter().flat_map(|step| &step.after);
+    let mentioned = cx.plan.mentions().map(|mention| &mention.name);
+    let used: BTreeSet<Source> = mentioned
+        .chain(after)
         .filter_map(|name| cx.names.get(name))
         .collect();
     let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);

@@ -34,9 +34,7 @@ impl Builder<'_> {
         };
         let shape = at(end);
         let number = self.constant(quote_spanned!(end=> #shape.shape()));
-        self.data.tag('v');
-        self.data.number(number);
-        self.data.text(&variant);
+        self.data.tag('v').number(number).text(&variant);
         let Fielded {
             check,
             names: checked,
@@ -87,9 +85,7 @@ impl Builder<'_> {
                 quote!(#path {})
             }
             Fields::Named(brace, fields, rest) => {
-                self.data.tag('a');
-                self.data.number(number);
-                self.data.text(&variant);
+                self.data.tag('a').number(number).text(&variant);
                 self.data.number(fields.len());
                 let mut given = Vec::new();
                 let mut inits = Tokens::default();
@@ -143,8 +139,7 @@ impl Builder<'_> {
                 });
                 checks = quote!(#(#elements)*);
                 if values.len() != 1 {
-                    self.data.tag('l');
-                    self.data.number(values.len());
+                    self.data.tag('l').number(values.len());
                 }
                 let check: Vec<Tokens> = values.iter().map(|value| self.value(value)).collect();
                 let mut group =

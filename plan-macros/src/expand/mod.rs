@@ -36,7 +36,7 @@ use syn::spanned::Spanned;
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let source = scan::scan(input);
     let ide = ide::is_wanted().then(|| ide::expand(&source));
-    let mut report = Report::new();
+    let mut report = Report::default();
     let Some(mut plan) = parse::parse(source, &mut report) else {
         let errors = report.into_compile_errors();
         return quote!(#ide #errors);

@@ -12,8 +12,7 @@ impl Builder<'_> {
     /// Writes the policy of the step at this place, and checks its fallback.
     pub(super) fn policy(&mut self, policy: &Policy, step: usize) {
         if let Some(attempts) = policy.attempts {
-            self.data.tag('a');
-            self.data.number(attempts);
+            self.data.tag('a').number(attempts);
         }
         // Who asks for a long first wait does not ask for a shorter one.
         let longer = policy.backoff.filter(|backoff| *backoff > LONGEST_WAIT);
@@ -24,19 +23,17 @@ impl Builder<'_> {
             ('d', policy.deadline),
         ] {
             if let Some(duration) = duration {
-                self.data.tag(tag);
-                self.data.duration(duration);
+                self.data.tag(tag).duration(duration);
             }
         }
         if let Some(jitter) = policy.jitter {
-            self.data.tag('j');
-            self.data.tag(if jitter { '1' } else { '0' });
+            self.data.tag('j').tag(if jitter { '1' } else { '0' });
         }
         match policy.optional {
-            Optional::No => {}
+            Optional::No => &mut *self.data,
             Optional::Whole => self.data.tag('w'),
             Optional::Each(_) => self.data.tag('e'),
-        }
+        };
         if let Some((at, fallback)) = &policy.fallback {
             self.data.tag('f');
             let check = self.value(fallback);
@@ -45,8 +42,7 @@ impl Builder<'_> {
             self.bindings.extend(quote!(let _ = || -> #ty { #check };));
         }
         if let Some((_, concurrency)) = policy.concurrency {
-            self.data.tag('c');
-            self.data.number(concurrency);
+            self.data.tag('c').number(concurrency);
         }
         self.data.tag(';');
     }

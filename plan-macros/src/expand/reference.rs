@@ -5,7 +5,7 @@ use super::value::Builder;
 use crate::ast::{Hop, Local, Reference};
 use crate::names::Source;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Lit, LitInt, Member, Token};
 
@@ -17,6 +17,8 @@ struct Chain<'a> {
     place: Position,
     /// What says that another reference is at a place of the same type.
     same: String,
+    /// Where there is a field after a `?`: a constant for whether it has led to a flattened field.
+    flattened: Option<TokenStream>,
 }
 
 /// Where a reference has led to.
@@ -158,31 +160,36 @@ impl Builder<'_> {
             let bound = self.roots.entry(source).or_insert_with(|| root.clone());
             root.set_span(root.span().resolved_at(bound.span()));
         }
+        let written = written(reference);
         self.data.tag('r');
         let same = match (reference.local, source) {
             (Some(Local { frame, part }), _) => {
-                self.data.local(frame);
-                self.data.text(&written(reference));
+                self.data.local(frame).text(&written);
                 if let Some(part) = part {
-                    self.data.tag('#');
-                    self.data.number(part);
-                    self.data.tag('!');
+                    self.data.tag('#').number(part).tag('!');
                 }
                 self.frames
                     .get(frame)
                     .map(|frame| format!("local {} {} {part:?}", self.part, frame.place))
             }
             (None, Some(source)) => {
-                self.data.source(source);
-                self.data.text(&written(reference));
+                self.data.source(source).text(&written);
                 Some(self.cx.same_type(source))
             }
             (None, None) => None,
         };
+        let same = same.unwrap_or_default();
+        let is_field = |hop: &Hop| matches!(hop, Hop::Field(..));
+        let asked = reference.hops.iter().position(is_optional);
+        let (before, after) = reference.hops.split_at(asked.unwrap_or_default());
+        let may_be_flattened = before.iter().any(is_field)
+            && after.iter().any(is_field)
+            && self.data.is_new_check(format!("{same} {written}"));
         let mut chain = Chain {
             root: &root,
             place: Position::Root,
-            same: same.unwrap_or_default(),
+            same,
+            flattened: may_be_flattened.then(|| quote!(__plan::Flattened::No)),
         };
         for (index, hop) in reference.hops.iter().enumerate() {
             self.hop(&mut chain, hop, source, &reference.hops[index + 1..]);
@@ -200,7 +207,7 @@ impl Builder<'_> {
     /// Continues the chain by one hop; `rest` are the hops after it.
     fn hop(&mut self, chain: &mut Chain<'_>, hop: &Hop, source: Option<Source>, rest: &[Hop]) {
         match hop {
-            Hop::Field(dot, member) => self.field(chain, dot, member, source, rest.is_empty()),
+            Hop::Field(dot, member) => self.field(chain, dot, member, source, rest),
             Hop::Index(bracket, index) => {
                 let at = bracket.span.join();
                 chain.enter(at, at, Look::Other, |value| indexed(value, bracket, index));
@@ -233,8 +240,7 @@ impl Builder<'_> {
                     is_new = true;
                     quote_spanned!(at=> #asked.optional())
                 });
-                self.data.tag('?');
-                self.data.number(number);
+                self.data.tag('?').number(number);
                 let asked = is_new.then(|| {
                     self.bindings
                         .extend(quote_spanned!(at=> let #asked = __plan::root();));
@@ -285,8 +291,9 @@ impl Builder<'_> {
         dot: &Token![.],
         member: &Member,
         source: Option<Source>,
-        last: bool,
+        rest: &[Hop],
     ) {
+        let last = rest.iter().all(is_optional);
         let (at, ident) = match member {
             Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
             Member::Unnamed(index) => (index.span, index.index.to_string()),
@@ -295,12 +302,10 @@ impl Builder<'_> {
         let check = format!("{}.{ident}{}", chain.same, if last { " last" } else { "" });
         let is_new_check = self.data.is_new_check(check);
         let same = format!("shape {}", chain.same);
-        let is_new = is_new_check || !self.data.has_constant(&same);
+        let is_new = is_new_check || chain.flattened.is_some() || !self.data.has_constant(&same);
         let known = is_new.then(|| self.fresh_at("t", at.resolved_at(chain.root.span())));
         let number = self.shared_constant(&same, || quote_spanned!(at=> #known.shape()));
-        self.data.tag('.');
-        self.data.number(number);
-        self.data.text(&ident);
+        self.data.tag('.').number(number).text(&ident);
         let field = |value: Tokens| {
             let value = value.operator(".", dot.spans[0]);
             match member {
@@ -331,6 +336,13 @@ impl Builder<'_> {
             self.constants
                 .check(quote_spanned!(at=> #known.check(#ident, #last);));
         }
+        if let Some(from) = &chain.flattened {
+            let entered = self.fresh_at("e", at.resolved_at(chain.root.span()));
+            let asked = rest.first().is_some_and(is_optional);
+            self.constants
+                .check(quote_spanned!(at=> let #entered = #known.enter(#ident, #asked, #from);));
+            chain.flattened = Some(entered.into_token_stream());
+        }
         chain.same.push('.');
         chain.same.push_str(&ident);
     }
@@ -343,9 +355,7 @@ impl Builder<'_> {
     }
 
     fn key(&mut self, key: &str, absence: char) {
-        self.data.tag('k');
-        self.data.text(key);
-        self.data.tag(absence);
+        self.data.tag('k').text(key).tag(absence);
     }
 }
 
@@ -360,6 +370,10 @@ pub(super) fn path(names: &[&str], start: Span, end: Span) -> Tokens {
 fn indexed(value: Tokens, bracket: &syn::token::Bracket, index: &impl ToTokens) -> Tokens {
     let index = index.to_token_stream().into();
     value.group(Delimiter::Bracket, index, bracket.span.join())
+}
+
+fn is_optional(hop: &Hop) -> bool {
+    matches!(hop, Hop::Optional(_))
 }
 
 /// The reference as its author wrote it.

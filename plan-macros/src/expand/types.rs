@@ -3,6 +3,7 @@
 use super::flow::tool;
 use super::value::ends;
 use crate::ast::{Body, Literal};
+use crate::scan::tokens::placed;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
@@ -50,7 +51,7 @@ impl Types {
                 let first = types.next()?.0?;
                 for (ty, at) in types {
                     let Some(ty) = ty else { continue };
-                    let (first, ty) = (at_one_place(first.clone(), at), at_one_place(ty, at));
+                    let (first, ty) = (placed(first.clone(), at), placed(ty, at));
                     self.checks.extend(
                         quote_spanned!(at=> let _ = <#ty as __plan::Joins<#first>>::joins;),
                     );
@@ -78,15 +79,6 @@ impl Types {
             }
         }
     }
-}
-
-/// The tokens, all at one place.
-fn at_one_place(tokens: TokenStream, at: Span) -> TokenStream {
-    let trees = tokens.into_iter().map(|mut tree| {
-        tree.set_span(at);
-        tree
-    });
-    trees.collect()
 }
 
 /// Whether the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it

@@ -211,8 +211,7 @@ impl<'a> Builder<'a> {
 
     /// A list of values.
     fn values(&mut self, values: &[Value]) -> Vec<Tokens> {
-        self.data.tag('l');
-        self.data.number(values.len());
+        self.data.tag('l').number(values.len());
         values.iter().map(|value| self.value(value)).collect()
     }
 
@@ -268,8 +267,7 @@ impl<'a> Builder<'a> {
     }
 
     fn inferred_values(&mut self, values: &[Value]) -> Vec<TokenStream> {
-        self.data.tag('l');
-        self.data.number(values.len());
+        self.data.tag('l').number(values.len());
         values.iter().map(|value| self.inferred(value)).collect()
     }
 
@@ -278,11 +276,8 @@ impl<'a> Builder<'a> {
         match value {
             Value::Some(_, _, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
-                self.data.tag('l');
-                self.data.number(values.len());
-                for value in values {
-                    self.untyped(value);
-                }
+                self.data.tag('l').number(values.len());
+                values.iter().for_each(|value| self.untyped(value));
             }
             Value::Reference(reference) => {
                 let way = self.reference(reference);
@@ -297,18 +292,16 @@ impl<'a> Builder<'a> {
 
     fn json(&mut self, json: &Json) {
         match json {
-            Json::Null => self.data.tag('n'),
+            Json::Null => {
+                self.data.tag('n');
+            }
             Json::Value(value) => self.untyped(value),
             Json::List(elements) => {
-                self.data.tag('l');
-                self.data.number(elements.len());
-                for element in elements {
-                    self.json(element);
-                }
+                self.data.tag('l').number(elements.len());
+                elements.iter().for_each(|element| self.json(element));
             }
             Json::Object(members) => {
-                self.data.tag('j');
-                self.data.number(members.len());
+                self.data.tag('j').number(members.len());
                 for (key, member) in members {
                     self.data.text(&key.value());
                     self.json(member);
@@ -321,38 +314,23 @@ impl<'a> Builder<'a> {
         let negative = scalar.minus.is_some();
         let data = &mut *self.data;
         match &scalar.lit {
-            Lit::Str(string) => {
-                data.tag('s');
-                data.text(&string.value());
-            }
-            Lit::Char(char) => {
-                data.tag('s');
-                data.text(char.value().encode_utf8(&mut [0; 4]));
-            }
+            Lit::Str(string) => data.tag('s').text(&string.value()),
+            Lit::Char(char) => data.tag('s').text(&char.value().to_string()),
             Lit::Bool(bool) => data.tag(if bool.value { '1' } else { '0' }),
-            Lit::Byte(byte) => {
-                data.tag('u');
-                data.number(byte.value());
-            }
-            Lit::Int(int) if negative && int.base10_digits() != "0" => {
-                // `-9223372036854775808` is one, though its digits alone are not.
-                let value: i64 = format!("-{}", int.base10_digits())
-                    .parse()
-                    .unwrap_or_default();
-                data.tag('-');
-                data.number(value.unsigned_abs());
-            }
+            Lit::Byte(byte) => data.tag('u').number(byte.value()),
+            // `-9223372036854775808` is one, though its digits alone are not.
             Lit::Int(int) => {
-                data.tag('u');
-                data.number(int.base10_digits().parse::<u64>().unwrap_or_default());
+                let negative = negative && int.base10_digits() != "0";
+                let tag = if negative { '-' } else { 'u' };
+                data.tag(tag).number(int.base10_digits())
             }
             Lit::Float(float) => {
                 let value: f64 = float.base10_digits().parse().unwrap_or_default();
-                data.tag('d');
-                data.text(&format!("{:?}", if negative { -value } else { value }));
+                let value = if negative { -value } else { value };
+                data.tag('d').text(&format!("{value:?}"))
             }
             _ => data.tag('n'),
-        }
+        };
     }
 }
 

@@ -1,8 +1,9 @@
 //! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The IDE expansion itself cannot say: in
 //! it, a value may be of another type than its place.
 
-use super::{IdeExpansion, placed, text, unplaced};
+use super::{IdeExpansion, text, unplaced};
 use crate::ast::{Hop, Reference};
+use crate::scan::tokens::placed;
 use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};

@@ -2,105 +2,32 @@
 
 use super::IdeExpansion;
 use crate::scan::tokens::Tokens;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use crate::scan::{BranchTokens, FlowTokens};
+use proc_macro2::TokenStream;
 use quote::quote;
 
-/// What a step does.
-enum IdeFlow {
-    /// `if … { … } else { … }`: keywords and conditions, each with the braces after it.
-    If {
-        branches: Vec<(TokenStream, Option<TokenTree>)>,
-        /// Whether the last of them is an `else`.
-        exhaustive: bool,
-    },
-    For {
-        pattern: TokenStream,
-        list: TokenStream,
-        body: Option<TokenTree>,
-    },
-    Call(TokenStream),
-}
-
-impl IdeFlow {
-    fn new(tokens: TokenStream) -> Self {
-        let mut queue = Tokens::new(tokens.clone());
-        let keyword = queue.peek_ident(0).map(ToString::to_string);
-        match keyword.as_deref() {
-            Some("if") => Self::conditional(&mut queue),
-            Some("for") => Self::repeated(&mut queue),
-            _ => Self::Call(tokens),
-        }
-    }
-
-    fn conditional(tokens: &mut Tokens) -> Self {
-        let mut branches = Vec::new();
-        let mut header = TokenStream::new();
-        loop {
-            header.extend(tokens.take_until(|tokens| {
-                let ends = tokens.peek(1).is_none() || tokens.is_ident(1, "else");
-                ends && tokens.peek_group(0, Delimiter::Brace).is_some()
-            }));
-            branches.push((std::mem::take(&mut header), tokens.next()));
-            // `else`
-            header.extend(tokens.next());
-            let goes_on = tokens.is_ident(0, "if");
-            if header.is_empty() || !goes_on {
-                let exhaustive = !header.is_empty();
-                if exhaustive {
-                    branches.push((header, tokens.next()));
-                }
-                return Self::If {
-                    branches,
-                    exhaustive,
-                };
-            }
-        }
-    }
-
-    fn repeated(tokens: &mut Tokens) -> Self {
-        // `for`
-        tokens.next();
-        let pattern = tokens.take_until(|tokens| tokens.is_ident(0, "in"));
-        // `in`
-        tokens.next();
-        let is_last = |tokens: &Tokens| {
-            tokens.peek(1).is_none() && tokens.peek_group(0, Delimiter::Brace).is_some()
-        };
-        let list = tokens.take_until(is_last);
-        Self::For {
-            pattern,
-            list,
-            body: tokens.next(),
-        }
-    }
-
+impl FlowTokens {
     /// Whether its output is an `Option` because it may be skipped.
     fn may_be_absent(&self) -> bool {
         match self {
-            Self::If {
-                branches,
-                exhaustive,
-            } => {
-                !exhaustive
-                    || branches
-                        .first()
-                        .is_some_and(|(_, body)| Self::within(body.as_ref()).may_be_absent())
-            }
-            _ => false,
+            Self::If(branches, _) => !is_exhaustive(branches) || first(branches).may_be_absent(),
+            Self::For(_) | Self::Call(_) => false,
         }
     }
 
     fn is_loop(&self) -> bool {
-        matches!(self, Self::For { .. })
+        matches!(self, Self::For(_))
     }
+}
 
-    /// The content of the braces.
-    fn within(body: Option<&TokenTree>) -> Self {
-        match body {
-            Some(TokenTree::Group(group)) => Self::new(group.stream()),
-            _ => Self::Call(TokenStream::new()),
-        }
-    }
+/// Whether the last branch is an `else`.
+fn is_exhaustive(branches: &[BranchTokens]) -> bool {
+    branches.last().is_some_and(|last| last.condition.is_none())
+}
+
+/// What the first branch does.
+fn first(branches: &[BranchTokens]) -> FlowTokens {
+    FlowTokens::within(branches.first().and_then(|branch| branch.block.as_ref()))
 }
 
 /// How the output of a step is another than that of its calls.
@@ -116,7 +43,7 @@ impl IdeExpansion {
     /// What a step without a type does, as an expression.
     pub(super) fn body(&self, tokens: TokenStream, policy: IdePolicy) -> TokenStream {
         let editor = &self.editor;
-        let flow = IdeFlow::new(tokens);
+        let flow = FlowTokens::new(tokens);
         let body = self.expression(&flow, policy);
         if policy.optional && !flow.may_be_absent() {
             quote!(#editor::optional(#body))
@@ -125,21 +52,19 @@ impl IdeExpansion {
         }
     }
 
-    fn expression(&self, flow: &IdeFlow, policy: IdePolicy) -> TokenStream {
+    fn expression(&self, flow: &FlowTokens, policy: IdePolicy) -> TokenStream {
         let editor = &self.editor;
         match flow {
-            IdeFlow::If {
-                branches,
-                exhaustive,
-            } => {
-                let absent = branches
-                    .first()
-                    .is_some_and(|(_, body)| IdeFlow::within(body.as_ref()).may_be_absent());
-                let branches = branches.iter().map(|(header, body)| {
-                    let body = self.expression(&IdeFlow::within(body.as_ref()), policy);
-                    quote!(#header { #body })
+            FlowTokens::If(branches, _) => {
+                let (exhaustive, absent) =
+                    (is_exhaustive(branches), first(branches).may_be_absent());
+                let branches = branches.iter().map(|branch| {
+                    let (keywords, condition) = (&branch.keywords, &branch.condition);
+                    let body = FlowTokens::within(branch.block.as_ref());
+                    let body = self.expression(&body, policy);
+                    quote!(#(#keywords)* #condition { #body })
                 });
-                match (*exhaustive, absent) {
+                match (exhaustive, absent) {
                     (true, _) => quote!(#(#branches)*),
                     (false, true) => quote!({ #(#branches)* else { #editor::any() } }),
                     (false, false) => {
@@ -147,14 +72,10 @@ impl IdeExpansion {
                     }
                 }
             }
-            IdeFlow::For {
-                pattern,
-                list,
-                body,
-            } => {
-                let list = self.value(list.clone());
+            FlowTokens::For(repeat) => {
+                let (pattern, list) = (&repeat.pattern, self.value(repeat.list.clone()));
                 let list = quote!(#editor::elements(&(#list)).owned());
-                let flow = IdeFlow::within(body.as_ref());
+                let flow = FlowTokens::within(repeat.block.as_ref());
                 let body = self.expression(&flow, policy);
                 if policy.each && !flow.is_loop() && !flow.may_be_absent() {
                     quote!(#list.each(|#pattern| #editor::optional(#body)))
@@ -162,7 +83,7 @@ impl IdeExpansion {
                     quote!(#list.each(|#pattern| #body))
                 }
             }
-            IdeFlow::Call(call) => {
+            FlowTokens::Call(call) => {
                 let call = self.value(call.clone());
                 quote!(#editor::call((#call)))
             }
@@ -171,7 +92,7 @@ impl IdeExpansion {
 
     /// The output type of a step.
     pub(super) fn output(&self, tokens: TokenStream, policy: IdePolicy) -> TokenStream {
-        let flow = IdeFlow::new(tokens);
+        let flow = FlowTokens::new(tokens);
         let ty = self.type_of(&flow, policy);
         if policy.optional && !flow.may_be_absent() {
             quote!(::core::option::Option<#ty>)
@@ -180,23 +101,20 @@ impl IdeExpansion {
         }
     }
 
-    fn type_of(&self, flow: &IdeFlow, policy: IdePolicy) -> TokenStream {
+    fn type_of(&self, flow: &FlowTokens, policy: IdePolicy) -> TokenStream {
         let editor = &self.editor;
         match flow {
-            IdeFlow::If {
-                branches,
-                exhaustive,
-            } => {
-                let first = IdeFlow::within(branches.first().and_then(|(_, body)| body.as_ref()));
+            FlowTokens::If(branches, _) => {
+                let first = first(branches);
                 let ty = self.type_of(&first, policy);
-                if *exhaustive || first.may_be_absent() {
+                if is_exhaustive(branches) || first.may_be_absent() {
                     ty
                 } else {
                     quote!(::core::option::Option<#ty>)
                 }
             }
-            IdeFlow::For { body, .. } => {
-                let flow = IdeFlow::within(body.as_ref());
+            FlowTokens::For(repeat) => {
+                let flow = FlowTokens::within(repeat.block.as_ref());
                 let ty = self.type_of(&flow, policy);
                 if policy.each && !flow.is_loop() && !flow.may_be_absent() {
                     quote!(::std::vec::Vec<::core::option::Option<#ty>>)
@@ -204,10 +122,9 @@ impl IdeExpansion {
                     quote!(::std::vec::Vec<#ty>)
                 }
             }
-            IdeFlow::Call(call) => {
+            FlowTokens::Call(call) => {
                 let mut tokens = Tokens::new(call.clone());
-                let path =
-                    tokens.take_until(|tokens| tokens.peek_group(0, Delimiter::Brace).is_some());
+                let path = tokens.take_until(|tokens| tokens.is_braces(0));
                 quote!(<#path as #editor::Tool>::Output)
             }
         }

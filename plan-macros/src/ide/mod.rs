@@ -17,8 +17,9 @@ mod value;
 
 use crate::parse;
 use crate::report::Report;
+use crate::scan::tokens::placed;
 use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -59,7 +60,7 @@ struct IdeExpansion {
 
 /// The IDE expansion of a plan: items in the item form, and a value in the expression form.
 pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
-    let editor = match parse::krate(&plan.inner, &mut Report::new()) {
+    let editor = match parse::krate(&plan.inner, &mut Report::default()) {
         Some(path) => quote!(#path::__private::editor),
         None => quote!(::plan_runtime::__private::editor),
     };
@@ -196,16 +197,4 @@ fn text(name: &Ident) -> String {
 /// The same tokens at the place of the macro: not another place at which the author wrote them.
 pub(crate) fn unplaced(tokens: TokenStream) -> TokenStream {
     placed(tokens, Span::mixed_site())
-}
-
-/// The same tokens, all at one place.
-fn placed(tokens: TokenStream, at: Span) -> TokenStream {
-    let trees = tokens.into_iter().map(|mut tree| {
-        if let TokenTree::Group(group) = &tree {
-            tree = Group::new(group.delimiter(), placed(group.stream(), at)).into();
-        }
-        tree.set_span(at);
-        tree
-    });
-    trees.collect()
 }

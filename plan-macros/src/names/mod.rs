@@ -3,7 +3,6 @@
 
 mod computed;
 mod frames;
-mod own;
 mod resolve;
 
 pub(crate) use frames::Frames;

@@ -1,10 +1,10 @@
 //! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
 
+use super::computed;
 use super::frames::Frame;
 use super::{Frames, Names, Source};
-use super::{computed, own};
 use crate::ast::{
-    Body, Branch, Computed, Condition, Fields, Json, List, Plan, Reference, Rest, Value,
+    Body, Branch, Computed, Condition, Fields, Json, List, Mention, Plan, Reference, Rest, Value,
 };
 use crate::report::Report;
 use syn::Ident;
@@ -14,7 +14,9 @@ use syn::ext::IdentExt;
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
+        own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
+        mentions: Vec::new(),
         report,
     };
     for step in &mut plan.steps {
@@ -23,17 +25,21 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         if let Some((_, fallback)) = &mut step.policy.fallback {
             resolver.value(fallback);
         }
+        step.mentions = std::mem::take(&mut resolver.mentions);
     }
     if let Some(tail) = &mut plan.tail {
         resolver.value(&mut tail.value);
+        tail.mentions = resolver.mentions;
     }
-    // What is given to the plan there is looked at first.
-    own::refuse(plan, report);
 }
 
 struct Resolver<'a> {
     names: &'a Names,
+    /// The name of the plan.
+    own: Option<&'a Ident>,
     frames: Frames,
+    /// What the values so far mention.
+    mentions: Vec<Mention>,
     report: &'a mut Report,
 }
 
@@ -54,7 +60,26 @@ impl Resolver<'_> {
 
     fn body(&mut self, body: &mut Body) {
         match body {
-            Body::Call(literal) => self.fields(&mut literal.fields),
+            Body::Call(literal) => {
+                let before = self.mentions.len();
+                self.fields(&mut literal.fields);
+                let path = &literal.path;
+                // Only a plain name is certain to be the plan's: a longer path may lead anywhere.
+                if let (Some(own), Some(tool)) = (self.own, path.get_ident())
+                    && own.unraw() == tool.unraw()
+                {
+                    self.report.error(
+                        path,
+                        format!(
+                            "`{own}` cannot call itself in a step: every run would start another\n\
+                             help: for a recursion that ends, call it from a tool: a function with `#[tool]` that awaits `Box::pin({own} {{ … }}.run(app))`\n\
+                             help: to call a tool for each element of a list, use `for`"
+                        ),
+                    );
+                    self.mentions.truncate(before);
+                    *body = Body::Broken(Some(path.clone()));
+                }
+            }
             Body::Compute(value) => self.value(value),
             Body::If(branches) => {
                 for Branch { conditions, body } in branches {
@@ -175,12 +200,24 @@ impl Resolver<'_> {
             let (message, _) = self.names.unknown(&reference.root, &self.frames);
             self.report.error(&reference.root, message);
         }
+        if known && reference.local.is_none() {
+            let name = reference.root.clone();
+            let computed = false;
+            self.mentions.push(Mention { name, computed });
+        }
         known
     }
 
     /// `false` if something in the expression was reported.
     fn computed(&mut self, computed: &mut Computed) -> bool {
-        computed::analyse(computed, self.names, &self.frames, self.report)
+        let ok = computed::analyse(computed, self.names, &self.frames, self.report);
+        if ok {
+            let names = computed.names.iter().cloned();
+            let computed = true;
+            let mentions = names.map(|name| Mention { name, computed });
+            self.mentions.extend(mentions);
+        }
+        ok
     }
 }
 

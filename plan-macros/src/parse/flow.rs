@@ -2,10 +2,12 @@
 
 use super::call;
 use super::print::tidy;
-use super::tokens::Tokens;
 use super::value;
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
+use crate::scan::tokens::Tokens;
+use crate::scan::value::end_of;
+use crate::scan::{BranchTokens, FlowTokens, ForTokens};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::parse::{ParseStream, Parser};
@@ -13,31 +15,29 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{BinOp, Expr, ExprIf, ExprLet, Pat, PatIdent};
 
-/// Reads what a step without a type does.
-pub(super) fn body(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
-    let mut tokens = Tokens::new(rest.clone());
-    match tokens.peek_ident(0).map(ToString::to_string).as_deref() {
-        Some("if") => conditional(&mut tokens, name, report),
-        Some("for") => repeated(&mut tokens, name, report),
-        _ => call::call(rest, end, "`;`", name, report),
-    }
-}
-
-/// The same in braces.
-fn body_within(rest: TokenStream, end: Span, name: &Ident, report: &mut Report) -> Body {
-    match Tokens::new(rest.clone()).peek_ident(0) {
-        Some(keyword) if keyword == "if" || keyword == "for" => body(rest, end, name, report),
-        _ => call::call(rest, end, "`}`", name, report),
-    }
+/// Reads what a step without a type does. `until` is what ends it.
+pub(super) fn body(
+    tokens: TokenStream,
+    end: Span,
+    until: &str,
+    name: &Ident,
+    report: &mut Report,
+) -> Body {
+    let body = match FlowTokens::new(tokens) {
+        FlowTokens::If(branches, after) => conditional(branches, after, name, report),
+        FlowTokens::For(repeat) => repeated(repeat, name, report),
+        FlowTokens::Call(call) => Some(call::call(call, end, until, name, report)),
+    };
+    body.unwrap_or(Body::Broken(None))
 }
 
 /// Reads the content of the braces after a header; the report had `before` errors when the header began. If the header has an
 /// error, it may have taken a part of that content or added to it, so errors in the content are not reported.
-fn inner_behind(before: usize, group: &Group, name: &Ident, report: &mut Report) -> Body {
+fn inner_after(before: usize, group: &Group, name: &Ident, report: &mut Report) -> Body {
     if report.len() == before {
         inner(group, name, report)
     } else {
-        inner(group, name, &mut Report::new())
+        inner(group, name, &mut Report::default())
     }
 }
 
@@ -73,78 +73,65 @@ fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
         );
         return Body::Broken(None);
     }
-    body_within(taken, group.span_close(), name, report)
+    body(taken, group.span_close(), "`}`", name, report)
 }
 
-fn conditional(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
+/// `None` if it was reported as a whole.
+fn conditional(
+    source: Vec<BranchTokens>,
+    after: TokenStream,
+    name: &Ident,
+    report: &mut Report,
+) -> Option<Body> {
     let mut branches = Vec::new();
-    loop {
-        // `if`
-        tokens.next();
-        let keyword = tokens.last();
-        let before = report.len();
-        let mut condition = TokenStream::new();
-        let block = loop {
-            let ends = |tree: Option<&TokenTree>| {
-                tree.is_none_or(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "else"))
+    for branch in source {
+        let (before, keyword) = (report.len(), branch.keywords.last()?);
+        let Some(condition) = branch.condition else {
+            let Some(block) = branch.block else {
+                report.error(keyword, "expected `if` or `{` after `else`");
+                return None;
             };
-            match tokens.next() {
-                Some(TokenTree::Group(group))
-                    if group.delimiter() == Delimiter::Brace && ends(tokens.peek(0)) =>
-                {
-                    break group;
-                }
-                Some(tree) => {
-                    if let TokenTree::Ident(ident) = &tree
-                        && ["elif", "elsif", "elseif"].contains(&&*ident.to_string())
-                        && condition_ends_in_braces(&condition)
-                    {
-                        report.error(&tree, format!("`{ident}` is written `else if`"));
-                        return Body::Broken(None);
-                    }
-                    condition.extend([tree]);
-                }
-                None => {
-                    report.error_at(tokens.last(), "expected `{` and a call to a tool after the condition: `if ready { Tool { … } }`");
-                    return Body::Broken(None);
-                }
-            }
+            branches.push(Branch {
+                conditions: Vec::new(),
+                body: inner(&block, name, report),
+            });
+            continue;
         };
-        let conditions = conditions(condition, keyword, report);
-        branches.push(Branch {
-            conditions,
-            body: inner_behind(before, &block, name, report),
-        });
-        match tokens.next() {
-            None => return Body::If(branches),
-            // `else`
-            Some(_) if tokens.peek_ident(0).is_some_and(|ident| ident == "if") => {}
-            Some(otherwise) => {
-                match tokens.next() {
-                    Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
-                        branches.push(Branch {
-                            conditions: Vec::new(),
-                            body: inner(&group, name, report),
-                        });
-                    }
-                    _ => {
-                        report.error(otherwise, "expected `if` or `{` after `else`");
-                        return Body::Broken(None);
-                    }
-                }
-                let after = tokens.rest();
-                if !after.is_empty() {
-                    report.error(after, "expected `;` before this");
-                }
-                return Body::If(branches);
-            }
+        if let Some(word) = misspelled_else(&condition) {
+            report.error(&word, format!("`{word}` is written `else if`"));
+            return None;
         }
+        let keyword = keyword.span();
+        let Some(block) = branch.block else {
+            report.error_at(
+                end_of(&condition).unwrap_or(keyword),
+                "expected `{` and a call to a tool after the condition: `if ready { Tool { … } }`",
+            );
+            return None;
+        };
+        branches.push(Branch {
+            conditions: conditions(condition, keyword, report),
+            body: inner_after(before, &block, name, report),
+        });
     }
+    if !after.is_empty() {
+        report.error(after, "expected `;` before this");
+    }
+    Some(Body::If(branches))
 }
 
-fn condition_ends_in_braces(condition: &TokenStream) -> bool {
-    let last = condition.clone().into_iter().last();
-    matches!(last, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
+/// `elif` after braces.
+fn misspelled_else(condition: &TokenStream) -> Option<Ident> {
+    let trees: Vec<TokenTree> = condition.clone().into_iter().collect();
+    trees.windows(2).find_map(|pair| match pair {
+        [TokenTree::Group(group), TokenTree::Ident(word)]
+            if group.delimiter() == Delimiter::Brace
+                && ["elif", "elsif", "elseif"].contains(&&*word.to_string()) =>
+        {
+            Some(word.clone())
+        }
+        _ => None,
+    })
 }
 
 /// Reads what is between `if` and the braces: conditions that `&&` joins.
@@ -186,12 +173,8 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
         Expr::Let(binding) => {
             let names = bound(&binding.pat);
             let pattern = binding.pat.clone();
-            let computed = Computed {
-                written: binding.expr.to_token_stream(),
-                expr: Expr::Let(borrowed(binding)),
-                names: Vec::new(),
-                locals: Vec::new(),
-            };
+            let written = binding.expr.to_token_stream();
+            let computed = Computed::new(written, Expr::Let(borrowed(binding)));
             conditions.push(Condition::Let(pattern, computed, names));
         }
         test => {
@@ -251,41 +234,26 @@ fn is_place(expr: &Expr) -> bool {
     }
 }
 
-fn repeated(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
+fn repeated(source: ForTokens, name: &Ident, report: &mut Report) -> Option<Body> {
     const USAGE: &str = "a loop is written `for x in list { Tool { … } }`";
-    // `for`
-    tokens.next();
-    let keyword = tokens.last();
-    let mut pat = TokenStream::new();
-    while tokens.peek_ident(0).is_none_or(|ident| ident != "in") {
-        match tokens.next() {
-            Some(tree) => pat.extend([tree]),
-            None => {
-                report.error_at(keyword, USAGE);
-                return Body::Broken(None);
-            }
-        }
-    }
-    tokens.next();
-    let within = tokens.last();
-    let mut list = TokenStream::new();
-    let block = loop {
-        match tokens.next() {
-            Some(TokenTree::Group(group))
-                if group.delimiter() == Delimiter::Brace && tokens.is_empty() =>
-            {
-                break group;
-            }
-            Some(tree) => list.extend([tree]),
-            None => {
-                report.error_at(tokens.last(), USAGE);
-                return Body::Broken(None);
-            }
-        }
+    let ForTokens {
+        keyword,
+        pattern,
+        within,
+        list,
+        block,
+    } = source;
+    let Some(within) = within.map(|within| within.span()) else {
+        report.error(keyword, USAGE);
+        return None;
     };
-    if pat.is_empty() {
+    let Some(block) = block else {
+        report.error_at(end_of(&list).unwrap_or(within), USAGE);
+        return None;
+    };
+    if pattern.is_empty() {
         report.error_at(within, format!("expected a name before `in`: {USAGE}"));
-        return Body::Broken(None);
+        return None;
     }
     let parser = |input: ParseStream<'_>| {
         let pat = Pat::parse_single(input)?;
@@ -293,24 +261,24 @@ fn repeated(tokens: &mut Tokens, name: &Ident, report: &mut Report) -> Body {
         value::drain(input);
         Ok((pat, more))
     };
-    let pat = match parser.parse2(pat) {
+    let pat = match parser.parse2(pattern) {
         Ok((pat, None)) => pat,
         Ok((_, Some(more))) => {
             report.error_at(more, format!("expected `in` before this: {USAGE}"));
-            return Body::Broken(None);
+            return None;
         }
         Err(error) => {
             report.push(error);
-            return Body::Broken(None);
+            return None;
         }
     };
     let before = report.len();
     let list = self::list(list, &pat, within, report);
-    Body::For(Box::new(For {
+    Some(Body::For(Box::new(For {
         pat,
         list,
-        body: inner_behind(before, &block, name, report),
-    }))
+        body: inner_after(before, &block, name, report),
+    })))
 }
 
 fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> List {
@@ -342,15 +310,7 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
                 _ => syn::parse2(written.clone()),
             };
             match expr {
-                Ok(expr) => {
-                    let computed = Computed {
-                        written,
-                        expr,
-                        names: Vec::new(),
-                        locals: Vec::new(),
-                    };
-                    List::Computed(computed, bound(pat))
-                }
+                Ok(expr) => List::Computed(Computed::new(written, expr), bound(pat)),
                 Err(error) => {
                     report.push(error);
                     List::Broken

@@ -12,7 +12,7 @@ use syn::{Ident, LitStr, Macro, Token};
 /// arguments are missing or unused, and if a width or a precision is itself an argument.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
-    let mut inner = Report::new();
+    let mut inner = Report::default();
     let parser = |input: ParseStream<'_>| {
         let template: LitStr = input.parse()?;
         let mut args = Vec::new();

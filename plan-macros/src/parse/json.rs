@@ -11,7 +11,7 @@ use syn::{Ident, LitStr, Macro, Token, braced, bracketed, token};
 /// Reads `json!(…)` as `serde_json` does; `None` if it has keys that are not string literals, which makes it a computed value.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
-    let mut inner = Report::new();
+    let mut inner = Report::default();
     let parser = |input: ParseStream<'_>| {
         let json = json(input, end, &mut inner)?;
         if !input.is_empty() {

@@ -33,7 +33,7 @@ pub(super) fn unnamed(
         }
         return Value::Some(some.clone(), paren, Box::new(inner));
     }
-    let mut inner = Report::new();
+    let mut inner = Report::default();
     let values = separated(pieces, end, &mut inner);
     if values.iter().any(needs_template) {
         report.extend(inner);

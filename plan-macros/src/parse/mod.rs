@@ -20,7 +20,7 @@ pub(crate) use print::{path_text, tidy};
 use crate::ast::{Header, Plan, Step, Tail, Value};
 use crate::report::Report;
 pub(crate) use crate::scan::is_source_name;
-use crate::scan::{PlanTokens, Statement, StatementKind, tokens};
+use crate::scan::{PlanTokens, Statement, StatementKind};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::Type;
 

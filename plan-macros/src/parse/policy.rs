@@ -15,7 +15,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// The attributes that a step can have.
-const KNOWN: &[&str] = &[
+const KNOWN: [&str; 7] = [
     "after",
     "retry",
     "timeout",
@@ -112,17 +112,17 @@ fn one(
             ));
         }
         _ => {
-            let help = match similar(name, KNOWN.iter().copied()) {
+            let help = match similar(name, KNOWN) {
                 Some("optional") => {
                     "help: an attribute with a similar name exists: `#[optional]`".to_owned()
                 }
                 Some(known) => {
                     format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
                 }
-                None => format!(
-                    "help: a step can have a doc comment and {}",
-                    KNOWN.map_to_list()
-                ),
+                None => {
+                    let known = KNOWN.map(|name| format!("`#[{name}]`")).join(", ");
+                    format!("help: a step can have a doc comment and {known}")
+                }
             };
             return Err(syn::Error::new_spanned(
                 attr.path(),
@@ -131,19 +131,6 @@ fn one(
         }
     }
     Ok(())
-}
-
-trait ToList {
-    fn map_to_list(&self) -> String;
-}
-
-impl ToList for [&str] {
-    fn map_to_list(&self) -> String {
-        self.iter()
-            .map(|name| format!("`#[{name}]`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    }
 }
 
 /// Attributes that say nothing of a step that does this.

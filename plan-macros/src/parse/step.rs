@@ -27,46 +27,41 @@ pub(super) fn step(
     let ty = source
         .ty
         .and_then(|(colon, ty)| self::ty(ty, colon, has_value, &name, report));
-    let Some(equals) = source.equals else {
-        if !has_type {
-            let next = source.extra.into_iter().next();
-            let at = next.map_or(name.span(), |tree| tree.span());
-            report.error_at(
-                at,
-                format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"),
-            );
-        }
-        return Some(Step {
-            intent,
-            after,
-            policy,
-            name,
-            ty,
-            body: Body::Broken(None),
-        });
-    };
     let (value, extra) = (source.value, source.extra);
-    let value = quote!(#value #extra);
-    if let Some(comma) = source.comma {
-        report.error_at(comma, "a step ends with `;`, not with a comma");
-    } else if !semicolon && !value.is_empty() {
-        report.error_at(end, "expected `;` after this: a step ends with a semicolon");
-    }
-    let body = match (has_type, value.is_empty()) {
-        (_, true) => {
+    let body = if let Some(equals) = source.equals {
+        let value = quote!(#value #extra);
+        if let Some(comma) = source.comma {
+            report.error_at(comma, "a step ends with `;`, not with a comma");
+        } else if !semicolon && !value.is_empty() {
+            report.error_at(end, "expected `;` after this: a step ends with a semicolon");
+        }
+        if value.is_empty() {
             report.error_at(
                 equals,
                 format!("expected what the step does: `step {name} = Tool {{ … }};`"),
             );
             Body::Broken(None)
+        } else if !has_type {
+            flow::body(value, end, "`;`", &name, report)
+        } else {
+            let value = value::all(value, end, "`;`", report);
+            match ty {
+                Some(_) => Body::Compute(value),
+                None => Body::Broken(None),
+            }
         }
-        (true, false) => Body::Compute(value::all(value, end, "`;`", report)),
-        (false, false) => flow::body(value, end, &name, report),
-    };
-    let body = if has_type && ty.is_none() {
-        Body::Broken(None)
     } else {
-        body
+        if !has_type {
+            let at = extra
+                .into_iter()
+                .next()
+                .map_or(name.span(), |tree| tree.span());
+            report.error_at(
+                at,
+                format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`"),
+            );
+        }
+        Body::Broken(None)
     };
     policy::check_body(&policy, &body, report);
     Some(Step {
@@ -76,6 +71,7 @@ pub(super) fn step(
         name,
         ty,
         body,
+        mentions: Vec::new(),
     })
 }
 

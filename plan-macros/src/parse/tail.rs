@@ -36,5 +36,10 @@ pub(super) fn tail(
         return None;
     }
     let value = value::all(tokens.clone(), end, "the end of the plan", report);
-    Some(Tail { value, tokens })
+    let mentions = Vec::new();
+    Some(Tail {
+        value,
+        mentions,
+        tokens,
+    })
 }

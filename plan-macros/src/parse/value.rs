@@ -239,10 +239,5 @@ fn scalar(minus: Option<Token![-]>, lit: Lit) -> Value {
 
 /// Any expression; its names are found in the next stage.
 pub(super) fn computed(expr: Expr) -> Value {
-    Value::Computed(Computed {
-        written: expr.to_token_stream(),
-        expr,
-        names: Vec::new(),
-        locals: Vec::new(),
-    })
+    Value::Computed(Computed::new(expr.to_token_stream(), expr))
 }

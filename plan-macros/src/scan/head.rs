@@ -95,7 +95,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
         tokens.next();
         tokens.next();
         let arrow = tokens.last();
-        (arrow, tokens.take_until(is_braces))
+        (arrow, tokens.take_until(|tokens| tokens.is_braces(0)))
     });
     let end = tokens.last();
     let body = tokens.peek_group(0, Delimiter::Brace).map(Group::stream);
@@ -120,12 +120,8 @@ fn is_inputs(tokens: &Tokens) -> bool {
     tokens.peek_group(0, Delimiter::Parenthesis).is_some()
 }
 
-fn is_braces(tokens: &Tokens) -> bool {
-    tokens.peek_group(0, Delimiter::Brace).is_some()
-}
-
 fn ends(tokens: &Tokens) -> bool {
-    tokens.is_arrow(0) || is_braces(tokens)
+    tokens.is_arrow(0) || tokens.is_braces(0)
 }
 
 /// Whether `Name(…)`, `Name ->`, `Name<` or `Name {` with steps in it comes next.
@@ -141,7 +137,7 @@ fn starts_head(tokens: &Tokens) -> bool {
         inputs.attributes();
         let has_type = inputs.peek_ident(0).is_some() && is_colon(&inputs, 1);
         // `Some(value)?` is an expression.
-        let has_body = tokens.peek_group(2, Delimiter::Brace).is_some();
+        let has_body = tokens.is_braces(2);
         return has_type || has_body || tokens.is_arrow(2) || tokens.peek(2).is_none();
     }
     let holds_steps = tokens.peek_group(1, Delimiter::Brace).is_some_and(|group| {

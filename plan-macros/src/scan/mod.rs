@@ -5,12 +5,14 @@
 //! where a part begins must not depend on the tokens after it.
 
 mod brackets;
+mod flow;
 mod head;
 mod reference;
 mod statement;
 pub(crate) mod tokens;
 pub(crate) mod value;
 
+pub(crate) use flow::{BranchTokens, FlowTokens, ForTokens};
 pub(crate) use head::{HeadTokens, InputTokens};
 pub(crate) use reference::is_source_name;
 pub(crate) use statement::{Statement, StatementKind, StepTokens};

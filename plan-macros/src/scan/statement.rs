@@ -2,7 +2,7 @@
 
 use super::tokens::Tokens;
 use super::value::{end_of, split};
-use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
 use syn::Expr;
 use syn::parse::Parse;
 
@@ -195,7 +195,7 @@ fn after_braces(tokens: TokenStream) -> (TokenStream, TokenStream) {
     let first = tokens.take_until(|tokens| {
         let next = tokens.peek_ident(0);
         let ends = closed && next.is_some_and(|name| !GO_ON.iter().any(|word| name == word));
-        closed = tokens.peek_group(0, Delimiter::Brace).is_some();
+        closed = tokens.is_braces(0);
         ends
     });
     (first, tokens.rest())

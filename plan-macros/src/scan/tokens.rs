@@ -65,6 +65,10 @@ impl Tokens {
         }
     }
 
+    pub(crate) fn is_braces(&self, ahead: usize) -> bool {
+        self.peek_group(ahead, Delimiter::Brace).is_some()
+    }
+
     pub(crate) fn is_punct(&self, ahead: usize, char: char) -> bool {
         self.peek_punct(ahead)
             .is_some_and(|punct| punct.as_char() == char)
@@ -78,6 +82,12 @@ impl Tokens {
         let ident = self.peek_ident(0)?.clone();
         self.next();
         Some(ident)
+    }
+
+    pub(super) fn next_braces(&mut self) -> Option<Group> {
+        let group = self.peek_group(0, Delimiter::Brace)?.clone();
+        self.next();
+        Some(group)
     }
 
     pub(crate) fn eat_punct(&mut self, char: char) -> bool {
@@ -150,4 +160,16 @@ impl Tokens {
         let group = self.peek_group(ahead + length - 1, Delimiter::Bracket);
         (self.is_punct(ahead, '#') && group.is_some()).then_some(length)
     }
+}
+
+/// The same tokens, all at one place.
+pub(crate) fn placed(tokens: TokenStream, at: Span) -> TokenStream {
+    let trees = tokens.into_iter().map(|mut tree| {
+        if let TokenTree::Group(group) = &tree {
+            tree = Group::new(group.delimiter(), placed(group.stream(), at)).into();
+        }
+        tree.set_span(at);
+        tree
+    });
+    trees.collect()
 }

@@ -167,7 +167,13 @@ impl ShapeFields<'_> {
                 quote!(#private::Probe::<#ty>::OMITTED_OPTION)
             }
             _ if own_functions => never,
-            (Default::Default, _) => quote!(#private::Probe::<#ty>::OMITTED_DEFAULT),
+            (Default::Default, _) => quote! {
+                if #private::Probe::<#ty>::IS_OPTION {
+                    #private::Omitted::Null
+                } else {
+                    #private::Probe::<#ty>::OMITTED_DEFAULT
+                }
+            },
             (Default::Path(path), _) => self.omitted_value(
                 &quote!(#private::Probe::<#ty>::IS_SERIALIZE),
                 &quote!(#private::Probe::<#ty>::json(&#path())),

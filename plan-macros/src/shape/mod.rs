@@ -14,7 +14,7 @@ use syn::{DeriveInput, Ident, Meta, Path, parse_quote};
 
 /// `#[derive(Shape)]`.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
-    let mut report = Report::new();
+    let mut report = Report::default();
     let krate = krate(input, &mut report);
     let shape = shape(input, &krate, &mut report)
         .unwrap_or_else(|| quote!(#krate::__private::TypeShape::Opaque));

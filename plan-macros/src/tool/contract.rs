@@ -10,7 +10,7 @@ use syn::{Data, DeriveInput, GenericParam, Meta, Path, Type, parse_quote};
 
 /// `#[derive(Tool)]`.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
-    let mut report = Report::new();
+    let mut report = Report::default();
     let ident = &input.ident;
     let options = ContractOptions::read(input, &mut report);
     match &input.data {

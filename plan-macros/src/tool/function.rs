@@ -3,6 +3,7 @@
 use super::contract::read_only;
 use super::signature::{self, Application, Argument, Signature};
 use crate::report::Report;
+use crate::scan::tokens::placed;
 use crate::{docs, options};
 use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
@@ -13,7 +14,7 @@ use syn::{Attribute, Ident, ItemFn, Path, Type, parse_quote};
 
 /// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
 pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
-    let mut report = Report::new();
+    let mut report = Report::default();
     let options = FunctionOptions::read(options, &item.sig.ident, &mut report);
     let signature = signature::read(&mut item, &mut report);
     let (for_struct, rest) = item
@@ -208,7 +209,7 @@ impl Expansion<'_> {
         // At the return type, where rustc says that the error does not convert.
         let output = self.output();
         let span = output.map_or_else(Span::call_site, Spanned::span);
-        let krate = at(span, self.krate);
+        let krate = placed(self.krate.to_token_stream(), span);
         let mut called = function.clone();
         called.set_span(span);
         let finished = quote_spanned! {span=>
@@ -240,17 +241,6 @@ impl Expansion<'_> {
         let attrs = self.function.attrs.iter();
         attrs.filter(|attr| signature::is_cfg(attr)).collect()
     }
-}
-
-/// The path, as if it were written at `span`.
-fn at(span: Span, path: &Path) -> TokenStream {
-    let tokens = path.to_token_stream().into_iter();
-    tokens
-        .map(|mut token| {
-            token.set_span(span);
-            token
-        })
-        .collect()
 }
 
 struct FunctionOptions {

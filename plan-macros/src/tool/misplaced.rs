@@ -7,7 +7,7 @@ use syn::Item;
 
 /// `#[tool]` on an item that is not a function.
 pub(super) fn expand(item: &Item) -> TokenStream {
-    let mut report = Report::new();
+    let mut report = Report::default();
     match item {
         Item::Struct(item) => report.error(
             &item.ident,

@@ -3,6 +3,7 @@
 
 use super::argument::{AnyJson as Json, Opt, Passed, Plain};
 use super::decode::Constant;
+use super::segment::Flattened;
 use crate::shape::TypeShape;
 use crate::{Shape, Tool};
 use serde_json::Value;
@@ -115,7 +116,13 @@ impl<T> KnownShape<T> {
     /// Checks that a reference can lead to a field; `last` says that the reference ends there.
     #[track_caller]
     pub const fn check(self, ident: &'static str, last: bool) {
-        super::segment::output(self.0, ident, last);
+        super::segment::check(self.0, ident, last);
+    }
+
+    /// Goes on to a field of a reference with a `?`, which follows the field itself if it is `asked`.
+    #[track_caller]
+    pub const fn enter(self, ident: &'static str, asked: bool, from: Flattened) -> Flattened {
+        from.enter(super::segment::output(self.0, ident), asked)
     }
 }
 

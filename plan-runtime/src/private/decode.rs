@@ -30,7 +30,7 @@ use crate::plan::{
     Absent, Action, Body, Branch, Code, Computed, Condition, Entry, For, Input, Key, Number,
     Optional, Output, Part, Plan, Policy, Reference, Source, Step, Template, ToolInfo,
 };
-use crate::shape::TypeShape;
+use crate::shape::{FieldPlace, TypeShape};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -330,21 +330,39 @@ impl Decoder {
 
     fn reference(&mut self) -> Reference {
         let mut reference = Reference::new(self.source()).written(self.str());
+        // How long the path was at a flattened field, which adds no part to it; and where the first part after its `?` is.
+        let (mut flattened, mut asked_flattened) = (None, Vec::new());
         loop {
+            let length = reference.path.len();
             reference = match self.tag() {
                 b'.' => {
-                    let (shape, ident) = (self.shape(), self.str());
-                    let last = self.rest.starts_with(';');
-                    segment::field(reference, segment::output(shape, ident, last))
+                    let field = segment::output(self.shape(), self.str());
+                    if field.output == FieldPlace::Flattened {
+                        flattened = Some(length);
+                    }
+                    segment::field(reference, field)
                 }
                 b'#' => reference.index(self.number()).absent(self.absence()),
                 b'k' => reference.key(self.str()).absent(self.absence()),
                 b'*' => reference.each(),
                 b'?' => match self.constant() {
+                    Constant::Optional(_) if flattened == Some(length) => {
+                        asked_flattened.push(length);
+                        reference
+                    }
                     Constant::Optional(untyped) => asked(reference, untyped),
                     _ => self.bug(),
                 },
-                b';' => return reference,
+                b';' => {
+                    for place in asked_flattened {
+                        if let Some(part) = reference.path.get_mut(place)
+                            && matches!(part.absent, Absent::Error)
+                        {
+                            part.absent = Absent::End;
+                        }
+                    }
+                    return reference;
+                }
                 _ => self.bug(),
             };
         }

@@ -6,20 +6,27 @@ use crate::shape::{Field, FieldPlace, Omitted, TypeShape, Variant};
 use serde_json::Value;
 use std::panic::catch_unwind;
 
-/// The field of an output; `last` says that the reference ends there.
+/// The field of an output.
 #[track_caller]
-pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) -> &'static Field {
+pub(super) const fn output(shape: TypeShape, ident: &'static str) -> &'static Field {
     let field = match shape {
         TypeShape::Struct(fields) => find(fields, ident),
         TypeShape::Opaque | TypeShape::Enum(..) => None,
     };
-    let Some(field) = field else {
-        fail(&[
+    match field {
+        Some(field) => field,
+        None => fail(&[
             "`",
             ident,
             "` is not part of its type's JSON, so a reference cannot reach it",
-        ])
-    };
+        ]),
+    }
+}
+
+/// Checks that a reference can lead to a field of an output; `last` says that it ends there.
+#[track_caller]
+pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) {
+    let field = output(shape, ident);
     if field.opaque && !last {
         fail(&[
             "the value of `",
@@ -43,7 +50,40 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str, last: bool) ->
             "` leaves it out when the output is written as JSON",
         ]),
     }
-    field
+}
+
+/// Whether a reference has led to a flattened field, which has no value of its own in JSON.
+#[derive(Clone, Copy)]
+pub enum Flattened {
+    No,
+    Yes,
+    /// It may be absent: a `?` follows. If it is, its fields are missing.
+    Asked,
+}
+
+impl Flattened {
+    /// Goes on to a field, which a `?` follows if it is `asked`. Checks that its JSON tells whether it is the field that was left
+    /// out, or all that is flattened around it.
+    #[track_caller]
+    pub(super) const fn enter(self, field: &Field, asked: bool) -> Self {
+        let entered = match field.output {
+            FieldPlace::Flattened => match self {
+                Self::No => Self::Yes,
+                _ => self,
+            },
+            FieldPlace::Inner => self,
+            _ => Self::No,
+        };
+        match (self, entered, field.omitted) {
+            (Self::Asked, Self::No, Omitted::Default(_)) => fail(&[
+                "where the JSON has no `",
+                field.ident,
+                "`, it may be its default, or what it is flattened with (`#[serde(flatten)]`) may be absent\nhelp: write a computed value",
+            ]),
+            (_, Self::Yes, _) if asked => Self::Asked,
+            _ => entered,
+        }
+    }
 }
 
 /// Goes on to a field that [`output`] found. A newtype's, or a flattened one, is where JSON is already.

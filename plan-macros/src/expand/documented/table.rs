@@ -2,7 +2,7 @@
 
 use super::super::Context;
 use super::escape::{Code, Text};
-use super::words::{self, Fragment};
+use super::words;
 use crate::ast::Header;
 use crate::docs;
 use crate::parse::tidy;
@@ -41,7 +41,7 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
         for step in steps {
             table.row([
                 Code(&step.name.unraw().to_string()).to_string(),
-                action(&words::action(step)),
+                words::action(step),
                 Text(&step.intent).to_string(),
                 listed(&words::needs(step, cx)),
                 listed(&words::policies(&step.policy)),
@@ -60,29 +60,9 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
     text
 }
 
-fn action(parts: &[Fragment]) -> String {
-    let mut text = String::new();
-    for part in parts {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        let _ = match part {
-            Fragment::Word(word) => write!(text, "{word}"),
-            Fragment::Code(code) => write!(text, "{}", Code(code)),
-        };
-    }
-    text
-}
-
 fn listed(names: &[String]) -> String {
-    let mut text = String::new();
-    for name in names {
-        if !text.is_empty() {
-            text.push_str(", ");
-        }
-        let _ = write!(text, "{}", Code(name));
-    }
-    text
+    let names: Vec<_> = names.iter().map(|name| Code(name).to_string()).collect();
+    names.join(", ")
 }
 
 /// A table in Markdown.

@@ -2,8 +2,8 @@
 
 use super::super::Context;
 use super::super::reference::written;
-use crate::ast::{Body, Branch, Condition, List, Optional, Policy, Step, Value};
-use crate::graph;
+use super::escape::Code;
+use crate::ast::{Body, Condition, List, Optional, Policy, Step, Value};
 use crate::names::Source;
 use crate::parse::{path_text, pattern_text, tidy};
 use humantime::format_duration;
@@ -14,58 +14,47 @@ use syn::ext::IdentExt;
 /// How many characters of an expression are shown.
 const MOST: usize = 60;
 
-/// A word about what is done, and code.
-pub(super) enum Fragment {
-    Word(&'static str),
-    Code(String),
-}
-
-/// What a step does: `FetchEmails`; if `ready` `Send` else `Keep`.
-pub(super) fn action(step: &Step) -> Vec<Fragment> {
+/// What a step does, in Markdown: `FetchEmails`; if `ready` then `Send` else `Keep`.
+pub(super) fn action(step: &Step) -> String {
     let mut parts = Vec::new();
     body(&step.body, step, &mut parts);
-    parts
+    parts.join(" ")
 }
 
-fn body(body_: &Body, step: &Step, parts: &mut Vec<Fragment>) {
-    match body_ {
-        Body::Call(literal) => parts.push(Fragment::Code(path_text(&literal.path))),
+fn body(does: &Body, step: &Step, parts: &mut Vec<String>) {
+    let code = |text: &str| Code(text).to_string();
+    match does {
+        Body::Call(literal) => parts.push(code(&path_text(&literal.path))),
         Body::Compute(_) => {
-            parts.push(Fragment::Word("computed"));
+            parts.push("computed".to_owned());
             let ty = step.ty.as_ref().map(|ty| tidy(&quote!(#ty)));
-            parts.extend(ty.map(Fragment::Code));
+            parts.extend(ty.map(|ty| code(&ty)));
         }
         Body::If(branches) => {
             for (number, branch) in branches.iter().enumerate() {
-                let Branch {
-                    conditions,
-                    body: inner,
-                } = branch;
-                if conditions.is_empty() {
-                    parts.push(Fragment::Word("else"));
+                if branch.conditions.is_empty() {
+                    parts.push("else".to_owned());
                 } else {
-                    parts.push(Fragment::Word(if number == 0 { "if" } else { "else if" }));
-                    let conditions: Vec<String> = conditions.iter().map(condition).collect();
-                    parts.push(Fragment::Code(short(&conditions.join(" && "))));
-                    parts.push(Fragment::Word("then"));
+                    let conditions: Vec<_> = branch.conditions.iter().map(condition).collect();
+                    let conditions = code(&short(&conditions.join(" && ")));
+                    let word = if number == 0 { "if" } else { "else if" };
+                    parts.push(format!("{word} {conditions} then"));
                 }
-                body(inner, step, parts);
+                body(&branch.body, step, parts);
             }
         }
         Body::For(repeat) => {
-            parts.push(Fragment::Word("for"));
-            parts.push(Fragment::Code(pattern_text(&repeat.pat)));
-            parts.push(Fragment::Word("in"));
-            parts.push(Fragment::Code(short(&match &repeat.list {
+            let list = match &repeat.list {
                 List::Reference(reference, _) => written(reference),
                 List::Computed(computed, _) => computed.written.to_string(),
                 List::Broken => "…".to_owned(),
-            })));
+            };
+            let (name, list) = (code(&pattern_text(&repeat.pat)), code(&short(&list)));
+            parts.push(format!("for {name} in {list}"));
             body(&repeat.body, step, parts);
         }
         Body::Broken(path) => {
-            let path = path.as_ref().map_or_else(|| "…".to_owned(), path_text);
-            parts.push(Fragment::Code(path));
+            parts.push(code(&path.as_ref().map_or("…".to_owned(), path_text)));
         }
     }
 }
@@ -108,8 +97,8 @@ pub(super) fn action_in_short(step: &Step) -> String {
 /// The names of the inputs and the steps that a step waits for, each once, in the order in which it mentions them.
 pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let mentioned = graph::mentions(step);
-    for name in mentioned.iter().chain(&step.after) {
+    let mentioned = step.mentions.iter().map(|mention| &mention.name);
+    for name in mentioned.chain(&step.after) {
         let text = name.unraw().to_string();
         let known: Option<Source> = cx.names.get(name);
         if known.is_some() && !names.contains(&text) {
