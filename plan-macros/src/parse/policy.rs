@@ -15,7 +15,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// The attributes that a step can have.
-const KNOWN: [&str; 7] = [
+pub(super) const KNOWN: [&str; 7] = [
     "after",
     "retry",
     "timeout",

@@ -1,6 +1,6 @@
 //! `step name = …;` and `step name: Type = …;`.
 
-use super::{braced, flow, policy, value};
+use super::{braced, flow, policy, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
 use crate::scan;
@@ -152,5 +152,5 @@ fn ty(
             format!("expected the type of the computed step: `step {name}: Type = …;`"),
         );
     }
-    ty.ok()
+    ty.ok().filter(|ty| types::is_owned(ty, report))
 }

@@ -35,6 +35,18 @@ pub(super) fn tail(
         report.error(&tokens, format!("a plan consists of steps, and of a last expression without `;` that is its output\n{help}"));
         return None;
     }
+    let mut trees = tokens.clone().into_iter();
+    if let (Some(TokenTree::Ident(word)), Some(TokenTree::Group(value)), None) =
+        (trees.next(), trees.next(), trees.next())
+        && word == "Ok"
+    {
+        let value = super::tidy(&value.stream());
+        report.error(
+            tokens,
+            format!("a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `{value}`"),
+        );
+        return None;
+    }
     let value = value::all(tokens.clone(), end, "the end of the plan", report);
     let mentions = Vec::new();
     Some(Tail {
