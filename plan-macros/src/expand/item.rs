@@ -192,10 +192,7 @@ fn shared(
     data.text(output_type);
     let output = output(Builder::new(cx, &mut data));
     let cycles = cx.graph.cycles();
-    let cycles = cycles
-        .iter()
-        .enumerate()
-        .map(|(index, cycle)| cycle::error(plan, cycle, index));
+    let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
     let unused = unused(cx);
     let data = data.into_arguments();
     quote! {

@@ -119,6 +119,12 @@ fn one(
                 Some(known) => {
                     format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
                 }
+                None if name == "cfg" => {
+                    "help: a plan has the same steps in every build: write `#[cfg(…)]` on one of two plans, or call the tool in an `if`".to_owned()
+                }
+                None if ["allow", "warn", "deny", "expect", "forbid"].contains(&name) => {
+                    format!("help: write `#[{name}(…)]` on the plan, before its name")
+                }
                 None => {
                     let known = KNOWN.map(|name| format!("`#[{name}]`")).join(", ");
                     format!("help: a step can have a doc comment and {known}")

@@ -83,10 +83,13 @@ fn name(source: &scan::StepTokens, end: Span, report: &mut Report) -> Option<Ide
         (Some(keyword), Some("step")) => {
             if source.name.is_none() {
                 let next = source.extra.clone().into_iter().next();
-                let literal = next.filter(|tree| matches!(tree, TokenTree::Literal(_)));
-                match literal {
-                    Some(literal) => report.error(literal, USAGE),
-                    None => report.error(keyword, USAGE),
+                match next {
+                    Some(literal @ TokenTree::Literal(_)) => report.error(literal, USAGE),
+                    Some(TokenTree::Group(pattern)) => report.error_at(
+                        pattern.span(),
+                        "a step has one name, by which others refer to the parts of its output: `name.part`",
+                    ),
+                    _ => report.error(keyword, USAGE),
                 }
             } else if let Some(mutable) = &source.mutable {
                 report.error(mutable, "a step cannot be mutable: remove the `mut`");

@@ -11,10 +11,7 @@ use syn::{Ident, Lit, Member, Token, token};
 /// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
     let name = ident.unraw().to_string();
-    name != "self"
-        && name != "crate"
-        && name != "super"
-        && name.starts_with(|c: char| c.is_lowercase() || c == '_')
+    name != "self" && name != "crate" && name != "super" && !name.starts_with(char::is_uppercase)
 }
 
 /// Reads a path that is fields, indices and `?` alone. Most values are, and reading them as any expression takes several times as long.

@@ -65,7 +65,7 @@ pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
-    note = "there are three ways to fix this: pass it to an argument that is an `Option<{T}>`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait Arrives<T, To, N>: Sized {
     /// The kind of value.

@@ -28,7 +28,7 @@ pub use run::{
     Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called, input,
     kept_input,
 };
-pub use segment::{Flattened, cycle};
+pub use segment::Flattened;
 pub use shared::{Called, StaticTool};
 
 pub use crate::plan::{LazyPlan, Source};
