@@ -75,7 +75,13 @@ fn pair(
             format_args!("`{name}` needs a value: `{name} = …`"),
         ));
     }
-    input.parse::<Option<Token![=]>>()?;
+    let equals = input.parse::<Option<Token![=]>>()?;
+    if let (Some(equals), true) = (equals, input.is_empty()) {
+        return Err(syn::Error::new(
+            equals.span,
+            format_args!("`{name}` needs a value after `=`"),
+        ));
+    }
     value(&name, input)?;
     if !input.is_empty() && !input.peek(Token![,]) {
         return Err(input.error("expected `,`"));

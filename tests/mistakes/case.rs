@@ -14,6 +14,8 @@ pub struct Case {
     pub never: Vec<String>,
     /// What the help proposes in place of each marked piece.
     pub fixes: Vec<String>,
+    /// Why the messages are not yet as this says.
+    pub worse: Option<String>,
     /// The neighbour that is right.
     pub right: Option<String>,
 }
@@ -55,6 +57,7 @@ fn read(file: &str, text: &str) -> Vec<Case> {
             Some(("!! ", words)) => case.says.push(words.to_owned()),
             Some(("!- ", words)) => case.never.push(words.to_owned()),
             Some(("=> ", code)) => case.fixes.push(code.to_owned()),
+            Some(("!~ ", reason)) => case.worse = Some(reason.to_owned()),
             Some((":: ", code)) => case.right = Some(code.to_owned()),
             _ => {
                 case.code.push_str(line);

@@ -20,6 +20,7 @@ pub(super) fn step(
         intent,
         after,
         policy,
+        ..
     } = policy::parse(attrs, report);
     let name = name(&source, end, report)?;
     let has_type = source.ty.is_some();

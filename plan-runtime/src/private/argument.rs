@@ -272,40 +272,28 @@ scalars!(
     u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char
 );
 
-/// A place that takes a list.
+/// A place that takes a list of `N` values.
 #[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found a list",
-    label = "this is a list"
+    message = "expected `{Self}`, found a list of {N} values",
+    label = "this is a list of {N} values"
 )]
-pub trait List: Sized {
-    /// What each value of it must fit.
+pub trait List<const N: usize>: Sized {
+    /// What each of them must fit.
     type Element;
 
     /// `[…]`
     #[must_use]
-    fn list<const N: usize>(_: [Self::Element; N]) -> Self
-    where
-        Self: Length<N>,
-    {
+    fn list(_: [Self::Element; N]) -> Self {
         unreachable()
     }
 }
 
-/// A place that takes a list of `N` values.
-#[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found a list of {N} values",
-    label = "this list has {N} values"
-)]
-pub trait Length<const N: usize> {}
-
 macro_rules! lists {
     ($([$($generics:ident),*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T, $($generics),*> List for $list {
+        impl<T, const N: usize, $($generics),*> List<N> for $list {
             type Element = T;
         }
-        #[diagnostic::do_not_recommend]
-        impl<T, const N: usize, $($generics),*> Length<N> for $list {}
     )*};
 }
 
@@ -316,31 +304,21 @@ lists! {
     [] BTreeSet<T>;
     [] BinaryHeap<T>;
     [S] HashSet<T, S>;
+    [] [T; N];
     [] Box<[T]>;
     [] Rc<[T]>;
     [] Arc<[T]>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, const N: usize> List for [T; N] {
-    type Element = T;
-}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize> Length<N> for [T; N] {}
-
-#[diagnostic::do_not_recommend]
-impl List for Value {
+impl<const N: usize> List<N> for Value {
     type Element = Value;
 }
-#[diagnostic::do_not_recommend]
-impl<const N: usize> Length<N> for Value {}
 
 #[diagnostic::do_not_recommend]
-impl<C: List> List for Option<C> {
+impl<const N: usize, C: List<N>> List<N> for Option<C> {
     type Element = C::Element;
 }
-#[diagnostic::do_not_recommend]
-impl<const N: usize, C: Length<N>> Length<N> for Option<C> {}
 
 /// What `format!` can show.
 #[diagnostic::on_unimplemented(
