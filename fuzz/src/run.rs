@@ -226,6 +226,7 @@ impl Lists {
                 self.see(&each.list);
                 self.see_all(&each.body);
             }
+            other => panic!("{other:?}"),
         }
     }
 
@@ -267,6 +268,7 @@ fn of_body(body: &Body, unknown: u64) -> u64 {
             let elements = elements.max(1).saturating_mul(of_body(&each.body, unknown));
             elements.saturating_add(1)
         }
+        other => panic!("{other:?}"),
     }
 }
 

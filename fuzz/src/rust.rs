@@ -2,9 +2,8 @@
 
 use super::{generate, reader};
 use plan_runtime::Plan;
-use plan_runtime::plan::{Body, Condition, Entry, Key, Part, Template};
+use plan_runtime::plan::{Body, Condition, Entry, Key, Part, RustText, Template};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
-use std::borrow::Cow;
 use std::sync::Arc;
 use syn::parse::{Parse, ParseStream};
 use syn::{
@@ -75,14 +74,14 @@ fn is_foreign_body(body: &Body) -> bool {
         Body::Action(action) => has_code(&action.args),
         Body::If(branches) => branches.iter().any(|branch| {
             let mut conditions = branch.conditions.iter();
-            conditions.any(|condition| match condition {
-                Condition::Holds(test) => has_code(test),
-                Condition::Let { .. } => true,
+            conditions.any(|condition| {
+                matches!(condition, Condition::Let { .. }) || has_code(condition.template())
             }) || is_foreign_body(&branch.body)
         }),
         Body::For(each) => {
             !is_name(&each.pattern) || has_code(&each.list) || is_foreign_body(&each.body)
         }
+        other => panic!("{other:?}"),
     }
 }
 
@@ -101,12 +100,12 @@ fn has_code(template: &Template) -> bool {
 
 /// Makes all texts of a plan others, so that only what is not text is the same in its source.
 fn without_texts(plan: &mut Plan) {
-    plan.description = Cow::Borrowed("");
+    plan.description = RustText::default();
     for input in &mut plan.inputs {
-        input.description = Cow::Borrowed("");
+        input.description = RustText::default();
     }
     for step in &mut plan.steps {
-        step.intent = Cow::Borrowed("");
+        step.intent = RustText::default();
         without_texts_in(&mut step.body);
         if let Some(fallback) = &mut Arc::make_mut(&mut step.policy).fallback {
             replace(fallback, true);
@@ -132,6 +131,7 @@ fn without_texts_in(body: &mut Body) {
             replace(&mut each.list, true);
             without_texts_in(&mut each.body);
         }
+        other => panic!("{other:?}"),
     }
 }
 
@@ -142,7 +142,7 @@ fn replace(template: &mut Template, keys: bool) {
         Template::List(items) => items.iter_mut().for_each(|item| replace(item, true)),
         Template::Tagged(_, content) => content.iter_mut().for_each(|item| replace(item, true)),
         Template::Object(entries) => {
-            for (index, Entry { key, value }) in entries.iter_mut().enumerate() {
+            for (index, Entry { key, value, .. }) in entries.iter_mut().enumerate() {
                 replace(value, true);
                 if let Key::Name(name) = key
                     && keys

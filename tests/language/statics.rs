@@ -1,7 +1,7 @@
 //! The plan as a `static`.
 
 use crate::support::{Add, Same, done};
-use plan_runtime::plan::{Key, LazyPlan, Source, Template};
+use plan_runtime::plan::{Body, Condition, Key, LazyPlan, Source, Template};
 use plan_runtime::{Plan, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -70,22 +70,46 @@ fn is_used_as_a_plan() {
     assert!(other != *Greet::PLAN);
 }
 
-/// Distinguishes texts of the program from those of data.
+plan! {
+    Bind(names: Vec<String>, first: Option<String>) {
+        step each = for (place, name) in names.iter().enumerate() { Same::<String> { value: format!("{place}{name}") } };
+        step only = if let Some(name) = &first { Same::<String> { value: name } };
+    }
+}
+
 #[test]
-fn texts_are_borrowed() {
-    use std::borrow::Cow::Borrowed;
+fn what_can_be_rust_is_of_the_program() {
     let plan = Greet::PLAN;
-    assert!(matches!(&plan.description, Borrowed(_)));
-    assert!(matches!(&plan.inputs[0].type_name, Borrowed("String")));
-    assert!(matches!(&plan.steps[0].intent, Borrowed(_)));
-    let Template::Object(arguments) = &plan.steps[0].action().unwrap().args else {
+    let Body::Action(sent) = &plan.steps[0].body else {
+        panic!("`sent` is a call");
+    };
+    let Template::Object(arguments) = &sent.args else {
         panic!("arguments are an object");
     };
-    assert!(matches!(&arguments[1].key, Key::Name(name) if name == "urgent"));
+    assert_eq!(arguments[1].key, Key::Name("urgent".into()));
     let Template::Computed(urgent) = &arguments[1].value else {
         panic!("`times > 3` is computed");
     };
-    assert!(matches!(&urgent.written, Borrowed("times > 3")));
+    let (Body::For(each), Body::If(only)) = (&Bind::PLAN.steps[0].body, &Bind::PLAN.steps[1].body)
+    else {
+        panic!("one step is a `for`, the other an `if`");
+    };
+    let Condition::Let { pattern, .. } = &only[0].conditions[0] else {
+        panic!("the condition is a `let`");
+    };
+    for (text, expected) in [
+        (&plan.description, "Greets somebody.\n\nPolitely."),
+        (&plan.inputs[0].type_name, "String"),
+        (&plan.inputs[0].description, "Whom."),
+        (&plan.steps[0].intent, "Send the greeting."),
+        (&plan.output.type_name, "(u64, i64)"),
+        (&urgent.written, "times > 3"),
+        (&each.pattern, "(place, name)"),
+        (pattern, "Some(name)"),
+    ] {
+        assert_eq!(*text, *expected);
+        assert!(text.is_of_program(), "{text}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Why steps and runs fail.
 
 use super::{Chain, Error};
-use crate::plan::Plan;
+use crate::plan::{Plan, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName};
 use crate::resolve::{ErrorKind, ResolveError};
 use humantime::format_duration;
@@ -128,7 +128,7 @@ impl StdError for StepError {
 pub struct Failure {
     pub(crate) step: String,
     pub(crate) element: Vec<usize>,
-    pub(crate) tool: Option<String>,
+    pub(crate) tool: Option<Arc<ToolInfo>>,
     pub(crate) error: StepError,
     pub(crate) blocked: Vec<String>,
 }
@@ -147,7 +147,7 @@ impl Failure {
 
     /// The name of the tool that the step called; `None` for a computed step.
     pub fn tool(&self) -> Option<&str> {
-        self.tool.as_deref()
+        Some(&self.tool.as_ref()?.name)
     }
 
     /// What happened.
@@ -166,7 +166,7 @@ impl fmt::Display for Failure {
         write!(f, "step `{}", MessageName(&self.step))?;
         write_elements(f, &self.element)?;
         f.write_str("`")?;
-        if let Some(tool) = &self.tool {
+        if let Some(tool) = self.tool() {
             write!(f, " ({})", MessageName(tool))?;
         }
         write!(f, ": {}", self.error)?;

@@ -1,7 +1,6 @@
 //! What a step does: calls, conditions, loops.
 
-use super::{Step, Template, ToolInfo};
-use std::borrow::Cow;
+use super::{RustText, Step, Template, ToolInfo};
 use std::sync::Arc;
 
 /// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
@@ -15,6 +14,7 @@ use std::sync::Arc;
 /// assert_eq!(body.actions().len(), 1);
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Body {
     /// A tool is called, or a value is computed.
     Action(Action),
@@ -26,6 +26,7 @@ pub enum Body {
 
 /// A tool that is called, or a value that is computed.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Action {
     /// The tool that is called; `None` where a value is computed.
     pub tool: Option<Arc<ToolInfo>>,
@@ -35,6 +36,7 @@ pub struct Action {
 
 /// A branch of a [`Body::If`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Branch {
     /// The branch is taken if no branch before it is and all of these hold. An `else` has no conditions.
     ///
@@ -46,6 +48,7 @@ pub struct Branch {
 
 /// A condition of a [`Branch`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Condition {
     /// It holds if the template is `true`.
     Holds(Template),
@@ -53,15 +56,15 @@ pub enum Condition {
     /// ([`Source::Local`](super::Source::Local)) of the conditions after it and of the branch's body.
     Let {
         /// The pattern between `let` and `=`, as written.
-        pattern: Cow<'static, str>,
+        pattern: RustText,
         /// The value.
         value: Template,
     },
 }
 
 impl Condition {
-    /// The test or the value.
-    pub(crate) fn template(&self) -> &Template {
+    /// The test, or the value that the pattern is for.
+    pub fn template(&self) -> &Template {
         match self {
             Self::Holds(value) | Self::Let { value, .. } => value,
         }
@@ -70,9 +73,10 @@ impl Condition {
 
 /// A body for each element of a list.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct For {
     /// The pattern between `for` and `in`, as written.
-    pub pattern: Cow<'static, str>,
+    pub pattern: RustText,
     /// An array, each of whose elements is a local value of one round ([`Source::Local`](super::Source::Local)), or an object, each
     /// of whose members is one as `[key, value]`.
     pub list: Template,
@@ -94,20 +98,16 @@ impl Body {
 
     /// How many actions there are.
     pub(crate) fn count(&self) -> usize {
-        match self {
-            Self::Action(_) => 1,
-            Self::If(branches) => branches.iter().map(|branch| branch.body.count()).sum(),
-            Self::For(each) => each.body.count(),
-        }
+        let mut count = 0;
+        self.visit(&mut |part| count += usize::from(matches!(part, BodyPart::Action(_))));
+        count
     }
 
     /// Whether there is a `for` in it.
     pub(crate) fn repeats(&self) -> bool {
-        match self {
-            Self::For(_) => true,
-            Self::If(branches) => branches.iter().any(|branch| branch.body.repeats()),
-            Self::Action(_) => false,
-        }
+        let mut repeats = false;
+        self.visit(&mut |part| repeats |= matches!(part, BodyPart::List(_)));
+        repeats
     }
 
     /// Hands over the body's parts, in the order in which they are written.
@@ -172,13 +172,17 @@ impl Step {
 
     /// The tool that the step calls, even if conditionally or for each element; `None` if there are several, or none.
     pub fn tool(&self) -> Option<&ToolInfo> {
+        self.shared_tool().map(|tool| &**tool)
+    }
+
+    pub(crate) fn shared_tool(&self) -> Option<&Arc<ToolInfo>> {
         if let Body::Action(action) = &self.body {
-            return action.tool.as_deref();
+            return action.tool.as_ref();
         }
         let actions = self.actions();
-        let mut tools = actions.iter().map(|action| action.tool.as_deref());
+        let mut tools = actions.iter().map(|action| action.tool.as_ref());
         let first = tools.next()??;
-        let same = |tool: Option<&ToolInfo>| tool.is_some_and(|tool| tool.name == first.name);
+        let same = |tool: Option<&Arc<ToolInfo>>| tool.is_some_and(|tool| tool.name == first.name);
         tools.all(same).then_some(first)
     }
 }

@@ -1,9 +1,9 @@
 //! Plans that were checked, with everything that their runs need to know.
 
-use super::{Body, Condition, Number, Part, Plan, Source, Step, Template};
+use super::{Body, Condition, Number, Plan, Source, Step, Template};
 use plan_graph::Graph as Edges;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A plan with everything that its runs need to know: which step waits for which, and whether the plan can run at all.
 ///
@@ -77,9 +77,16 @@ pub(crate) struct Graph {
     pub(crate) readers: Vec<u32>,
     /// For each step, the number of its first action. Actions are numbered over the whole plan, in the order in which they are written.
     pub(crate) actions: Vec<u32>,
+    /// The plan itself, for the reports of its runs.
+    shared: OnceLock<Arc<Plan>>,
 }
 
 impl Graph {
+    /// The plan of which this graph was made, copied once for all that keep it.
+    pub(crate) fn shared(&self, plan: &Plan) -> Arc<Plan> {
+        Arc::clone(self.shared.get_or_init(|| Arc::new(plan.clone())))
+    }
+
     pub(crate) fn checked(plan: &Plan) -> Checked {
         match Self::new(plan) {
             Ok(graph) => Ok(Arc::new(graph)),
@@ -148,7 +155,6 @@ impl Graph {
     }
 }
 
-/// The first duplicate name.
 /// No two inputs or steps have one name.
 fn names_differ(plan: &Plan) -> Result<(), String> {
     let mut seen = HashSet::with_capacity(plan.inputs.len() + plan.steps.len());
@@ -259,27 +265,12 @@ impl<'p> Check<'p> {
                 let mut reads = computed.reads.iter();
                 reads.try_for_each(|&source| self.source(source))
             }
-            Template::List(items) => {
-                let mut items = items.iter();
-                items.try_for_each(|item| self.template(item, depth + 1))
-            }
-            Template::Object(entries) => {
-                let mut entries = entries.iter();
-                entries.try_for_each(|entry| self.template(&entry.value, depth + 1))
-            }
-            Template::Tagged(_, content) => {
-                let mut content = content.iter();
-                content.try_for_each(|content| self.template(content, depth + 1))
-            }
-            Template::Text(parts) => parts.iter().try_for_each(|part| match part {
-                Part::Literal(_) => Ok(()),
-                Part::Value { value, .. } => self.template(value, depth + 1),
-            }),
             Template::Number(Number::Float(value)) if !value.is_finite() => Err(format!(
                 "has the number {value}, which JSON cannot represent"
             )),
-            Template::Null | Template::Bool(_) | Template::Number(_) | Template::String(_) => {
-                Ok(())
+            other => {
+                let mut parts = other.parts();
+                parts.try_for_each(|part| self.template(part, depth + 1))
             }
         }
     }

@@ -92,12 +92,6 @@ impl<'p> From<&'p LazyPlan> for Executable<'p> {
     }
 }
 
-impl AsRef<Plan> for LazyPlan {
-    fn as_ref(&self) -> &Plan {
-        self
-    }
-}
-
 impl fmt::Debug for LazyPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)

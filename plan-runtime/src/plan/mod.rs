@@ -57,6 +57,7 @@ mod picture;
 mod plain;
 mod policy;
 mod reference;
+mod rust_text;
 mod template;
 mod uses;
 mod written;
@@ -72,6 +73,7 @@ pub(crate) use picture::path;
 pub use picture::{Direction, Dot, Mermaid};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
+pub use rust_text::RustText;
 pub use template::{Code, Computed, Entry, Key, Number, Part, Tag, Template};
 
 pub(crate) use crate::print::is_word;
@@ -84,7 +86,6 @@ pub use uses::Use;
 pub(crate) use uses::push_key;
 pub(crate) use written::{agrees, path_agrees, written};
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A plan: named inputs, steps that call tools, and an output.
@@ -137,11 +138,12 @@ use std::sync::Arc;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Plan {
     /// The plan's name as a tool, in snake case.
     pub name: String,
     /// What the plan does, from its doc comment; empty if there is none.
-    pub description: Cow<'static, str>,
+    pub description: RustText,
     /// The inputs of the plan.
     pub inputs: Vec<Input>,
     /// The steps, in the order in which they were written.
@@ -152,21 +154,23 @@ pub struct Plan {
 
 /// An input of a plan: a field of the struct that `plan!` generates, or a member of the object that
 /// [`Toolbox::run`](crate::dynamic::Toolbox::run) takes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Input {
     /// The name that references use.
     pub name: String,
     /// The type, as written in Rust. An input of type `Option<…>` may be left out when a toolbox runs the plan.
-    pub type_name: Cow<'static, str>,
+    pub type_name: RustText,
     /// What it is for, from its doc comment; empty if there is none.
-    pub description: Cow<'static, str>,
+    pub description: RustText,
 }
 
 /// What a plan returns.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Output {
     /// The type, as written; empty if it was not given.
-    pub type_name: Cow<'static, str>,
+    pub type_name: RustText,
     /// The value.
     pub value: Template,
 }
@@ -174,11 +178,12 @@ pub struct Output {
 /// A step of a plan. In most steps, the [body](Self::body) is one call, which [`tool`](Self::tool), [`action`](Self::action) and
 /// [`references`](Self::references) describe.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// The name that references use.
     pub id: String,
     /// What the step is for, from its doc comment; empty if there is none.
-    pub intent: Cow<'static, str>,
+    pub intent: RustText,
     /// What the step does.
     pub body: Body,
     /// The steps, by their place in [`Plan::steps`], that must end first although their outputs are not used, in any order.
@@ -189,6 +194,7 @@ pub struct Step {
 
 /// The tool that a step calls: its name, by which it is looked up, and its description, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ToolInfo {
     /// [`Tool::NAME`](crate::Tool::NAME).
     pub name: String,

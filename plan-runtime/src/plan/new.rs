@@ -2,9 +2,8 @@
 
 use super::{
     Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Output, Part, Plan,
-    Policy, Reference, Source, Step, Template, ToolInfo,
+    Policy, Reference, RustText, Source, Step, Template, ToolInfo,
 };
-use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Plan {
@@ -26,7 +25,7 @@ impl Plan {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            description: "".into(),
+            description: RustText::default(),
             inputs: Vec::new(),
             steps: Vec::new(),
             output: Output::new(Template::Null),
@@ -36,11 +35,11 @@ impl Plan {
 
 impl Input {
     /// An input of a type, as written in Rust.
-    pub fn new(name: impl Into<String>, type_name: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(name: impl Into<String>, type_name: impl Into<RustText>) -> Self {
         Self {
             name: name.into(),
             type_name: type_name.into(),
-            description: "".into(),
+            description: RustText::default(),
         }
     }
 }
@@ -49,7 +48,7 @@ impl Output {
     /// An output without a type.
     pub fn new(value: impl Into<Template>) -> Self {
         Self {
-            type_name: "".into(),
+            type_name: RustText::default(),
             value: value.into(),
         }
     }
@@ -60,7 +59,7 @@ impl Step {
     pub fn new(id: impl Into<String>, body: impl Into<Body>) -> Self {
         Self {
             id: id.into(),
-            intent: "".into(),
+            intent: RustText::default(),
             body: body.into(),
             after: Vec::new(),
             policy: Policy::shared(),
@@ -73,14 +72,8 @@ impl ToolInfo {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            description: "".into(),
+            description: String::new(),
         }
-    }
-}
-
-impl From<&str> for ToolInfo {
-    fn from(name: &str) -> Self {
-        Self::new(name)
     }
 }
 
@@ -115,7 +108,7 @@ impl Branch {
 impl For {
     /// `for pattern in list { body }`.
     pub fn new(
-        pattern: impl Into<Cow<'static, str>>,
+        pattern: impl Into<RustText>,
         list: impl Into<Template>,
         body: impl Into<Body>,
     ) -> Self {
@@ -124,24 +117,6 @@ impl For {
             list: list.into(),
             body: body.into(),
         }
-    }
-}
-
-impl From<Action> for Body {
-    fn from(action: Action) -> Self {
-        Self::Action(action)
-    }
-}
-
-impl From<Vec<Branch>> for Body {
-    fn from(branches: Vec<Branch>) -> Self {
-        Self::If(branches)
-    }
-}
-
-impl From<For> for Body {
-    fn from(each: For) -> Self {
-        Self::For(Box::new(each))
     }
 }
 
@@ -176,10 +151,7 @@ impl Part {
 
 impl Computed {
     /// An expression that is only text and cannot be computed.
-    pub fn new(
-        written: impl Into<Cow<'static, str>>,
-        reads: impl IntoIterator<Item = Source>,
-    ) -> Self {
+    pub fn new(written: impl Into<RustText>, reads: impl IntoIterator<Item = Source>) -> Self {
         Self {
             reads: reads.into_iter().collect(),
             written: written.into(),
@@ -188,10 +160,10 @@ impl Computed {
     }
 }
 
-/// A conversion into a template.
-macro_rules! template {
-    ($($from:ty => $variant:expr),+ $(,)?) => {$(
-        impl From<$from> for Template {
+/// Conversions into a type.
+macro_rules! conversions {
+    ($to:ty: $($from:ty => $variant:expr),+ $(,)?) => {$(
+        impl From<$from> for $to {
             fn from(value: $from) -> Self {
                 $variant(value)
             }
@@ -199,7 +171,20 @@ macro_rules! template {
     )+};
 }
 
-template! {
+conversions! {
+    ToolInfo:
+    &str => Self::new,
+}
+
+conversions! {
+    Body:
+    Action => Self::Action,
+    Vec<Branch> => Self::If,
+    For => |each| Self::For(Box::new(each)),
+}
+
+conversions! {
+    Template:
     bool => Self::Bool,
     u64 => |value| Self::Number(Number::Unsigned(value)),
     &str => |text: &str| Self::String(text.into()),

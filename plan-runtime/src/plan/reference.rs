@@ -52,6 +52,7 @@ pub struct Reference {
 
 /// What a reference reads from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Source {
     /// The output of the step at this place in [`Plan::steps`](super::Plan::steps).
     Step(usize),
@@ -86,6 +87,7 @@ pub enum Selector {
 
 /// What happens if a part is missing.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum Absent {
     /// The reference cannot be resolved.
     #[default]

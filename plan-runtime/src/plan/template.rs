@@ -1,9 +1,8 @@
 //! Templates: JSON with references in it.
 
-use super::{Reference, Source};
+use super::{Reference, RustText, Source};
 use crate::shape::Tagging;
 use std::any::Any;
-use std::borrow::Cow;
 
 /// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
 ///
@@ -26,6 +25,7 @@ use std::borrow::Cow;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Template {
     /// `null`, which is also `None`.
     Null,
@@ -63,6 +63,7 @@ pub enum Number {
 
 /// A member of a [`Template::Object`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Entry {
     /// Where the value is.
     pub key: Key,
@@ -109,11 +110,12 @@ pub enum Part {
 
 /// A Rust expression over outputs and inputs.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Computed {
     /// The sources that the expression mentions, in ascending order.
     pub reads: Vec<Source>,
     /// The expression as its author wrote it.
-    pub written: Cow<'static, str>,
+    pub written: RustText,
     /// The expression; `None` in a plan that was read from JSON.
     #[doc(hidden)]
     pub compute: Option<&'static dyn Code<Computed>>,

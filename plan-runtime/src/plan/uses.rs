@@ -1,11 +1,12 @@
 //! Which references a plan contains, and where.
 
-use super::{Key, Part, Reference, Source, Step, Template};
+use super::{Entry, Key, Part, Reference, Source, Step, Template};
 use crate::print::{Quoted, is_word};
 use std::fmt::Write;
 
 /// A reference, and where in the arguments it is.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Use<'a> {
     /// Where, as an author would say it: `filters.sender`, `tags[2]`; empty for the arguments as a whole. In a condition it
     /// begins with `if`, in the list of a `for` with `in`, in a fallback with `fallback`.
@@ -29,9 +30,7 @@ impl Step {
         let mut reads = Vec::new();
         self.templates(&mut |_, template| template.find_reads(&mut reads));
         reads.retain(|source| !matches!(source, Source::Local(_)));
-        reads.sort_unstable();
-        reads.dedup();
-        reads
+        in_order(reads)
     }
 
     /// All steps, by their place in [`Plan::steps`](super::Plan::steps), that must end first: those that the step reads, and
@@ -41,22 +40,17 @@ impl Step {
             Source::Step(place) => Some(place),
             Source::Input(_) | Source::Local(_) => None,
         });
-        let mut needed: Vec<usize> = reads.chain(self.after.iter().copied()).collect();
-        needed.sort_unstable();
-        needed.dedup();
-        needed
+        in_order(reads.chain(self.after.iter().copied()).collect())
     }
 
     /// Those of [`Step::after`] that the step does not read anyway.
     pub(crate) fn only_after(&self) -> Vec<usize> {
-        let mut after = self.after.to_vec();
+        let mut after = self.after.clone();
         if !after.is_empty() {
             let reads = self.reads();
             after.retain(|&step| !reads.contains(&Source::Step(step)));
-            after.sort_unstable();
-            after.dedup();
         }
-        after
+        in_order(after)
     }
 
     /// Hands over the templates, each with the name of its place.
@@ -90,9 +84,7 @@ impl Template {
     pub fn reads(&self) -> Vec<Source> {
         let mut reads = Vec::new();
         self.find_reads(&mut reads);
-        reads.sort_unstable();
-        reads.dedup();
-        reads
+        in_order(reads)
     }
 
     fn find_reads(&self, reads: &mut Vec<Source>) {
@@ -106,24 +98,30 @@ impl Template {
     /// Hands over the template and all templates in it, in the order of [`visit`](Self::visit).
     pub(crate) fn each<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
         f(self);
-        match self {
-            Self::List(items) => items.iter().for_each(|item| item.each(f)),
-            Self::Object(entries) => entries.iter().for_each(|entry| entry.value.each(f)),
-            Self::Tagged(_, content) => content.iter().for_each(|content| content.each(f)),
-            Self::Text(parts) => {
-                for part in parts {
-                    if let Part::Value { value, .. } = part {
-                        value.each(f);
-                    }
-                }
-            }
+        self.parts().for_each(|part| part.each(f));
+    }
+
+    /// The templates right inside of this one, in the order in which they are written.
+    #[inline]
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
+        let (items, entries, content, parts): (&[Self], &[Entry], _, &[Part]) = match self {
+            Self::List(items) => (items, &[], None, &[]),
+            Self::Object(entries) => (&[], entries, None, &[]),
+            Self::Tagged(_, content) => (&[], &[], content.as_deref(), &[]),
+            Self::Text(parts) => (&[], &[], None, parts),
             Self::Null
             | Self::Bool(_)
             | Self::Number(_)
             | Self::String(_)
             | Self::Reference(_)
-            | Self::Computed(_) => {}
-        }
+            | Self::Computed(_) => (&[], &[], None, &[]),
+        };
+        let values = parts.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Value { value, .. } => Some(value),
+        });
+        let members = entries.iter().map(|entry| &entry.value);
+        items.iter().chain(members).chain(content).chain(values)
     }
 
     /// Hands over the template and all templates in it, each with its place.
@@ -147,17 +145,15 @@ impl Template {
                     place.truncate(length);
                 }
             }
-            Self::Tagged(_, content) => content.iter().for_each(|content| content.visit(place, f)),
-            Self::Text(parts) => {
-                for part in parts {
-                    if let Part::Value { value, .. } = part {
-                        value.visit(place, f);
-                    }
-                }
-            }
-            _ => {}
+            _ => self.parts().for_each(|part| part.visit(place, f)),
         }
     }
+}
+
+fn in_order<T: Ord>(mut list: Vec<T>) -> Vec<T> {
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 /// Adds a member's name to a place: `.sender`, or `["odd key"]`.

@@ -28,7 +28,7 @@
 use super::{StaticTool, segment};
 use crate::plan::{
     Absent, Action, Body, Branch, Code, Computed, Condition, Entry, For, Input, Key, Number,
-    Optional, Output, Part, Plan, Policy, Reference, Source, Step, Template, ToolInfo,
+    Optional, Output, Part, Plan, Policy, Reference, RustText, Source, Step, Template, ToolInfo,
 };
 use crate::shape::{FieldPlace, TypeShape};
 use serde_json::Value;
@@ -114,8 +114,12 @@ impl Decoder {
         }
     }
 
-    fn text<T: From<&'static str>>(&mut self) -> T {
+    fn text(&mut self) -> String {
         self.str().into()
+    }
+
+    fn rust(&mut self) -> RustText {
+        RustText::of_program(self.str())
     }
 
     fn list<T>(&mut self, mut element: impl FnMut(&mut Self) -> T) -> Vec<T> {
@@ -154,15 +158,15 @@ impl Decoder {
     fn plan(&mut self) -> Plan {
         Plan {
             name: self.text(),
-            description: self.text(),
+            description: self.rust(),
             inputs: self.list(|it| Input {
                 name: it.text(),
-                type_name: it.text(),
-                description: it.text(),
+                type_name: it.rust(),
+                description: it.rust(),
             }),
             steps: self.list(Self::step),
             output: Output {
-                type_name: self.text(),
+                type_name: self.rust(),
                 value: self.template(),
             },
         }
@@ -171,7 +175,7 @@ impl Decoder {
     fn step(&mut self) -> Step {
         Step {
             id: self.text(),
-            intent: self.text(),
+            intent: self.rust(),
             after: self.list(Self::number),
             body: self.body(),
             policy: self.policy(),
@@ -193,7 +197,7 @@ impl Decoder {
                 body: it.body(),
             })),
             b'F' => Body::For(Box::new(For {
-                pattern: it.text(),
+                pattern: it.rust(),
                 list: it.template(),
                 body: it.body(),
             })),
@@ -222,7 +226,7 @@ impl Decoder {
         match self.tag() {
             b'h' => Condition::Holds(self.template()),
             b'b' => Condition::Let {
-                pattern: self.text(),
+                pattern: self.rust(),
                 value: self.template(),
             },
             _ => self.bug(),
@@ -289,7 +293,7 @@ impl Decoder {
             b'x' => Template::Text(it.list(Self::part)),
             b'c' => Template::Computed(Computed {
                 reads: it.list(Self::source),
-                written: it.text(),
+                written: it.rust(),
                 compute: match it.constant() {
                     Constant::Compute(compute) => Some(compute),
                     _ => it.bug(),

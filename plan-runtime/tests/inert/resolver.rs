@@ -2,7 +2,7 @@
 
 use crate::support::{at, each, key, object, reference, resolved};
 use jsonptr::{Pointer, PointerBuf};
-use plan_runtime::plan::{Entry, Key, Number, Part, Segment, Template};
+use plan_runtime::plan::{Key, Number, Part, Segment, Template};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -196,13 +196,7 @@ fn template() -> impl Strategy<Value = Template> {
     leaf.prop_recursive(4, 30, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Template::List),
-            prop::collection::btree_map(name(), inner.clone(), 0..4).prop_map(|members| {
-                let entry = |(name, value): (String, Template)| Entry {
-                    key: Key::Name(name),
-                    value,
-                };
-                Template::Object(members.into_iter().map(entry).collect::<Vec<_>>())
-            }),
+            prop::collection::btree_map(name(), inner.clone(), 0..4).prop_map(Template::object),
             inner.prop_map(|value| object(vec![("=", value)])),
         ]
     })

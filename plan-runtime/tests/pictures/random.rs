@@ -31,6 +31,7 @@ impl Edges {
                     Some(&binder) => Read::Part(binder),
                     None => continue,
                 },
+                other => panic!("{other:?}"),
             };
             // A condition that reads what one before it binds is in the same node.
             if read != Read::Part(part) {
@@ -68,12 +69,9 @@ impl Edges {
                     }
                     let around = locals.len();
                     for condition in &branch.conditions {
-                        match condition {
-                            Condition::Holds(test) => self.read(test, locals, at),
-                            Condition::Let { value, .. } => {
-                                self.read(value, locals, at);
-                                locals.push(at);
-                            }
+                        self.read(condition.template(), locals, at);
+                        if matches!(condition, Condition::Let { .. }) {
+                            locals.push(at);
                         }
                     }
                     let then = self.part(&branch.body, locals);
@@ -81,6 +79,7 @@ impl Edges {
                     self.flow.insert((at, then));
                 }
             }
+            other => panic!("{other:?}"),
         }
         part
     }

@@ -28,8 +28,10 @@ fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
         Body::If(branches) => {
             for branch in branches {
                 for condition in &mut branch.conditions {
-                    let (Condition::Holds(value) | Condition::Let { value, .. }) = condition;
-                    each_of(value, f);
+                    match condition {
+                        Condition::Holds(value) | Condition::Let { value, .. } => each_of(value, f),
+                        other => panic!("{other:?}"),
+                    }
                 }
                 each_of_body(&mut branch.body, f);
             }
@@ -38,6 +40,7 @@ fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
             each_of(&mut round.list, f);
             each_of_body(&mut round.body, f);
         }
+        other => panic!("{other:?}"),
     }
 }
 
@@ -128,11 +131,12 @@ fn change(template: &mut Template, kind: usize) -> bool {
         (14, Template::Reference(reference)) => reference.path.clear(),
         (15, Template::Object(entries)) => entries.reverse(),
         (16, Template::Object(entries)) => {
-            let (key, value) = (Key::Flattened, Template::Null);
-            entries.push(Entry { key, value });
+            entries.push(Entry::new(Key::Flattened, Template::Null));
         }
         (17, Template::Tagged(tag, _)) => *tag = Tag::None,
-        (18, Template::Computed(computed)) => computed.written.to_mut().push('x'),
+        (18, Template::Computed(computed)) => {
+            computed.written = format!("{}x", computed.written).into();
+        }
         (19, Template::Computed(computed)) => computed.reads.push(Source::Input(0)),
         (20, _) => {
             *template = Template::Tagged(Tag::None, Some(Box::new(template.clone())));

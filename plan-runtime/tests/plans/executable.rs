@@ -215,6 +215,29 @@ fn the_plan_of_a_program_is_checked_once() {
 }
 
 #[test]
+fn all_reports_of_an_executable_share_its_plan() {
+    const LENGTH: usize = 1 << 20;
+    let mut plan = Plan::new("test");
+    plan.description = "x".repeat(LENGTH).into();
+    let executable = Executable::new(&plan);
+    let report = || {
+        let run: Run<'_, (), Value> =
+            Run::new(&executable, Ok(Vec::new()), &(), |_, request, ()| {
+                request.unknown()
+            });
+        let (result, report) = smol::block_on(run.with_report());
+        assert_eq!((result.unwrap(), report.plan()), (Value::Null, "test"));
+        drop(report);
+    };
+    let (first, second) = (
+        allocation_counter::measure(report),
+        allocation_counter::measure(report),
+    );
+    assert!(first.bytes_total > LENGTH as u64, "{first:?}");
+    assert!(second.bytes_total < LENGTH as u64, "{second:?}");
+}
+
+#[test]
 fn defaults_that_nothing_leads_to() {
     let first = || Reference::new(Source::Step(0)).key("a");
     refused(

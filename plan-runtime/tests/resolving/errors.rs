@@ -243,11 +243,7 @@ fn typed_values() {
 
 #[test]
 fn not_executable() {
-    let computed = Template::Computed(Computed {
-        reads: vec![],
-        written: "a + b".into(),
-        compute: None,
-    });
+    let computed = Computed::new("a + b", []).into();
     let e = error::<Value>(&object(vec![("x", computed)]), json!(null));
     assert_eq!(
         e.to_string(),

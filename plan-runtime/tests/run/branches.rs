@@ -121,14 +121,8 @@ fn conditions_are_tested_from_left_to_right_up_to_the_first_that_does_not_hold()
 #[test]
 fn what_a_condition_binds_is_read_by_those_after_it_and_in_the_branch() {
     // if let Some(a) = inner && a.ok && let Some(b) = a.name { [a.name, b] }
-    let nested = |name: Template, ok: bool| {
-        let entries = [("name", name), ("ok", Template::Bool(ok))];
-        let entries = entries.map(|(key, value)| plan_runtime::plan::Entry {
-            key: plan_runtime::plan::Key::Name(key.into()),
-            value,
-        });
-        Template::Object(entries.to_vec())
-    };
+    let nested =
+        |name: Template, ok: bool| Template::object([("name", name), ("ok", Template::Bool(ok))]);
     let part = |local, name| of(Source::Local(local), vec![key(name)], name);
     let conditions = |depth: usize| {
         vec![
@@ -262,14 +256,8 @@ fn lists_in_lists_maps_and_conditions_inside() {
     assert_eq!(stage.log(), "1@0 2@0 3@0");
 
     // for (k, v) in map { v.id }, all of which are computed
-    let map = value(Template::Object(
-        ["p", "q"]
-            .map(|name| plan_runtime::plan::Entry {
-                key: plan_runtime::plan::Key::Name(name.into()),
-                value: list(vec![string(name)]),
-            })
-            .to_vec(),
-    ));
+    let map = ["p", "q"].map(|name| (name, list(vec![string(name)])));
+    let map = value(Template::object(map));
     let at = |index| Segment::new(Selector::Index(index));
     let pair = list(vec![
         of(Source::Local(0), vec![at(0)], "k"),

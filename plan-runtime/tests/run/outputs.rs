@@ -129,11 +129,9 @@ static SUM: Formula = Formula(|scope| {
 static BURST: Formula = Formula(|_| panic!("index out of bounds"));
 
 fn computed(compute: &'static Formula) -> Template {
-    Template::Computed(Computed {
-        reads: vec![Source::Step(0)],
-        written: "a + 1".into(),
-        compute: Some(compute),
-    })
+    let mut computed = Computed::new("a + 1", [Source::Step(0)]);
+    computed.compute = Some(compute);
+    computed.into()
 }
 
 fn compute(_: usize, request: Request<'_>, (): &()) -> Started<'static> {

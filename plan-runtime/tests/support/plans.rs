@@ -88,13 +88,8 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
             .prop_map(|n| Template::Number(Number::Float(n))),
         text().prop_map(Template::String),
         reference(source(steps)).prop_map(Template::Reference),
-        (prop::collection::btree_set(source(steps), 0..3), text()).prop_map(|(reads, written)| {
-            Template::Computed(Computed {
-                reads: reads.into_iter().collect(),
-                written: written.into(),
-                compute: None,
-            })
-        }),
+        (prop::collection::btree_set(source(steps), 0..3), text())
+            .prop_map(|(reads, written)| { Computed::new(written, reads).into() }),
     ];
     leaf.prop_recursive(3, 16, 4, |inner| {
         let tagging = prop::sample::select(vec![

@@ -58,10 +58,7 @@ plan! {
 fn dependencies() {
     let needs = |id: &str| {
         let steps = Needs::PLAN.dependencies(id);
-        steps
-            .iter()
-            .map(|step| step.id.to_string())
-            .collect::<Vec<_>>()
+        steps.iter().map(|step| step.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(needs("condition"), ["name"]);
     assert_eq!(needs("bound"), ["all"]);

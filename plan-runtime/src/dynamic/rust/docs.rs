@@ -1,23 +1,20 @@
 //! Descriptions as doc comments.
 
+use crate::plan::RustText;
 use crate::print::Line;
-use std::borrow::Cow;
 
 /// The lines of a doc comment. What the program itself says is Markdown; what comes from elsewhere shows as the text that it is: no
 /// code that documentation would run, no HTML, no links.
-pub(super) fn lines(text: &Cow<'static, str>) -> Vec<String> {
+pub(super) fn lines(text: &RustText) -> Vec<String> {
     let text_lines = text.trim_end().lines();
     let line = |line: &str| {
-        let line = match text {
+        let line = if text.is_of_program() {
             // Code may be indented with tabs.
-            Cow::Borrowed(_) => {
-                let parts = line
-                    .trim_end()
-                    .split('\t')
-                    .map(|part| Line(part).to_string());
-                parts.collect::<Vec<String>>().join("\t")
-            }
-            Cow::Owned(_) => inert(line.trim()),
+            let parts = line.trim_end().split('\t');
+            let parts: Vec<String> = parts.map(|part| Line(part).to_string()).collect();
+            parts.join("\t")
+        } else {
+            inert(line.trim())
         };
         if line.is_empty() {
             "///".to_owned()

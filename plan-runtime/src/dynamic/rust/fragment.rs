@@ -139,26 +139,18 @@ pub(super) struct Pattern {
 
 pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, FragmentError> {
     let tokens = tokens(text)?;
-    let pat = if repeats {
-        Pat::parse_single.parse2(tokens.clone())
+    let (pat, item, before, behind) = if repeats {
+        let pat = Pat::parse_single.parse2(tokens.clone());
+        (pat, quote!(for #tokens in x {}), "for ", " in x {}")
     } else {
-        Pat::parse_multi_with_leading_vert.parse2(tokens.clone())
+        let pat = Pat::parse_multi_with_leading_vert.parse2(tokens.clone());
+        (pat, quote!(if let #tokens = x {}), "if let ", " = x {}")
     };
     let pat = pat.map_err(|_| FragmentError::Other)?;
     if !is_known(|known| known.visit_pat(&pat)) {
         return Err(FragmentError::Other);
     }
     let inner = inside_some(&pat).unwrap_or(&pat);
-    let item = if repeats {
-        quote!(for #tokens in x {})
-    } else {
-        quote!(if let #tokens = x {})
-    };
-    let (before, behind) = if repeats {
-        ("for ", " in x {}")
-    } else {
-        ("if let ", " = x {}")
-    };
     Ok(Pattern {
         text: written(&tokens, &item, before, behind),
         is_plain: gives_names(inner),

@@ -1,8 +1,4 @@
 //! Plans as the source of `plan!`.
-//!
-//! A text that is borrowed for `'static` is a part of the program, and one that is owned came from elsewhere.
-
-#![allow(clippy::ptr_arg, reason = "whether a text is owned says whose it is")]
 
 mod docs;
 mod fragment;
@@ -13,14 +9,15 @@ mod value;
 
 use super::unsupported::{Unsupported, UnsupportedPart};
 use crate::Plan;
-use crate::plan::{Body, Bound, Condition, Optional, Output, Part, Source as From, Step, Template};
+use crate::plan::{
+    Body, Bound, Condition, Optional, Output, RustText, Source as From, Step, Template,
+};
 use crate::print::Line;
 use fragment::FragmentError;
 use layout::{LayoutStyle, Printer, Tree};
 use names::RustNames;
 use proc_macro2::Delimiter;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
 use value::Takes;
@@ -152,8 +149,8 @@ impl<'p> RustSource<'p> {
 
     /// The code in the plan that is not part of the program, with its places: computed values, conditions, patterns and types.
     ///
-    /// A text is part of the program if it is [borrowed](Cow::Borrowed) for `'static`, as all that `plan!` makes is. What was read
-    /// is owned, and stays so when plans are cloned and mixed.
+    /// A [`RustText`] says whether it is part of the program, as all that `plan!` makes is. What was read
+    /// is not, and stays so when plans are cloned and mixed.
     ///
     /// Names alone are not code. A pattern is not code if it is a name, `_`, a tuple of these, or one of these in `Some(…)`. A type is
     /// not code if it is a path, with other such types in `<…>` if it is one of the standard library (`Vec<Option<crate::Mail>>`), or
@@ -271,20 +268,7 @@ fn is_deep(template: &Template, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else {
         return true;
     };
-    match template {
-        Template::List(items) => items.iter().any(|item| is_deep(item, left)),
-        Template::Tagged(_, content) => content.as_ref().is_some_and(|it| is_deep(it, left)),
-        Template::Object(entries) => entries.iter().any(|entry| is_deep(&entry.value, left)),
-        Template::Text(parts) => parts
-            .iter()
-            .any(|part| matches!(part, Part::Value { value, .. } if is_deep(value, left))),
-        Template::Null
-        | Template::Bool(_)
-        | Template::Number(_)
-        | Template::String(_)
-        | Template::Reference(_)
-        | Template::Computed(_) => false,
-    }
+    template.parts().any(|part| is_deep(part, left))
 }
 
 /// What a text of the plan says, for a message.
@@ -324,8 +308,8 @@ impl SourceWriter<'_> {
     }
 
     /// Takes down code, unless it is part of the program.
-    fn code(&mut self, place: impl Into<String>, what: &str, code: &Cow<'static, str>) {
-        if let Cow::Owned(code) = code {
+    fn code(&mut self, place: impl Into<String>, what: &str, code: &RustText) {
+        if !code.is_of_program() {
             let (place, construct) = (place.into(), format!("{what} `{}`", Line(code)));
             self.foreign.push(UnsupportedPart { place, construct });
         }
@@ -422,7 +406,7 @@ impl SourceWriter<'_> {
         let plan = self.plan;
         let mut inputs = Vec::with_capacity(plan.inputs.len());
         for (input, name) in plan.inputs.iter().zip(self.names.inputs.clone()) {
-            let ty = match input.type_name.as_ref() {
+            let ty = match &*input.type_name {
                 "" => "String".to_owned(),
                 _ => {
                     let place = format!("input `{}`", shown(&input.name));
@@ -435,7 +419,7 @@ impl SourceWriter<'_> {
         inputs
     }
 
-    fn type_name(&mut self, place: impl Into<String>, given: &Cow<'static, str>) -> String {
+    fn type_name(&mut self, place: impl Into<String>, given: &RustText) -> String {
         match fragment::type_name(given) {
             Ok((ty, is_plain)) => {
                 if !is_plain {

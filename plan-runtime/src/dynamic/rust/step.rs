@@ -4,10 +4,11 @@ use super::fragment::{self, Pattern};
 use super::layout::{LayoutStyle, Tree};
 use super::value::{Takes, said};
 use super::{LocalName, SourceWriter, docs, names, shown};
-use crate::plan::{Action, Body, Bound, Condition, Entry, Key, Number, Step, Template, attributes};
+use crate::plan::{
+    Action, Body, Bound, Condition, Entry, Key, Number, RustText, Step, Template, attributes,
+};
 use proc_macro2::Delimiter;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 impl SourceWriter<'_> {
@@ -132,7 +133,7 @@ impl SourceWriter<'_> {
     /// A pattern over a value or over the elements of a list, with what it binds.
     fn binds(
         &mut self,
-        pattern: &Cow<'static, str>,
+        pattern: &RustText,
         value: &Template,
         repeats: bool,
     ) -> (String, LocalName) {

@@ -257,18 +257,16 @@ impl SourceWriter<'_> {
 
 /// A name and the path from it on, in the syntax of `plan!`, as far as that has one: what is absent, types say there.
 fn way(name: &str, path: Path<'_>, reference: &Reference) -> Result<String, String> {
-    let shown = || shown(&reference.text());
+    let shown = shown(&reference.text());
     let mut text = name.to_owned();
     if path.segments.len() > MOST {
         let count = path.segments.len();
         let what = format!("which has {count} parts, and at most {MOST} are written");
-        return Err(format!("the reference `{}`, {what}", shown()));
+        return Err(format!("the reference `{shown}`, {what}"));
     }
     if path.otherwise.is_some() {
-        return Err(format!(
-            "the default for the reference `{}` of the compat profile",
-            shown()
-        ));
+        let what = format!("the default for the reference `{shown}` of the compat profile");
+        return Err(what);
     }
     if path.optional {
         text.push('?');
@@ -276,16 +274,12 @@ fn way(name: &str, path: Path<'_>, reference: &Reference) -> Result<String, Stri
     for segment in path.segments {
         let may_be_missing = match &segment.absent {
             Absent::Default(value) if !is_zero(value) => {
-                return Err(format!(
-                    "the default of the reference `{}`, which the type has to say in Rust",
-                    shown()
-                ));
+                let why = "which the type has to say in Rust";
+                return Err(format!("the default of the reference `{shown}`, {why}"));
             }
             Absent::End if !segment.optional => {
-                return Err(format!(
-                    "the reference `{}`, which is absent if a part of its path is absent",
-                    shown()
-                ));
+                let why = "which is absent if a part of its path is absent";
+                return Err(format!("the reference `{shown}`, {why}"));
             }
             Absent::Default(value) => value.is_null(),
             Absent::End => true,

@@ -2,8 +2,8 @@
 
 use super::view::{ObjectMember, TextPart, View};
 use crate::plan::{
-    Absent, Body, Branch, Computed, Condition, Input, Number, Plan, Policy, Reference, Segment,
-    Source, Step, Template,
+    Absent, Body, Branch, Computed, Condition, Number, Plan, Policy, Reference, Segment, Source,
+    Step, Template,
 };
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ impl PartialEq for Plan {
         let pair = Pair(Some((self, other)));
         self.name == other.name
             && self.description == other.description
-            && all(&self.inputs, &other.inputs, inputs)
+            && self.inputs == other.inputs
             && all(&self.steps, &other.steps, |a, b| pair.steps(a, b))
             && self.output.type_name == other.output.type_name
             && pair.templates(&self.output.value, &other.output.value)
@@ -66,17 +66,7 @@ impl Pair<'_> {
     }
 
     fn conditions(self, a: &Condition, b: &Condition) -> bool {
-        match (a, b) {
-            (Condition::Holds(a), Condition::Holds(b)) => self.templates(a, b),
-            (
-                Condition::Let { pattern, value },
-                Condition::Let {
-                    pattern: other,
-                    value: of_other,
-                },
-            ) => pattern == other && self.templates(value, of_other),
-            _ => false,
-        }
+        pattern(a) == pattern(b) && self.templates(a.template(), b.template())
     }
 
     fn policies(self, a: &Policy, b: &Policy) -> bool {
@@ -91,12 +81,8 @@ impl Pair<'_> {
             fallback,
             concurrency,
         } = a;
-        let fallbacks = match (fallback, &b.fallback) {
-            (None, None) => true,
-            (Some(a), Some(b)) => self.templates(a, b),
-            _ => false,
-        };
-        fallbacks
+        let other = b.fallback.as_slice();
+        all(fallback.as_slice(), other, |a, b| self.templates(a, b))
             && (attempts, backoff, max, jitter) == (&b.attempts, &b.backoff, &b.max, &b.jitter)
             && (timeout, deadline) == (&b.timeout, &b.deadline)
             && (optional, concurrency) == (&b.optional, &b.concurrency)
@@ -148,15 +134,11 @@ impl Pair<'_> {
     }
 
     fn references(self, a: &Reference, b: &Reference) -> bool {
-        let otherwise = match (&a.otherwise, &b.otherwise) {
-            (None, None) => true,
-            (Some(a), Some(b)) => values(a, b),
-            _ => false,
-        };
+        let (otherwise, other) = (a.otherwise.as_slice(), b.otherwise.as_slice());
         self.sources(a.source, b.source)
             && a.optional == b.optional
             && all(&a.path, &b.path, segments)
-            && otherwise
+            && all(otherwise, other, |a, b| values(a, b))
     }
 
     /// In a plan, steps and inputs are compared by their names.
@@ -175,8 +157,11 @@ fn all<T>(a: &[T], b: &[T], mut same: impl FnMut(&T, &T) -> bool) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }
 
-fn inputs(a: &Input, b: &Input) -> bool {
-    (&a.name, &a.type_name, &a.description) == (&b.name, &b.type_name, &b.description)
+fn pattern(condition: &Condition) -> Option<&str> {
+    match condition {
+        Condition::Holds(_) => None,
+        Condition::Let { pattern, .. } => Some(pattern),
+    }
 }
 
 fn numbers(a: Number, b: Number) -> bool {

@@ -45,7 +45,7 @@ impl fmt::Display for Report {
         let count = self.steps.len();
         let plural = if count == 1 { "" } else { "s" };
         let (plan, duration, totals) =
-            (MessageName(&self.plan), Millis(self.duration), self.totals);
+            (MessageName(self.plan()), Millis(self.duration), self.totals);
         write!(
             f,
             "plan `{plan}`: {count} step{plural} in {duration}: {totals}"

@@ -12,8 +12,6 @@ use super::StepError;
 use crate::plan::{Action, Plan, Step, ToolInfo};
 use serde_json::Value;
 use std::borrow::Borrow;
-use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -50,15 +48,13 @@ use std::time::{Duration, SystemTime};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Report {
-    plan: String,
+    /// All reports of a plan that is kept share it.
+    plan: Arc<Plan>,
     started_at: SystemTime,
     duration: Duration,
     steps: Vec<StepReport>,
     totals: Totals,
     critical: Vec<usize>,
-    /// The plan, to be drawn. A plan in a `static` is not copied by this.
-    #[cfg(feature = "html")]
-    drawn: std::sync::Arc<Plan>,
     #[cfg(feature = "html")]
     recorded: Recorded,
 }
@@ -113,7 +109,7 @@ impl Totals {
 #[derive(Clone, Debug)]
 pub struct StepReport {
     id: String,
-    tool: Option<ToolName>,
+    tool: Option<Arc<ToolInfo>>,
     status: Status,
     element: Vec<usize>,
     started: Option<Duration>,
@@ -127,41 +123,11 @@ pub struct StepReport {
 pub struct Attempt {
     element: Vec<usize>,
     number: u32,
-    tool: Option<ToolName>,
+    tool: Option<Arc<ToolInfo>>,
     started: Duration,
     ended: Option<Duration>,
     error: Option<StepError>,
     pub(super) arguments: Option<Value>,
-}
-
-/// The name of a tool, which the plan's steps and their reports share.
-#[derive(Clone)]
-struct ToolName(Arc<ToolInfo>);
-
-impl ToolName {
-    /// That of the tool that a step calls, if it is one.
-    fn of(step: &Step) -> Option<Self> {
-        match step.action() {
-            Some(action) => action.tool.clone(),
-            // They have the same name then.
-            None => step.tool().and(step.actions().first()?.tool.clone()),
-        }
-        .map(Self)
-    }
-}
-
-impl Deref for ToolName {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0.name
-    }
-}
-
-impl fmt::Debug for ToolName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.name.fmt(f)
-    }
 }
 
 /// How a step ended. [`name`](Self::name) is a word for it, and `{}` writes it with its cause: `failed: mailbox is locked`.
@@ -189,21 +155,19 @@ pub enum Status {
 
 impl Report {
     pub(super) fn new(
-        plan: &Plan,
+        plan: Arc<Plan>,
         started_at: SystemTime,
         duration: Duration,
         steps: Vec<StepReport>,
     ) -> Self {
         Self {
-            plan: plan.name.clone(),
-            #[cfg(feature = "html")]
-            drawn: std::sync::Arc::new(plan.clone()),
             #[cfg(feature = "html")]
             recorded: Recorded::default(),
             started_at,
             duration,
             totals: Totals::of(steps.iter().map(|step| &step.status)),
-            critical: critical(plan, &steps),
+            critical: critical(&plan, &steps),
+            plan,
             steps,
         }
     }
@@ -217,7 +181,7 @@ impl Report {
 
     /// The plan's name.
     pub fn plan(&self) -> &str {
-        &self.plan
+        &self.plan.name
     }
 
     /// When the run started.
@@ -284,7 +248,7 @@ impl StepReport {
     ) -> Self {
         Self {
             id: step.id.clone(),
-            tool: ToolName::of(step),
+            tool: step.shared_tool().cloned(),
             status,
             element,
             started,
@@ -314,7 +278,7 @@ impl StepReport {
 
     /// The name of the tool that the step calls; `None` for a computed step, and for one that may call different tools.
     pub fn tool(&self) -> Option<&str> {
-        self.tool.as_deref()
+        Some(&self.tool.as_ref()?.name)
     }
 
     /// How the step ended.
@@ -378,7 +342,7 @@ impl Attempt {
         Self {
             element,
             number,
-            tool: action.tool.clone().map(ToolName),
+            tool: action.tool.clone(),
             started,
             ended: None,
             error: None,
@@ -403,7 +367,7 @@ impl Attempt {
 
     /// The name of the tool; `None` where a value is computed.
     pub fn tool(&self) -> Option<&str> {
-        self.tool.as_deref()
+        Some(&self.tool.as_ref()?.name)
     }
 
     /// When it started, counted from the run's start.

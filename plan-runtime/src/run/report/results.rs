@@ -95,7 +95,7 @@ impl Report {
             .collect();
         let successful = results.iter().filter(|result| result.success).count();
         ExecutionResults {
-            request_id: self.plan.clone(),
+            request_id: self.plan().to_owned(),
             metadata: ExecutionMetadata {
                 total_duration_ms: millis(self.duration),
                 successful_steps: successful,

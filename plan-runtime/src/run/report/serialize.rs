@@ -13,7 +13,7 @@ impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let started_at = humantime::format_rfc3339_millis(self.started_at);
-        map.serialize_entry("plan", &self.plan)?;
+        map.serialize_entry("plan", self.plan())?;
         map.serialize_entry("started_at", &started_at.to_string())?;
         map.serialize_entry("duration_ms", &millis(self.duration))?;
         map.serialize_entry("totals", &self.totals)?;

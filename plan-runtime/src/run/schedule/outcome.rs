@@ -7,6 +7,7 @@ use crate::error::{Cause, Failure, RunError, StepError};
 use crate::plan::Plan;
 use crate::resolve::{StoredValue, resolve};
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 impl<'x> Schedule<'x> {
@@ -62,7 +63,7 @@ impl<'x> Schedule<'x> {
                 Failure {
                     step: step.id.clone(),
                     element: element.clone(),
-                    tool: step.tool().map(|tool| tool.name.clone()),
+                    tool: step.shared_tool().cloned(),
                     error: error.clone(),
                     blocked: Vec::new(),
                 }
@@ -135,7 +136,12 @@ impl<'x> Schedule<'x> {
         let steps = steps.collect();
         let took = self.ended.or_else(|| catch(|| self.clock.now()).ok());
         let took = took.unwrap_or_default();
-        let report = Report::new(self.plan, self.clock.started_at, took, steps);
+        let report = Report::new(
+            self.graph.shared(self.plan),
+            self.clock.started_at,
+            took,
+            steps,
+        );
         #[cfg(feature = "html")]
         let report = report.recorded(self.options.capture, self.options.capture_outputs);
         report
@@ -155,7 +161,7 @@ pub(in crate::run) fn unstarted(plan: &Plan) -> Report {
         )
     };
     Report::new(
-        plan,
+        Arc::new(plan.clone()),
         SystemTime::now(),
         Duration::ZERO,
         steps.map(not_started).collect(),

@@ -3,6 +3,7 @@
 use crate::printed::is_unseen;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Reader, RustSource};
+use plan_runtime::plan::RustText;
 use serde_json::json;
 
 /// A text in which characters that nobody sees are numbers, by the tables of Unicode.
@@ -84,10 +85,8 @@ fn a_plain_description_stays_as_it_is() {
 
 #[test]
 fn what_the_program_itself_says_is_markdown() {
-    let plan = Plan {
-        description: "Sends *all*.\n\n```\nassert!(true);\n```".into(),
-        ..serde_json::from_str(r#"{"name": "p", "steps": []}"#).unwrap()
-    };
+    let mut plan = Plan::new("p");
+    plan.description = RustText::of_program("Sends *all*.\n\n```\nassert!(true);\n```");
     assert!(
         plan.to_rust()
             .unwrap()
@@ -128,10 +127,8 @@ fn nothing_that_is_written_is_unseen() {
         let name: Plan = serde_json::from_value(name).unwrap();
         let source = RustSource::new(&name).allow_code();
         assert!(source.write().is_err(), "{text:?}");
-        let plan = Plan {
-            description: "\tcode of the program\u{3164}".into(),
-            ..serde_json::from_str(r#"{"name": "p", "steps": []}"#).unwrap()
-        };
+        let mut plan = Plan::new("p");
+        plan.description = RustText::of_program("\tcode of the program\u{3164}");
         let source = plan.to_rust().unwrap();
         assert!(
             source.contains("/// \tcode of the program\\u{3164}\n"),

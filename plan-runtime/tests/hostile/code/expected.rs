@@ -381,6 +381,7 @@ impl Reader<'_> {
                 self.locals.pop();
                 self.sign('}')
             }
+            other => panic!("{other:?}"),
         }
     }
 
@@ -405,6 +406,7 @@ impl Reader<'_> {
                     self.operand(value)?;
                     self.bind(pattern, value);
                 }
+                other => panic!("{other:?}"),
             }
         }
         Ok(())
@@ -501,6 +503,7 @@ impl Reader<'_> {
             Template::Reference(reference) => self.reference(reference),
             Template::Text(parts) => self.format(parts),
             Template::Computed(Computed { written, .. }) => self.code(written),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -633,6 +636,7 @@ impl Reader<'_> {
                     _ => return Err(format!("a part of `{pattern}`")),
                 }
             }
+            other => panic!("{other:?}"),
         };
         let skipped = matches!(reference.source, Source::Local(depth) if self.locals[depth].1);
         self.unhidden(name, reference, usize::from(skipped))

@@ -442,16 +442,15 @@ fn has_computed(plan: &Plan) -> bool {
         match it {
             Body::Action(action) => look(&action.args),
             Body::If(branches) => branches.iter().for_each(|branch| {
-                for condition in &branch.conditions {
-                    let (Condition::Holds(value) | Condition::Let { value, .. }) = condition;
-                    look(value);
-                }
+                let conditions = branch.conditions.iter();
+                conditions.map(Condition::template).for_each(&mut *look);
                 body(&branch.body, look);
             }),
             Body::For(each) => {
                 look(&each.list);
                 body(&each.body, look);
             }
+            other => panic!("{other:?}"),
         }
     }
     for step in &plan.steps {

@@ -442,6 +442,23 @@ fn what_plan_made_is_part_of_the_program_and_json_never_is() {
     let mut mixed = Talk::PLAN.clone();
     mixed.steps[0] = read.steps[0].clone();
     assert_eq!(RustSource::new(&mixed).foreign_code().unwrap().len(), 2);
+    // Nor do parts of a step, or a text alone.
+    let mut mixed = Talk::PLAN.clone();
+    let (Body::For(own), Body::For(other)) = (&mut mixed.steps[0].body, &read.steps[0].body) else {
+        panic!("`said` is a `for`");
+    };
+    own.list = other.list.clone();
+    mixed.inputs[1].type_name = read.inputs[1].type_name.clone();
+    mixed.inputs[0].type_name = Talk::PLAN.inputs[1].type_name.clone();
+    let foreign = RustSource::new(&mixed).foreign_code().unwrap();
+    let foreign: Vec<String> = foreign.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        foreign,
+        [
+            "input `maybe`: the type `Option<[u8; 2]>`",
+            "argument `in` of step `said`: the computed value `words.iter().rev()`"
+        ]
+    );
 }
 
 #[test]

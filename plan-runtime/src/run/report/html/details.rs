@@ -140,7 +140,7 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt) {
                 p.text(format_args!("{} ", Elements(&attempt.element)));
             }
             p.text(format_args!("attempt {}", attempt.number));
-            if let Some(tool) = &attempt.tool {
+            if let Some(tool) = attempt.tool() {
                 p.text(" of ");
                 p.tag("code").text(MessageName(tool));
             }
@@ -166,7 +166,7 @@ fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
             .tag("pre")
             .attr("tabindex", 0)
             .text(HtmlJson(arguments)),
-        (None, true) if attempt.tool.is_some() => {
+        (None, true) if attempt.tool().is_some() => {
             write_hint(html, "Its arguments could not be resolved.");
         }
         (None, true) => write_hint(html, "It is computed, so it has no named arguments."),

@@ -38,7 +38,7 @@ impl Report {
     pub fn to_html(&self) -> String {
         let page = Page {
             report: self,
-            plan: &self.drawn,
+            plan: &self.plan,
             critical: self.critical.iter().copied().collect(),
         };
         page.write()
@@ -123,7 +123,7 @@ impl Page<'_> {
         html.markup(
             "'; base-uri 'none'; form-action 'none'\"><meta name=\"color-scheme\" content=\"light dark\">",
         );
-        html.tag("title").text(MessageName(&self.report.plan));
+        html.tag("title").text(MessageName(self.report.plan()));
         html.markup("\n<style>\n");
         html.markup(STYLE);
         html.markup("</style></head>\n<body>\n");
@@ -157,7 +157,7 @@ impl Page<'_> {
 
     fn write_head(&self, header: &mut Html) {
         let report = self.report;
-        header.tag("h1").text(MessageName(&report.plan));
+        header.tag("h1").text(MessageName(report.plan()));
         let description = self.plan.description.trim();
         if !description.is_empty() {
             header.tag("p").text(description);

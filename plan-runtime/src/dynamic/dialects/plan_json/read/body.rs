@@ -5,9 +5,10 @@ use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, names};
-use crate::plan::{Action, Body, Bound, Branch, Condition, For, Policy, Step, Template, ToolInfo};
+use crate::plan::{
+    Action, Body, Bound, Branch, Condition, For, Policy, RustText, Step, Template, ToolInfo,
+};
 use crate::resolve::describe::short;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 impl PlanReader<'_> {
@@ -17,7 +18,7 @@ impl PlanReader<'_> {
         self.builder.spans.begin_templates(index);
         let mut step = Step {
             id,
-            intent: Cow::Borrowed(""),
+            intent: RustText::default(),
             body: nothing(),
             after: Vec::new(),
             policy: Policy::shared(),
