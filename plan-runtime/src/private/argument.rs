@@ -110,11 +110,7 @@ impl<To> Arrives<Unclear, To, Unclear> for Opt {
 }
 
 /// A place that takes a value of type `T`.
-#[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found `{T}`",
-    label = "this is `{T}`",
-    note = "an expression can make a `{Self}` of it, such as `x.to_string()`; what is in a `serde_json::Value` is only known in a run, so take `x.as_str().unwrap_or_default().to_owned()` or the like, or give the tool an output with a type of its own"
-)]
+#[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
 pub trait Fits<K, T, How>: Sized {
     /// The value in its place.
     fn fit(_: PassedTo<K, T, Self>) -> Self {
