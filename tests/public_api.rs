@@ -1,4 +1,5 @@
-//! What is public is in `tests/public-api.txt`, so that a change of it is seen. `UPDATE_EXPECT=1` writes the file.
+//! What is public is in `tests/public-api.txt`, so that a change of it is seen. `UPDATE_EXPECT=1` writes the file. What is public may grow without
+//! a breaking change.
 //!
 //! rustdoc gives it as JSON, which is not stable: the format is that of the rustc that the project is built with. With
 //! another one that has another format, this test says so, and checks nothing.
@@ -63,5 +64,49 @@ fn listing() {
     assert!(
         is == was,
         "the public API is another than in tests/public-api.txt; if that is meant, UPDATE_EXPECT=1 writes it:\n{gone}{new}"
+    );
+}
+
+/// Public enums, and structs with public fields, that everybody may match or build in full, and why. All others are `#[non_exhaustive]`.
+const CLOSED: [(&str, &str); 7] = [
+    (
+        "plan::Key",
+        "a member has a name, or its value is merged into the object",
+    ),
+    ("plan::Number", "JSON has these"),
+    ("plan::Optional", "nothing, the step or each element"),
+    ("plan::Part", "a `format!` has text and values"),
+    ("plan::Selector", "a list has indices, an object has names"),
+    ("plan::Tag", "serde has these"),
+    ("shape::Tagging", "serde has these"),
+];
+
+#[test]
+fn new_fields_and_variants_break_nothing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let api = fs::read_to_string(root.join("tests/public-api.txt")).unwrap();
+    let has_fields = |path: &str| {
+        let field = format!("pub {path}::");
+        let mut rest = api.lines().filter_map(|line| line.strip_prefix(&field));
+        rest.any(|rest| {
+            rest.split_once(": ")
+                .is_some_and(|(name, _)| !name.contains(['(', ':']))
+        })
+    };
+    let mut closed = Vec::new();
+    for line in api.lines() {
+        let Some((kind, rest)) = line.strip_prefix("pub ").and_then(|it| it.split_once(' ')) else {
+            continue;
+        };
+        let path = rest.split(['<', '(']).next().unwrap_or(rest);
+        let name = path.trim_start_matches("plan_runtime::");
+        if kind == "enum" || (kind == "struct" && has_fields(path)) {
+            closed.push(name);
+        }
+    }
+    let known: Vec<&str> = CLOSED.iter().map(|(name, _)| *name).collect();
+    assert_eq!(
+        closed, known,
+        "add `#[non_exhaustive]`, or the reason against it to the list"
     );
 }

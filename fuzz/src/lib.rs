@@ -16,14 +16,13 @@ pub use read::read;
 
 /// Small enough for a fuzzer to reach them.
 fn limits() -> Limits {
-    Limits {
-        bytes: 1 << 16,
-        steps: 64,
-        depth: 16,
-        string: 1 << 12,
-        name: 1 << 8,
-        values: 1 << 10,
-    }
+    Limits::DEFAULT
+        .bytes(1 << 16)
+        .steps(64)
+        .depth(16)
+        .string(1 << 12)
+        .name(1 << 8)
+        .values(1 << 10)
 }
 
 /// A strict reader of any dialect.

@@ -2,7 +2,7 @@
 
 use super::limits;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Dialect, Findings, Limits, Profile, Reader};
+use plan_runtime::dynamic::{Dialect, Findings, Profile, Reader};
 
 const DIALECTS: [Dialect; 4] = [
     Dialect::PlanJson,
@@ -62,11 +62,9 @@ fn plan(plan: &Plan) {
         let Ok(text) = dialect.write(plan) else {
             continue;
         };
-        let reader = Reader::new().dialect(dialect).limits(Limits {
-            bytes: usize::MAX,
-            string: usize::MAX,
-            ..limits()
-        });
+        let reader = Reader::new()
+            .dialect(dialect)
+            .limits(limits().bytes(usize::MAX).string(usize::MAX));
         let read = reader
             .read(&text)
             .unwrap_or_else(|findings| panic!("{findings}\n{text}"));

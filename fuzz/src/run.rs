@@ -19,10 +19,7 @@ const MOST_CALLS: u64 = 1_000;
 /// How often a run of such a plan is polled at most.
 const MOST_POLLS: usize = 100_000;
 /// So that runs reach them, and none takes much memory.
-const LIMITS: Limits = Limits {
-    value: 1 << 20,
-    total: 8 << 20,
-};
+const LIMITS: Limits = Limits::DEFAULT.value(1 << 20).total(8 << 20);
 /// How many elements a list has that a tool here makes.
 const LIST: u64 = 5;
 
@@ -107,7 +104,7 @@ fn told(plan: &Plan, result: &Result<Value, RunError>, report: &Report) {
         assert!(!steps.iter().any(|step| failed(step.status())));
     }
     for step in steps {
-        if let Status::Blocked { by } = step.status() {
+        if let Status::Blocked { by, .. } = step.status() {
             assert!(plan.steps.iter().any(|step| step.id == *by));
         }
     }

@@ -45,43 +45,32 @@ impl Graph {
         self.ends.push(end.expect("fewer than 2³² edges"));
     }
 
-    fn inverted(
-        lists: impl Iterator<Item = impl Iterator<Item = usize>>,
-        counts: Vec<u32>,
-    ) -> Self {
-        let mut next = counts;
-        let mut total = 0_u32;
-        for start in &mut next {
-            let end = total.checked_add(*start).expect("fewer than 2³² edges");
-            *start = std::mem::replace(&mut total, end);
-        }
-        let mut targets = vec![0; total as usize];
-        for (step, list) in lists.enumerate() {
-            for from in list {
-                targets[next[from] as usize] = number(step);
-                next[from] += 1;
-            }
-        }
-        // Each start has moved to the end of its list.
-        Self {
-            ends: next,
-            targets,
-        }
-    }
-
     /// The graph with each edge the other way round. An edge to a step that does not exist is left out.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let targets = |step| self.of(step).iter().map(|&to| to as usize);
         let exists = |to: &usize| *to < self.len();
-        let mut counts = vec![0; self.len()];
+        // Where the list of each step begins, and where its next entry goes.
+        let mut next = vec![0; self.len()];
         for to in (0..self.len()).flat_map(targets).filter(exists) {
-            counts[to] += 1;
+            next[to] += 1;
         }
-        Self::inverted(
-            (0..self.len()).map(|step| targets(step).filter(exists)),
-            counts,
-        )
+        let mut total = 0_u32;
+        for start in &mut next {
+            total += std::mem::replace(start, total);
+        }
+        let mut reversed = vec![0; total as usize];
+        for step in 0..self.len() {
+            for to in targets(step).filter(exists) {
+                reversed[next[to] as usize] = number(step);
+                next[to] += 1;
+            }
+        }
+        // Each start has moved to the end of its list.
+        Self {
+            ends: next,
+            targets: reversed,
+        }
     }
 
     /// The number of steps.

@@ -239,8 +239,8 @@ pub(crate) enum Hop {
     Optional(Token![?]),
     /// `.get(0)`, `.get("key")`
     Get(Token![.], Ident, Lit),
-    /// `.pointer("/a/0")`, with the tokens unescaped
-    Pointer(Token![.], Ident, LitStr, Vec<String>),
+    /// `.pointer("/a/0")`
+    Pointer(Token![.], Ident, LitStr),
 }
 
 /// A name that a `for` or an `if let` binds.

@@ -1,6 +1,7 @@
-//! Doc comments as text.
+//! Doc comments and names as text.
 
-use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+use syn::ext::IdentExt;
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, Meta, Path};
 
 /// The text of the doc comments among `attrs`: one space is taken off each line, and empty lines at both ends are.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
@@ -20,4 +21,15 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
         }
     }
     lines.join("\n").trim_matches('\n').to_owned()
+}
+
+/// A name without its `r#`.
+pub(crate) fn text_of(name: &Ident) -> String {
+    name.unraw().to_string()
+}
+
+/// The last name of a path.
+pub(crate) fn last_name(path: &Path) -> String {
+    let last = path.segments.last();
+    last.map(|last| text_of(&last.ident)).unwrap_or_default()
 }

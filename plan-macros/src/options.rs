@@ -47,33 +47,24 @@ fn pair(
     }
     let key = input.call(Ident::parse_any)?;
     let name = key.to_string();
-    if !known.contains(&name.as_str()) {
-        skip_value(input);
-        return Err(syn::Error::new(key.span(), unknown(&name, known)));
-    }
-    if seen.contains(&name) {
-        skip_value(input);
-        return Err(syn::Error::new(
-            key.span(),
-            format_args!("`{name}` is given more than once"),
-        ));
-    }
+    let is_flag = FLAGS.contains(&name.as_str());
+    let wrong = if !known.contains(&name.as_str()) {
+        Some(unknown(&name, known))
+    } else if seen.contains(&name) {
+        Some(format!("`{name}` is given more than once"))
+    } else if is_flag && input.peek(Token![=]) {
+        Some(format!(
+            "`{name}` takes no value\nhelp: write `{name}` alone, or leave it out"
+        ))
+    } else if !is_flag && !input.peek(Token![=]) {
+        Some(format!("`{name}` needs a value: `{name} = …`"))
+    } else {
+        None
+    };
     seen.push(name.clone());
-    if FLAGS.contains(&name.as_str()) {
-        if input.peek(Token![=]) {
-            skip_value(input);
-            return Err(syn::Error::new(
-                key.span(),
-                format_args!(
-                    "`{name}` takes no value\nhelp: write `{name}` alone, or leave it out"
-                ),
-            ));
-        }
-    } else if !input.peek(Token![=]) {
-        return Err(syn::Error::new(
-            key.span(),
-            format_args!("`{name}` needs a value: `{name} = …`"),
-        ));
+    if let Some(message) = wrong {
+        skip_value(input);
+        return Err(syn::Error::new(key.span(), message));
     }
     let equals = input.parse::<Option<Token![=]>>()?;
     if let (Some(equals), true) = (equals, input.is_empty()) {

@@ -105,14 +105,26 @@
 // Generated code refers to `::plan_runtime`, also in this crate's own tests and docs.
 extern crate self as plan_runtime;
 
+#[macro_use]
+mod setters;
+
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
+// What deserializes a plan, and is all that remains of the module without its feature.
+#[cfg(not(feature = "dynamic"))]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "the feature has more uses for it"
+)]
+mod dynamic;
 mod error;
 // Only documentation and its tests contain it.
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod plan;
-#[cfg(all(test, feature = "dynamic"))]
+#[cfg(test)]
 #[path = "../tests/support/plans.rs"]
 mod plans;
 mod print;
@@ -261,314 +273,7 @@ pub use plan_macros::Shape;
 #[cfg(feature = "macros")]
 pub use plan_macros::tool;
 
-/// Defines a plan: a static description of steps that call tools, checked by rustc.
-///
-/// ```
-/// use plan_runtime::{Result, Shape, plan, tool};
-/// use serde::{Deserialize, Serialize};
-///
-/// # #[derive(Serialize, Deserialize, Shape)]
-/// # pub struct Person { name: String, email: Option<String> }
-/// /// Finds the members of a team.
-/// #[tool]
-/// async fn find_team(name: String) -> Result<Vec<Person>> {
-///     # Ok(vec![Person { name: format!("Ada of {name}"), email: Some("ada@example.org".into()) }])
-///     // …
-/// }
-///
-/// /// Books a room and returns its name.
-/// #[tool]
-/// async fn book_room(seats: usize, hour: u8) -> Result<String> {
-///     # Ok(format!("room for {seats} at {hour}"))
-///     // …
-/// }
-///
-/// /// Sends a message and returns its length.
-/// #[tool]
-/// async fn send(to: Option<String>, names: Vec<String>, text: String) -> Result<usize> {
-///     # Ok(text.len() + names.len() + to.map_or(0, |to| to.len()))
-///     // …
-/// }
-///
-/// plan! {
-///     /// Invites a team.
-///     #[derive(Clone, Debug)]
-///     pub Invite(team: String, /** The hour of the day. */ hour: u8) -> usize {
-///         /// Find the people.
-///         step people = FindTeam { name: team };
-///
-///         // A computed value: any Rust over steps, inputs, constants and functions.
-///         step room = BookRoom { seats: people.len() + 1, hour };
-///
-///         step sent = Send {
-///             to: people.get(0)?.email?,
-///             names: people[..].name,
-///             text: format!("We meet in {room} at {hour:02}:00."),
-///         };
-///
-///         // Starts after `sent`, whose output it does not use.
-///         #[after(sent)]
-///         step done = Send { to: None, names: [], text: "done" };
-///
-///         sent + done
-///     }
-/// }
-///
-/// let invite = Invite { team: "engines".into(), hour: 9 };
-/// println!("{}", Invite::PLAN);
-/// assert!(smol::block_on(invite.run(&()))? > 0);
-/// # Ok::<(), plan_runtime::RunError>(())
-/// ```
-///
-/// # The two forms
-///
-/// `plan! { attributes visibility Name(input: Type, …) -> Output { steps and an expression } }` is an item. It defines a struct `Name` with the
-/// inputs as fields. The struct is a [`Tool`](trait@Tool) like any other, with a constant `PLAN`, the [plan as data](crate::Plan), and a
-/// method `run(self, app: &App) -> `[`Run`] for all applications that have the tools of its steps. Without
-/// `-> Output` and a last expression, the output is `()`.
-///
-/// `plan! { steps and an expression }` is an expression. Its value is a plan without inputs, with the methods `run(&app)` and `plan()`.
-///
-/// # Steps
-///
-/// | written | means |
-/// |---|---|
-/// | `step name = Tool { argument: value, … };` | calls a tool |
-/// | `step name: Type = value;` | a computed step: a value, no call |
-/// | `step name = if condition { call } else if … { call } else { call };` | calls the tool of the first branch whose condition is true |
-/// | `step name = for pattern in list { call };` | calls the tool for each element |
-/// | a doc comment before it | the step's intent, which the printed plan shows |
-/// | `#[after(one, other)]` before it | starts after these steps, without using their outputs |
-/// | other attributes before it | [policies](#policies) for failures and time |
-///
-/// The order of the steps in the text does not matter. A step starts as soon as everything that it refers to is available.
-///
-/// # Conditions and loops
-///
-/// The braces of an `if` or a `for` contain one call, or another `if` or `for`, without a `;`:
-///
-/// ```text
-/// body      = call | if | for
-/// call      = Tool { argument: value, … }
-/// if        = "if" all "{" body "}" { "else if" all "{" body "}" } [ "else" "{" body "}" ]
-/// all       = condition { "&&" condition }
-/// condition = a Rust expression of type bool | "let" pattern "=" a Rust expression
-/// for       = "for" pattern "in" list "{" body "}"
-/// list      = a reference, or a Rust expression that iterates
-/// ```
-///
-/// ```
-/// use plan_runtime::{Result, Shape, plan, tool};
-/// use serde::{Deserialize, Serialize};
-///
-/// #[derive(Serialize, Deserialize, Shape)]
-/// pub struct Guest { name: String, plus_one: Option<String>, dishes: Vec<String> }
-///
-/// /// Prints a card.
-/// #[tool]
-/// async fn print_card(text: String) -> Result<String> { Ok(text) }
-///
-/// /// Cooks a dish.
-/// #[tool]
-/// async fn cook(dish: String, who: String) -> Result<String> { Ok(format!("{dish} for {who}")) }
-///
-/// plan! {
-///     Dinner(guests: Vec<Guest>, formal: bool) -> Vec<String> {
-///         // Without an `else`, a step is an `Option` of its tool's output.
-///         step menu = if formal && guests.len() > 1 { PrintCard { text: "Menu" } };
-///
-///         // A name that `if let` or `for` binds is used like a step.
-///         step cards = for guest in guests {
-///             if let Some(other) = &guest.plus_one {
-///                 PrintCard { text: format!("{} and {other}", guest.name) }
-///             } else {
-///                 PrintCard { text: guest.name }
-///             }
-///         };
-///
-///         // Lists in lists: a `Vec<Vec<String>>`.
-///         step dinner = for guest in guests.iter().rev() {
-///             for dish in guest.dishes { Cook { dish, who: guest.name } }
-///         };
-///
-///         [cards[0], dinner[1][0], menu.clone().unwrap_or_default()]
-///     }
-/// }
-///
-/// let guest = |name: &str, plus_one: Option<&str>| Guest {
-///     name: name.into(),
-///     plus_one: plus_one.map(Into::into),
-///     dishes: vec!["soup".into(), "cake".into()],
-/// };
-/// let guests = vec![guest("Ada", Some("Charles")), guest("Grace", None)];
-/// let output = smol::block_on(Dinner { guests, formal: true }.run(&()))?;
-/// assert_eq!(output, ["Ada and Charles", "soup for Ada", "Menu"]);
-/// # Ok::<(), plan_runtime::RunError>(())
-/// ```
-///
-/// - The branches of an `if` have the same type. A step with an `else` has that type. A step without it is an `Option` of that type. If it is
-///   also `#[optional]`, that is one `Option`, not two.
-/// - Conditions are evaluated in order, and only the arguments of the chosen branch are resolved. But a step that only another branch
-///   needs still runs: steps start as soon as they can, which is before the condition is known.
-/// - `&&` joins conditions. They are evaluated from left to right, up to the first that is false. A name that a `let` binds is used like a
-///   step in the conditions after it and in the braces: it is a value, not a reference to one. This works in all editions of Rust:
-///
-///   ```edition2021
-///   # use plan_runtime::{Result, plan, tool};
-///   # /// Cooks for some guests.
-///   # #[tool]
-///   # async fn cook(guests: u32) -> Result<u32> { Ok(guests) }
-///   plan! {
-///       Feast(open: bool, guests: Option<u32>) -> Option<u32> {
-///           step cooked = if open && let Some(guests) = guests && guests > 1 { Cook { guests } };
-///           cooked
-///       }
-///   }
-///   # let run = |open, guests| smol::block_on(Feast { open, guests }.run(&()));
-///   # assert_eq!((run(true, Some(2))?, run(true, Some(1))?, run(true, None)?, run(false, Some(2))?), (Some(2), None, None, None));
-///   # Ok::<(), plan_runtime::RunError>(())
-///   ```
-/// - A condition borrows the outputs that it mentions, like any computed value. `if let Some(x) = maybe` takes nothing out of `maybe`.
-/// - A list is a `Vec`, an array, a set, a map (of pairs), an untyped array or object, or any expression that iterates. Its elements run
-///   concurrently, within the [concurrency](#policies) of the run and the step. The output is a `Vec` in the order of the list. It is empty
-///   for an empty list.
-/// - An error names the element: `cards[1]`, `dinner[1][0]`.
-///
-/// # Policies
-///
-/// | written | means |
-/// |---|---|
-/// | `#[retry(3)]` | at most three attempts. The first wait is at most 100 ms. It doubles with each attempt, up to 30 s, or up to the first wait if that is longer |
-/// | `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]` | the first wait, the longest wait, and waits without a random part (*jitter*) |
-/// | `#[timeout("10s")]` | a time limit for each attempt |
-/// | `#[deadline("1m 30s")]` | a time limit for all attempts and waits together |
-/// | `#[optional]` | a failure does not fail the plan; the step is an `Option`, which is `None` after a failure |
-/// | `#[optional(each)]` | the same for each element of a `for` |
-/// | `#[fallback(value)]` | the output if the step fails, of the same type; any value, with references to inputs and other steps |
-/// | `#[concurrency(4)]` | the maximum number of elements of a `for` that run at the same time |
-///
-/// A step is tried again after transient errors, panics, and attempts that reached their time limit. It is not tried again after
-/// [permanent](crate::Error::permanent) errors, or if an argument cannot be resolved. In a `for`, each element has its own attempts and
-/// time limits.
-///
-/// ```
-/// use plan_runtime::{Error, Result, plan, tool};
-/// use std::sync::atomic::{AtomicU32, Ordering};
-///
-/// struct Line { busy: AtomicU32 }
-///
-/// /// Calls a number.
-/// #[tool]
-/// async fn dial(line: &Line, number: u32) -> Result<String> {
-///     if line.busy.fetch_sub(1, Ordering::Relaxed) > 1 {
-///         return Err(Error::msg("busy"));
-///     }
-///     if number == 0 {
-///         return Err(Error::permanent("no such number"));
-///     }
-///     Ok(format!("hello, {number}"))
-/// }
-///
-/// plan! {
-///     CallAround(numbers: Vec<u32>) -> (String, Vec<Option<String>>, String) {
-///         #[retry(3, backoff = "1ms")]
-///         #[timeout("10s")]
-///         step first = Dial { number: numbers[0] };
-///
-///         #[after(first)]
-///         #[concurrency(2)]
-///         #[optional(each)]
-///         step all = for number in numbers { Dial { number } };
-///
-///         #[after(first)]
-///         #[fallback(format!("nobody answers, but {first}"))]
-///         step nobody = Dial { number: 0 };
-///
-///         (first, all, nobody)
-///     }
-/// }
-///
-/// let line = Line { busy: AtomicU32::new(3) };
-/// let run = CallAround { numbers: vec![7, 0] }.run(&line);
-/// let (first, all, nobody) = smol::block_on(run)?;
-/// assert_eq!(first, "hello, 7"); // at the third attempt
-/// # let all: Vec<_> = all.iter().map(Option::as_deref).collect();
-/// assert_eq!(all, [Some("hello, 7"), None]);
-/// assert_eq!(nobody, "nobody answers, but hello, 7");
-/// # Ok::<(), plan_runtime::RunError>(())
-/// ```
-///
-/// # Absence
-///
-/// A step that may be skipped or may fail is an `Option`. So is an `Option` field, and a reference with `?` is optional. None of them compiles in an
-/// argument that is not an `Option`, in `format!`, as the list of a `for` or as the condition of an `if`. There are three ways to fix this: an argument that
-/// is an `Option`; an `else` or a `#[fallback(…)]`; or a default in a computed value, such as `menu.clone().unwrap_or_default()`.
-///
-/// ```compile_fail
-/// # use plan_runtime::{Result, plan, tool};
-/// # #[tool] async fn print_card(text: String) -> Result<String> { Ok(text) }
-/// plan! {
-///     Dinner(formal: bool) -> String {
-///         step menu = if formal { PrintCard { text: "Menu" } };
-///         step copy = PrintCard { text: menu }; // expected `String`, found `Option<String>`
-///         copy
-///     }
-/// }
-/// ```
-///
-/// # Values
-///
-/// A lower-case name is a step or an input. Functions that are called, paths with `::`, and names in upper case are Rust's own.
-///
-/// | written | means |
-/// |---|---|
-/// | `people[0].name`, `pair.0`, `map["key"]` | a reference, stored as a JSON Pointer |
-/// | `people.get(0)?.email?` | an optional reference, through an `Option` or an element that may not exist |
-/// | `people[..].name` | a reference into every element |
-/// | `value["a"]`, `value.pointer("/a")` | a reference into a `serde_json::Value` |
-/// | `"text"`, `5`, `None`, `Some(x)`, `[x, y]`, `(x, y)` | literals, with references in them |
-/// | `Type { field: x }`, `Type::Variant(x)` | nested literals |
-/// | `json!({"a": x})`, `format!("{x} {}", a.b)` | untyped values, texts |
-/// | any other expression | a computed value, which borrows the Rust values of the names that it mentions |
-/// | `..` at the end of a tool's arguments | leaves out the other arguments, which serde fills in |
-///
-/// A reference fits an argument of its type, or of an `Option` of its type. An optional reference fits only an `Option`.
-///
-/// # Checks
-///
-/// The compiler rejects unknown and repeated names, cycles, paths and values of the wrong type, missing and repeated arguments, an optional
-/// value where one is required, branches of different types, a fallback of another type, attributes that do not apply to their step, a step that does not call
-/// a tool, and an application that lacks a tool. It reports all mistakes of a plan together, each at its token:
-///
-/// ```compile_fail
-/// # use plan_runtime::{Result, plan, tool};
-/// # #[tool] async fn book_room(seats: usize) -> Result<String> { Ok(seats.to_string()) }
-/// plan! {
-///     Book(seats: usize) -> String {
-///         step room = BookRoom { seats: seat }; // no step or input is named `seat`
-///         room
-///     }
-/// }
-/// ```
-///
-/// An application that lacks a tool is reported where the plan is run on it:
-///
-/// ```compile_fail
-/// # use plan_runtime::{Call, Result, Shape, Tool, plan};
-/// # #[derive(serde::Serialize, serde::Deserialize, Shape, Tool)]
-/// # #[tool(output = String)]
-/// # struct BookRoom { seats: usize }
-/// # struct Hotel;
-/// # impl Call<Hotel> for BookRoom {
-/// #     async fn call(self, _: &Hotel) -> Result<String> { Ok(self.seats.to_string()) }
-/// # }
-/// struct Library;
-///
-/// let plan = plan! { step room = BookRoom { seats: 2 }; room };
-/// plan.run(&Library); // the application `Library` cannot call the tool `BookRoom`
-/// ```
-///
-/// If this crate is renamed, write `#![plan(crate = path)]` first in the macro.
+#[doc = include_str!("plan.md")]
 #[cfg(feature = "macros")]
 pub use plan_macros::plan;
 

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 /// What `for` or `if let` binds while what is inside it is expanded.
-pub(super) struct BoundFrame {
+pub(super) struct LocalFrame {
     /// The binding of its place.
     pub(super) place: Ident,
     /// The names that are bound.
@@ -16,7 +16,7 @@ pub(super) struct BoundFrame {
     pub(super) together: bool,
 }
 
-impl BoundFrame {
+impl LocalFrame {
     /// An expression for the place of a name, if it is bound here.
     fn place_of(&self, name: &Ident) -> Option<TokenStream> {
         let part = self.names.iter().rposition(|bound| bound == name)?;
@@ -125,7 +125,7 @@ impl Builder<'_> {
         });
         self.bindings.extend(quote!(#(#parts)*));
         self.computed_data(computed, &sources, &binding);
-        self.frames.push(BoundFrame {
+        self.frames.push(LocalFrame {
             place,
             names: bound.to_vec(),
             together: true,

@@ -1,15 +1,15 @@
 //! Steps that wait for one another.
 
 use crate::ast::Plan;
+use crate::docs::text_of;
 use crate::graph::Cycle;
 use proc_macro2::TokenStream;
-use syn::ext::IdentExt;
 
 /// The error, at the name by which the first of the steps waits.
 pub(super) fn error(plan: &Plan, cycle: &Cycle) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()
-        .map(|(step, _)| plan.steps[*step].name.unraw().to_string())
+        .map(|(step, _)| text_of(&plan.steps[*step].name))
         .collect();
     let first = &names[0];
     let message = match &names[..] {

@@ -1,6 +1,6 @@
 //! What a step does, as data: the call of a tool, and `if` and `for` around it.
 
-use super::binding::BoundFrame;
+use super::binding::LocalFrame;
 use super::literal::Fielded;
 use super::reference::path;
 use super::value::{Builder, ends, it};
@@ -110,7 +110,7 @@ impl Builder<'_> {
                 });
                 self.bindings
                     .extend(quote!(#[allow(unused_variables)] let #name = #place;));
-                self.frames.push(BoundFrame {
+                self.frames.push(LocalFrame {
                     place,
                     names: vec![name.clone()],
                     together: false,

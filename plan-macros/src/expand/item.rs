@@ -3,9 +3,10 @@
 use super::data::Data;
 use super::documented::{self, Audience};
 use super::value::Builder;
-use super::{Context, cycle, flow, step};
+use super::{Context, cycle, start, step};
 use crate::ast::{Body, Header, Input, Plan, Step};
 use crate::docs;
+use crate::docs::text_of;
 use crate::graph::StepGraph;
 use crate::ide::unplaced;
 use crate::names::{Names, Source};
@@ -14,8 +15,7 @@ use crate::report::Report;
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::{BTreeSet, HashMap, HashSet};
-use syn::ext::IdentExt;
+use std::collections::BTreeSet;
 use syn::spanned::Spanned;
 use syn::{Attribute, Type};
 
@@ -171,7 +171,7 @@ fn shared(
     let mut data = Data::default();
     match &plan.head {
         Some(head) => {
-            data.text(&head.name.unraw().to_string().to_snake_case());
+            data.text(&text_of(&head.name).to_snake_case());
             data.text(&docs::text(&head.attrs));
         }
         None => {
@@ -180,7 +180,7 @@ fn shared(
     }
     data.number(inputs.len());
     for input in inputs {
-        data.text(&input.name.unraw().to_string());
+        data.text(&text_of(&input.name));
         data.text(&type_name(&input.ty));
         data.text(&docs::text(&input.attrs));
     }
@@ -243,14 +243,14 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         builder.bindings.extend(check);
         builder.into_item(output_name())
     });
-    let steps = steps(&quote!(#name), cx);
-    let bounds = bounds(cx);
-    let tool_name = name.unraw().to_string().to_snake_case();
+    let steps = start::steps(&quote!(#name), cx);
+    let bounds = start::bounds(cx);
+    let tool_name = text_of(name).to_snake_case();
     let description = docs::text(&head.attrs);
-    let kept = kept(cx);
+    let kept = start::kept(cx);
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
-        let text = name.unraw().to_string();
+        let text = text_of(name);
         if kept.contains(&Source::Input(index)) {
             quote!(__plan::kept_input(#text, self.#name)?)
         } else {
@@ -319,7 +319,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         builder.bindings.extend(quote!(let _ = || #value;));
         builder.into_item(output_name())
     });
-    let steps = steps(&quote!(__PlanSteps), cx);
+    let steps = start::steps(&quote!(__PlanSteps), cx);
     quote! {
         struct __PlanSteps;
         #shared
@@ -327,85 +327,6 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         #outside
         __plan::Inline::<__PlanSteps, _>::new(&__PLAN, __plan::witness(&|| #value))
     }
-}
-
-/// The steps, each with its place and the number of its first action.
-fn call_indices(plan: &Plan) -> impl Iterator<Item = (usize, usize, &Step)> {
-    plan.steps
-        .iter()
-        .enumerate()
-        .scan(0, |next, (index, step)| {
-            let call_index = *next;
-            *next += flow::actions(&step.body).len();
-            Some((index, call_index, step))
-        })
-}
-
-/// How each step is started.
-fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
-    let kept = kept(cx);
-    // One arm for all that start in the same way, which most steps of a long plan do.
-    let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
-    let mut known = HashMap::new();
-    for (index, call_index, one) in call_indices(cx.plan) {
-        let keep = kept.contains(&Source::Step(index));
-        step::starts(
-            index,
-            call_index,
-            one,
-            keep,
-            cx,
-            |call_index, same, start| {
-                let arm = *known.entry(same).or_insert_with(|| {
-                    arms.push((Vec::new(), start()));
-                    arms.len() - 1
-                });
-                arms[arm].0.push(call_index);
-            },
-        );
-    }
-    let starts = arms
-        .iter()
-        .map(|(call_indices, start)| quote!(#(#call_indices)|* => #start,));
-    let bounds = bounds(cx);
-    quote! {
-        #[doc(hidden)]
-        impl<__App> __plan::Steps<__App> for #ty
-        where
-            __App: ?::core::marker::Sized + ::core::marker::Sync,
-            #(#bounds,)*
-        {
-            fn start<'__app>(__step: ::core::primitive::usize, __request: __plan::Request<'_>, __app: &'__app __App) -> __plan::Started<'__app> {
-                match __step {
-                    #(#starts)*
-                    _ => __request.unknown(),
-                }
-            }
-        }
-    }
-}
-
-/// What the plan asks of an application: each of its tools.
-fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
-    let mut seen = HashSet::new();
-    let mut bounds = Vec::new();
-    for (index, one) in cx.plan.steps.iter().enumerate() {
-        let paths = flow::actions(&one.body).into_iter().flatten();
-        for (number, (path, text)) in paths.zip(&cx.tools[index]).enumerate() {
-            if seen.insert(text) {
-                bounds.push(step::bound(index, number, path));
-            }
-        }
-    }
-    bounds
-}
-
-/// What computed values mention: its Rust value is kept beside the JSON.
-fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
-    let mentions = cx.plan.mentions().filter(|mention| mention.computed);
-    mentions
-        .filter_map(|mention| cx.names.get(&mention.name))
-        .collect()
 }
 
 /// Lets rustc warn of inputs and computed steps that nothing uses.
@@ -433,7 +354,7 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         .map(|(_, step)| (&step.name, Vec::new()));
     let names: Vec<TokenStream> = inputs
         .chain(steps)
-        .filter(|(name, _)| !name.unraw().to_string().starts_with('_'))
+        .filter(|(name, _)| !text_of(name).starts_with('_'))
         .map(|(name, attrs)| quote!(#(#attrs)* #name: ()))
         .collect();
     if names.is_empty() {

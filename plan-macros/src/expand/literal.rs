@@ -1,10 +1,10 @@
 //! Struct and enum literals.
 
-use super::last_name;
 use super::reference::path;
 use super::tokens::Tokens;
 use super::value::{Builder, ends};
 use crate::ast::{Fields, Literal, Rest};
+use crate::docs::{last_name, text_of};
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
@@ -92,7 +92,7 @@ impl Builder<'_> {
                 for field in fields {
                     let ident = &field.name;
                     let at = ident.span();
-                    let text = ident.unraw().to_string();
+                    let text = text_of(ident);
                     self.data.text(&text);
                     let check = self.value(&field.value);
                     inits = inits

@@ -15,6 +15,7 @@ mod recovery;
 mod reference;
 #[cfg(test)]
 mod snapshots;
+mod start;
 mod step;
 mod tokens;
 mod types;
@@ -29,7 +30,6 @@ use crate::report::Report;
 use crate::scan;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::Path;
 use syn::spanned::Spanned;
 
 /// `plan!`, from the first stage to the last.
@@ -140,12 +140,4 @@ impl Context<'_> {
 /// A name of the macro's own, which no name of the author's can meet.
 fn local(prefix: &str, index: usize) -> Ident {
     Ident::new(&format!("__{prefix}{index}"), Span::mixed_site())
-}
-
-/// The last name of a path.
-fn last_name(path: &Path) -> String {
-    path.segments
-        .last()
-        .map(|last| syn::ext::IdentExt::unraw(&last.ident).to_string())
-        .unwrap_or_default()
 }

@@ -3,7 +3,9 @@
 use super::tokens::Tokens;
 use super::value::Builder;
 use crate::ast::{Hop, Local, Reference};
+use crate::docs::text_of;
 use crate::names::Source;
+use jsonptr::Pointer;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -270,15 +272,16 @@ impl Builder<'_> {
                     _ => chain.same.push_str(".get(other)"),
                 }
             }
-            Hop::Pointer(dot, method, pointer, tokens) => {
+            Hop::Pointer(dot, method, pointer) => {
                 let at = method.span();
                 chain.call("pointer", dot.spans[0], at, Look::Other, |value| {
                     quote_spanned!(at=> #value #dot #method(#pointer)).into()
                 });
                 chain.same.push_str(".pointer(key)");
                 let asked = matches!(rest.first(), Some(Hop::Optional(_)));
-                for token in tokens {
-                    self.key(token, if asked { '^' } else { '!' });
+                let value = pointer.value();
+                for token in Pointer::parse(&value).iter().flat_map(|it| it.tokens()) {
+                    self.key(&token.decoded(), if asked { '^' } else { '!' });
                 }
             }
         }
@@ -295,7 +298,7 @@ impl Builder<'_> {
     ) {
         let last = rest.iter().all(is_optional);
         let (at, ident) = match member {
-            Member::Named(ident) => (ident.span(), ident.unraw().to_string()),
+            Member::Named(ident) => (ident.span(), text_of(ident)),
             Member::Unnamed(index) => (index.span, index.index.to_string()),
         };
         // Its type may not be looked into where the way ends with it.
@@ -378,7 +381,7 @@ fn is_optional(hop: &Hop) -> bool {
 
 /// The reference as its author wrote it.
 pub(super) fn written(reference: &Reference) -> String {
-    let mut written = reference.root.unraw().to_string();
+    let mut written = text_of(&reference.root);
     for hop in &reference.hops {
         match hop {
             Hop::Field(_, Member::Named(ident)) => written.push_str(&format!(".{}", ident.unraw())),
@@ -388,7 +391,7 @@ pub(super) fn written(reference: &Reference) -> String {
             Hop::Each(_) => written.push_str("[..]"),
             Hop::Optional(_) => written.push('?'),
             Hop::Get(_, _, key) => written.push_str(&format!(".get({})", key.to_token_stream())),
-            Hop::Pointer(_, _, pointer, _) => {
+            Hop::Pointer(_, _, pointer) => {
                 written.push_str(&format!(".pointer({})", pointer.to_token_stream()));
             }
         }

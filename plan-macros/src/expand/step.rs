@@ -6,6 +6,7 @@ use super::types;
 use super::value::{Builder, ends};
 use super::{Context, policy};
 use crate::ast::{Body, Optional, Step};
+use crate::docs::text_of;
 use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -71,7 +72,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
 
 /// Writes the step as data, and gives the item that checks it.
 pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data) -> TokenStream {
-    data.text(&step.name.unraw().to_string());
+    data.text(&text_of(&step.name));
     data.text(&step.intent);
     let mut after: Vec<usize> = step
         .after
@@ -88,49 +89,4 @@ pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data)
     builder.body(&step.body, step, &mut Tools::of(index));
     builder.policy(&step.policy, index);
     builder.into_item(name(index, cx))
-}
-
-/// Hands over what starts the actions of a step, of which the first has the number `call_index`: each with its number, and with a text
-/// that is the same for what starts in the same way.
-pub(super) fn starts<'a>(
-    index: usize,
-    call_index: usize,
-    step: &'a Step,
-    keep: bool,
-    cx: &'a Context<'_>,
-    mut found: impl FnMut(usize, (&'a str, usize, bool), &dyn Fn() -> TokenStream),
-) {
-    // The Rust value of an action is that of the step only if nothing is around the action.
-    let keep = keep && !matches!(step.body, Body::If(_) | Body::For(_)) && policy::is_plain(step);
-    let mut tools = 0;
-    for (number, path) in flow::actions(&step.body).into_iter().enumerate() {
-        let call_index = call_index + number;
-        match (path, &step.ty, &step.body) {
-            (Some(path), ..) => {
-                let same = (&*cx.tools[index][tools], 0, keep);
-                found(call_index, same, &|| {
-                    let arguments = flow::arguments(index, tools, path);
-                    quote!(<__App as __plan::Calls<#arguments>>::start(__app, __request, #keep))
-                });
-                tools += 1;
-            }
-            (None, Some(ty), Body::Compute(_)) => {
-                found(
-                    call_index,
-                    ("", call_index, keep),
-                    &|| quote!(__request.compute::<#ty>(#keep)),
-                );
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The bound that a tool of a step asks of an application. It names the tool by the alias of its type, so that rustc has one
-/// thing to say of a path that leads nowhere.
-pub(super) fn bound(index: usize, number: usize, path: &syn::Path) -> TokenStream {
-    let (start, end) = ends(path);
-    let calls = super::reference::path(&["Calls"], start, end);
-    let arguments = flow::arguments(index, number, path);
-    quote_spanned!(end=> __App: #calls<#arguments>)
 }

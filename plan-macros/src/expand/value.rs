@@ -1,7 +1,7 @@
 //! Values: as an expression for rustc to check, and as a template.
 
 use super::Context;
-use super::binding::BoundFrame;
+use super::binding::LocalFrame;
 use super::data::{Constants, Data};
 use super::reference::path;
 use super::tokens::Tokens;
@@ -23,7 +23,7 @@ pub(super) struct Builder<'a> {
     /// The roots that the body uses, each with the name that first mentions it.
     pub(super) roots: BTreeMap<Source, Ident>,
     /// What the `for`s and `if let`s around bind.
-    pub(super) frames: Vec<BoundFrame>,
+    pub(super) frames: Vec<LocalFrame>,
     /// The sources that were bound again after a loop that gave their names to elements; their roots may then be unused.
     pub(super) rebound: HashSet<Source>,
     /// What gives the slots of computed values their types where the data, which does so too, is not beside them.

@@ -1,14 +1,15 @@
 //! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The IDE expansion itself cannot say: in
 //! it, a value may be of another type than its place.
 
-use super::{IdeExpansion, text, unplaced};
+use super::{IdeExpansion, unplaced};
 use crate::ast::{Hop, Reference};
+use crate::docs::text_of;
 use crate::scan::tokens::placed;
 use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::{Expr, Ident, Path, Token};
+use syn::{Ident, Path, Token};
 
 impl IdeExpansion {
     /// Adds a check of a field in a literal, if its value is a reference. `steps` and `inputs` have the values of names.
@@ -22,16 +23,15 @@ impl IdeExpansion {
         let editor = &self.editor;
         let mut before = literal.segments.iter().rev().skip(1);
         let is_variant = before.next().is_some_and(|last| is_type_name(&last.ident));
-        let (root, tokens) = match &item.kind {
-            ValueKind::Reference(reference, tokens) => (plain(reference), tokens),
-            ValueKind::Expr(expr, tokens) => (root(expr), tokens),
-            _ => return,
+        let ValueKind::Reference(reference, tokens) = &item.kind else {
+            return;
         };
-        let root = root.filter(|root| !is_variant && !self.bound.contains(&text(root)));
+        let root =
+            plain(reference).filter(|root| !is_variant && !self.bound.contains(&text_of(root)));
         let (Some(first), true) = (root, item.extra.is_empty()) else {
             return;
         };
-        let values = match &text(first) {
+        let values = match &text_of(first) {
             name if self.steps.contains(name) => quote!(steps),
             name if self.known.contains(name) => quote!(inputs),
             _ => return,
@@ -59,21 +59,11 @@ impl IdeExpansion {
     }
 }
 
-/// The name that a reference begins with, if no part of it may be absent.
+/// The name that a reference begins with, if all after it are fields and indices.
 fn plain(reference: &Reference) -> Option<&Ident> {
-    let is_optional = |hop: &Hop| matches!(hop, Hop::Optional(_));
-    let is_plain = !reference.hops.iter().any(is_optional);
-    is_plain.then_some(&reference.root)
-}
-
-/// The same, of an expression of fields and indices.
-fn root(expr: &Expr) -> Option<&Ident> {
-    match expr {
-        Expr::Path(path) => path.path.get_ident(),
-        Expr::Field(field) => root(&field.base),
-        Expr::Index(index) if matches!(&*index.index, Expr::Lit(_)) => root(&index.expr),
-        _ => None,
-    }
+    let is_plain = |hop: &Hop| matches!(hop, Hop::Field(..) | Hop::Index(..) | Hop::Key(..));
+    let root = &reference.root;
+    reference.hops.iter().all(is_plain).then_some(root)
 }
 
 fn parenthesized(stream: TokenStream, at: Span) -> TokenTree {

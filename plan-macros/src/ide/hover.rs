@@ -1,7 +1,8 @@
 //! Steps and inputs a second time: with their doc comments, which a local cannot have; inputs as the fields of the plan's struct that
 //! they are from outside; and as items where a step is referred to before it is declared.
 
-use super::{IdeExpansion, attribute, text, unplaced};
+use super::{IdeExpansion, attribute, unplaced};
+use crate::docs::text_of;
 use crate::scan::tokens::Tokens;
 use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -17,11 +18,11 @@ impl IdeExpansion {
         for (statement, step, name) in steps(plan) {
             let docs = docs(statement);
             let ty = unplaced(self.type_of_step(step, statement));
-            if docs.is_empty() || self.ahead.contains(&text(name)) {
+            if docs.is_empty() || self.ahead.contains(&text_of(name)) {
                 let name = unplaced(name.to_token_stream());
                 fields.extend(quote!(#name: #ty,));
             } else {
-                names.insert(text(name));
+                names.insert(text_of(name));
                 fields.extend(quote!(#docs #name: #ty,));
             }
         }
@@ -29,11 +30,11 @@ impl IdeExpansion {
             .head
             .iter()
             .flat_map(HeadTokens::names)
-            .map(text)
+            .map(text_of)
             .collect();
         let uses = plan.statements.iter().flat_map(|part| self.uses(part));
         let uses: TokenStream = uses
-            .map(|name| match text(&name) {
+            .map(|name| match text_of(&name) {
                 text if names.contains(&text) => quote!(steps.#name;),
                 text if inputs.contains(&text) => quote!(inputs.#name;),
                 _ => TokenStream::new(),
@@ -63,10 +64,10 @@ impl IdeExpansion {
         let mut seen = BTreeSet::new();
         let mut ahead = BTreeSet::new();
         for statement in &plan.statements {
-            let names = self.uses(statement).into_iter().map(|name| text(&name));
+            let names = self.uses(statement).into_iter().map(|name| text_of(&name));
             ahead.extend(names.filter(|name| !seen.contains(name)));
             let name = statement.step().and_then(|step| step.name.as_ref());
-            seen.extend(name.map(text));
+            seen.extend(name.map(text_of));
         }
         ahead
     }
@@ -74,7 +75,7 @@ impl IdeExpansion {
     /// The steps that are referred to before they are declared, as items, which are in scope before their declaration, too.
     pub(super) fn items_ahead(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
-        let ahead = steps(plan).filter(|(_, _, name)| self.ahead.contains(&text(name)));
+        let ahead = steps(plan).filter(|(_, _, name)| self.ahead.contains(&text_of(name)));
         let items = ahead.map(|(statement, step, name)| {
             let docs = docs(statement);
             let ty = unplaced(self.type_of_step(step, statement));
@@ -151,7 +152,7 @@ impl Uses<'_> {
                     let is_field = tokens.is_punct(0, ':') && !tokens.is_punct(1, ':');
                     let is_path = tokens.is_punct(0, ':') || tokens.is_punct(0, '!');
                     let is_use = dots != 1 && !is_field && !is_path;
-                    if is_use && self.expansion.knows(name) && !bound.contains(&text(name)) {
+                    if is_use && self.expansion.knows(name) && !bound.contains(&text_of(name)) {
                         self.found.push(name.clone());
                     }
                 }
@@ -195,7 +196,7 @@ fn bind(tokens: &TokenStream, bound: &mut BTreeSet<String>) {
 fn names(tree: TokenTree, found: &mut BTreeSet<String>) {
     match tree {
         TokenTree::Ident(name) => {
-            found.insert(text(&name));
+            found.insert(text_of(&name));
         }
         TokenTree::Group(group) => group
             .stream()

@@ -15,6 +15,7 @@ mod lossless;
 mod marker;
 mod value;
 
+use crate::docs::text_of;
 use crate::parse;
 use crate::report::Report;
 use crate::scan::tokens::placed;
@@ -26,7 +27,6 @@ use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
 use std::sync::OnceLock;
-use syn::ext::IdentExt;
 
 /// Whether an editor expands, and not a compiler. rust-analyzer sets this variable for the process in which macros run, which
 /// refuses to start without it, and for nothing else.
@@ -68,8 +68,8 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let steps = plan.statements.iter().filter_map(Statement::step);
     let steps = steps.filter_map(|step| step.name.as_ref());
     let mut expansion = IdeExpansion {
-        steps: steps.clone().map(text).collect(),
-        known: inputs.chain(steps).map(text).collect(),
+        steps: steps.clone().map(text_of).collect(),
+        known: inputs.chain(steps).map(text_of).collect(),
         bound: plan
             .statements
             .iter()
@@ -84,7 +84,7 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
 
 impl IdeExpansion {
     fn knows(&self, name: &Ident) -> bool {
-        self.known.contains(&text(name))
+        self.known.contains(&text_of(name))
     }
 
     fn plan(&self, plan: &PlanTokens) -> TokenStream {
@@ -169,7 +169,7 @@ impl IdeExpansion {
     fn step(&self, step: &StepTokens, policy: flow::IdePolicy) -> TokenStream {
         // What is referred to before it is declared is an item.
         let name = match &step.name {
-            Some(name) if !self.ahead.contains(&text(name)) => quote!(#name),
+            Some(name) if !self.ahead.contains(&text_of(name)) => quote!(#name),
             _ => quote!(_),
         };
         let value = &step.value;
@@ -188,10 +188,6 @@ impl IdeExpansion {
             }
         }
     }
-}
-
-fn text(name: &Ident) -> String {
-    name.unraw().to_string()
 }
 
 /// The same tokens at the place of the macro: not another place at which the author wrote them.

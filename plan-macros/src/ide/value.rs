@@ -1,6 +1,7 @@
 //! Values as plain Rust: the author's tokens, with what may be of another type than its place wrapped.
 
-use super::{IdeExpansion, text};
+use super::IdeExpansion;
+use crate::docs::{last_name, text_of};
 use crate::scan::tokens::Tokens;
 use crate::scan::value::{self as scan, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -72,12 +73,7 @@ impl IdeExpansion {
                 tokens = quote!(#editor::variant(#path, #values));
             }
             ValueKind::Macro(call) => {
-                let is_json = call
-                    .path
-                    .segments
-                    .last()
-                    .is_some_and(|last| last.ident == "json");
-                tokens = if is_json {
+                tokens = if last_name(&call.path) == "json" {
                     let json = self.json(&mut Tokens::new(call.tokens.clone()));
                     quote!(#editor::json(#json))
                 } else {
@@ -118,7 +114,7 @@ impl IdeExpansion {
                 let value = self.wrapped(item);
                 quote!(#name #colon #value #comma)
             }
-            FieldKind::Name(name) if self.knows(name) || self.bound.contains(&text(name)) => {
+            FieldKind::Name(name) if self.knows(name) || self.bound.contains(&text_of(name)) => {
                 quote!(#name: #editor::arg(&(#name)) #comma)
             }
             FieldKind::Rest(dots, rest) if rest.is_empty() => quote!(#dots #editor::any()),

@@ -1,8 +1,8 @@
 //! Which names `for` and `if let` bind around a value.
 
 use crate::ast::Local;
+use crate::docs::text_of;
 use syn::Ident;
-use syn::ext::IdentExt;
 
 /// The names that `for` and `if let` bind, outermost first.
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl Frames {
     }
 
     fn find(&self, name: &Ident) -> Option<(usize, Option<usize>)> {
-        let name = name.unraw().to_string();
+        let name = text_of(name);
         self.0.iter().enumerate().rev().find_map(|(index, frame)| {
             let mut names = frame.names.iter().rev();
             let (_, part) = names.find(|(known, _)| *known == name)?;

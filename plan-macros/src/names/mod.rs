@@ -8,12 +8,12 @@ mod resolve;
 pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 
-use crate::ast::{Body, Branch, Condition, Plan};
+use crate::ast::{Body, Branch, Condition, Local, Plan};
+use crate::docs::text_of;
 use crate::report::Report;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
-use syn::ext::IdentExt;
 
 /// What a name in a value refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,13 +24,22 @@ pub(crate) enum Source {
     Input(usize),
 }
 
+/// What a name in a value means.
+enum Meaning {
+    /// A `for` or an `if let` binds it.
+    Local(Local),
+    /// It is a step's or an input's.
+    Source,
+    /// It could not be read where it is declared, and that was reported.
+    Broken,
+    Unknown,
+}
+
 /// The names of a plan.
 pub(crate) struct Names {
     sources: HashMap<String, Source>,
-    /// Names of inputs that could not be read.
+    /// The names of inputs that could not be read, and of steps of which not even the type is known; reported already.
     broken: HashSet<String>,
-    /// Steps of which not even the type is known.
-    untyped: HashSet<String>,
     /// The names that `for` and `if let` bind, with the step that each is bound in first.
     bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
@@ -44,7 +53,7 @@ impl Names {
         if let Some(head) = &mut plan.head {
             let mut known = HashSet::new();
             head.inputs.retain(|input| {
-                let text = input.name.unraw().to_string();
+                let text = text_of(&input.name);
                 let valid = check_name(&input.name, "input", report);
                 let first = known.insert(text.clone());
                 if valid && !first {
@@ -56,13 +65,12 @@ impl Names {
                 valid && first
             });
             let inputs = head.inputs.iter().enumerate();
-            sources.extend(
-                inputs.map(|(index, input)| (input.name.unraw().to_string(), Source::Input(index))),
-            );
+            sources
+                .extend(inputs.map(|(index, input)| (text_of(&input.name), Source::Input(index))));
         }
-        let mut untyped = HashSet::new();
+        let mut broken = HashSet::new();
         for (index, step) in plan.steps.iter().enumerate() {
-            let text = step.name.unraw().to_string();
+            let text = text_of(&step.name);
             check_name(&step.name, "step", report);
             match sources.get(&text) {
                 Some(Source::Step(_)) => report.error(
@@ -75,7 +83,7 @@ impl Names {
                 ),
                 None => {
                     if step.ty.is_none() && is_untyped(&step.body) {
-                        untyped.insert(text.clone());
+                        broken.insert(text.clone());
                     }
                     sources.insert(text, Source::Step(index));
                 }
@@ -88,39 +96,41 @@ impl Names {
         let mut bound = HashMap::new();
         for step in &plan.steps {
             bound_in(&step.body, &mut |name| {
-                let name = name.unraw().to_string();
-                let step = step.name.unraw().to_string();
+                let name = text_of(name);
+                let step = text_of(&step.name);
                 bound.entry(name).or_insert(step);
             });
         }
-        let broken = plan.head.iter().flat_map(|head| &head.broken);
-        let broken = broken.map(|name| name.unraw().to_string()).collect();
+        let unread = plan.head.iter().flat_map(|head| &head.broken).map(text_of);
+        broken.extend(unread.filter(|name| !sources.contains_key(name)));
         Self {
             sources,
             broken,
-            untyped,
             bound,
             inputs_help,
         }
     }
 
     pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
-        self.sources.get(&name.unraw().to_string()).copied()
+        self.sources.get(&text_of(name)).copied()
     }
 
-    /// Whether the name is that of a step of which not even the type is known: what it does could not be read, and was reported.
-    pub(crate) fn is_untyped(&self, name: &Ident) -> bool {
-        self.untyped.contains(&name.unraw().to_string())
-    }
-
-    /// Whether the name is that of an input that could not be read.
-    pub(crate) fn is_broken(&self, name: &Ident) -> bool {
-        self.broken.contains(&name.unraw().to_string())
+    /// What a name in a value means, with `frames` around it.
+    fn find(&self, name: &Ident, frames: &Frames) -> Meaning {
+        if let Some(local) = frames.get(name) {
+            Meaning::Local(local)
+        } else if frames.is_broken(name) || self.broken.contains(&text_of(name)) {
+            Meaning::Broken
+        } else if self.get(name).is_some() {
+            Meaning::Source
+        } else {
+            Meaning::Unknown
+        }
     }
 
     /// The message about a name that the plan does not have, and whether one of the plan's names was probably meant.
     pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> (String, bool) {
-        let text = name.unraw().to_string();
+        let text = text_of(name);
         let mut known: Vec<&str> = self
             .sources
             .keys()
@@ -156,8 +166,8 @@ impl Names {
 
     /// The message about a name in `#[after(…)]` that is not a step's.
     pub(crate) fn unknown_after(&self, after: &Ident, step: &Ident) -> String {
-        let text = after.unraw().to_string();
-        let step = step.unraw().to_string();
+        let text = text_of(after);
+        let step = text_of(step);
         let known = self
             .sources
             .iter()
@@ -189,7 +199,7 @@ fn is_untyped(body: &Body) -> bool {
 
 /// `false` if the name can be none.
 fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
-    let text = name.unraw().to_string();
+    let text = text_of(name);
     if text == "_" {
         report.error(name, format!("this {kind} needs a name"));
     } else if is_keyword(name) {
@@ -233,7 +243,7 @@ fn bound_in(body: &Body, visit: &mut impl FnMut(&Ident)) {
             }
         }
         Body::For(repeat) => {
-            let names = crate::parse::bound(&repeat.pat);
+            let names = crate::parse::names_in(&repeat.pat);
             names.iter().for_each(&mut *visit);
             bound_in(&repeat.body, visit);
         }

@@ -2,10 +2,11 @@
 
 use super::computed;
 use super::frames::Frame;
-use super::{Frames, Names, Source};
+use super::{Frames, Meaning, Names, Source};
 use crate::ast::{
     Body, Branch, Computed, Condition, Fields, Json, List, Mention, Plan, Reference, Rest, Value,
 };
+use crate::docs::text_of;
 use crate::report::Report;
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -97,7 +98,7 @@ impl Resolver<'_> {
             Body::For(repeat) => {
                 let names = match &mut repeat.list {
                     List::Reference(reference, name) => {
-                        let bound = vec![(name.unraw().to_string(), None)];
+                        let bound = vec![(text_of(name), None)];
                         if !self.reference(reference) {
                             repeat.list = List::Broken;
                         }
@@ -110,7 +111,7 @@ impl Resolver<'_> {
                         }
                         bound
                     }
-                    List::Broken => parts(&crate::parse::bound(&repeat.pat)),
+                    List::Broken => parts(&crate::parse::names_in(&repeat.pat)),
                 };
                 let broken = matches!(repeat.list, List::Broken);
                 self.frames.enter(Frame { names, broken });
@@ -188,24 +189,21 @@ impl Resolver<'_> {
 
     /// `false` if the reference's root is unknown, and reported.
     fn reference(&mut self, reference: &mut Reference) -> bool {
-        if self.frames.is_broken(&reference.root) {
-            return false;
+        let name = &reference.root;
+        match self.names.find(name, &self.frames) {
+            Meaning::Local(local) => reference.local = Some(local),
+            Meaning::Source => self.mentions.push(Mention {
+                name: name.clone(),
+                computed: false,
+            }),
+            Meaning::Broken => return false,
+            Meaning::Unknown => {
+                let (message, _) = self.names.unknown(name, &self.frames);
+                self.report.error(name, message);
+                return false;
+            }
         }
-        reference.local = self.frames.get(&reference.root);
-        if reference.local.is_none() && self.names.is_untyped(&reference.root) {
-            return false;
-        }
-        let known = reference.local.is_some() || self.names.get(&reference.root).is_some();
-        if !known && !self.names.is_broken(&reference.root) {
-            let (message, _) = self.names.unknown(&reference.root, &self.frames);
-            self.report.error(&reference.root, message);
-        }
-        if known && reference.local.is_none() {
-            let name = reference.root.clone();
-            let computed = false;
-            self.mentions.push(Mention { name, computed });
-        }
-        known
+        true
     }
 
     /// `false` if something in the expression was reported.
@@ -226,6 +224,6 @@ fn parts(names: &[Ident]) -> Vec<(String, Option<usize>)> {
     names
         .iter()
         .enumerate()
-        .map(|(part, name)| (name.unraw().to_string(), Some(part)))
+        .map(|(part, name)| (text_of(name), Some(part)))
         .collect()
 }

@@ -3,11 +3,11 @@
 use super::print::{path_text, tidy};
 use super::value;
 use crate::ast::{Body, Fields, Literal, Value};
+use crate::docs::{last_name, text_of};
 use crate::report::Report;
 use heck::ToUpperCamelCase;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, Path};
 
@@ -158,7 +158,7 @@ fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
 /// Whether the expression is a path that names a type: `Refresh`, `tools::Refresh`.
 fn is_unit(expr: &syn::Expr) -> bool {
     matches!(expr, syn::Expr::Path(path) if path.qself.is_none() && path.path.segments.last().is_some_and(|last| {
-        let name = last.ident.unraw().to_string();
+        let name = text_of(&last.ident);
         name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
     }))
 }
@@ -181,11 +181,7 @@ fn function(tokens: TokenStream) -> Option<(String, Path)> {
         let group = input.parse::<proc_macro2::Group>()?;
         let called = input.is_empty() && group.delimiter() != Delimiter::Bracket;
         input.parse::<TokenStream>()?;
-        let name = path
-            .segments
-            .last()
-            .map(|last| last.ident.unraw().to_string());
-        Ok(name.filter(|_| called).map(|name| (name, path)))
+        Ok(called.then(|| (last_name(&path), path)))
     };
     let (name, path) = parser.parse2(tokens).ok().flatten()?;
     (!name.starts_with(char::is_uppercase)).then_some((name, path))

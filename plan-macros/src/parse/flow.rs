@@ -207,7 +207,7 @@ fn after_let(trees: &[TokenTree]) -> bool {
 }
 
 /// The names that `let`s bind in a condition that cannot be read, so that what refers to them is not wrong.
-fn names_in(tokens: &TokenStream) -> Vec<Ident> {
+fn names_of_lets(tokens: &TokenStream) -> Vec<Ident> {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let mut names = Vec::new();
     for (at, _) in trees
@@ -221,7 +221,7 @@ fn names_in(tokens: &TokenStream) -> Vec<Ident> {
             pat
         };
         if let Ok(pat) = parser.parse2(trees[at + 1..].iter().cloned().collect()) {
-            names.extend(bound(&pat));
+            names.extend(names_in(&pat));
         }
     }
     names
@@ -235,7 +235,7 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
     }
     if let Some((at, message)) = misspelled_operator(&tokens) {
         report.error_at(at, message);
-        return vec![Condition::Broken(names_in(&tokens))];
+        return vec![Condition::Broken(names_of_lets(&tokens))];
     }
     // A condition is what can follow `if`. The parser of an expression alone does not know that.
     let end = tokens.clone().into_iter().last();
@@ -249,7 +249,7 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
         }
         Err(error) if has_let(&tokens) => {
             report.push(error);
-            vec![Condition::Broken(names_in(&tokens))]
+            vec![Condition::Broken(names_of_lets(&tokens))]
         }
         Err(_) => vec![Condition::Holds(value::all(tokens, keyword, "`{`", report))],
     }
@@ -268,7 +268,7 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
             split(*both.right, keyword, report, conditions);
         }
         Expr::Let(binding) => {
-            let names = bound(&binding.pat);
+            let names = names_in(&binding.pat);
             let pattern = binding.pat.clone();
             let written = binding.expr.to_token_stream();
             let computed = Computed::new(written, Expr::Let(borrowed(binding)));
@@ -283,7 +283,7 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
                         first.let_token,
                         "`let` is a condition of its own, which only `&&` joins with others",
                     );
-                    let names = lets.iter().flat_map(|binding| bound(&binding.pat));
+                    let names = lets.iter().flat_map(|binding| names_in(&binding.pat));
                     Condition::Broken(names.collect())
                 }
                 None => {
@@ -425,7 +425,7 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
                 _ => syn::parse2(written.clone()),
             };
             match expr {
-                Ok(expr) => List::Computed(Computed::new(written, expr), bound(pat)),
+                Ok(expr) => List::Computed(Computed::new(written, expr), names_in(pat)),
                 Err(error) => {
                     report.push(error);
                     List::Broken
@@ -436,15 +436,15 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
 }
 
 /// The names that a pattern binds.
-pub(crate) fn bound(pat: &Pat) -> Vec<Ident> {
-    let mut names = BoundNames(Vec::new());
+pub(crate) fn names_in(pat: &Pat) -> Vec<Ident> {
+    let mut names = PatternNames(Vec::new());
     names.visit_pat(pat);
     names.0
 }
 
-struct BoundNames(Vec<Ident>);
+struct PatternNames(Vec<Ident>);
 
-impl<'ast> Visit<'ast> for BoundNames {
+impl<'ast> Visit<'ast> for PatternNames {
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
         let name = pat.ident.to_string();
         // `None` in a pattern is a constant, not a name.

@@ -2,9 +2,10 @@
 
 use super::value;
 use crate::ast::{Format, FormatPart, Reference, Value};
+use crate::docs::text_of;
 use crate::report::Report;
+use crate::scan::argument_name;
 use proc_macro2::Span;
-use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, LitStr, Macro, Token};
 
@@ -15,31 +16,18 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let mut inner = Report::default();
     let parser = |input: ParseStream<'_>| {
         let template: LitStr = input.parse()?;
-        let mut args = Vec::new();
+        let mut args: Vec<(Option<String>, Value)> = Vec::new();
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
                 break;
             }
-            let name = if input.peek(Ident::peek_any)
-                && input.peek2(Token![=])
-                && !input.peek2(Token![==])
-            {
-                let name = input.call(Ident::parse_any)?;
-                input.parse::<Token![=]>()?;
-                Some(name)
-            } else {
-                None
-            };
+            let name = argument_name(input)?.map(|(name, _)| text_of(&name));
             args.push((name, value::value(input, end, &mut inner)));
         }
         Ok((template, args))
     };
-    let (template, args) = parser.parse2(call.tokens.clone()).ok()?;
-    let mut args: Vec<(Option<String>, Value)> = args
-        .into_iter()
-        .map(|(name, value)| (name.map(|name| name.unraw().to_string()), value))
-        .collect();
+    let (template, mut args) = parser.parse2(call.tokens.clone()).ok()?;
     let explicit = args.len();
     let parts = parts(&template, &mut args)?;
     let is_used = |arg: usize| {

@@ -217,14 +217,8 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
         ));
     }
     let name = Ident::parse_any(input)?;
-    if !input.peek(Token![:]) {
-        return Err(syn::Error::new(
-            name.span(),
-            format!("the input `{name}` needs a type: `{name}: Type`"),
-        ));
-    }
-    input.parse::<Token![:]>()?;
-    if input.is_empty() || input.peek(Token![,]) {
+    let colon: Option<Token![:]> = input.parse()?;
+    if colon.is_none() || input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new(
             name.span(),
             format!("the input `{name}` needs a type: `{name}: Type`"),

@@ -42,7 +42,7 @@ pub(super) fn unnamed(
     }
     // Without references and texts in it, the call is plain Rust and asks nothing of its type.
     match syn::parse2(tokens) {
-        Ok(expr) => classify(expr, report),
+        Ok(expr) => classify(expr),
         Err(error) => {
             report.push(error);
             Value::Broken

@@ -14,7 +14,7 @@ mod tail;
 mod types;
 mod value;
 
-pub(crate) use flow::{bound, pattern_text};
+pub(crate) use flow::{names_in, pattern_text};
 pub(crate) use head::krate;
 pub(crate) use print::{path_text, tidy};
 

@@ -2,6 +2,7 @@
 
 use super::{format, json, literal, reference};
 use crate::ast::{Computed, Scalar, Value};
+use crate::docs::last_name;
 use crate::report::Report;
 use crate::scan::value::{self as scan, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -44,8 +45,8 @@ pub(super) fn read(item: ValueTokens, end: Span, next: &str, report: &mut Report
             literal::unnamed(path, paren, values, tokens, report)
         }
         ValueKind::Macro(call) => known_macro(call, report),
-        ValueKind::Reference(reference, _) => Value::Reference(reference),
-        ValueKind::Expr(expr, _) => classify(expr, report),
+        ValueKind::Reference(reference, _) => reference::checked(reference, report),
+        ValueKind::Expr(expr, _) => classify(expr),
         ValueKind::Broken(tokens, error) => {
             broken(tokens, error, end, report);
             return Value::Broken;
@@ -166,11 +167,7 @@ pub(super) fn drain(content: ParseStream<'_>) -> TokenStream {
 
 /// `json!(…)` and `format!(…)`.
 fn known_macro(call: Macro, report: &mut Report) -> Value {
-    let is_json = call
-        .path
-        .segments
-        .last()
-        .is_some_and(|last| last.ident == "json");
+    let is_json = last_name(&call.path) == "json";
     let value = if is_json {
         json::parse(&call, report)
     } else {
@@ -185,7 +182,7 @@ fn known_macro(call: Macro, report: &mut Report) -> Value {
 }
 
 /// What an expression is in a plan.
-pub(super) fn classify(expr: Expr, report: &mut Report) -> Value {
+pub(super) fn classify(expr: Expr) -> Value {
     match expr {
         Expr::Lit(ExprLit { lit, .. }) => scalar(None, lit),
         Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
@@ -198,16 +195,12 @@ pub(super) fn classify(expr: Expr, report: &mut Report) -> Value {
             ) => scalar(Some(*minus), lit.clone()),
             _ => computed(Expr::Unary(unary)),
         },
-        Expr::Group(group) => classify(*group.expr, report),
+        Expr::Group(group) => classify(*group.expr),
         Expr::Path(path) if path.path.is_ident("None") => match path.path.get_ident() {
             Some(none) => Value::None(none.clone()),
             None => computed(Expr::Path(path)),
         },
-        expr => match reference::parse(&expr, report) {
-            reference::Parsed::Reference(reference) => Value::Reference(reference),
-            reference::Parsed::Broken => Value::Broken,
-            reference::Parsed::Other => computed(expr),
-        },
+        expr => computed(expr),
     }
 }
 

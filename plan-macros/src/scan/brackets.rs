@@ -1,7 +1,8 @@
 //! The contents of brackets, and the ends of values in them.
 
+use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream};
-use syn::{Token, braced, bracketed, parenthesized, token};
+use syn::{Ident, Token, braced, bracketed, parenthesized, token};
 
 /// Whether a comma or nothing comes next.
 pub(super) fn at_end(input: ParseStream<'_>) -> bool {
@@ -27,4 +28,13 @@ pub(super) fn in_braces<'a>(
 ) -> syn::Result<(token::Brace, ParseBuffer<'a>)> {
     let content;
     Ok((braced!(content in input), content))
+}
+
+/// The name and the `=` before an argument of a macro: `format!("{x}", x = 1)`.
+pub(crate) fn argument_name(input: ParseStream<'_>) -> syn::Result<Option<(Ident, Token![=])>> {
+    let is_named = input.peek(Ident::peek_any) && input.peek2(Token![=]);
+    if !is_named || input.peek2(Token![==]) {
+        return Ok(None);
+    }
+    Ok(Some((input.call(Ident::parse_any)?, input.parse()?)))
 }

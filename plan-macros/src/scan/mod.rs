@@ -12,6 +12,7 @@ mod statement;
 pub(crate) mod tokens;
 pub(crate) mod value;
 
+pub(crate) use brackets::argument_name;
 pub(crate) use flow::{BranchTokens, FlowTokens, ForTokens};
 pub(crate) use head::{HeadTokens, InputTokens};
 pub(crate) use reference::is_source_name;

@@ -1,52 +1,29 @@
-//! A reference whose form its first tokens show: `step.field[0]?.other`.
+//! A path from a step or an input: `step.field[0]?.other`.
 
-use super::brackets::{at_end, in_brackets};
+use super::brackets::{at_end, in_brackets, in_parens};
 use crate::ast::{Hop, Reference};
+use crate::docs::text_of;
 use proc_macro2::Span;
-use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
-use syn::{Ident, Lit, Member, Token, token};
+use syn::{Ident, Index, Lit, LitFloat, LitInt, Member, Token, token};
 
 /// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
-    let name = ident.unraw().to_string();
+    let name = text_of(ident);
     name != "self" && name != "crate" && name != "super" && !name.starts_with(char::is_uppercase)
 }
 
-/// Reads a path that is fields, indices and `?` alone. Most values are, and reading them as any expression takes several times as long.
-/// Takes nothing where the value is anything else.
-pub(super) fn plain(input: ParseStream<'_>) -> Option<Reference> {
+/// Reads a reference, if the value is one. Most values are, and to read them as any expression takes several times as long.
+pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
     if !input.peek(Ident) {
         return None;
     }
     let fork = input.fork();
     let root: Ident = fork.parse().ok()?;
-    let (mut hops, mut end): (Vec<Hop>, Span) = (Vec::new(), root.span());
+    let (mut hops, mut end) = (Vec::new(), root.span());
     while !at_end(&fork) {
-        let hop = if fork.peek(Token![.]) {
-            let dot = fork.parse().ok()?;
-            let name: Ident = fork.parse().ok()?;
-            end = name.span();
-            Hop::Field(dot, Member::Named(name))
-        } else if fork.peek(token::Bracket) {
-            let (bracket, content) = in_brackets(&fork).ok()?;
-            end = bracket.span.close();
-            let index = content.parse().ok()?;
-            if !content.is_empty() {
-                return None;
-            }
-            match index {
-                Lit::Int(index) => Hop::Index(bracket, index),
-                Lit::Str(key) => Hop::Key(bracket, key),
-                _ => return None,
-            }
-        } else {
-            let question: Token![?] = fork.parse().ok()?;
-            end = question.span;
-            Hop::Optional(question)
-        };
-        hops.push(hop);
+        end = hop(&fork, &mut hops).ok()??;
     }
     if !is_source_name(&root) {
         return None;
@@ -58,4 +35,80 @@ pub(super) fn plain(input: ParseStream<'_>) -> Option<Reference> {
         hops,
         end,
     })
+}
+
+/// Reads the next part of a reference, and gives its end.
+fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>> {
+    let (hop, end) = if input.peek(Token![?]) {
+        let question: Token![?] = input.parse()?;
+        (Hop::Optional(question), question.span)
+    } else if input.peek(token::Bracket) {
+        let (bracket, content) = in_brackets(input)?;
+        let hop = if content.peek(Token![..]) && !content.peek(Token![..=]) {
+            content.parse::<Token![..]>()?;
+            Hop::Each(bracket)
+        } else {
+            match content.parse()? {
+                Lit::Int(index) => Hop::Index(bracket, index),
+                Lit::Str(key) => Hop::Key(bracket, key),
+                _ => return Ok(None),
+            }
+        };
+        if !content.is_empty() {
+            return Ok(None);
+        }
+        (hop, bracket.span.close())
+    } else {
+        let dot: Token![.] = input.parse()?;
+        if input.peek(LitFloat) {
+            return two_fields(dot, &input.parse()?, hops);
+        }
+        if input.peek(LitInt) {
+            let index: Index = input.parse()?;
+            let end = index.span;
+            (Hop::Field(dot, Member::Unnamed(index)), end)
+        } else {
+            let name: Ident = input.parse()?;
+            if input.peek(token::Paren) {
+                let (paren, content) = in_parens(input)?;
+                let argument = content.parse()?;
+                content.parse::<Option<Token![,]>>()?;
+                let hop = match argument {
+                    _ if !content.is_empty() => return Ok(None),
+                    key @ (Lit::Int(_) | Lit::Str(_)) if name == "get" => Hop::Get(dot, name, key),
+                    Lit::Str(text) if name == "pointer" => Hop::Pointer(dot, name, text),
+                    _ => return Ok(None),
+                };
+                (hop, paren.span.close())
+            } else {
+                let end = name.span();
+                (Hop::Field(dot, Member::Named(name)), end)
+            }
+        }
+    };
+    hops.push(hop);
+    Ok(Some(end))
+}
+
+/// `.0.1`, whose numbers are one token.
+fn two_fields(dot: Token![.], both: &LitFloat, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>> {
+    let (token, span) = (both.token(), both.span());
+    let text = token.to_string();
+    let Some((first, second)) = text.split_once('.') else {
+        return Ok(None);
+    };
+    let part = |range| token.subspan(range).unwrap_or(span);
+    let middle = first.len();
+    let next = Token![.](part(middle..middle + 1));
+    let mut end = None;
+    for (dot, digits, at) in [
+        (dot, first, part(0..middle)),
+        (next, second, part(middle + 1..text.len())),
+    ] {
+        let mut index: Index = syn::parse_str(digits)?;
+        index.span = at;
+        end = Some(at);
+        hops.push(Hop::Field(dot, Member::Unnamed(index)));
+    }
+    Ok(end)
 }

@@ -3,6 +3,7 @@
 use super::brackets::{at_end, in_braces, in_brackets, in_parens};
 use super::reference;
 use crate::ast::Reference;
+use crate::docs::text_of;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -80,7 +81,7 @@ pub(crate) fn item(input: ParseStream<'_>, among_fields: bool) -> ValueTokens {
 
 fn reference(input: ParseStream<'_>) -> Option<ValueKind> {
     let fork = input.fork();
-    let reference = reference::plain(&fork)?;
+    let reference = reference::reference(&fork)?;
     Some(ValueKind::Reference(reference, take_to(input, &fork)))
 }
 
@@ -195,7 +196,7 @@ fn after_path(input: ParseStream<'_>) -> Option<ValueKind> {
         let (brace, content) = in_braces(input).ok()?;
         return Some(ValueKind::Struct(path, brace, fields(&content)));
     }
-    if input.peek(token::Paren) && last.unraw().to_string().contains(char::is_lowercase) {
+    if input.peek(token::Paren) && text_of(last).contains(char::is_lowercase) {
         let (paren, content) = in_parens(input).ok()?;
         let pieces = pieces(&content);
         return Some(ValueKind::Variant(
@@ -223,7 +224,7 @@ fn is_known(path: &Path) -> bool {
 
 /// Whether the name is that of a type or of a variant.
 pub(crate) fn is_type_name(name: &Ident) -> bool {
-    name.unraw().to_string().starts_with(char::is_uppercase)
+    text_of(name).starts_with(char::is_uppercase)
 }
 
 fn pieces(content: ParseStream<'_>) -> Vec<Piece> {

@@ -1,10 +1,10 @@
 //! The fields of a struct or of a variant.
 
+use crate::docs::text_of;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use serde_derive_internals::ast::{Container, Field, Style, Variant};
 use serde_derive_internals::attr::Default;
-use syn::ext::IdentExt;
 use syn::{Attribute, Member, Meta};
 
 /// What the fields of a struct or of a variant have in common.
@@ -58,7 +58,7 @@ impl ShapeFields<'_> {
     fn field(&self, field: &Field, output: &TokenStream, argument: &TokenStream) -> TokenStream {
         let private = self.private;
         let ident = match &field.member {
-            Member::Named(ident) => ident.unraw().to_string(),
+            Member::Named(ident) => text_of(ident),
             Member::Unnamed(index) => index.index.to_string(),
         };
         let required = self.required(field);
@@ -73,15 +73,12 @@ impl ShapeFields<'_> {
                 .variant
                 .is_some_and(|v| v.attrs.deserialize_with().is_some());
         quote! {
-            #private::Field {
-                ident: #ident,
-                output: #output,
-                argument: #argument,
-                required: #required,
-                omitted: #omitted,
-                opaque: #opaque,
-                opaque_argument: #opaque_argument,
-            }
+            #private::Field::new(#ident, #output)
+                .argument(#argument)
+                .required(#required)
+                .omitted(#omitted)
+                .opaque(#opaque)
+                .opaque_argument(#opaque_argument)
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod fields;
 
+use crate::docs::text_of;
 use crate::options;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
@@ -9,7 +10,6 @@ use quote::quote;
 use serde_derive_internals::ast::{Container, Data};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
-use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Meta, Path, parse_quote};
 
 /// `#[derive(Shape)]`.
@@ -118,7 +118,7 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
                 TagType::None => quote!(Untagged),
             };
             let variants = variants.iter().map(|variant| {
-                let ident = variant.ident.unraw().to_string();
+                let ident = text_of(&variant.ident);
                 let attrs = &variant.attrs;
                 let argument = if attrs.skip_deserializing() {
                     let reason = fields::skipped(&variant.original.attrs, "skip_deserializing");
@@ -136,12 +136,7 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
                 };
                 let fields = fields.expand(&variant.fields, &variant.fields);
                 quote! {
-                    #private::Variant {
-                        ident: #ident,
-                        argument: #argument,
-                        untagged: #untagged,
-                        fields: &[#(#fields),*],
-                    }
+                    #private::Variant::new(#ident, #argument, &[#(#fields),*]).untagged(#untagged)
                 }
             });
             Some(quote! {

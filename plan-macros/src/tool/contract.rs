@@ -1,11 +1,11 @@
 //! `#[derive(Tool)]`: the contract of a tool that is a struct.
 
+use crate::docs::text_of;
 use crate::report::Report;
 use crate::{docs, options};
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, GenericParam, Meta, Path, Type, parse_quote};
 
 /// `#[derive(Tool)]`.
@@ -38,9 +38,14 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let output = options.output.unwrap_or_else(|| parse_quote!(()));
     let name = options
         .name
-        .unwrap_or_else(|| ident.unraw().to_string().to_snake_case());
+        .unwrap_or_else(|| text_of(ident).to_snake_case());
     let description = docs::text(&input.attrs);
-    let read_only = read_only(options.read_only);
+    let read_only = options.read_only;
+    let read_only = read_only.then(|| {
+        quote!(
+            const READ_ONLY: bool = true;
+        )
+    });
 
     let mut generics = input.generics.clone();
     let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
@@ -66,17 +71,6 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             const DESCRIPTION: &'static str = #description;
             #read_only
         }
-    }
-}
-
-/// What a contract says of a tool that only reads; of any other it says nothing.
-pub(super) fn read_only(read_only: bool) -> TokenStream {
-    if read_only {
-        quote!(
-            const READ_ONLY: bool = true;
-        )
-    } else {
-        TokenStream::new()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
-use super::contract::read_only;
 use super::signature::{self, Application, Argument, Signature};
+use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::placed;
 use crate::{docs, options};
@@ -133,7 +133,12 @@ impl Expansion<'_> {
             None => quote!(()),
         };
         let description = docs::text(&self.function.attrs);
-        let read_only = read_only(self.read_only);
+        let read_only = self.read_only;
+        let read_only = read_only.then(|| {
+            quote!(
+                const READ_ONLY: bool = true;
+            )
+        });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
@@ -252,7 +257,7 @@ struct FunctionOptions {
 
 impl FunctionOptions {
     fn read(tokens: TokenStream, function: &Ident, report: &mut Report) -> Self {
-        let name = function.unraw().to_string();
+        let name = text_of(function);
         let mut read = Self {
             krate: parse_quote!(::plan_runtime),
             name: name.clone(),

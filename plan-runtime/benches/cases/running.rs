@@ -71,14 +71,13 @@ pub fn closures() -> Toolbox<()> {
         })
 }
 
-pub const UNLIMITED: Limits = Limits {
-    bytes: usize::MAX,
-    steps: usize::MAX,
-    depth: 64,
-    string: usize::MAX,
-    name: usize::MAX,
-    values: usize::MAX,
-};
+pub const UNLIMITED: Limits = Limits::DEFAULT
+    .bytes(usize::MAX)
+    .steps(usize::MAX)
+    .depth(64)
+    .string(usize::MAX)
+    .name(usize::MAX)
+    .values(usize::MAX);
 
 /// The graph as a plan that is read at run time.
 pub fn plan(needs: &Needs) -> Document<'static> {

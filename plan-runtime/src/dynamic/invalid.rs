@@ -348,7 +348,8 @@ mod tests {
         ) {
             let text = parts.concat();
             let found = Scanner { text: &text, at: 0, closes: Vec::new(), comma: None }.document();
-            match (JsonNode::of(&text), found) {
+            let source = Source::document(&text);
+            match (JsonNode::of(&text, &source), found) {
                 (Ok(_), Ok(())) => {}
                 (Err(_), Err(invalid)) => {
                     prop_assert!(text.get(invalid.at.clone()).is_some(), "{invalid:?}");

@@ -5,12 +5,13 @@
 /// ```
 /// use plan_runtime::dynamic::{Limits, Reader};
 ///
-/// let reader = Reader::new().limits(Limits { steps: 2, ..Limits::default() });
+/// let reader = Reader::new().limits(Limits::DEFAULT.steps(2));
 /// let step = r#"{"id": "a", "tool": "t", "arguments": {}}"#;
 /// let findings = reader.read(&format!(r#"{{"steps": [{step}, {step}, {step}]}}"#)).unwrap_err();
 /// assert_eq!(findings[0].message, "the plan has 3 steps, and at most 2 are read");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of the whole document. By default 16 MiB.
     pub bytes: usize,
@@ -28,15 +29,35 @@ pub struct Limits {
     pub values: usize,
 }
 
+impl Limits {
+    /// What a reader takes by default.
+    pub const DEFAULT: Self = Self {
+        bytes: 16 << 20,
+        steps: 10_000,
+        depth: 64,
+        string: 1 << 20,
+        name: 1_024,
+        values: 16_384,
+    };
+
+    setters! {
+        /// Limits the bytes of the whole document.
+        bytes: usize;
+        /// Limits the number of steps.
+        steps: usize;
+        /// Limits the levels of lists and objects in arguments, conditions and loops, to at most 127.
+        depth: usize;
+        /// Limits the bytes of one string.
+        string: usize;
+        /// Limits the bytes of a name.
+        name: usize;
+        /// Limits the values that are read however short the document is.
+        values: usize;
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            bytes: 16 << 20,
-            steps: 10_000,
-            depth: 64,
-            string: 1 << 20,
-            name: 1_024,
-            values: 16_384,
-        }
+        Self::DEFAULT
     }
 }

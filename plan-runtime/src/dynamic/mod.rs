@@ -69,34 +69,49 @@
 //! `parallel` is a hint that is not needed, since independent steps run concurrently. Where a document does not say what the
 //! plan returns, it is an object of every step's output.
 
+#[cfg(feature = "dynamic")]
 mod bytes;
+#[cfg(feature = "dynamic")]
 mod check;
+#[cfg(feature = "dynamic")]
 mod contract;
 mod dialects;
 mod finding;
+#[cfg(feature = "dynamic")]
 mod invalid;
 mod limits;
 mod node;
+#[cfg(feature = "dynamic")]
 mod reader;
 #[cfg(feature = "diagnostics")]
 mod render;
+#[cfg(feature = "dynamic")]
 mod runnable;
 #[cfg(feature = "rust")]
 mod rust;
+#[cfg(feature = "dynamic")]
 mod schema;
 mod source;
 mod spans;
+#[cfg(feature = "dynamic")]
 mod text;
+#[cfg(feature = "dynamic")]
 mod toolbox;
+#[cfg(feature = "dynamic")]
 mod unsupported;
 
+#[cfg(feature = "dynamic")]
 pub use contract::{Contract, Contracts};
 pub use dialects::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
 pub use limits::Limits;
+#[cfg(feature = "dynamic")]
 pub use reader::{Document, Reader};
 #[cfg(feature = "rust")]
 pub use rust::RustSource;
+#[cfg(feature = "dynamic")]
 pub use text::json_or_text;
+#[cfg(feature = "dynamic")]
 pub use toolbox::Toolbox;
+#[cfg(feature = "dynamic")]
 pub use unsupported::{Unsupported, UnsupportedPart};

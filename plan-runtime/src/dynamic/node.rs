@@ -1,33 +1,36 @@
 //! JSON text, opened one level at a time. A node is a slice of the text, so it knows its place.
 
-use super::invalid::Invalid;
 pub(super) use super::source::{Source, Text};
 pub(super) use crate::plan::json::JsonType;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A JSON value that is known to be well-formed, but for the surrogates in its strings.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JsonNode<'a>(&'a str);
+pub(super) struct JsonNode<'a> {
+    slice: &'a str,
+    source: &'a Source<'a>,
+}
 
 impl<'a> JsonNode<'a> {
-    /// The value that a text is.
-    pub(super) fn of(text: &'a str) -> Result<Self, Invalid> {
-        serde_json::from_str(text)
-            .map(Self::raw)
-            .map_err(|_| Invalid::of(text))
+    /// The value that a part of a text is.
+    pub(super) fn of(part: &'a str, source: &'a Source<'a>) -> serde_json::Result<Self> {
+        let slice = serde_json::from_str::<&RawValue>(part)?.get();
+        Ok(Self { slice, source })
     }
 
-    fn raw(raw: &'a RawValue) -> Self {
-        Self(raw.get())
+    /// Where it is in the document.
+    pub(super) fn place(self) -> Range<usize> {
+        self.source.place(self.slice)
     }
 
     pub(super) fn slice(self) -> &'a str {
-        self.0
+        self.slice
     }
 
     pub(super) fn kind(self) -> JsonType {
-        JsonType::of(self.0)
+        JsonType::of(self.slice)
     }
 
     /// The members of an object, in the order in which they are written. Other values have no members.
@@ -56,19 +59,19 @@ impl<'a> JsonNode<'a> {
     ///
     /// If the node is not a string, or has half of a surrogate pair alone.
     pub(super) fn text(self) -> serde_json::Result<Text<'a>> {
-        let inner = self.0.get(1..self.0.len().saturating_sub(1));
+        let inner = self.slice.get(1..self.slice.len().saturating_sub(1));
         let value = match inner {
             Some(inner) if self.kind() == JsonType::String && !inner.contains('\\') => {
                 Cow::Borrowed(inner)
             }
-            _ => Cow::Owned(serde_json::from_str(self.0)?),
+            _ => Cow::Owned(serde_json::from_str(self.slice)?),
         };
-        Ok(Text::new(value, self.0))
+        Ok(Text::new(value, self.slice, self.source))
     }
 
     /// The value as serde reads it.
     pub(super) fn read<T: serde::Deserialize<'a>>(self) -> serde_json::Result<T> {
-        serde_json::from_str(self.0)
+        serde_json::from_str(self.slice)
     }
 }
 
@@ -78,13 +81,17 @@ impl<'a> JsonNode<'a> {
 /// took ten times as long, and a part is gone over again for each level around it.
 struct Parts<'a> {
     text: &'a str,
+    source: &'a Source<'a>,
     at: usize,
 }
 
 impl<'a> Parts<'a> {
     fn of(node: JsonNode<'a>, kind: JsonType) -> Self {
-        let text = if node.kind() == kind { node.0 } else { "" };
-        Self { text, at: 1 }
+        Self {
+            text: if node.kind() == kind { node.slice } else { "" },
+            source: node.source,
+            at: 1,
+        }
     }
 }
 
@@ -98,8 +105,8 @@ impl<'a> Iterator for Parts<'a> {
         }
         let start = self.at;
         self.at = end(bytes, start);
-        let part = self.text.get(start..self.at)?;
-        (!part.is_empty()).then_some(JsonNode(part))
+        let (slice, source) = (self.text.get(start..self.at)?, self.source);
+        (!slice.is_empty()).then_some(JsonNode { slice, source })
     }
 }
 
@@ -157,9 +164,10 @@ mod tests {
     #[test]
     fn a_part_of_a_string_is_found_behind_escapes() {
         let text = r#"{"a": "x\n\u00e9\ud83d\ude00é\"$ref:b\" \u0024 end"}"#;
-        let (_, value) = JsonNode::of(text).unwrap().members().next().unwrap();
-        let string = value.text().unwrap();
         let source = Source::document(text);
+        let node = JsonNode::of(text, &source).unwrap();
+        let (_, value) = node.members().next().unwrap();
+        let string = value.text().unwrap();
         for (part, raw) in [
             ("$ref:b", "$ref:b"),
             ("\n", r"\n"),
@@ -169,7 +177,7 @@ mod tests {
             ("\"", r#"\""#),
         ] {
             let start = string.value.find(part).unwrap();
-            let range = source.place_in(&string, &(start..start + part.len()));
+            let range = string.place(&(start..start + part.len()));
             assert_eq!(&text[range], raw);
         }
     }
@@ -178,24 +186,24 @@ mod tests {
     fn json_in_a_string_of_json_knows_its_place() {
         let text = r#"{"arguments": "{\"to\": \"\\u00e9 $ref:x\"}"}"#;
         let document = Source::document(text);
-        let (_, value) = JsonNode::of(text).unwrap().members().next().unwrap();
+        let node = JsonNode::of(text, &document).unwrap();
+        let (_, value) = node.members().next().unwrap();
         let string = value.text().unwrap();
-        let inner = document.inside(&string);
-        let (key, to) = JsonNode::of(inner.text())
-            .unwrap()
-            .members()
-            .next()
-            .unwrap();
-        assert_eq!(&text[inner.place(key.slice())], r#"\"to\""#);
+        let inner = string.inside();
+        let node = JsonNode::of(inner.text(), &inner).unwrap();
+        let (key, to) = node.members().next().unwrap();
+        assert_eq!(&text[key.place()], r#"\"to\""#);
         let to = to.text().unwrap();
         let start = to.value.find("$ref").unwrap();
-        let range = inner.place_in(&to, &(start..start + 6));
+        let range = to.place(&(start..start + 6));
         assert_eq!(&text[range], "$ref:x");
     }
 
     #[test]
     fn half_a_pair_is_no_text() {
-        assert!(JsonNode::of(r#""\ud800""#).unwrap().text().is_err());
-        assert!(JsonNode::of(r#""\ud800x""#).unwrap().text().is_err());
+        for text in [r#""\ud800""#, r#""\ud800x""#] {
+            let source = Source::document(text);
+            assert!(JsonNode::of(text, &source).unwrap().text().is_err());
+        }
     }
 }

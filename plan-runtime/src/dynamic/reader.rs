@@ -3,6 +3,7 @@
 use super::dialects;
 use super::dialects::reading::{PlanBuilder, cycle};
 use super::finding::{Code, Findings, Note, Notes};
+use super::invalid::Invalid;
 use super::node::{JsonNode, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, Limits, Profile, bytes, check, source};
@@ -206,10 +207,10 @@ impl Reader<'_> {
     ) -> Option<(Dialect, PlanBuilder, Option<Plan>)> {
         let source = Source::document(text);
         let json = without_fence(text);
-        let node = match JsonNode::of(json) {
+        let node = match JsonNode::of(json, &source) {
             Ok(node) => node,
-            Err(invalid) => {
-                notes.push(invalid.note(&source, json, None));
+            Err(_) => {
+                notes.push(Invalid::of(json).note(&source, json, None));
                 return None;
             }
         };
@@ -221,10 +222,7 @@ impl Reader<'_> {
                     let message = "this is not a plan in any known dialect";
                     let help =
                         "a plan is an object with a list of `steps`, or a list of steps".to_owned();
-                    notes.push(
-                        Note::error(Code::UnknownDialect, source.place(node.slice()), message)
-                            .help(help),
-                    );
+                    notes.push(Note::error(Code::UnknownDialect, node.place(), message).help(help));
                     return None;
                 }
             },
@@ -232,10 +230,10 @@ impl Reader<'_> {
         let mut builder = PlanBuilder::new(dialect, self.profile, self.limits);
         builder.expect_inputs(json);
         builder.allow_values(text.len());
-        let mut plan = dialect.rules().read(&mut builder, &source, node);
+        let mut plan = (dialect.rules().read)(&mut builder, node);
         if let Some(inputs) = builder.inputs_if_guessed_wrong() {
             builder = builder.again(inputs);
-            plan = dialect.rules().read(&mut builder, &source, node);
+            plan = (dialect.rules().read)(&mut builder, node);
         }
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {

@@ -16,20 +16,12 @@ pub(super) fn start(text: &str) -> usize {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     text: &'a str,
-    outer: Option<(&'a Text<'a>, &'a Source<'a>)>,
+    outer: Option<&'a Text<'a>>,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn document(text: &'a str) -> Self {
         Self { text, outer: None }
-    }
-
-    /// The value of a string of this text, as a text of its own.
-    pub(super) fn inside(&'a self, string: &'a Text<'a>) -> Source<'a> {
-        Source {
-            text: &string.value,
-            outer: Some((string, self)),
-        }
     }
 
     pub(super) fn text(&self) -> &'a str {
@@ -38,31 +30,17 @@ impl<'a> Source<'a> {
 
     /// The document.
     pub(super) fn whole(&self) -> &'a str {
-        match self.outer {
-            None => self.text,
-            Some((_, source)) => source.whole(),
-        }
+        self.outer.map_or(self.text, |string| string.source.whole())
     }
 
     /// Where a slice of this text is in the document.
     pub(super) fn place(&self, slice: &str) -> Range<usize> {
         let start = (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        self.range(start..start + slice.len())
-    }
-
-    /// Where a range of this text is in the document.
-    pub(super) fn range(&self, range: Range<usize>) -> Range<usize> {
+        let range = start..start + slice.len();
         match self.outer {
             None => range,
-            Some((string, source)) => source.place_in(string, &range),
+            Some(string) => string.place(&range),
         }
-    }
-
-    /// Where a part of a string's value is in the document.
-    pub(super) fn place_in(&self, string: &Text<'_>, part: &Range<usize>) -> Range<usize> {
-        let start = (string.raw.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        let raw = string.in_raw(part);
-        self.range(start + raw.start..start + raw.end)
     }
 }
 
@@ -70,7 +48,8 @@ impl<'a> Source<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Text<'a> {
     pub(super) value: Cow<'a, str>,
-    pub(super) raw: &'a str,
+    raw: &'a str,
+    source: &'a Source<'a>,
     /// Where in `raw` some of the value is, if there are escapes in it. See [`Text::marks`].
     marks: OnceCell<Vec<(u32, u32)>>,
 }
@@ -79,13 +58,36 @@ pub(super) struct Text<'a> {
 const MARK: usize = 256;
 
 impl<'a> Text<'a> {
-    pub(super) fn new(value: Cow<'a, str>, raw: &'a str) -> Self {
+    pub(super) fn new(value: Cow<'a, str>, raw: &'a str, source: &'a Source<'a>) -> Self {
         let marks = OnceCell::new();
-        Self { value, raw, marks }
+        Self {
+            value,
+            raw,
+            source,
+            marks,
+        }
+    }
+
+    /// The value as a text of its own.
+    pub(super) fn inside(&'a self) -> Source<'a> {
+        Source {
+            text: &self.value,
+            outer: Some(self),
+        }
+    }
+
+    /// The text in which the string is.
+    pub(super) fn source(&self) -> &'a Source<'a> {
+        self.source
+    }
+
+    /// Where a part of the value is in the document.
+    pub(super) fn place(&self, part: &Range<usize>) -> Range<usize> {
+        self.source.place(&self.raw[self.in_raw(part)])
     }
 
     /// Where a part of the value, given by its bytes, is in [`Text::raw`].
-    pub(super) fn in_raw(&self, part: &Range<usize>) -> Range<usize> {
+    fn in_raw(&self, part: &Range<usize>) -> Range<usize> {
         if matches!(self.value, Cow::Borrowed(_)) {
             return part.start + 1..part.end + 1;
         }

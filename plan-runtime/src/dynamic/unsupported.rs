@@ -38,11 +38,19 @@ enum Reason {
 
 /// A part of a plan that the target cannot express, or that somebody has to review first.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnsupportedPart {
     /// Where it is: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
     pub place: String,
     /// What it is: `a deadline for all attempts together`.
     pub construct: String,
+}
+
+impl UnsupportedPart {
+    pub(in crate::dynamic) fn new(place: impl Into<String>, construct: impl Into<String>) -> Self {
+        let (place, construct) = (place.into(), construct.into());
+        Self { place, construct }
+    }
 }
 
 impl Unsupported {

@@ -2,7 +2,7 @@
 
 mod run;
 
-pub(crate) use run::{Cause, Interrupt, write_elements};
+pub(crate) use run::{Cause, Elements, Interrupt};
 pub use run::{Failure, RunError, StepError};
 
 use crate::print::{Cut, Line, Lines, MOST};
@@ -161,7 +161,7 @@ impl From<Error> for Box<dyn StdError> {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {
-            write!(f, "{}", Chain(self.as_std()))
+            write!(f, "{}", on_one_line(self.as_std()))
         } else {
             write!(f, "{}", Lines(&self.error))
         }
@@ -238,16 +238,12 @@ fn chain<'e>(
 /// How many causes are looked at. An error may name itself as its cause.
 const CAUSES: usize = 50;
 
-/// An error and its causes on one line, and not more of them than people read. A cause whose text its effect already holds is not
-/// said again.
-struct Chain<'e>(&'e (dyn StdError + 'static));
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Cut(Line(Causes(self.0)), MOST))
-    }
+/// An error and its causes on one line, and not more of them than people read.
+fn on_one_line(error: &(dyn StdError + 'static)) -> impl fmt::Display {
+    Cut(Line(Causes(error)), MOST)
 }
 
+/// An error and its causes. A cause whose text its effect already holds is not said again.
 struct Causes<'e>(&'e (dyn StdError + 'static));
 
 impl fmt::Display for Causes<'_> {

@@ -1,6 +1,6 @@
 //! Why steps and runs fail.
 
-use super::{Chain, Error};
+use super::{Error, on_one_line};
 use crate::plan::{Plan, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName};
 use crate::resolve::{ErrorKind, ResolveError};
@@ -90,7 +90,7 @@ impl StepError {
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tool(error) => write!(f, "{}", Chain(error.as_std())),
+            Self::Tool(error) => write!(f, "{}", on_one_line(error.as_std())),
             Self::Panic(message) => write!(f, "panicked: {}", Cut(Line(message), MOST)),
             Self::Arguments(error) => write!(f, "{error}"),
             // It has been encoded, but is too large to be kept.
@@ -163,39 +163,37 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "step `{}", MessageName(&self.step))?;
-        write_elements(f, &self.element)?;
-        f.write_str("`")?;
+        let (step, element) = (MessageName(&self.step), Elements(&self.element));
+        write!(f, "step `{step}{element}`")?;
         if let Some(tool) = self.tool() {
             write!(f, " ({})", MessageName(tool))?;
         }
         write!(f, ": {}", self.error)?;
         // Naming thousands helps nobody; the report has them all.
         const NAMED: usize = 3;
-        let told = |ids: &[String]| -> Vec<String> {
-            ids.iter()
-                .map(|id| format!("`{}`", MessageName(id)))
-                .collect()
+        let (last, named) = match &self.blocked[..] {
+            [] => return Ok(()),
+            [named @ .., last] if named.len() < NAMED => {
+                (format!("`{}`", MessageName(last)), named)
+            }
+            all => (format!("{} more", all.len() - NAMED), &all[..NAMED]),
         };
-        match &self.blocked[..] {
-            [] => Ok(()),
-            [only] => write!(f, " (this blocked `{}`)", MessageName(only)),
-            [others @ .., last] if others.len() < NAMED => {
-                let (others, last) = (told(others).join(", "), MessageName(last));
-                write!(f, " (this blocked {others} and `{last}`)")
-            }
-            all => {
-                let first = told(&all[..NAMED]);
-                let more = all.len() - NAMED;
-                write!(f, " (this blocked {} and {more} more)", first.join(", "))
-            }
-        }
+        let named: Vec<String> = named
+            .iter()
+            .map(|id| format!("`{}`", MessageName(id)))
+            .collect();
+        let and = if named.is_empty() { "" } else { " and " };
+        write!(f, " (this blocked {}{and}{last})", named.join(", "))
     }
 }
 
-/// Writes `[2][0]`.
-pub(crate) fn write_elements(f: &mut fmt::Formatter<'_>, elements: &[usize]) -> fmt::Result {
-    elements.iter().try_for_each(|index| write!(f, "[{index}]"))
+/// The index of an element in each list: `[2][0]`.
+pub(crate) struct Elements<'e>(pub(crate) &'e [usize]);
+
+impl fmt::Display for Elements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|index| write!(f, "[{index}]"))
+    }
 }
 
 /// Why a run was over before its time.
@@ -235,16 +233,18 @@ pub struct RunError(Box<Inner>);
 struct Inner {
     plan: String,
     cause: Cause,
+    /// In the plan's order.
+    failures: Vec<Failure>,
     text: OnceLock<String>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Cause {
-    Steps(Vec<Failure>),
-    /// With the steps that had failed before.
-    Interrupted(Interrupt, Vec<Failure>),
-    /// Something other than a step panicked. With the steps that had failed before.
-    Panicked(StepError, Vec<Failure>),
+    /// Steps failed.
+    Steps,
+    Interrupted(Interrupt),
+    /// Something other than a step panicked.
+    Panicked(StepError),
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
     #[cfg_attr(
@@ -257,10 +257,13 @@ pub(crate) enum Cause {
 }
 
 impl RunError {
-    pub(crate) fn new(plan: &Plan, cause: Cause) -> Self {
-        let plan = plan.name.clone();
-        let text = OnceLock::new();
-        Self(Box::new(Inner { plan, cause, text }))
+    pub(crate) fn new(plan: &Plan, cause: Cause, failures: Vec<Failure>) -> Self {
+        Self(Box::new(Inner {
+            plan: plan.name.clone(),
+            cause,
+            failures,
+            text: OnceLock::new(),
+        }))
     }
 
     /// The plan's name.
@@ -271,32 +274,28 @@ impl RunError {
     /// The steps that failed, in the plan's order. The list is empty if the plan could not start, or if every
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
-        match &self.0.cause {
-            Cause::Steps(failures)
-            | Cause::Interrupted(_, failures)
-            | Cause::Panicked(_, failures) => failures,
-            Cause::Inputs(_) | Cause::Unfit(_) | Cause::Output(_) | Cause::Plan(_) => &[],
-        }
+        &self.0.failures
     }
 
     /// Whether the run was cancelled by [`Run::cancel_on`](crate::Run::cancel_on).
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.0.cause, Cause::Interrupted(Interrupt::Cancelled, _))
+        matches!(self.0.cause, Cause::Interrupted(Interrupt::Cancelled))
     }
 
     /// Whether the run took longer than [`Run::deadline`](crate::Run::deadline) allows.
     pub fn is_deadline(&self) -> bool {
-        matches!(self.0.cause, Cause::Interrupted(Interrupt::Deadline(_), _))
+        matches!(self.0.cause, Cause::Interrupted(Interrupt::Deadline(_)))
     }
 
     /// Whether another try may succeed: whether this is so of every failure.
     pub fn is_transient(&self) -> bool {
         match &self.0.cause {
-            Cause::Steps(failures) | Cause::Interrupted(Interrupt::Deadline(_), failures) => {
-                failures.iter().all(|failure| failure.error.is_transient())
-            }
-            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested(_), _) => false,
-            Cause::Output(error) | Cause::Panicked(error, _) => error.is_transient(),
+            Cause::Steps | Cause::Interrupted(Interrupt::Deadline(_)) => self
+                .failures()
+                .iter()
+                .all(|failure| failure.error.is_transient()),
+            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested(_)) => false,
+            Cause::Output(error) | Cause::Panicked(error) => error.is_transient(),
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
     }
@@ -321,61 +320,33 @@ impl fmt::Display for ErrorText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
         let plan = MessageName(error.plan());
+        write!(f, "plan `{plan}` ")?;
         match &error.0.cause {
-            Cause::Inputs(inputs) => {
-                write!(f, "plan `{plan}` cannot start: {inputs}")
+            Cause::Inputs(inputs) => write!(f, "cannot start: {inputs}")?,
+            Cause::Unfit(mistakes) => write!(f, "cannot start: {}", Line(mistakes.join("; ")))?,
+            Cause::Plan(message) => write!(f, "cannot run: {}", Line(message))?,
+            Cause::Output(output) => write!(f, "failed: its output: {output}")?,
+            Cause::Panicked(panic) => write!(f, "{}", Line(panic))?,
+            Cause::Steps => f.write_str("failed")?,
+            Cause::Interrupted(Interrupt::Cancelled) => f.write_str("was cancelled")?,
+            Cause::Interrupted(Interrupt::Deadline(limit)) => {
+                write!(f, "took longer than {}", format_duration(*limit))?;
             }
-            Cause::Unfit(mistakes) => {
-                write!(
-                    f,
-                    "plan `{plan}` cannot start: {}",
-                    Line(mistakes.join("; "))
-                )
-            }
-            Cause::Plan(message) => write!(f, "plan `{plan}` cannot run: {}", Line(message)),
-            Cause::Output(output) => {
-                write!(f, "plan `{plan}` failed: its output: {output}")
-            }
-            Cause::Panicked(panic, failures) => {
-                write!(f, "plan `{plan}` {}", Line(panic))?;
-                if failures.is_empty() {
-                    return Ok(());
-                }
-                f.write_str("; ")?;
-                write_failures(f, failures)
-            }
-            Cause::Steps(failures) => {
-                write!(f, "plan `{plan}` failed: ")?;
-                write_failures(f, failures)
-            }
-            Cause::Interrupted(interrupt, failures) => {
-                write!(f, "plan `{plan}` ")?;
-                match interrupt {
-                    Interrupt::Cancelled => f.write_str("was cancelled")?,
-                    Interrupt::Deadline(limit) => {
-                        write!(f, "took longer than {}", format_duration(*limit))?;
-                    }
-                    Interrupt::Nested(around) => write!(
-                        f,
-                        "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
-                    )?,
-                }
-                if failures.is_empty() {
-                    return Ok(());
-                }
-                f.write_str("; ")?;
-                write_failures(f, failures)
-            }
+            Cause::Interrupted(Interrupt::Nested(around)) => write!(
+                f,
+                "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
+            )?,
         }
+        let mut separator = match error.0.cause {
+            Cause::Steps => ": ",
+            _ => "; ",
+        };
+        for failure in error.failures() {
+            write!(f, "{separator}{failure}")?;
+            separator = "; ";
+        }
+        Ok(())
     }
-}
-
-fn write_failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
-    for (place, failure) in failures.iter().enumerate() {
-        let separator = if place == 0 { "" } else { "; " };
-        write!(f, "{separator}{failure}")?;
-    }
-    Ok(())
 }
 
 impl fmt::Debug for RunError {
@@ -401,9 +372,9 @@ impl StdError for RunError {
     /// The first failure: what its tool returned, where that was it.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
-            Cause::Panicked(error, _) => Some(error),
-            Cause::Steps(failures) | Cause::Interrupted(_, failures) => {
-                failures.first().map(|failure| match &failure.error {
+            Cause::Panicked(error) => Some(error),
+            Cause::Steps | Cause::Interrupted(_) => {
+                self.failures().first().map(|failure| match &failure.error {
                     StepError::Tool(error) => error.as_std(),
                     error => error,
                 })

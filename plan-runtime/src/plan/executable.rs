@@ -109,9 +109,8 @@ impl Graph {
         };
         let mut reads = Edges::default();
         let mut check = Check::new(plan);
-        // Where each step needs only steps before it, which is how nearly all plans are written, there can be no cycle.
-        let (mut forward, mut total, mut only_reads) = (true, 0, true);
-        for (place, step) in plan.steps.iter().enumerate() {
+        let (mut total, mut only_reads) = (0, true);
+        for step in &plan.steps {
             graph.actions.push(number(check.actions));
             check
                 .step(step)
@@ -125,7 +124,6 @@ impl Graph {
             reads.push(&*needs);
             needs.extend_from_slice(&step.after);
             sort(needs);
-            forward &= needs.last().is_none_or(|&last| last < place);
             total += needs.len();
             if u32::try_from(count.max(total).max(check.actions)).is_err() {
                 return Err(format!("{count} steps with {total} needs are too many"));
@@ -144,7 +142,7 @@ impl Graph {
             .for_each(|&read| graph.readers[read] += 1);
         graph.reads = (!only_reads).then_some(reads);
         graph.dependents = graph.needs.reversed();
-        if !forward && let Some(cycle) = graph.needs.cycles().first() {
+        if let Some(cycle) = graph.needs.cycles().first() {
             let ids = cycle.iter().chain(cycle.first());
             let ids: Vec<_> = ids
                 .map(|step| format!("`{}`", plan.steps[*step].id))

@@ -70,7 +70,7 @@ pub(crate) use executable::{Checked, Graph, number};
 pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
-pub use picture::{Direction, Dot, Mermaid};
+pub use picture::{Direction, Picture};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use rust_text::RustText;
@@ -113,8 +113,8 @@ use std::sync::Arc;
 /// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart
 /// from `written` in references.
 ///
-/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. With the feature `dynamic`, an error
-/// lists the mistakes of the plan; without it, only the first. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits and keeps places.
+/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. An error lists the mistakes of the
+/// plan. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits and keeps places.
 ///
 /// ```
 /// use plan_runtime::plan::Plan;

@@ -10,15 +10,12 @@ use std::time::Duration;
 /// use plan_runtime::plan::Policy;
 /// use std::time::Duration;
 ///
-/// let patient = Policy {
-///     attempts: 5,
-///     timeout: Some(Duration::from_secs(10)),
-///     ..Policy::DEFAULT
-/// };
+/// let patient = Policy::DEFAULT.attempts(5).timeout(Duration::from_secs(10));
 /// assert!(patient.jitter);
 /// assert!(!patient.is_default());
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Policy {
     /// The maximum number of attempts of an action. 0 counts as 1.
     ///
@@ -70,6 +67,32 @@ impl Policy {
         fallback: None,
         concurrency: None,
     };
+
+    setters! {
+        /// Makes at most this many attempts.
+        attempts: u32;
+        /// Waits for this time before the second attempt.
+        backoff: Duration;
+        /// Waits no longer than this between two attempts.
+        max: Duration;
+        /// Waits for a random part of the time, or for all of it.
+        jitter: bool;
+        /// Limits how long one attempt may take.
+        timeout: Duration => Some;
+        /// Limits how long all attempts and the waits between them may take.
+        deadline: Duration => Some;
+        /// Replaces what failed by null.
+        optional: Optional;
+        /// Runs at most this many elements of a `for` concurrently.
+        concurrency: usize => Some;
+    }
+
+    /// Takes this as the output of the step if it fails.
+    #[must_use]
+    pub fn fallback(mut self, fallback: impl Into<Template>) -> Self {
+        self.fallback = Some(fallback.into());
+        self
+    }
 
     /// [`Policy::DEFAULT`] as all steps have it that say nothing about failures and time.
     pub(crate) fn shared() -> Arc<Self> {

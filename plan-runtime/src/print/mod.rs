@@ -124,16 +124,14 @@ pub(crate) fn short_to(text: &str, longest: usize) -> String {
     }
 }
 
-/// The characters of a text, with escapes for those that are not seen. Line breaks are kept.
-pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> {
-    let mut sight = Sight::default();
-    text.chars().flat_map(move |c| {
-        let seen = sight.sees(c) || c == '\n';
-        let escaped = if seen { String::new() } else { escape(c) };
-        seen.then_some(c)
-            .into_iter()
-            .chain(escaped.chars().collect::<Vec<_>>())
-    })
+/// A text with escapes for what is not seen. Line breaks are kept.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::new();
+    let mut safe = Safe::line(&mut out);
+    safe.keeps_lines = true;
+    // Nothing that is written to a `String` fails.
+    let _ = safe.write_str(text);
+    out
 }
 
 /// How many columns of a terminal a text takes that is safe to print.

@@ -1,29 +1,5 @@
-//! Makes a plan of the text and the constants that `plan!` emits. `expand/data.rs` of `plan-macros` writes the text, with the same
-//! table:
-//!
-//! | | is written as |
-//! |---|---|
-//! | number | decimal digits, then a space: `12 ` |
-//! | text | its length in bytes as a number, then the bytes: `4 page` |
-//! | list of x | its length as a number, then each x |
-//! | constant | a number: a place in the table of constants |
-//! | duration | seconds and nanoseconds, both numbers |
-//! | plan | name, description (texts), list of inputs, list of steps, output's type (text), output (template) |
-//! | input | name, type, description (texts) |
-//! | step | id, intent (texts), `after` (a list of numbers), body, policy |
-//! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
-//! | branch | list of conditions, body |
-//! | condition | `h` template: holds · `b` pattern (text) template: `let` |
-//! | policy | any of `a` attempts (number), `b` backoff, `m` max, `t` timeout, `d` deadline (durations), `j` and `0` or `1`: jitter, `w`: optional, `e`: optional(each), `f` fallback (template), `c` concurrency (number), then `;` |
-//! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant |
-//! | member | key (text), template |
-//! | field | Rust name (text), template |
-//! | part | `s` text · `v` template, format spec (text), then `-` constant: shown by Rust, or `=`: a text that was formatted already |
-//! | source | `s`, `i` or `l`, then a number |
-//! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional |
-//! | absence | `!`: error · `?`: null · `^`: the whole reference is absent |
-//!
-//! What is not in the notation is a bug of this crate, and panics.
+//! Makes a plan of the text and the constants that `plan!` emits, in the notation that `expand/data.rs` of `plan-macros` describes. What is
+//! not in the notation is a bug of this crate, and panics.
 
 use super::{StaticTool, segment};
 use crate::plan::{

@@ -2,9 +2,9 @@
 
 use super::error::{Location, ResolveError};
 use super::meter::{PART, charge};
-use super::node::{NodeDeserializer, TemplateNode, along};
+use super::node::NodeDeserializer;
 use super::value::all_read;
-use super::walk::{behind_each, to_list, tokens};
+use super::walk::{TemplateNode, behind_each, to_list, tokens, walk};
 use crate::plan::Path;
 use serde::Deserialize as _;
 use serde::de::{
@@ -24,12 +24,11 @@ pub(super) struct EachItems<'a> {
 
 impl<'a> EachItems<'a> {
     pub(super) fn visit<V: Visitor<'a>>(
-        at: NodeDeserializer<'a>,
+        at: &NodeDeserializer<'a>,
+        items: &'a [Value],
+        (path, rest): (Path<'a>, Path<'a>),
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        let TemplateNode::Each { items, path, rest } = at.node else {
-            return Err(ResolveError::custom("not a projection"));
-        };
         let mut access = Self {
             at: at.deeper()?,
             items: items.iter(),
@@ -67,7 +66,7 @@ impl<'a> SeqAccess<'a> for EachItems<'a> {
         self.index += 1;
         charge(self.at.scope.meter(), PART)?;
         let node =
-            along(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
+            walk(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
         let leads_on = !matches!(node, TemplateNode::Each { .. });
         seed.deserialize(self.at.part(node)).map(Some).map_err(|e| {
             let e = if leads_on {
@@ -85,9 +84,16 @@ impl<'a> SeqAccess<'a> for EachItems<'a> {
 }
 
 /// The name of a member or a variant. As the key of a map it is a number or a `bool` where the map's keys are.
+#[derive(Clone)]
 pub(super) enum KeyOrText<'a> {
     Borrowed(&'a str),
     Owned(String),
+}
+
+impl<'a, T: AsRef<str> + ?Sized> From<&'a T> for KeyOrText<'a> {
+    fn from(text: &'a T) -> Self {
+        Self::Borrowed(text.as_ref())
+    }
 }
 
 impl KeyOrText<'_> {

@@ -1,6 +1,5 @@
 //! Words for values in error texts, bounded in length.
 
-use super::error::JsonKind;
 pub(crate) use crate::print::short;
 use crate::print::{SHORT as LONGEST, short_to as cut};
 use plan_graph::similar;
@@ -44,17 +43,6 @@ pub(super) fn bytes(bytes: usize) -> String {
     match unit {
         Some((size, unit)) => format!("{} {unit}", bytes / size),
         None => counted(bytes, "byte"),
-    }
-}
-
-pub(super) fn kind(value: &Value) -> JsonKind {
-    match value {
-        Value::Null => JsonKind::Null,
-        Value::Bool(_) => JsonKind::Bool,
-        Value::Number(_) => JsonKind::Number,
-        Value::String(_) => JsonKind::String,
-        Value::Array(_) => JsonKind::List,
-        Value::Object(_) => JsonKind::Object,
     }
 }
 

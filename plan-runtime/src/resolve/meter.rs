@@ -1,10 +1,12 @@
 //! How much a resolution makes, and whether it is to go on.
 
-use super::error::{ErrorDetail, ResolveError};
-use super::node::DEEPEST;
+use super::error::{ErrorDetail, Limit, ResolveError};
 use serde_json::Value;
 use std::cell::Cell;
 use std::fmt;
+
+/// How deep templates and values may be nested together.
+const DEEPEST: u16 = 256;
 
 /// What each part of a value counts, besides its text: about what it takes in memory.
 pub(super) const PART: usize = 32;
@@ -37,15 +39,6 @@ pub(crate) struct MemoryBudget {
     pub(crate) total: usize,
     /// What is left of that.
     pub(crate) left: usize,
-}
-
-/// A limit that was reached, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Limit {
-    /// For one value.
-    Value(usize),
-    /// For all values of a run.
-    Total(usize),
 }
 
 impl MemoryBudget {
@@ -175,6 +168,15 @@ impl fmt::Debug for Meter<'_> {
             .field("spent", &self.spent())
             .finish()
     }
+}
+
+/// The depth of the parts of a value at this depth.
+#[inline]
+pub(super) fn deeper(depth: u16) -> Result<u16, ResolveError> {
+    if depth >= DEEPEST {
+        return Err(ResolveError::of(ErrorDetail::TooDeep));
+    }
+    Ok(depth + 1)
 }
 
 /// Charges where there is a meter.

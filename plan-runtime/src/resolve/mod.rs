@@ -16,10 +16,10 @@ mod code;
 pub(crate) mod describe;
 mod encode;
 mod error;
-mod member_name;
 mod members;
 mod meter;
 mod node;
+mod parts;
 mod scope;
 mod template;
 mod text;
@@ -30,7 +30,7 @@ mod walk;
 pub use code::{Compute, Show};
 pub use encode::encode;
 pub(crate) use encode::encode_within;
-pub use error::{ErrorKind, JsonKind, ResolveError};
+pub use error::{ErrorKind, ResolveError};
 pub(crate) use meter::{MemoryBudget, Meter};
 pub(crate) use scope::drop_quietly;
 pub use scope::{Scope, StoredValue};
@@ -81,12 +81,7 @@ pub fn resolve<T: DeserializeOwned>(
 
 /// Reads a whole value.
 pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ResolveError> {
-    let whole = value::InValue {
-        value,
-        depth: 0,
-        meter: None,
-    };
-    T::deserialize(whole).map_err(ResolveError::bare)
+    T::deserialize(value::InValue::whole(value, None)).map_err(ResolveError::bare)
 }
 
 /// Whether a type is one that serde_json alone knows: a number of any precision, or raw JSON. It says so by the name.

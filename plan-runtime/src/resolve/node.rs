@@ -5,38 +5,15 @@ use super::capture::{OwnedDeserializer, kept};
 use super::code::{Compute, known};
 use super::error::{ErrorDetail, ResolveError};
 use super::members::Members;
-use super::meter::charge;
+use super::meter::{charge, deeper};
 use super::template::InTemplate;
 use super::value::InValue;
-use super::walk::{Led, tokens, walk};
+use super::walk::{TemplateNode, tokens, walk};
 use super::{Scope, text};
-use crate::plan::{Entry, Key, Number, Path, Reference, Source, Tag, Template};
+use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template};
 use crate::shape::Tagging;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Value;
-
-/// How deep templates and values may be nested together.
-pub(super) const DEEPEST: u16 = 256;
-
-/// A value to deserialize.
-pub(super) enum TemplateNode<'a> {
-    Template(&'a Template),
-    /// Text of the plan, such as a variant's name.
-    Name(&'a str),
-    /// A value in an output.
-    Value(&'a Value),
-    /// A value that was made just now.
-    Made(Value),
-    /// A string that was made just now.
-    Text(String),
-    /// Each element of a list, from which `rest` leads on. `path` led here and ends with `rest`.
-    Each {
-        items: &'a [Value],
-        path: Path<'a>,
-        rest: Path<'a>,
-    },
-    Absent,
-}
 
 /// A node, and where it is from.
 pub(super) struct NodeDeserializer<'a> {
@@ -87,13 +64,18 @@ impl<'a> NodeDeserializer<'a> {
                     }
                 }
                 Template::Reference(reference) => {
-                    let node = follow_reference(reference, self.scope);
+                    let node = match self.scope.json_of(reference.source) {
+                        Some(value) => walk(value, reference.path()),
+                        None => Err(ResolveError::of(ErrorDetail::NoOutput)),
+                    };
                     self.origin = Some(template);
-                    self.node = node.map_err(|e| self.referred(e, reference))?;
+                    let scope = self.scope;
+                    self.node =
+                        node.map_err(|e| e.referred(reference, name_of(reference, scope)))?;
                     break;
                 }
                 Template::Text(parts) => {
-                    TemplateNode::Text(text::write(parts, self.scope, self.depth)?)
+                    TemplateNode::Made(text::write(parts, self.scope, self.depth)?.into())
                 }
                 Template::Computed(computed) => {
                     self.origin = Some(template);
@@ -107,11 +89,6 @@ impl<'a> NodeDeserializer<'a> {
             };
         }
         Ok(self)
-    }
-
-    #[cold]
-    fn referred(&self, error: ResolveError, reference: &Reference) -> ResolveError {
-        error.referred(reference, name_of(reference, self.scope))
     }
 
     /// Completes an error of this node's own content with where it is from.
@@ -144,27 +121,31 @@ impl<'a> NodeDeserializer<'a> {
             .map_err(|e| Self::complete(e, origin, scope, each))
     }
 
+    /// The node, and the rest of it.
+    fn taken(mut self) -> (TemplateNode<'a>, Self) {
+        let node = std::mem::replace(&mut self.node, TemplateNode::Absent);
+        (node, self)
+    }
+
     fn content<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-        match &self.node {
-            TemplateNode::Value(value) => self.value(value).deserialize_any(visitor),
-            TemplateNode::Template(template) => self.template(template, visitor),
+        let (node, at) = self.taken();
+        match node {
+            TemplateNode::Value(value) => at.value(value).deserialize_any(visitor),
+            TemplateNode::Template(template) => at.template(template, visitor),
             TemplateNode::Name(name) => visitor.visit_borrowed_str(name),
             TemplateNode::Made(value) => {
-                let found = value.clone_if_small();
-                let TemplateNode::Made(value) = self.node else {
-                    unreachable!("matched above")
+                // Deserializing consumes the value, and an error says what was computed.
+                let is_small = match &value {
+                    Value::String(text) => text.len() <= 64,
+                    value => !value.is_array() && !value.is_object(),
                 };
-                OwnedDeserializer(value)
-                    .deserialize_any(visitor)
-                    .map_err(|e| found.blame(e.bare()))
+                let found = (is_small && at.origin.is_some()).then(|| value.clone());
+                let made = OwnedDeserializer(value).deserialize_any(visitor);
+                made.map_err(|error| found.iter().fold(error.bare(), ResolveError::found))
             }
-            TemplateNode::Text(_) => {
-                let TemplateNode::Text(text) = self.node else {
-                    unreachable!("matched above")
-                };
-                visitor.visit_string(text)
+            TemplateNode::Each { items, path, rest } => {
+                EachItems::visit(&at, items, (path, rest), visitor)
             }
-            TemplateNode::Each { .. } => EachItems::visit(self, visitor),
             TemplateNode::Absent => visitor.visit_unit().map_err(ResolveError::found_absent),
         }
     }
@@ -201,7 +182,7 @@ impl<'a> NodeDeserializer<'a> {
                 let plain = self.plain(template);
                 match plain.members() {
                     Some(entries) => plain.object(entries, visitor),
-                    None => Members::visit(self.deeper()?, template, visitor),
+                    None => visitor.visit_map(Members::of(self.deeper()?, template)?),
                 }
             }
             Template::Reference(_) | Template::Text(_) | Template::Computed(_) => {
@@ -221,18 +202,13 @@ impl<'a> NodeDeserializer<'a> {
     /// This node's parts are one level deeper.
     #[inline]
     pub(super) fn deeper(&self) -> Result<NodeDeserializer<'a>, ResolveError> {
-        if self.depth >= DEEPEST {
-            return Err(ResolveError::of(ErrorDetail::TooDeep));
-        }
         Ok(NodeDeserializer {
-            node: TemplateNode::Absent,
-            scope: self.scope,
-            depth: self.depth + 1,
-            origin: None,
+            depth: deeper(self.depth)?,
+            ..self.part(TemplateNode::Absent)
         })
     }
 
-    fn is_nothing(&self) -> bool {
+    pub(super) fn is_nothing(&self) -> bool {
         matches!(
             self.node,
             TemplateNode::Absent
@@ -255,82 +231,19 @@ fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
     }
 }
 
-#[inline]
-fn follow_reference<'a>(
-    reference: &'a Reference,
-    scope: &Scope<'a>,
-) -> Result<TemplateNode<'a>, ResolveError> {
-    let Some(value) = scope.json_of(reference.source) else {
-        return Err(ResolveError::of(ErrorDetail::NoOutput));
-    };
-    along(value, reference.path())
-}
-
-/// What a path leads to from a value.
-#[inline]
-pub(super) fn along<'a>(
-    value: &'a Value,
-    path: Path<'a>,
-) -> Result<TemplateNode<'a>, ResolveError> {
-    Ok(match walk(value, path)? {
-        Led::To(value) => TemplateNode::Value(value),
-        Led::ToEach(items, rest) => TemplateNode::Each { items, path, rest },
-        Led::Nowhere => TemplateNode::Absent,
-    })
-}
-
-/// The value that an error reports as found, kept because deserializing consumes the original.
-enum Made {
-    Small(Value),
-    Large,
-}
-
-impl Made {
-    fn blame(self, error: ResolveError) -> ResolveError {
-        match self {
-            Self::Small(value) => error.found(&value),
-            Self::Large => error,
-        }
-    }
-}
-
-trait CloneIfSmall {
-    fn clone_if_small(&self) -> Made;
-}
-
-impl CloneIfSmall for Value {
-    fn clone_if_small(&self) -> Made {
-        match self {
-            Self::Null | Self::Bool(_) | Self::Number(_) => Made::Small(self.clone()),
-            Self::String(text) if text.len() <= 64 => Made::Small(self.clone()),
-            _ => Made::Large,
-        }
-    }
-}
-
-/// Values in outputs are read with the hint.
+/// Values in outputs are read with the hint, and all else by its own form.
 macro_rules! hinted {
-    ($($method:ident)*) => {$(
+    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
         #[inline]
-        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
             let at = self.settle()?;
             if let TemplateNode::Value(value) = at.node {
                 let value = at.value(value);
                 return value
-                    .$method(visitor)
+                    .$method($($argument,)* visitor)
                     .map_err(|e| Self::complete(e, at.origin, at.scope, false));
             }
             at.any(visitor)
-        }
-    )*};
-}
-
-macro_rules! by_form {
-    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
-        #[inline]
-        fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
-            $(let _ = $argument;)*
-            self.settle()?.any(visitor)
         }
     )*};
 }
@@ -339,16 +252,13 @@ impl<'a> Deserializer<'a> for NodeDeserializer<'a> {
     type Error = ResolveError;
 
     hinted! {
-        deserialize_bool
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64
-        deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
-        deserialize_identifier
-    }
-
-    by_form! {
         deserialize_any()
+        deserialize_bool()
+        deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
+        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
+        deserialize_f32() deserialize_f64()
+        deserialize_char() deserialize_str() deserialize_string() deserialize_bytes() deserialize_byte_buf()
+        deserialize_identifier()
         deserialize_seq()
         deserialize_tuple(length: usize)
         deserialize_tuple_struct(name: &'static str, length: usize)
@@ -420,65 +330,49 @@ fn enumeration<'a, V: Visitor<'a>>(
     at: NodeDeserializer<'a>,
     visitor: V,
 ) -> Result<V::Value, ResolveError> {
-    let unit = |name: KeyOrText<'a>, visitor: V| {
-        let content = None::<(NodeDeserializer<'a>, _)>;
-        visitor.visit_enum(VariantContent { name, content })
+    let unit = |name, visitor: V| {
+        let (name, content) = (KeyOrText::Borrowed(name), None);
+        visitor.visit_enum(VariantContent::<NodeDeserializer<'a>> { name, content })
     };
-    match &at.node {
-        TemplateNode::Value(value) => at.value(value).deserialize_enum("", &[], visitor),
-        TemplateNode::Template(Template::String(name)) => unit(KeyOrText::Borrowed(name), visitor),
-        TemplateNode::Name(name) => unit(KeyOrText::Borrowed(name), visitor),
-        TemplateNode::Text(_) => match at.node {
-            TemplateNode::Text(name) => unit(KeyOrText::Owned(name), visitor),
-            _ => unreachable!("matched above"),
-        },
+    let (node, at) = at.taken();
+    let unexpected = match node {
+        TemplateNode::Value(value) => return at.value(value).deserialize_enum("", &[], visitor),
+        TemplateNode::Made(value) => {
+            let made = OwnedDeserializer(value).deserialize_enum("", &[], visitor);
+            return made.map_err(ResolveError::bare);
+        }
+        TemplateNode::Name(name) => return unit(name, visitor),
+        TemplateNode::Template(Template::String(name)) => return unit(name, visitor),
         TemplateNode::Template(Template::Tagged(
             Tag::Variant(Tagging::External, name),
             content,
         )) => {
-            let content = match content.as_deref() {
-                Some(content) => Some((at.deeper()?.part(TemplateNode::Template(content)), None)),
-                None => None,
+            let Some(content) = content.as_deref() else {
+                return unit(name, visitor);
             };
-            visitor.visit_enum(VariantContent {
+            let content = at.deeper()?.part(TemplateNode::Template(content));
+            return visitor.visit_enum(VariantContent {
                 name: KeyOrText::Borrowed(name),
-                content,
-            })
+                content: Some((content, None)),
+            });
         }
         TemplateNode::Template(template @ (Template::Object(_) | Template::Tagged(..))) => {
             let mut members = Members::of(at.deeper()?, template)?;
-            let only = members.next()?;
-            match (only, members.next()?) {
-                (Some((name, content)), None) => visitor.visit_enum(VariantContent {
-                    name,
-                    content: Some((content, None)),
-                }),
-                _ => Err(ResolveError::invalid_value(
-                    Unexpected::Map,
-                    &"map with a single key",
-                )),
-            }
+            let (Some((name, content, _)), None) = (members.next()?, members.next()?) else {
+                let expected = &"map with a single key";
+                return Err(ResolveError::invalid_value(Unexpected::Map, expected));
+            };
+            let content = Some((content, None));
+            return visitor.visit_enum(VariantContent { name, content });
         }
-        TemplateNode::Made(_) => match at.node {
-            TemplateNode::Made(value) => OwnedDeserializer(value)
-                .deserialize_enum("", &[], visitor)
-                .map_err(ResolveError::bare),
-            _ => unreachable!("matched above"),
-        },
-        TemplateNode::Absent => {
-            Err(ResolveError::invalid_type(Unexpected::Unit, &"string or map").found_absent())
-        }
-        TemplateNode::Each { .. } => Err(ResolveError::invalid_type(
-            Unexpected::Seq,
-            &"string or map",
-        )),
-        TemplateNode::Template(template) => Err(match template {
-            Template::Null => ResolveError::invalid_type(Unexpected::Unit, &"string or map"),
-            Template::Bool(value) => {
-                ResolveError::invalid_type(Unexpected::Bool(*value), &"string or map")
-            }
-            Template::List(_) => ResolveError::invalid_type(Unexpected::Seq, &"string or map"),
-            _ => ResolveError::invalid_type(Unexpected::Other("number"), &"string or map"),
-        }),
-    }
+        TemplateNode::Absent | TemplateNode::Template(Template::Null) => Unexpected::Unit,
+        TemplateNode::Template(Template::Bool(value)) => Unexpected::Bool(*value),
+        TemplateNode::Each { .. } | TemplateNode::Template(Template::List(_)) => Unexpected::Seq,
+        TemplateNode::Template(_) => Unexpected::Other("number"),
+    };
+    let error = ResolveError::invalid_type(unexpected, &"string or map");
+    Err(match node {
+        TemplateNode::Absent => error.found_absent(),
+        _ => error,
+    })
 }

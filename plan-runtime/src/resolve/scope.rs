@@ -60,17 +60,7 @@ impl StoredValue {
         value: T,
         keep: bool,
     ) -> Result<Self, ResolveError> {
-        Self::within(value, keep, MemoryBudget::UNLIMITED)
-    }
-
-    /// As [`value`](Self::value), where there is no more room than this.
-    pub(crate) fn within<T: Serialize + Send + 'static>(
-        value: T,
-        keep: bool,
-        room: MemoryBudget,
-    ) -> Result<Self, ResolveError> {
-        let meter = Meter::new(room, None);
-        Self::metered(value, keep, &meter)
+        Self::metered(value, keep, &Meter::new(MemoryBudget::UNLIMITED, None))
     }
 
     /// As [`value`](Self::value), as far as a meter goes.
@@ -252,11 +242,7 @@ impl<'a> Scope<'a> {
             return Err(ResolveError::of(ErrorDetail::NoOutput).named_source(name()));
         };
         if stored.typed.0.get().is_none() {
-            let whole = InValue {
-                value: &stored.json,
-                depth: 0,
-                meter: self.meter,
-            };
+            let whole = InValue::whole(&stored.json, self.meter);
             let value = T::deserialize(whole).map_err(|e| e.read_whole(name()))?;
             let _ = stored.typed.0.set(Box::new(Box::new(value)));
         }

@@ -1,14 +1,14 @@
 //! Templates, as far as they are plain: references that lead straight to a value, objects of named members, lists.
 
 use super::Scope;
-use super::access::KeyOrText;
-use super::error::{ErrorDetail, Location, ResolveError};
-use super::meter::{MEMBER, PART, charge};
-use super::node::{DEEPEST, NodeDeserializer, TemplateNode};
+use super::error::{Location, ResolveError};
+use super::meter::{Meter, deeper};
+use super::node::NodeDeserializer;
+use super::parts::{Items, NamedParts, Parts};
 use super::value::{InValue, all_read};
-use super::walk::straight;
+use super::walk::{TemplateNode, straight};
 use crate::plan::{Entry, Key, Template};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Visitor};
 
 /// A template in its scope. What is not plain is left to [`NodeDeserializer`].
 #[derive(Clone, Copy)]
@@ -57,11 +57,9 @@ impl<'a> InTemplate<'a> {
     }
 
     #[inline]
-    fn deeper(self) -> Result<u16, ResolveError> {
-        if self.depth >= DEEPEST {
-            return Err(ResolveError::of(ErrorDetail::TooDeep));
-        }
-        Ok(self.depth + 1)
+    fn deeper(self) -> Result<Self, ResolveError> {
+        let depth = deeper(self.depth)?;
+        Ok(Self { depth, ..self })
     }
 
     pub(super) fn object<V: Visitor<'a>>(
@@ -69,11 +67,14 @@ impl<'a> InTemplate<'a> {
         entries: &'a [Entry],
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        visitor.visit_map(TemplateMembers {
-            entries: entries.iter(),
-            value: None,
-            scope: self.scope,
-            depth: self.deeper()?,
+        let named = |entry: &'a Entry| match &entry.key {
+            Key::Name(name) => Some((name.as_ref(), &entry.value)),
+            Key::Flattened | Key::Inner => None,
+        };
+        visitor.visit_map(NamedParts {
+            inside: self.deeper()?,
+            members: entries.iter().map_while(named),
+            pending: None,
         })
     }
 
@@ -82,11 +83,10 @@ impl<'a> InTemplate<'a> {
         items: &'a [Template],
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        let mut access = TemplateItems {
+        let mut access = Items {
+            inside: self.deeper()?,
             items: items.iter(),
             index: 0,
-            scope: self.scope,
-            depth: self.deeper()?,
         };
         let value = visitor.visit_seq(&mut access)?;
         all_read(value, access.index, access.items.len(), "list")
@@ -98,25 +98,37 @@ impl<'a> InTemplate<'a> {
     }
 }
 
-macro_rules! plainly {
-    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
-        #[inline]
-        fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
-            match self.referred() {
-                Some(value) => value.$method($($argument,)* visitor).map_err(|e| self.complete(e)),
-                None => NodeDeserializer::from(self).$method($($argument,)* visitor),
-            }
-        }
-    )*};
+impl<'a> Parts<'a> for InTemplate<'a> {
+    type Part = Template;
+
+    #[inline]
+    fn part(self, template: &'a Template) -> Self {
+        Self { template, ..self }
+    }
+
+    #[inline]
+    fn meter(self) -> Option<&'a Meter<'a>> {
+        self.scope.meter()
+    }
+
+    #[cold]
+    fn inside(error: ResolveError, place: Location) -> ResolveError {
+        error.inside(place)
+    }
+
+    fn at_name(error: ResolveError, _: &str) -> ResolveError {
+        error
+    }
 }
 
-macro_rules! plainly_with_members {
-    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
+/// `=> members` reads an object by its members.
+macro_rules! plainly {
+    ($($method:ident($($argument:ident: $type:ty),*) $(=> $members:ident)?)*) => {$(
         #[inline]
         fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
-            if let Some(entries) = self.members() {
+            $(if let Some(entries) = self.$members() {
                 return self.object(entries, visitor);
-            }
+            })?
             match self.referred() {
                 Some(value) => value.$method($($argument,)* visitor).map_err(|e| self.complete(e)),
                 None => NodeDeserializer::from(self).$method($($argument,)* visitor),
@@ -141,12 +153,9 @@ impl<'a> Deserializer<'a> for InTemplate<'a> {
         deserialize_tuple(length: usize)
         deserialize_tuple_struct(name: &'static str, length: usize)
         deserialize_enum(name: &'static str, variants: &'static [&'static str])
-    }
-
-    plainly_with_members! {
-        deserialize_any()
-        deserialize_map()
-        deserialize_struct(name: &'static str, fields: &'static [&'static str])
+        deserialize_any() => members
+        deserialize_map() => members
+        deserialize_struct(name: &'static str, fields: &'static [&'static str]) => members
     }
 
     fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
@@ -185,89 +194,4 @@ impl<'a> From<InTemplate<'a>> for NodeDeserializer<'a> {
             origin: None,
         }
     }
-}
-
-struct TemplateItems<'a> {
-    items: std::slice::Iter<'a, Template>,
-    index: usize,
-    scope: &'a Scope<'a>,
-    depth: u16,
-}
-
-impl<'a> SeqAccess<'a> for TemplateItems<'a> {
-    type Error = ResolveError;
-
-    fn next_element_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, ResolveError> {
-        let Some(template) = self.items.next() else {
-            return Ok(None);
-        };
-        let index = self.index;
-        self.index += 1;
-        charge(self.scope.meter(), PART)?;
-        let item = seed.deserialize(InTemplate {
-            template,
-            scope: self.scope,
-            depth: self.depth,
-        });
-        match item {
-            Ok(item) => Ok(Some(item)),
-            Err(error) => Err(error.inside(Location::Index(index))),
-        }
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
-    }
-}
-
-struct TemplateMembers<'a> {
-    entries: std::slice::Iter<'a, Entry>,
-    value: Option<(&'a str, &'a Template)>,
-    scope: &'a Scope<'a>,
-    depth: u16,
-}
-
-impl<'a> MapAccess<'a> for TemplateMembers<'a> {
-    type Error = ResolveError;
-
-    #[inline]
-    fn next_key_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, ResolveError> {
-        let Some(Entry {
-            key: Key::Name(key),
-            value,
-        }) = self.entries.next()
-        else {
-            return Ok(None);
-        };
-        self.value = Some((key, value));
-        charge(self.scope.meter(), MEMBER + key.len())?;
-        seed.deserialize(KeyOrText::Borrowed(key)).map(Some)
-    }
-
-    #[inline]
-    fn next_value_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<S::Value, ResolveError> {
-        let Some((key, template)) = self.value.take() else {
-            return Err(ResolveError::custom("a value was asked for before its key"));
-        };
-        let value = seed.deserialize(InTemplate {
-            template,
-            scope: self.scope,
-            depth: self.depth,
-        });
-        value.map_err(|error| in_member(error, key))
-    }
-}
-
-#[cold]
-fn in_member(error: ResolveError, key: &str) -> ResolveError {
-    error.inside(Location::Key(key.to_owned()))
 }

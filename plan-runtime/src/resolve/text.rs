@@ -4,8 +4,9 @@ use super::Scope;
 use super::code::{Show, known};
 use super::error::{ErrorDetail, ResolveError};
 use super::meter::{Writing, charge};
-use super::node::{NodeDeserializer, TemplateNode};
+use super::node::NodeDeserializer;
 use super::template::InTemplate;
+use super::walk::TemplateNode;
 use crate::plan::Part;
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -47,7 +48,11 @@ pub(super) fn write<'a>(
                         show.show(value, &mut out)
                             .and_then(|()| charge(meter, out.len() - before))
                     }
-                    None if spec.is_empty() => Writing::new(&mut out, meter).show_json(value),
+                    // JSON's own text, but a string is written as it is.
+                    None if spec.is_empty() => match value {
+                        Value::String(text) => Writing::new(&mut out, meter).show(text),
+                        value => Writing::new(&mut out, meter).show(value),
+                    },
                     None => Err(ResolveError::of(ErrorDetail::NotExecutable)
                         .computed(&format!("{{:{spec}}}"))),
                 };
@@ -57,14 +62,4 @@ pub(super) fn write<'a>(
         }
     }
     Ok(out)
-}
-
-impl Writing<'_, '_> {
-    /// JSON's own text, but a string is written as it is.
-    fn show_json(self, value: &Value) -> Result<(), ResolveError> {
-        match value {
-            Value::String(text) => self.show(text),
-            value => self.show(value),
-        }
-    }
 }

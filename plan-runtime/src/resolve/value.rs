@@ -8,12 +8,10 @@
 
 use super::access::{KeyOrText, VariantContent};
 use super::capture::{kept, unexpected};
-use super::error::{ErrorDetail, Location, ResolveError};
-use super::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
-use super::node::DEEPEST;
-use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, Expected, MapAccess, SeqAccess, Unexpected, Visitor,
-};
+use super::error::{Location, ResolveError};
+use super::meter::{Meter, OBJECT, charge, charge_value, deeper};
+use super::parts::{Items, NamedParts, Parts};
+use serde::de::{Deserializer, Error as _, Expected, Unexpected, Visitor};
 use serde_json::{Map, Value};
 
 /// A value in an output.
@@ -25,12 +23,19 @@ pub(super) struct InValue<'a> {
 }
 
 impl<'a> InValue<'a> {
-    #[inline]
-    fn deeper(self) -> Result<u16, ResolveError> {
-        if self.depth >= DEEPEST {
-            return Err(ResolveError::of(ErrorDetail::TooDeep));
+    pub(super) fn whole(value: &'a Value, meter: Option<&'a Meter<'a>>) -> Self {
+        let depth = 0;
+        Self {
+            value,
+            depth,
+            meter,
         }
-        Ok(self.depth + 1)
+    }
+
+    #[inline]
+    fn deeper(self) -> Result<Self, ResolveError> {
+        let depth = deeper(self.depth)?;
+        Ok(Self { depth, ..self })
     }
 
     fn list<V: Visitor<'a>>(
@@ -38,11 +43,10 @@ impl<'a> InValue<'a> {
         items: &'a [Value],
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        let mut access = ValueItems {
+        let mut access = Items {
+            inside: self.deeper()?,
             items: items.iter(),
             index: 0,
-            depth: self.deeper()?,
-            meter: self.meter,
         };
         let value = visitor.visit_seq(&mut access)?;
         all_read(value, access.index, access.items.len(), "list")
@@ -53,11 +57,10 @@ impl<'a> InValue<'a> {
         members: &'a Map<String, Value>,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        let mut access = ValueMembers {
-            members: members.iter(),
-            value: None,
-            depth: self.deeper()?,
-            meter: self.meter,
+        let mut access = NamedParts {
+            inside: self.deeper()?,
+            members: members.iter().map(|(name, value)| (name.as_str(), value)),
+            pending: None,
         };
         let value = visitor.visit_map(&mut access)?;
         let left = access.members.len();
@@ -65,34 +68,47 @@ impl<'a> InValue<'a> {
     }
 
     fn enumeration<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-        let variant = match self.value {
-            Value::String(name) => VariantContent {
-                name: KeyOrText::Borrowed(name),
-                content: None,
-            },
-            Value::Object(members) => match (members.len(), members.iter().next()) {
-                (1, Some((name, value))) => {
-                    let depth = self.deeper()?;
-                    VariantContent {
-                        name: KeyOrText::Borrowed(name),
-                        content: Some((
-                            Self {
-                                value,
-                                depth,
-                                ..self
-                            },
-                            Some(name),
-                        )),
-                    }
-                }
-                _ => {
+        let (name, content) = match self.value {
+            Value::String(name) => (name, None),
+            Value::Object(members) => {
+                let mut members = members.iter();
+                let (Some((name, value)), None) = (members.next(), members.next()) else {
                     let expected = &"map with a single key";
                     return Err(ResolveError::invalid_value(Unexpected::Map, expected));
-                }
-            },
+                };
+                let content = self.deeper()?.part(value);
+                (name, Some((content, Some(name.as_str()))))
+            }
             value => return Err(unsuitable(value)),
         };
-        visitor.visit_enum(variant)
+        visitor.visit_enum(VariantContent {
+            name: KeyOrText::Borrowed(name),
+            content,
+        })
+    }
+}
+
+impl<'a> Parts<'a> for InValue<'a> {
+    type Part = Value;
+
+    #[inline]
+    fn part(self, value: &'a Value) -> Self {
+        Self { value, ..self }
+    }
+
+    #[inline]
+    fn meter(self) -> Option<&'a Meter<'a>> {
+        self.meter
+    }
+
+    #[cold]
+    fn inside(error: ResolveError, place: Location) -> ResolveError {
+        error.inside_value(place)
+    }
+
+    #[cold]
+    fn at_name(error: ResolveError, name: &str) -> ResolveError {
+        error.inside_value(Location::Key(name.to_owned()))
     }
 }
 
@@ -121,12 +137,8 @@ fn too_long(read: usize, left: usize, parts: &str) -> ResolveError {
 #[cold]
 pub(super) fn unsuitable(value: &Value) -> ResolveError {
     let unexpected = match value {
-        Value::Null => Unexpected::Unit,
-        Value::Bool(value) => Unexpected::Bool(*value),
         Value::Number(_) => Unexpected::Other("number"),
-        Value::String(text) => Unexpected::Str(text),
-        Value::Array(_) => Unexpected::Seq,
-        Value::Object(_) => Unexpected::Map,
+        value => unexpected(value),
     };
     ResolveError::invalid_type(unexpected, &"string or map")
 }
@@ -237,95 +249,4 @@ impl<'a> Deserializer<'a> for InValue<'a> {
         <W: Visitor<'a>>
         unit unit_struct seq tuple tuple_struct map
     }
-}
-
-struct ValueItems<'a> {
-    items: std::slice::Iter<'a, Value>,
-    index: usize,
-    depth: u16,
-    meter: Option<&'a Meter<'a>>,
-}
-
-impl<'a> SeqAccess<'a> for ValueItems<'a> {
-    type Error = ResolveError;
-
-    #[inline]
-    fn next_element_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, ResolveError> {
-        let Some(value) = self.items.next() else {
-            return Ok(None);
-        };
-        let index = self.index;
-        self.index += 1;
-        let (depth, meter) = (self.depth, self.meter);
-        charge(meter, PART)?;
-        match seed.deserialize(InValue {
-            value,
-            depth,
-            meter,
-        }) {
-            Ok(item) => Ok(Some(item)),
-            Err(error) => Err(error.inside_value(Location::Index(index))),
-        }
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
-    }
-}
-
-struct ValueMembers<'a> {
-    members: serde_json::map::Iter<'a>,
-    value: Option<(&'a str, &'a Value)>,
-    depth: u16,
-    meter: Option<&'a Meter<'a>>,
-}
-
-impl<'a> MapAccess<'a> for ValueMembers<'a> {
-    type Error = ResolveError;
-
-    #[inline]
-    fn next_key_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, ResolveError> {
-        let Some((key, value)) = self.members.next() else {
-            return Ok(None);
-        };
-        self.value = Some((key, value));
-        charge(self.meter, MEMBER + key.len())?;
-        match seed.deserialize(KeyOrText::Borrowed(key)) {
-            Ok(key) => Ok(Some(key)),
-            Err(error) => Err(in_member(error, key)),
-        }
-    }
-
-    #[inline]
-    fn next_value_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<S::Value, ResolveError> {
-        let Some((key, value)) = self.value.take() else {
-            return Err(ResolveError::custom("a value was asked for before its key"));
-        };
-        let (depth, meter) = (self.depth, self.meter);
-        let value = InValue {
-            value,
-            depth,
-            meter,
-        };
-        seed.deserialize(value)
-            .map_err(|error| in_member(error, key))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.members.len())
-    }
-}
-
-#[cold]
-fn in_member(error: ResolveError, key: &str) -> ResolveError {
-    error.inside_value(Location::Key(key.to_owned()))
 }

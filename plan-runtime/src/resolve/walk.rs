@@ -2,16 +2,25 @@
 
 use super::describe;
 use super::error::{ErrorDetail, Location, ResolveError};
-use crate::plan::{Absent, Path, Segment, Selector, index};
+use crate::plan::{Absent, Path, Segment, Selector, Template, index};
 use serde_json::Value;
 
-/// Where the path led.
-pub(super) enum Led<'a> {
-    To(&'a Value),
-    /// To every element of this list, and on from each along the rest of the path.
-    ToEach(&'a [Value], Path<'a>),
-    /// To nothing, which was allowed.
-    Nowhere,
+/// A value to deserialize.
+pub(super) enum TemplateNode<'a> {
+    Template(&'a Template),
+    /// Text of the plan, such as a variant's name.
+    Name(&'a str),
+    /// A value in an output.
+    Value(&'a Value),
+    /// A value that was made just now.
+    Made(Value),
+    /// Each element of a list, from which `rest` leads on. `path` led here and ends with `rest`.
+    Each {
+        items: &'a [Value],
+        path: Path<'a>,
+        rest: Path<'a>,
+    },
+    Absent,
 }
 
 /// Follows `path` from `value` to the end, where everything on it is there, which it nearly always is.
@@ -31,18 +40,20 @@ pub(super) fn straight<'a>(value: &'a Value, path: Path<'_>) -> Option<&'a Value
 }
 
 /// Follows `path` from `value`. Nothing is allocated on the way: defaults are those of the path.
-pub(super) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<Led<'a>, ResolveError> {
-    let ended = path.otherwise.map_or(Led::Nowhere, Led::To);
+pub(super) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<TemplateNode<'a>, ResolveError> {
+    let otherwise = path.otherwise;
+    let ended = || Ok(otherwise.map_or(TemplateNode::Absent, TemplateNode::Value));
     let (mut at, mut optional) = (value, path.optional);
     for (place, segment) in path.segments.iter().enumerate() {
         if optional && at.is_null() {
-            return Ok(ended);
+            return ended();
         }
         let found = match (&segment.selector, at) {
             (Selector::Key(key), _) => member(at, key),
             (Selector::Index(index), _) => element(at, *index),
             (Selector::Each, Value::Array(items)) => {
-                return Ok(Led::ToEach(items, path.after(place)));
+                let rest = path.after(place);
+                return Ok(TemplateNode::Each { items, path, rest });
             }
             (Selector::Each, _) => return Err(failed(ErrorDetail::NoList, at, path, place)),
         };
@@ -50,16 +61,16 @@ pub(super) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<Led<'a>, Reso
             Some(found) => found,
             None => match missing(segment, at) {
                 Ok(Some(default)) => default,
-                Ok(None) => return Ok(ended),
+                Ok(None) => return ended(),
                 Err(what) => return Err(failed(what, at, path, place)),
             },
         };
         optional = segment.optional;
     }
     if optional && at.is_null() {
-        return Ok(ended);
+        return ended();
     }
-    Ok(Led::To(at))
+    Ok(TemplateNode::Value(at))
 }
 
 /// What it means that a value does not have the part that a segment reads: a default, or the end of the reference. That is allowed

@@ -19,7 +19,7 @@
 ///     step twice: String = format!("{text}{text}");
 ///     twice.len()
 /// };
-/// let run = plan.run(&()).limits(Limits { value: 2 << 10, ..Limits::default() });
+/// let run = plan.run(&()).limits(Limits::DEFAULT.value(2 << 10));
 /// assert_eq!(
 ///     smol::block_on(run).unwrap_err().to_string(),
 ///     "plan `plan` failed: step `twice`: the value would take more than 2 KiB, the run's limit for one value; \
@@ -29,6 +29,7 @@
 ///
 /// A plan that runs as a step of another has limits of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of one value: the arguments of a call, a computed value, the list of a `for`, a condition, a fallback, an output of a
     /// tool, the output of the plan. By default 128 MiB.
@@ -38,11 +39,23 @@ pub struct Limits {
     pub total: usize,
 }
 
+impl Limits {
+    /// 128 MiB for one value, and 512 MiB for all.
+    pub const DEFAULT: Self = Self {
+        value: 128 << 20,
+        total: 512 << 20,
+    };
+
+    setters! {
+        /// Limits the bytes of one value.
+        value: usize;
+        /// Limits the bytes of all that the run holds at one time.
+        total: usize;
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            value: 128 << 20,
-            total: 512 << 20,
-        }
+        Self::DEFAULT
     }
 }

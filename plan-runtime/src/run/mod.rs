@@ -283,9 +283,9 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
                     .and_then(|graph| Ok((graph, inputs?)))
                     .and_then(|(graph, inputs)| {
                         catch(|| Schedule::new(plan, graph, inputs, options))
-                            .map_err(|panic| Cause::Panicked(panic, Vec::new()))
+                            .map_err(Cause::Panicked)
                     }),
-                None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST), Vec::new())),
+                None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST))),
             };
             match schedule {
                 Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
@@ -293,7 +293,7 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
                     if let Some(report) = report {
                         *report = Some(unstarted(plan));
                     }
-                    return Poll::Ready(Err(RunError::new(plan, cause)));
+                    return Poll::Ready(Err(RunError::new(plan, cause, Vec::new())));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Status, StepError, Totals};
 use crate::Plan;
-use crate::error::write_elements;
+use crate::error::Elements;
 use crate::plan::{Step, ToolInfo};
 use crate::print::MessageName;
 use std::fmt;
@@ -140,7 +140,7 @@ impl<'e> StepRef<'e> {
 
 impl fmt::Display for StepRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", MessageName(&self.step().id))?;
-        write_elements(f, self.element)
+        let (step, element) = (MessageName(&self.step().id), Elements(self.element));
+        write!(f, "{step}{element}")
     }
 }

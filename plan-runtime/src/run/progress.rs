@@ -33,15 +33,10 @@ pub struct Progress {
 #[derive(Default)]
 struct BarState {
     plan: Option<ProgressBar>,
-    steps: HashMap<usize, ProgressLine>,
+    /// Those of the steps that run. A bar with a length counts elements.
+    steps: HashMap<usize, ProgressBar>,
     /// How many steps have ended badly.
     failed: usize,
-}
-
-struct ProgressLine {
-    bar: ProgressBar,
-    /// Whether the step has elements, which the bar counts.
-    counts: bool,
 }
 
 const PLAN: &str = "{prefix:.bold} [{bar:30}] {pos}/{len} steps, {elapsed} {msg}";
@@ -80,17 +75,17 @@ impl Progress {
     }
 
     fn say(&self, step: &StepRef<'_>, text: String) {
-        if let Some(line) = self.state().steps.get(&step.index()) {
-            line.bar.set_message(text);
+        if let Some(bar) = self.state().steps.get(&step.index()) {
+            bar.set_message(text);
         }
     }
 
     /// A step will not run any more.
     fn over(&self, step: &StepRef<'_>, failed: bool) {
         let mut state = self.state();
-        if let Some(line) = state.steps.remove(&step.index()) {
-            line.bar.finish_and_clear();
-            self.bars.remove(&line.bar);
+        if let Some(bar) = state.steps.remove(&step.index()) {
+            bar.finish_and_clear();
+            self.bars.remove(&bar);
         }
         state.failed += usize::from(failed);
         let failed = state.failed;
@@ -128,8 +123,8 @@ impl Observer for Progress {
 
     fn plan_finished(&self, _: &Plan, totals: &Totals, _: Duration) {
         let mut state = self.state();
-        for (_, line) in state.steps.drain() {
-            line.bar.finish_and_clear();
+        for (_, bar) in state.steps.drain() {
+            bar.finish_and_clear();
         }
         if let Some(plan) = state.plan.take() {
             plan.abandon_with_message(format!("({totals})"));
@@ -142,29 +137,25 @@ impl Observer for Progress {
         bar.set_prefix(step.to_string());
         bar.set_message(print::Line(step.step().intent.trim()).to_string());
         bar.enable_steady_tick(Duration::from_millis(100));
-        let counts = false;
-        self.state()
-            .steps
-            .insert(step.index(), ProgressLine { bar, counts });
+        self.state().steps.insert(step.index(), bar);
     }
 
     fn list_started(&self, step: &StepRef<'_>, length: usize) {
         // Of lists in lists, the outermost is counted.
         if step.element().is_empty()
-            && let Some(line) = self.state().steps.get_mut(&step.index())
+            && let Some(bar) = self.state().steps.get(&step.index())
         {
-            line.counts = true;
-            line.bar.set_length(length as u64);
-            line.bar.set_style(style(LIST));
+            bar.set_length(length as u64);
+            bar.set_style(style(LIST));
         }
     }
 
     fn element_finished(&self, step: &StepRef<'_>) {
         if step.element().len() == 1
-            && let Some(line) = self.state().steps.get(&step.index())
-            && line.counts
+            && let Some(bar) = self.state().steps.get(&step.index())
+            && bar.length().is_some()
         {
-            line.bar.inc(1);
+            bar.inc(1);
         }
     }
 

@@ -117,7 +117,8 @@ impl<'s> Request<'s> {
         let output = tool.call(app);
         Started::Running(Box::pin(async move {
             let output = output.await.map_err(StepError::tool)?;
-            StoredValue::within(output, keep, room).map_err(StepError::output)
+            let meter = Meter::new(room, None);
+            StoredValue::metered(output, keep, &meter).map_err(StepError::output)
         }))
     }
 

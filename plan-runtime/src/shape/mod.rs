@@ -3,7 +3,6 @@
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
-mod json;
 pub(crate) mod probe;
 mod standard;
 
@@ -50,6 +49,7 @@ pub trait Shape {
 
 /// What [`Shape`] says of a type.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum TypeShape {
     /// Nothing that a reference could name is known of the inside of the type.
     Opaque,
@@ -61,6 +61,7 @@ pub enum TypeShape {
 
 /// A field of a struct, a tuple or an enum's variant.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Field {
     /// The Rust name without `r#`; the position (`"0"`) in tuples and tuple structs.
     pub ident: &'static str,
@@ -80,8 +81,38 @@ pub struct Field {
     pub opaque_argument: bool,
 }
 
+impl Field {
+    /// A field that is in this place of outputs and of arguments, and required in arguments.
+    #[must_use]
+    pub const fn new(ident: &'static str, place: FieldPlace) -> Self {
+        Self {
+            ident,
+            output: place,
+            argument: place,
+            required: true,
+            omitted: Omitted::Never,
+            opaque: false,
+            opaque_argument: false,
+        }
+    }
+
+    setters! {
+        /// Puts the field into this place when the type is deserialized.
+        argument: FieldPlace;
+        /// Says whether deserializing fails if the field is missing.
+        required: bool;
+        /// Says what a reader takes if serializing left the field out.
+        omitted: Omitted;
+        /// Says whether a function of the author's own writes the value.
+        opaque: bool;
+        /// Says whether a function of the author's own reads the value.
+        opaque_argument: bool;
+    }
+}
+
 /// The place of a field in the JSON of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FieldPlace {
     /// A member of an object.
     Key(&'static str),
@@ -97,6 +128,7 @@ pub enum FieldPlace {
 
 /// The value of a field that `skip_serializing_if` left out.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Omitted {
     /// Serializing never leaves it out, or it has no value when left out.
     Never,
@@ -121,6 +153,7 @@ pub enum Tagging {
 
 /// A variant of an enum, as it is deserialized.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Variant {
     /// The Rust name without `r#`.
     pub ident: &'static str,
@@ -130,4 +163,26 @@ pub struct Variant {
     pub untagged: bool,
     /// Its fields: a newtype variant has one with [`FieldPlace::Inner`].
     pub fields: &'static [Field],
+}
+
+impl Variant {
+    /// A variant with these fields, which is deserialized under this name, or not at all because of this attribute.
+    #[must_use]
+    pub const fn new(
+        ident: &'static str,
+        argument: std::result::Result<&'static str, &'static str>,
+        fields: &'static [Field],
+    ) -> Self {
+        Self {
+            ident,
+            argument,
+            untagged: false,
+            fields,
+        }
+    }
+
+    setters! {
+        /// Says whether the variant is `#[serde(untagged)]` inside a tagged enum.
+        untagged: bool;
+    }
 }

@@ -1,6 +1,7 @@
-//! Shapes of the standard library's types.
+//! Shapes of the standard library's types, and of serde_json's.
 
-use super::{Field, FieldPlace, Omitted, Shape, Tagging, TypeShape, Variant};
+use super::{Field, FieldPlace, Shape, Tagging, TypeShape, Variant};
+use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -15,28 +16,7 @@ use std::sync::atomic;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, SystemTime};
 
-const fn field(ident: &'static str, place: FieldPlace) -> Field {
-    Field {
-        ident,
-        output: place,
-        argument: place,
-        required: true,
-        omitted: Omitted::Never,
-        opaque: false,
-        opaque_argument: false,
-    }
-}
-
-const fn variant(ident: &'static str, fields: &'static [Field]) -> Variant {
-    Variant {
-        ident,
-        argument: Ok(ident),
-        untagged: false,
-        fields,
-    }
-}
-
-const INNER: &[Field] = &[field("0", FieldPlace::Inner)];
+const INNER: &[Field] = &[Field::new("0", FieldPlace::Inner)];
 
 // Where a `Shape` is missing, a list of all these would only bury the message.
 macro_rules! shape {
@@ -58,7 +38,7 @@ macro_rules! tuple {
     ($($name:ident $index:literal)+) => {
         shape! {
             {$($name),+} ($($name,)+) => TypeShape::Struct(&[
-                $(field(stringify!($index), FieldPlace::Index($index))),+
+                $(Field::new(stringify!($index), FieldPlace::Index($index))),+
             ]);
         }
     };
@@ -82,6 +62,7 @@ opaque! {
     {T} BTreeSet<T>, {T, S} HashSet<T, S>,
     {K, V} BTreeMap<K, V>, {K, V, S} HashMap<K, V, S>,
     {T} RangeInclusive<T>,
+    Value, Number, Map<String, Value>,
 }
 
 shape! {
@@ -95,20 +76,20 @@ shape! {
     {T} Saturating<T> => TypeShape::Struct(INNER);
     {T} Reverse<T> => TypeShape::Struct(INNER);
     {T} Range<T> => TypeShape::Struct(&[
-        field("start", FieldPlace::Key("start")),
-        field("end", FieldPlace::Key("end")),
+        Field::new("start", FieldPlace::Key("start")),
+        Field::new("end", FieldPlace::Key("end")),
     ]);
-    {T} RangeFrom<T> => TypeShape::Struct(&[field("start", FieldPlace::Key("start"))]);
-    {T} RangeTo<T> => TypeShape::Struct(&[field("end", FieldPlace::Key("end"))]);
+    {T} RangeFrom<T> => TypeShape::Struct(&[Field::new("start", FieldPlace::Key("start"))]);
+    {T} RangeTo<T> => TypeShape::Struct(&[Field::new("end", FieldPlace::Key("end"))]);
 
     {T} Bound<T> => TypeShape::Enum(Tagging::External, &[
-        variant("Unbounded", &[]),
-        variant("Included", INNER),
-        variant("Excluded", INNER),
+        Variant::new("Unbounded", Ok("Unbounded"), &[]),
+        Variant::new("Included", Ok("Included"), INNER),
+        Variant::new("Excluded", Ok("Excluded"), INNER),
     ]);
     {T, E} Result<T, E> => TypeShape::Enum(Tagging::External, &[
-        variant("Ok", INNER),
-        variant("Err", INNER),
+        Variant::new("Ok", Ok("Ok"), INNER),
+        Variant::new("Err", Ok("Err"), INNER),
     ]);
 }
 

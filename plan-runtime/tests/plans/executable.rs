@@ -77,11 +77,7 @@ fn steps_that_do_not_exist() {
     plan.steps[1].after = vec![0, 2];
     refused(&plan, none);
     let mut plan = computing(0);
-    plan.steps[1].policy = Policy {
-        fallback: Some(two()),
-        ..Policy::DEFAULT
-    }
-    .into();
+    plan.steps[1].policy = Policy::DEFAULT.fallback(two()).into();
     refused(&plan, none);
     plan = computing(0);
     plan.output = Output::new(two());

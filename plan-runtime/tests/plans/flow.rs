@@ -21,15 +21,15 @@ fn step(place: usize, id: &str) -> Template {
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     let mut inbox = Step::new("inbox", Action::call("fetch", Template::Object(Vec::new())));
     inbox.intent = "Find them.".into();
-    inbox.policy = Arc::new(Policy {
-        attempts: 5,
-        backoff: Duration::from_millis(200),
-        max: Duration::from_secs(10),
-        jitter: false,
-        timeout: Some(Duration::from_secs(10)),
-        deadline: Some(Duration::from_secs(60)),
-        ..Policy::DEFAULT
-    });
+    inbox.policy = Arc::new(
+        Policy::DEFAULT
+            .attempts(5)
+            .backoff(Duration::from_millis(200))
+            .max(Duration::from_secs(10))
+            .jitter(false)
+            .timeout(Duration::from_secs(10))
+            .deadline(Duration::from_secs(60)),
+    );
 
     let (mail, to) = (Source::Local(0), Source::Local(1));
     let binds = Condition::Let {
@@ -44,17 +44,10 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     ];
     let mut sent = Step::new("sent", For::new("mail", step(0, "inbox"), branches));
     sent.intent = "Answer each.".into();
-    sent.policy = Arc::new(Policy {
-        optional: Optional::Each,
-        concurrency: Some(4),
-        ..Policy::DEFAULT
-    });
+    sent.policy = Arc::new(Policy::DEFAULT.optional(Optional::Each).concurrency(4));
 
     let mut count = Step::new("count", Action::call("count", step(1, "sent")));
-    count.policy = Arc::new(Policy {
-        fallback: Some(step(0, "inbox")),
-        ..Policy::DEFAULT
-    });
+    count.policy = Arc::new(Policy::DEFAULT.fallback(step(0, "inbox")));
 
     let mut plan = Plan::new("flow");
     plan.inputs = vec![Input::new("urgent", "bool")];

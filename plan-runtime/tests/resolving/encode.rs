@@ -65,6 +65,15 @@ fn floats() {
     );
 }
 
+/// A map whose keys need not be ordered.
+struct Pairs<'a>(&'a [(f64, u8)]);
+
+impl Serialize for Pairs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
 fn json_map<T>(key: &str, value: T) -> BTreeMap<String, T> {
     BTreeMap::from([(key.to_owned(), value)])
 }
@@ -85,12 +94,24 @@ fn integers_and_keys() {
         json!({"true": 1})
     );
     assert_eq!(
+        encode(&BTreeMap::from([(u128::MAX, 1)])).unwrap(),
+        json!({"340282366920938463463374607431768211455": 1})
+    );
+    assert_eq!(
+        encode(&BTreeMap::from([(Some('a'), 1)])).unwrap(),
+        json!({"a": 1})
+    );
+    assert_eq!(
+        error(&json_map("m", Pairs(&[(1.5, 3)]))),
+        "`/m` has the number 1.5 as the key of a map, but JSON keys are strings"
+    );
+    assert_eq!(
         error(&json_map("m", BTreeMap::from([((1, 2), 3)]))),
-        "`/m` has a tuple as the key of a map, but JSON keys are strings"
+        "`/m` has a list of 2 elements as the key of a map, but JSON keys are strings"
     );
     assert_eq!(
         error(&BTreeMap::from([(None::<u8>, 3)])),
-        "the value has `None` as the key of a map, but JSON keys are strings"
+        "the value has null as the key of a map, but JSON keys are strings"
     );
 }
 

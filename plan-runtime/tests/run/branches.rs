@@ -168,10 +168,7 @@ fn values_of_a_branch_that_is_not_taken_are_let_go() {
     branches.push(branch(vec![bind(string("y"))], act(local(0))));
     let plan = plan(vec![step("a", Body::If(branches), &[])]);
     let stage = Stage::default();
-    let limits = plan_runtime::run::Limits {
-        total: 200_000,
-        ..plan_runtime::run::Limits::default()
-    };
+    let limits = plan_runtime::run::Limits::DEFAULT.total(200_000);
     let output = stage.play(stage.run::<Value>(&plan).limits(limits));
     assert_eq!(output.unwrap(), json!("y"));
 }
@@ -201,10 +198,7 @@ fn a_condition_that_is_none_fails_the_step() {
 #[test]
 fn one_call_an_element_in_order() {
     let keys = ["a", "b", "c", "d"].map(string).to_vec();
-    let policy = Policy {
-        concurrency: Some(2),
-        ..Policy::DEFAULT
-    };
+    let policy = Policy::DEFAULT.concurrency(2);
     let plan = plan(vec![with(
         step("all", each(list(keys), act(local(0))), &[]),
         policy,

@@ -53,16 +53,18 @@ fn policy() -> impl Strategy<Value = Policy> {
         prop::option::of(1..3_usize),
     )
         .prop_map(
-            |(attempts, backoff, timeout, deadline, optional, fallback, concurrency)| Policy {
-                attempts,
-                backoff: Duration::from_nanos(backoff),
-                max: Duration::from_secs(2),
-                jitter: false,
-                timeout: Some(Duration::from_nanos(timeout)),
-                deadline: deadline.map(Duration::from_nanos),
-                optional,
-                fallback: fallback.then_some(Template::Null),
-                concurrency,
+            |(attempts, backoff, timeout, deadline, optional, fallback, concurrency)| {
+                let mut policy = Policy::DEFAULT
+                    .attempts(attempts)
+                    .backoff(Duration::from_nanos(backoff))
+                    .max(Duration::from_secs(2))
+                    .jitter(false)
+                    .timeout(Duration::from_nanos(timeout))
+                    .optional(optional);
+                policy.deadline = deadline.map(Duration::from_nanos);
+                policy.fallback = fallback.then_some(Template::Null);
+                policy.concurrency = concurrency;
+                policy
             },
         )
 }

@@ -11,13 +11,11 @@ use std::time::Duration;
 
 /// Waits of 100 ms, 200 ms, 300 ms, 300 ms …
 fn patient(attempts: u32) -> Policy {
-    Policy {
-        attempts,
-        backoff: ms(100),
-        max: ms(300),
-        jitter: false,
-        ..Policy::DEFAULT
-    }
+    Policy::DEFAULT
+        .attempts(attempts)
+        .backoff(ms(100))
+        .max(ms(300))
+        .jitter(false)
 }
 
 fn one(policy: Policy) -> Plan {
@@ -90,10 +88,7 @@ fn the_last_error_counts_and_permanent_ones_are_final() {
 
 #[test]
 fn jitter_waits_for_a_part_of_the_time() {
-    let policy = Policy {
-        jitter: true,
-        ..patient(20)
-    };
+    let policy = patient(20).jitter(true);
     let plan = one(policy);
     let times = |seed| {
         let stage = Stage::default().with("a", &[(0, End::Transient)]);
@@ -115,10 +110,7 @@ fn jitter_waits_for_a_part_of_the_time() {
 
 #[test]
 fn a_time_limit_inside_a_retry_inside_a_for() {
-    let policy = Policy {
-        timeout: Some(ms(50)),
-        ..patient(2)
-    };
+    let policy = patient(2).timeout(ms(50));
     let keys = list(["a", "b", "c"].map(string).to_vec());
     let plan = plan(vec![with(
         step("all", each(keys, act(local(0))), &[]),
@@ -140,10 +132,7 @@ fn a_time_limit_inside_a_retry_inside_a_for() {
 
 #[test]
 fn a_deadline_over_all_attempts() {
-    let policy = |deadline| Policy {
-        deadline: Some(ms(deadline)),
-        ..patient(9)
-    };
+    let policy = |deadline| patient(9).deadline(ms(deadline));
     // The wait before the third attempt would end after 10 + 100 + 10 + 200 ms.
     for (deadline, log, end) in [(320, "a@0 a@110", 120), (321, "a@0 a@110 a@320", 321)] {
         let plan = one(policy(deadline));
@@ -190,10 +179,7 @@ fn failing(policy: Policy) -> Vec<Step> {
 #[test]
 fn null_or_a_fallback_stands_for_a_failure() {
     let stage = || Stage::default().with("a", &[(1, End::Permanent)]);
-    let whole = Policy {
-        optional: Optional::Whole,
-        ..Policy::DEFAULT
-    };
+    let whole = Policy::DEFAULT.optional(Optional::Whole);
     let here = stage();
     let plan1 = plan(failing(whole));
     let (result, report) = here.play(here.run::<Value>(&plan1).with_report());
@@ -201,10 +187,7 @@ fn null_or_a_fallback_stands_for_a_failure() {
     assert_eq!(statuses(&report), "a recovered: a is gone, b completed");
     assert_eq!(report.totals().recovered, 1);
 
-    let fallback = |fallback| Policy {
-        fallback: Some(fallback),
-        ..Policy::DEFAULT
-    };
+    let fallback = |fallback| Policy::DEFAULT.fallback(fallback);
     let mut steps = failing(fallback(of(Source::Step(2), vec![], "c")));
     steps.push(step("c", act(string("c")), &[]));
     let mut plan2 = plan(steps);
@@ -229,10 +212,7 @@ fn null_or_a_fallback_stands_for_a_failure() {
 
 #[test]
 fn null_stands_for_an_element() {
-    let policy = Policy {
-        optional: Optional::Each,
-        ..patient(2)
-    };
+    let policy = patient(2).optional(Optional::Each);
     let keys = list(["a", "b", "c"].map(string).to_vec());
     let plan = plan(vec![with(
         step("all", each(keys, act(local(0))), &[]),
@@ -250,10 +230,7 @@ fn null_stands_for_an_element() {
 #[test]
 fn stop_makes_no_further_attempt_and_starts_no_further_element() {
     let keys = list(["x", "y", "z"].map(string).to_vec());
-    let narrow = Policy {
-        concurrency: Some(1),
-        ..Policy::DEFAULT
-    };
+    let narrow = Policy::DEFAULT.concurrency(1);
     let plan = plan(vec![
         with(step("a", act(string("a")), &[]), patient(3)),
         step("b", act(string("b")), &[]),
@@ -329,10 +306,7 @@ fn runs_end_at_their_deadline_and_when_they_are_cancelled() {
 
 #[test]
 fn dropping_a_run_of_retries_and_timers_at_any_poll_leaves_nothing() {
-    let policy = Policy {
-        timeout: Some(ms(50)),
-        ..patient(3)
-    };
+    let policy = patient(3).timeout(ms(50));
     let keys = list(["x", "y"].map(string).to_vec());
     let plan = plan(vec![
         with(step("a", act(string("a")), &[]), policy.clone()),

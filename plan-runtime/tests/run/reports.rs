@@ -7,16 +7,9 @@ use plan_runtime::run::OnFailure;
 use serde_json::{Value, json};
 
 fn story() -> (Plan, Stage) {
-    let policy = Policy {
-        attempts: 3,
-        jitter: false,
-        ..Policy::DEFAULT
-    };
+    let policy = Policy::DEFAULT.attempts(3).jitter(false);
     let keys = list(["x", "y"].map(string).to_vec());
-    let optional = Policy {
-        optional: plan_runtime::plan::Optional::Whole,
-        ..Policy::DEFAULT
-    };
+    let optional = Policy::DEFAULT.optional(plan_runtime::plan::Optional::Whole);
     let plan = plan(vec![
         with(step("first", act(string("first")), &[]), policy),
         step("all", each(keys, act(local(0))), &[0]),

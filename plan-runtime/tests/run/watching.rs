@@ -77,12 +77,10 @@ impl Observer for Log {
 
 #[test]
 fn an_observer_sees_it_all() {
-    let policy = Policy {
-        attempts: 2,
-        jitter: false,
-        optional: Optional::Each,
-        ..Policy::DEFAULT
-    };
+    let policy = Policy::DEFAULT
+        .attempts(2)
+        .jitter(false)
+        .optional(Optional::Each);
     let keys = list(["x", "y"].map(string).to_vec());
     let never = Condition::Holds(Template::Bool(false));
     let never = Body::If(vec![branch(vec![never], act(string("n")))]);

@@ -180,6 +180,7 @@ fn what_stands_for_an_omitted_field() {
         Omitted::Never => None,
         Omitted::Null => Some(Value::Null),
         Omitted::Default(value) => Some(value()),
+        other => panic!("a value that is {other:?}"),
     };
     assert_eq!(omitted("kept"), None);
     assert_eq!(omitted("option"), Some(json!(null)));

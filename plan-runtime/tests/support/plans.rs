@@ -204,16 +204,16 @@ fn policy(place: usize) -> impl Strategy<Value = Policy> {
         prop::option::of(template(place)),
         rest,
     );
-    let policy = policy.prop_map(|(attempts, backoff, max, limits, fallback, rest)| Policy {
-        attempts,
-        backoff,
-        max,
-        jitter: rest.0,
-        timeout: limits.0,
-        deadline: limits.1,
-        optional: rest.1,
-        fallback,
-        concurrency: rest.2,
+    let policy = policy.prop_map(|(attempts, backoff, max, limits, fallback, rest)| {
+        let mut policy = Policy::DEFAULT
+            .attempts(attempts)
+            .backoff(backoff)
+            .max(max)
+            .jitter(rest.0)
+            .optional(rest.1);
+        (policy.timeout, policy.deadline) = limits;
+        (policy.fallback, policy.concurrency) = (fallback, rest.2);
+        policy
     });
     prop_oneof![Just(Policy::DEFAULT), policy]
 }

@@ -134,11 +134,10 @@ fn members(inner: impl Strategy<Value = Template>) -> impl Strategy<Value = Temp
 fn policy() -> impl Strategy<Value = Policy> {
     let optional = prop::sample::select(vec![Optional::No, Optional::Whole]);
     (1..4_u32, prop::option::of(1..99_999_u64), optional).prop_map(
-        |(attempts, timeout, optional)| Policy {
-            attempts,
-            timeout: timeout.map(Duration::from_millis),
-            optional,
-            ..Policy::DEFAULT
+        |(attempts, timeout, optional)| {
+            let mut policy = Policy::DEFAULT.attempts(attempts).optional(optional);
+            policy.timeout = timeout.map(Duration::from_millis);
+            policy
         },
     )
 }

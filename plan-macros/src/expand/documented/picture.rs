@@ -4,10 +4,10 @@ use super::super::Context;
 use super::escape::Text;
 use super::words;
 use crate::ast::{Body, Optional, Step};
+use crate::docs::text_of;
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use syn::ext::IdentExt;
 
 /// The picture. No line of it is empty, since Markdown resumes after an empty line.
 pub(super) fn svg(cx: &Context<'_>) -> String {
@@ -15,7 +15,7 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
     if steps.is_empty() {
         return String::new();
     }
-    let names: Vec<String> = steps.iter().map(|it| it.name.unraw().to_string()).collect();
+    let names: Vec<String> = steps.iter().map(|it| text_of(&it.name)).collect();
     let does: Vec<String> = steps.iter().map(words::action_in_short).collect();
     let sizes: Vec<(f64, f64)> = names
         .iter()
@@ -77,7 +77,7 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
 
 fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
     let (x, y) = (middle.0 - width / 2.0, middle.1 - HEIGHT / 2.0);
-    let name = step.name.unraw().to_string();
+    let name = text_of(&step.name);
     g.tag("title").text(match &*step.intent {
         "" => name.clone(),
         intent => format!("{name}: {intent}"),

@@ -4,12 +4,12 @@ use super::super::Context;
 use super::super::reference::written;
 use super::escape::Code;
 use crate::ast::{Body, Condition, List, Optional, Policy, Step, Value};
+use crate::docs::text_of;
 use crate::names::Source;
 use crate::parse::{path_text, pattern_text, tidy};
 use humantime::format_duration;
 use quote::quote;
 use std::fmt::Write;
-use syn::ext::IdentExt;
 
 /// How many characters of an expression are shown.
 const MOST: usize = 60;
@@ -99,7 +99,7 @@ pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mentioned = step.mentions.iter().map(|mention| &mention.name);
     for name in mentioned.chain(&step.after) {
-        let text = name.unraw().to_string();
+        let text = text_of(name);
         let known: Option<Source> = cx.names.get(name);
         if known.is_some() && !names.contains(&text) {
             names.push(text);

@@ -1,9 +1,10 @@
 //! Names in the tokens of macros inside an expression: `format!("{name}")`, `vec![name]`, and macros that are not known.
 
 use super::Finder;
+use crate::docs::last_name;
+use crate::scan::argument_name;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
@@ -11,13 +12,7 @@ use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
 impl Finder<'_> {
     /// Names in a macro's tokens: expressions where the macro is known to take them.
     pub(super) fn visit_tokens(&mut self, call: &mut Macro) {
-        let name = call
-            .path
-            .segments
-            .last()
-            .map(|last| last.ident.to_string())
-            .unwrap_or_default();
-        match name.as_str() {
+        match &*last_name(&call.path) {
             "vec" | "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq"
             | "debug_assert_ne" | "dbg" => {
                 self.visit_arguments(call);
@@ -44,16 +39,8 @@ impl Finder<'_> {
         let parser = |input: ParseStream<'_>| {
             let mut parts = Vec::new();
             while !input.is_empty() {
-                let name = if input.peek(Ident::peek_any)
-                    && input.peek2(Token![=])
-                    && !input.peek2(Token![==])
-                {
-                    let name = input.call(Ident::parse_any)?;
-                    let equals: Token![=] = input.parse()?;
-                    quote::quote!(#name #equals)
-                } else {
-                    TokenStream::new()
-                };
+                let name = argument_name(input)?;
+                let name = name.map(|(name, equals)| quote::quote!(#name #equals));
                 let expr: Expr = input.parse()?;
                 let separator = if input.is_empty() {
                     TokenStream::new()
@@ -72,7 +59,7 @@ impl Finder<'_> {
         call.tokens = TokenStream::new();
         for (name, mut expr, separator) in parts {
             self.visit_expr_mut(&mut expr);
-            call.tokens.extend(name);
+            name.to_tokens(&mut call.tokens);
             expr.to_tokens(&mut call.tokens);
             call.tokens.extend(separator);
         }

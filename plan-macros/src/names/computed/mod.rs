@@ -5,8 +5,9 @@
 mod macros;
 mod visit;
 
-use super::{Frames, Names};
+use super::{Frames, Meaning, Names};
 use crate::ast::{Computed, Local};
+use crate::docs::text_of;
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -59,7 +60,7 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn is_bound(&self, name: &Ident) -> bool {
-        let name = name.unraw().to_string();
+        let name = text_of(name);
         self.scopes.iter().any(|scope| scope.contains(&name))
     }
 
@@ -96,22 +97,18 @@ impl Finder<'_> {
         if !crate::parse::is_source_name(name) || self.is_bound(name) {
             return false;
         }
-        let untyped = self.frames.get(name).is_none() && self.names.is_untyped(name);
-        if self.frames.is_broken(name) || untyped {
-            self.ok = false;
-            return false;
-        }
-        if self.is_known(name) {
-            self.record(name);
-            return true;
-        }
-        if self.foreign > 0 {
-            return false;
-        }
-        if !self.names.is_broken(name) {
-            let (message, is_similar) = self.names.unknown(name, self.frames);
-            let help = if is_similar { "" } else { help };
-            self.report.error(name, format!("{message}{help}"));
+        match self.names.find(name, self.frames) {
+            Meaning::Local(_) | Meaning::Source => {
+                self.record(name);
+                return true;
+            }
+            Meaning::Unknown if self.foreign > 0 => return false,
+            Meaning::Unknown => {
+                let (message, is_similar) = self.names.unknown(name, self.frames);
+                let help = if is_similar { "" } else { help };
+                self.report.error(name, format!("{message}{help}"));
+            }
+            Meaning::Broken => {}
         }
         self.ok = false;
         false
@@ -122,8 +119,8 @@ impl Finder<'_> {
             self.scopes.push(HashSet::new());
         }
         if let Some(scope) = self.scopes.last_mut() {
-            let names = crate::parse::bound(pat);
-            scope.extend(names.iter().map(|name| name.unraw().to_string()));
+            let names = crate::parse::names_in(pat);
+            scope.extend(names.iter().map(text_of));
         }
     }
 

@@ -89,7 +89,7 @@ impl<'a> KnownOutputs<'a> {
             Source::Local(_) => None,
         };
         let rules = self.dialect.rules();
-        let style = to.and_then(|to| rules.style(to, &reference.text()));
+        let style = to.and_then(|to| (rules.style)(to, &reference.text()));
         style.unwrap_or_else(|| Style::rust(name))
     }
 

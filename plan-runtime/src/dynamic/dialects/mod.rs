@@ -1,8 +1,9 @@
 //! The dialects in which plans are written as JSON.
 //!
-//! Each has a folder, in which `mod.rs` says what it looks like and where it comes from, `read.rs` knows the members of plans and steps,
-//! `scan.rs` finds the references in a string, and `write.rs` writes a plan. The rest of the library knows only the [`Rules`] of a
-//! dialect, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a row.
+//! Each has a folder, in which `mod.rs` says what it looks like and where it comes from, and has its [`Rules`], `read.rs` knows the
+//! members of plans and steps, `scan.rs` finds the references in a string, and `write.rs` writes a plan. The rest of the library knows
+//! only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a row. Plan JSON, which has no
+//! references in strings, has its rules in `rules.rs`. It is read without the feature `dynamic`, too.
 //!
 //! | | what dialects share |
 //! |---|---|
@@ -11,21 +12,33 @@
 //! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
 //! | `writing/` | a plan that is being written: JSON, strings with references, parts that cannot be expressed |
 
+#[cfg(feature = "dynamic")]
 mod action_plan;
+#[cfg(feature = "dynamic")]
 mod blueprint;
 mod plan_json;
 pub(super) mod reading;
+#[cfg(feature = "dynamic")]
 mod recognize;
+#[cfg(feature = "dynamic")]
 pub(super) mod references;
+#[cfg(feature = "dynamic")]
 mod rules;
+#[cfg(feature = "dynamic")]
 mod tool_plan;
+#[cfg(feature = "dynamic")]
 mod writing;
 
+#[cfg(feature = "dynamic")]
 pub(super) use recognize::recognize;
+#[cfg(feature = "dynamic")]
 pub(super) use rules::Rules;
 
+#[cfg(feature = "dynamic")]
 use super::Unsupported;
+#[cfg(feature = "dynamic")]
 use crate::Plan;
+#[cfg(feature = "dynamic")]
 use std::fmt;
 
 /// How a plan is written as JSON.
@@ -66,6 +79,7 @@ use std::fmt;
 /// # Ok::<(), plan_runtime::dynamic::Findings>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Dialect {
     /// What [`Plan`](crate::Plan) serializes to.
     PlanJson,
@@ -79,6 +93,7 @@ pub enum Dialect {
 
 /// How strictly a dialect is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Profile {
     /// What is nearly a reference is an error, and so is a reference that leads to nothing.
     #[default]
@@ -91,14 +106,15 @@ pub enum Profile {
     Compat,
 }
 
+#[cfg(feature = "dynamic")]
 impl Dialect {
     /// The table of dialects: a row for each.
-    pub(super) fn rules(self) -> &'static dyn Rules {
+    pub(super) fn rules(self) -> &'static Rules {
         match self {
-            Self::PlanJson => &plan_json::PlanJson,
-            Self::ToolPlan => &tool_plan::ToolPlan,
-            Self::Blueprint => &blueprint::Blueprint,
-            Self::ActionPlan => &action_plan::ActionPlan,
+            Self::PlanJson => &plan_json::RULES,
+            Self::ToolPlan => &tool_plan::RULES,
+            Self::Blueprint => &blueprint::RULES,
+            Self::ActionPlan => &action_plan::RULES,
         }
     }
 
@@ -138,15 +154,16 @@ impl Dialect {
     ///
     /// All parts of the plan that the dialect cannot express.
     pub fn write(self, plan: &Plan) -> Result<String, Unsupported> {
-        self.rules().write(plan)
+        (self.rules().write)(plan)
     }
 }
 
+#[cfg(feature = "dynamic")]
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rules().name())
+        f.write_str(self.rules().name)
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dynamic"))]
 mod tests;

@@ -2,18 +2,18 @@
 
 use super::Dialect;
 use super::reading::Members;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
+use crate::dynamic::node::{JsonNode, JsonType};
 
 /// A document of which nothing is known but its members and its steps.
-pub(in crate::dynamic) struct Outline<'a> {
+pub(crate) struct Outline<'a> {
     /// Those around the steps; without them, the document is a list of steps.
-    pub(in crate::dynamic) top: Option<Members<'a>>,
-    pub(in crate::dynamic) steps: Vec<JsonNode<'a>>,
+    pub(crate) top: Option<Members<'a>>,
+    pub(crate) steps: Vec<JsonNode<'a>>,
 }
 
 /// How sure it is that a document is in a dialect.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::dynamic) enum Sign {
+pub(crate) enum Sign {
     Certain,
     /// If nothing is certain.
     Likely,
@@ -40,17 +40,17 @@ impl<'a> Outline<'a> {
     }
 
     /// Whether there is one of these members around the steps.
-    pub(in crate::dynamic) fn has(&self, names: &[&str]) -> bool {
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.top.as_ref().is_some_and(|top| top.has(names))
     }
 }
 
 /// The dialect that a document looks like.
-pub(in crate::dynamic) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
+pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;
     let dialects = || Dialect::ALL.into_iter();
     for sign in [Sign::Certain, Sign::Likely] {
-        let has = |dialect: &Dialect| dialect.rules().sign(&outline) == Some(sign);
+        let has = |dialect: &Dialect| (dialect.rules().sign)(&outline) == Some(sign);
         if let Some(dialect) = dialects().find(has) {
             return Some(dialect);
         }
@@ -60,7 +60,7 @@ pub(in crate::dynamic) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
             continue;
         }
         let step = members(*step);
-        let has = |dialect: &Dialect| dialect.rules().has_step(&outline, &step);
+        let has = |dialect: &Dialect| (dialect.rules().has_step)(&outline, &step);
         if let Some(dialect) = dialects().find(has) {
             return Some(dialect);
         }
@@ -68,9 +68,9 @@ pub(in crate::dynamic) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
             break;
         }
     }
-    dialects().find(|dialect| dialect.rules().is_usual_for(node.kind()))
+    dialects().find(|dialect| dialect.rules().usual == Some(node.kind()))
 }
 
 fn members(node: JsonNode<'_>) -> Members<'_> {
-    Members::split(&Source::document(node.slice()), node, &mut |_| {})
+    Members::split(node, &mut |_| {})
 }

@@ -47,9 +47,9 @@ fn each_dialect_is_in_the_table_once() {
         assert!(!Dialect::ALL[..at].contains(dialect));
         for other in &Dialect::ALL[..at] {
             let (one, two) = (dialect.rules(), other.rules());
-            assert_ne!(one.name(), two.name());
-            assert_ne!(one.document(), two.document());
-            assert!(one.mark().is_none() || one.mark() != two.mark());
+            assert_ne!(one.name, two.name);
+            assert_ne!(one.document, two.document);
+            assert!(one.mark.is_none() || one.mark != two.mark);
         }
     }
 }

@@ -59,6 +59,7 @@ pub struct Label {
 
 /// Whether a plan can be used although something was found in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Severity {
     /// It can be used.
     Warning,

@@ -59,6 +59,12 @@ impl Note {
         }
     }
 
+    /// The same as a warning.
+    pub(in crate::dynamic) fn into_warning(self) -> Self {
+        let severity = Severity::Warning;
+        Self { severity, ..self }
+    }
+
     pub(in crate::dynamic) fn label(mut self, label: impl Into<String>) -> Self {
         self.label = cut(label.into(), LONGEST);
         self

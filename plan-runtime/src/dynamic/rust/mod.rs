@@ -182,11 +182,9 @@ impl<'p> RustSource<'p> {
             return Err(Unsupported::foreign(source.foreign));
         }
         text.ok_or_else(|| {
-            let place = "the plan".to_owned();
-            let construct =
-                "its source does not parse back to the same tokens, which is a bug in plan-runtime"
-                    .to_owned();
-            unsupported(vec![UnsupportedPart { place, construct }])
+            const BUG: &str =
+                "its source does not parse back to the same tokens, which is a bug in plan-runtime";
+            unsupported(vec![UnsupportedPart::new("the plan", BUG)])
         })
     }
 
@@ -214,9 +212,8 @@ impl<'p> RustSource<'p> {
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(fragment::STACK);
             let thread = thread.spawn_scoped(scope, write).map_err(|error| {
-                let place = "the plan".to_owned();
-                let construct = format!("no thread could be started to write it: {error}");
-                vec![UnsupportedPart { place, construct }]
+                let what = format!("no thread could be started to write it: {error}");
+                vec![UnsupportedPart::new("the plan", what)]
             })?;
             Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
@@ -243,10 +240,7 @@ fn deep(plan: &Plan) -> Vec<UnsupportedPart> {
     if self::is_deep(&plan.output.value, DEEPEST) {
         places.push("the output".to_owned());
     }
-    let part = |place| UnsupportedPart {
-        place,
-        construct: "a value that is nested too deeply".to_owned(),
-    };
+    let part = |place| UnsupportedPart::new(place, "a value that is nested too deeply");
     places.into_iter().map(part).collect()
 }
 
@@ -303,15 +297,15 @@ struct SourceWriter<'p> {
 
 impl SourceWriter<'_> {
     fn cannot_express(&mut self, place: impl Into<String>, construct: impl Into<String>) {
-        let (place, construct) = (place.into(), construct.into());
-        self.unsupported.push(UnsupportedPart { place, construct });
+        self.unsupported
+            .push(UnsupportedPart::new(place, construct));
     }
 
     /// Takes down code, unless it is part of the program.
     fn code(&mut self, place: impl Into<String>, what: &str, code: &RustText) {
         if !code.is_of_program() {
-            let (place, construct) = (place.into(), format!("{what} `{}`", Line(code)));
-            self.foreign.push(UnsupportedPart { place, construct });
+            let construct = format!("{what} `{}`", Line(code));
+            self.foreign.push(UnsupportedPart::new(place, construct));
         }
     }
 

@@ -79,6 +79,17 @@ pub(super) struct StepSpans {
 }
 
 impl StepSpans {
+    /// Those of a step at a place, until there is more to say.
+    pub(super) fn of(whole: Range<usize>) -> Self {
+        let whole = Span::from(whole);
+        Self {
+            whole,
+            id: whole,
+            tool: whole,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn templates(&self) -> usize {
         self.templates as usize
     }
@@ -191,5 +202,5 @@ pub(super) struct TemplateSpan {
     size: u32,
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dynamic"))]
 mod tests;

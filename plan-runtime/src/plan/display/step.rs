@@ -32,6 +32,10 @@ fn write_body(
     let inside = indent + 2;
     match body {
         Body::Action(action) => write_action(f, action, plan, inside, comment),
+        Body::If(branches) if branches.is_empty() => {
+            f.write_str("null")?;
+            write_beside(f, comment)
+        }
         Body::If(branches) => {
             for (place, branch) in branches.iter().enumerate() {
                 if place > 0 {
@@ -45,11 +49,7 @@ fn write_body(
                 write!(f, "{:inside$}", "")?;
                 write_body(f, &branch.body, plan, inside, "")?;
             }
-            if branches.is_empty() {
-                write_null(f, comment)
-            } else {
-                writeln!(f, "{:indent$}}}", "")
-            }
+            writeln!(f, "{:indent$}}}", "")
         }
         Body::For(each) => {
             write!(
@@ -64,11 +64,6 @@ fn write_body(
             writeln!(f, "{:indent$}}}", "")
         }
     }
-}
-
-fn write_null(f: &mut Formatter<'_>, comment: &str) -> Result {
-    f.write_str("null")?;
-    write_beside(f, comment)
 }
 
 fn write_action(

@@ -5,32 +5,25 @@
 //! | `names.rs` | the names of all members, for what writes and what reads it |
 //! | `view.rs` | what templates and paths are as JSON, whatever they are in Rust |
 //! | `write/` | what serializes |
-//! | `read/`, `value.rs` | what deserializes with nothing but serde: the first mistake ends it |
 //! | `text.rs` | the text of the JSON that a deserializer has |
 //! | `pattern.rs` | patterns that a run can compare with data |
 //! | `policy.rs` | policies that change nothing |
 //! | `equal.rs` | when two plans are the same JSON |
 //!
-//! With the feature `dynamic`, the reader in `dynamic/dialects/plan_json/` takes the place of `read/`. It tells of all mistakes and where
-//! they are. Both accept the same documents.
+//! What reads it is in `dynamic/dialects/plan_json/`, which is there without the feature `dynamic`, too.
 
 mod equal;
 pub(crate) mod names;
 mod pattern;
 mod policy;
-#[cfg(any(test, not(feature = "dynamic")))]
-mod read;
-#[cfg(all(test, feature = "dynamic"))]
+#[cfg(test)]
 mod tests;
 mod text;
-#[cfg(any(test, not(feature = "dynamic")))]
-mod value;
 mod view;
 mod write;
 
 pub(crate) use pattern::mistake as pattern_mistake;
 pub(crate) use policy::meaningless;
-#[cfg(feature = "dynamic")]
 pub(crate) use text::Json;
 #[cfg(feature = "dynamic")]
 pub(in crate::plan) use view::{ObjectMember, TextPart, View};
@@ -62,10 +55,6 @@ impl JsonType {
         }
     }
 }
-
-/// How deep lists and objects are nested at most in a template.
-#[cfg(any(test, not(feature = "dynamic")))]
-const DEEPEST: usize = 127;
 
 /// How many parts the path of a reference has at most. No JSON is nested so deep.
 pub(crate) const MOST_PARTS: usize = 256;

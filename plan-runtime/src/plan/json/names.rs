@@ -8,10 +8,6 @@ macro_rules! objects {
                 $(pub(crate) const $name: &str = $text;)+
 
                 /// All of them, in the order in which messages list them.
-                #[cfg_attr(
-                    not(feature = "dynamic"),
-                    allow(dead_code, reason = "only the reader that lists mistakes needs all of them")
-                )]
                 pub(crate) const ALL: &[&str] = &[$($name),+];
             }
         )+

@@ -13,10 +13,6 @@ use std::sync::OnceLock;
 pub(crate) struct Json<'de> {
     pub(crate) text: Cow<'de, str>,
     /// Whether somebody wrote it so, and its lines can be told.
-    #[cfg_attr(
-        not(feature = "dynamic"),
-        expect(dead_code, reason = "the first mistake is reported without a line")
-    )]
     pub(crate) is_written: bool,
 }
 

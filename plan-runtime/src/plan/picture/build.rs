@@ -1,11 +1,11 @@
 //! From a plan to what its picture consists of.
 
-use super::model::{Edge, EdgeKind, End, Group, NodeKind, Picture, PictureNode};
+use super::model::{Content, Edge, EdgeKind, End, Group, NodeKind, PictureNode};
 use super::path;
-use super::text::{EXPRESSION, id, short, typed, wrapped};
+use super::text::{EXPRESSION, id, typed, wrapped};
 use crate::plan::display::{ConditionText, PatternText, ToolName, policies};
 use crate::plan::{Action, Body, Condition, Key, Optional, Plan, Source, Step, Template, ToolInfo};
-use crate::print::{Code, Line, Name};
+use crate::print::{Code, Line, Name, short_to};
 use std::collections::HashMap;
 
 /// How many characters of an intent are shown.
@@ -14,27 +14,32 @@ const INTENT: usize = 160;
 const LINES: usize = 6;
 
 /// The picture of a plan, with the plans among `nested` drawn where they are called.
-pub(super) fn picture(plan: &Plan, nested: &[&Plan]) -> Picture {
+pub(super) fn content(plan: &Plan, nested: &[&Plan]) -> Content {
     let mut builder = Builder {
-        picture: Picture::default(),
+        content: Content {
+            nodes: Vec::new(),
+            groups: Vec::new(),
+            edges: Vec::new(),
+        },
         nested,
         known: HashMap::new(),
         ids: HashMap::new(),
         around: vec![plan.name.to_string()],
     };
-    builder.plan(plan, None);
-    for edge in &mut builder.picture.edges {
+    let whole = builder.group(String::new(), Vec::new(), 0, false);
+    builder.plan(plan, whole);
+    for edge in &mut builder.content.edges {
         if edge.lines.len() > LINES {
             let more = edge.lines.len() - (LINES - 1);
             edge.lines.truncate(LINES - 1);
             edge.lines.push(format!("… and {more} more"));
         }
     }
-    builder.picture
+    builder.content
 }
 
 struct Builder<'p> {
-    picture: Picture,
+    content: Content,
     nested: &'p [&'p Plan],
     /// The place of each edge that is there.
     known: HashMap<(End, End, EdgeKind), usize>,
@@ -63,22 +68,36 @@ struct Drawing<'p> {
     readers: Vec<ReadingNode<'p>>,
 }
 
+impl<'p> Drawing<'p> {
+    fn read(&mut self, template: &'p Template, to: End, locals: &[usize]) {
+        self.readers.push(ReadingNode {
+            template,
+            prefix: "",
+            to,
+            locals: locals.to_vec(),
+        });
+    }
+}
+
 /// Where a part of a step is drawn.
 #[derive(Clone)]
 struct Scoping<'s> {
     step: &'s str,
-    group: Option<usize>,
+    group: usize,
     locals: Vec<usize>,
     optional: bool,
 }
 
 impl<'p> Builder<'p> {
     /// Draws a plan, and gives the places of its inputs and its output.
-    fn plan(&mut self, plan: &'p Plan, group: Option<usize>) -> Vec<usize> {
-        let around = group.map(|group| format!("{}_", self.picture.groups[group].id));
+    fn plan(&mut self, plan: &'p Plan, group: usize) -> Vec<usize> {
+        let mut prefix = self.content.groups[group].id.clone();
+        if group > 0 {
+            prefix.push('_');
+        }
         let mut drawing = Drawing {
             plan,
-            prefix: around.unwrap_or_default(),
+            prefix,
             inputs: Vec::new(),
             readers: Vec::new(),
         };
@@ -101,12 +120,7 @@ impl<'p> Builder<'p> {
                 group,
                 false,
             );
-            drawing.readers.push(ReadingNode {
-                template: &plan.output.value,
-                prefix: "",
-                to: End::Node(output),
-                locals: Vec::new(),
-            });
+            drawing.read(&plan.output.value, End::Node(output), &[]);
         }
         for reader in &drawing.readers {
             self.read(&drawing, &steps, reader);
@@ -127,7 +141,7 @@ impl<'p> Builder<'p> {
         drawing: &mut Drawing<'p>,
         step: &'p Step,
         number: usize,
-        group: Option<usize>,
+        group: usize,
     ) -> End {
         let id = drawing.prefix.clone() + &id("step", &step.id, number);
         let mut place = Scoping {
@@ -136,9 +150,9 @@ impl<'p> Builder<'p> {
             locals: Vec::new(),
             optional: step.policy.optional != Optional::No,
         };
-        let mut lines = wrapped(&short(step.intent.trim(), INTENT));
+        let mut lines = wrapped(&short_to(step.intent.trim(), INTENT));
         let policies = policies(&step.policy);
-        lines.extend(policies.iter().map(|policy| short(policy, EXPRESSION)));
+        lines.extend(policies.iter().map(|policy| short_to(policy, EXPRESSION)));
         let end = match &step.body {
             Body::Action(action) => {
                 let name = format!("{} = {}", Name(&step.id), called(action));
@@ -148,7 +162,7 @@ impl<'p> Builder<'p> {
             body => {
                 lines.insert(0, Name(&step.id).to_string());
                 let frame = self.group(id.clone(), lines, group, place.optional);
-                place.group = Some(frame);
+                place.group = frame;
                 place.optional = step.policy.optional == Optional::Each;
                 self.part(drawing, body, &place);
                 End::Group(frame)
@@ -186,16 +200,11 @@ impl<'p> Builder<'p> {
                     let begins = if branch.conditions.is_empty() && before.is_some() {
                         self.part(drawing, &branch.body, &place)
                     } else {
-                        let line = wrapped(&short(&line, EXPRESSION));
+                        let line = wrapped(&short_to(&line, EXPRESSION));
                         let node =
                             self.node(inner("if"), NodeKind::Condition, line, place.group, false);
                         for condition in &branch.conditions {
-                            drawing.readers.push(ReadingNode {
-                                template: condition.template(),
-                                prefix: "",
-                                to: End::Node(node),
-                                locals: place.locals.clone(),
-                            });
+                            drawing.read(condition.template(), End::Node(node), &place.locals);
                             if let Condition::Let { .. } = condition {
                                 place.locals.push(node);
                             }
@@ -218,14 +227,9 @@ impl<'p> Builder<'p> {
                     Code(&each.pattern),
                     PatternText(&each.list, Some(drawing.plan))
                 );
-                let line = wrapped(&short(&line, EXPRESSION));
+                let line = wrapped(&short_to(&line, EXPRESSION));
                 let node = self.node(inner("for"), NodeKind::Loop, line, place.group, false);
-                drawing.readers.push(ReadingNode {
-                    template: &each.list,
-                    prefix: "",
-                    to: End::Node(node),
-                    locals: place.locals.clone(),
-                });
+                drawing.read(&each.list, End::Node(node), &place.locals);
                 let mut place = place.clone();
                 place.locals.push(node);
                 let begins = self.part(drawing, &each.body, &place);
@@ -248,27 +252,18 @@ impl<'p> Builder<'p> {
         id: String,
         place: &Scoping<'_>,
     ) -> End {
-        let mut reader = |template: &'p Template, to: End| {
-            let locals = place.locals.clone();
-            drawing.readers.push(ReadingNode {
-                template,
-                prefix: "",
-                to,
-                locals,
-            });
-        };
         let Some(plan) = action.tool.as_deref().and_then(|tool| self.drawn(tool)) else {
             let kind = match &action.tool {
                 Some(_) => NodeKind::Call,
                 None => NodeKind::Computed,
             };
             let node = End::Node(self.node(id, kind, lines, place.group, place.optional));
-            reader(&action.args, node);
+            drawing.read(&action.args, node, &place.locals);
             return node;
         };
         let frame = self.group(id, lines, place.group, place.optional);
         self.around.push(plan.name.to_string());
-        let inputs = self.plan(plan, Some(frame));
+        let inputs = self.plan(plan, frame);
         self.around.pop();
         match &action.args {
             Template::Object(entries) => {
@@ -278,10 +273,10 @@ impl<'p> Builder<'p> {
                         Key::Flattened | Key::Inner => None,
                     };
                     let to = input.map_or(End::Group(frame), |input| End::Node(inputs[input]));
-                    reader(&entry.value, to);
+                    drawing.read(&entry.value, to, &place.locals);
                 }
             }
-            args => reader(args, End::Group(frame)),
+            args => drawing.read(args, End::Group(frame), &place.locals),
         }
         End::Group(frame)
     }
@@ -329,31 +324,31 @@ impl<'p> Builder<'p> {
                 format!(
                     "{}{}",
                     reader.prefix,
-                    short(&Line(&path).to_string(), EXPRESSION)
+                    short_to(&Line(&path).to_string(), EXPRESSION)
                 )
             };
             // What a loop binds goes the way that leads into its round anyway.
             let flow = self.known.contains_key(&(from, reader.to, EdgeKind::Flow));
-            let way = if flow && matches!(source, Source::Local(_)) {
+            let kind = if flow && matches!(source, Source::Local(_)) {
                 EdgeKind::Flow
             } else {
                 EdgeKind::Data
             };
-            self.connect(from, reader.to, way, line);
+            self.connect(from, reader.to, kind, line);
         }
     }
 
     /// Adds an edge, or a line to the one that is there.
-    fn connect(&mut self, from: End, to: End, way: EdgeKind, line: String) {
-        let (from, to) = self.picture.apart(from, to);
-        let edges = &mut self.picture.edges;
-        let place = *self.known.entry((from, to, way)).or_insert(edges.len());
+    fn connect(&mut self, from: End, to: End, kind: EdgeKind, line: String) {
+        let (from, to) = self.content.apart(from, to);
+        let edges = &mut self.content.edges;
+        let place = *self.known.entry((from, to, kind)).or_insert(edges.len());
         if place == edges.len() {
             let lines = Vec::new();
             edges.push(Edge {
                 from,
                 to,
-                way,
+                kind,
                 lines,
             });
         }
@@ -368,37 +363,39 @@ impl<'p> Builder<'p> {
         id: String,
         kind: NodeKind,
         lines: Vec<String>,
-        group: Option<usize>,
+        group: usize,
         optional: bool,
     ) -> usize {
         let id = self.unique(id);
-        self.picture.nodes.push(PictureNode {
+        let place = self.content.nodes.len();
+        self.content.groups[group].nodes.push(place);
+        self.content.nodes.push(PictureNode {
             id,
             kind,
             lines,
             group,
             optional,
         });
-        self.picture.nodes.len() - 1
+        place
     }
 
     /// A group, whose head is the node that is drawn next.
-    fn group(
-        &mut self,
-        id: String,
-        lines: Vec<String>,
-        parent: Option<usize>,
-        optional: bool,
-    ) -> usize {
+    fn group(&mut self, id: String, lines: Vec<String>, parent: usize, optional: bool) -> usize {
         let id = self.unique(id);
-        self.picture.groups.push(Group {
+        let place = self.content.groups.len();
+        if place > 0 {
+            self.content.groups[parent].groups.push(place);
+        }
+        self.content.groups.push(Group {
             id,
             lines,
             parent,
+            nodes: Vec::new(),
+            groups: Vec::new(),
             optional,
-            head: self.picture.nodes.len(),
+            head: self.content.nodes.len(),
         });
-        self.picture.groups.len() - 1
+        place
     }
 
     fn unique(&mut self, wanted: String) -> String {
@@ -420,6 +417,6 @@ impl<'p> Builder<'p> {
 fn called(action: &Action) -> String {
     match &action.tool {
         Some(tool) => ToolName(&tool.name).to_string(),
-        None => short(&action.args.to_string(), EXPRESSION),
+        None => short_to(&action.args.to_string(), EXPRESSION),
     }
 }

@@ -1,97 +1,45 @@
 //! Pictures of plans in the language of Graphviz.
 
-use super::model::{Edge, EdgeKind, End, Inside, NodeKind, Picture, PictureNode};
-use super::{Direction, build};
-use crate::Plan;
+use super::model::{Content, Edge, EdgeKind, End, NodeKind, Part, PictureNode};
 use crate::print::{Line, visible};
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// A plan in DOT. [`Plan::dot`] makes it, and it is printed.
-///
-/// What is drawn how is as [in Mermaid](super::Mermaid), but that computed steps are rectangles with round corners, and the thick
-/// arrows of conditions and loops are bold ones.
-#[derive(Clone, Debug)]
-#[must_use = "it is written by printing it"]
-pub struct Dot<'p> {
-    plan: &'p Plan,
-    nested: Vec<&'p Plan>,
-    direction: Direction,
-}
-
-impl<'p> Dot<'p> {
-    pub(super) fn new(plan: &'p Plan) -> Self {
-        Self {
-            plan,
-            nested: Vec::new(),
-            direction: Direction::default(),
-        }
-    }
-
-    /// Lets the arrows lead this way.
-    pub fn direction(mut self, direction: Direction) -> Self {
-        self.direction = direction;
-        self
-    }
-
-    /// Draws the steps of `plan` wherever it is called. Without it, a plan that is a step is drawn as any other tool: all that a
-    /// plan knows of its tools is their names.
-    pub fn nested(mut self, plan: &'p Plan) -> Self {
-        self.nested.push(plan);
-        self
-    }
-}
-
-impl Display for Dot<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let picture = build::picture(self.plan, &self.nested);
-        writeln!(
-            f,
-            "digraph {} {{",
-            DotText(&[Line(&self.plan.name).to_string()])
-        )?;
-        let direction = self.direction.keyword();
-        // Edges end at frames only where that is asked for.
-        writeln!(
-            f,
-            "  graph [rankdir={direction}, compound=true, fontname=\"sans-serif\"];"
-        )?;
-        writeln!(f, "  node [shape=box, fontname=\"sans-serif\"];")?;
-        writeln!(f, "  edge [fontname=\"sans-serif\", fontsize=11];")?;
-        let (none, each) = picture.inside();
-        write_inside(f, &picture, &none, &each, 2)?;
-        for edge in &picture.edges {
-            write_edge(f, &picture, edge)?;
-        }
-        f.write_str("}\n")
-    }
-}
-
-fn write_inside(
+pub(super) fn write(
     f: &mut Formatter<'_>,
-    picture: &Picture,
-    inside: &Inside,
-    each: &[Inside],
-    indent: usize,
+    name: &str,
+    direction: &str,
+    content: &Content,
 ) -> Result {
-    for &node in &inside.nodes {
-        write!(f, "{:indent$}", "")?;
-        write_node(f, &picture.nodes[node])?;
+    writeln!(f, "digraph {} {{", DotText(&[Line(name).to_string()]))?;
+    // Edges end at frames only where that is asked for.
+    writeln!(
+        f,
+        "  graph [rankdir={direction}, compound=true, fontname=\"sans-serif\"];"
+    )?;
+    writeln!(f, "  node [shape=box, fontname=\"sans-serif\"];")?;
+    writeln!(f, "  edge [fontname=\"sans-serif\", fontsize=11];")?;
+    content.each(&mut |part, indent| match part {
+        Part::Node(node) => {
+            write!(f, "{:indent$}", "")?;
+            write_node(f, node)
+        }
+        Part::Begin(group) => {
+            // Only a subgraph whose name begins so is drawn as a frame.
+            writeln!(f, "{:indent$}subgraph cluster_{} {{", "", group.id)?;
+            let dashed = if group.optional { ",dashed" } else { "" };
+            let (label, inner) = (DotText(&group.lines), indent + 2);
+            writeln!(
+                f,
+                "{:inner$}graph [label={label}, style=\"rounded{dashed}\"];",
+                ""
+            )
+        }
+        Part::End(_) => writeln!(f, "{:indent$}}}", ""),
+    })?;
+    for edge in &content.edges {
+        write_edge(f, content, edge)?;
     }
-    for &place in &inside.groups {
-        let group = &picture.groups[place];
-        // Only a subgraph whose name begins so is drawn as a frame.
-        writeln!(f, "{:indent$}subgraph cluster_{} {{", "", group.id)?;
-        let style = if group.optional {
-            "rounded,dashed"
-        } else {
-            "rounded"
-        };
-        let (label, inner) = (DotText(&group.lines), indent + 2);
-        writeln!(f, "{:inner$}graph [label={label}, style=\"{style}\"];", "")?;
-        write_inside(f, picture, &each[place], each, inner)?;
-        writeln!(f, "{:indent$}}}", "")?;
-    }
-    Ok(())
+    f.write_str("}\n")
 }
 
 fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
@@ -115,8 +63,8 @@ fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
     f.write_str("];\n")
 }
 
-fn write_edge(f: &mut Formatter<'_>, picture: &Picture, edge: &Edge) -> Result {
-    let (from, to) = (picture.node(edge.from), picture.node(edge.to));
+fn write_edge(f: &mut Formatter<'_>, content: &Content, edge: &Edge) -> Result {
+    let (from, to) = (content.node(edge.from), content.node(edge.to));
     write!(f, "  {} -> {}", from.id, to.id)?;
     let mut separator = " [";
     let mut attribute = |f: &mut Formatter<'_>, name: &str, value: &dyn Display| {
@@ -126,14 +74,14 @@ fn write_edge(f: &mut Formatter<'_>, picture: &Picture, edge: &Edge) -> Result {
     };
     for (name, end) in [("ltail", edge.from), ("lhead", edge.to)] {
         if let End::Group(group) = end {
-            let group = &picture.groups[group].id;
+            let group = &content.groups[group].id;
             attribute(f, name, &format_args!("cluster_{group}"))?;
         }
     }
     if !edge.lines.is_empty() {
         attribute(f, "label", &DotText(&edge.lines))?;
     }
-    match edge.way {
+    match edge.kind {
         EdgeKind::Data => {}
         EdgeKind::After => attribute(f, "style", &"dashed")?,
         EdgeKind::Flow => attribute(f, "style", &"bold")?,
@@ -151,7 +99,7 @@ impl<S: AsRef<str>> Display for DotText<'_, S> {
             if number > 0 {
                 f.write_str("\\n")?;
             }
-            for c in visible(line.as_ref().trim()) {
+            for c in visible(line.as_ref().trim()).chars() {
                 match c {
                     '"' => f.write_str("\\\"")?,
                     // In labels, `\N` and the like are replaced, for example with the node's name.

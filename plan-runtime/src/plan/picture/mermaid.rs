@@ -1,97 +1,41 @@
 //! Pictures of plans in the language of Mermaid.
 
-use super::model::{Edge, EdgeKind, End, Inside, NodeKind, Picture, PictureNode};
-use super::{Direction, build};
-use crate::Plan;
+use super::model::{Content, Edge, EdgeKind, End, NodeKind, Part, PictureNode};
 use crate::print::{MessageName, visible};
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// A plan as a Mermaid flowchart. [`Plan::mermaid`] makes it, and it is printed.
-///
-/// | in the plan | in the picture |
-/// |---|---|
-/// | an input | a parallelogram |
-/// | a step that calls a tool | a rectangle: its name and the tool's, the intent, the policies |
-/// | a computed step | a rounded rectangle with the expression |
-/// | a step with an `if` or a `for` | a frame, with diamonds for conditions, hexagons for loops, and thick arrows between them |
-/// | a reference | an arrow with its path; several from one step to another share one |
-/// | `#[after(…)]` | a dotted arrow |
-/// | `#[optional]` | a dashed border |
-/// | the output | a stadium |
-#[derive(Clone, Debug)]
-#[must_use = "it is written by printing it"]
-pub struct Mermaid<'p> {
-    plan: &'p Plan,
-    nested: Vec<&'p Plan>,
-    direction: Direction,
-}
-
-impl<'p> Mermaid<'p> {
-    pub(super) fn new(plan: &'p Plan) -> Self {
-        Self {
-            plan,
-            nested: Vec::new(),
-            direction: Direction::default(),
-        }
-    }
-
-    /// Lets the arrows lead this way.
-    pub fn direction(mut self, direction: Direction) -> Self {
-        self.direction = direction;
-        self
-    }
-
-    /// Draws the steps of `plan` wherever it is called. Without it, a plan that is a step is drawn as any other tool: all that a
-    /// plan knows of its tools is their names.
-    pub fn nested(mut self, plan: &'p Plan) -> Self {
-        self.nested.push(plan);
-        self
-    }
-}
-
-impl Display for Mermaid<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let picture = build::picture(self.plan, &self.nested);
-        if !self.plan.name.is_empty() {
-            writeln!(
-                f,
-                "---\ntitle: {}\n---",
-                Title(&MessageName(&self.plan.name).to_string())
-            )?;
-        }
-        let direction = self.direction.keyword();
-        writeln!(f, "flowchart {direction}")?;
-        let (none, each) = picture.inside();
-        write_inside(f, &picture, &none, &each, 2)?;
-        for edge in &picture.edges {
-            write_edge(f, &picture, edge)?;
-        }
-        write_classes(f, &picture)
-    }
-}
-
-fn write_inside(
+pub(super) fn write(
     f: &mut Formatter<'_>,
-    picture: &Picture,
-    inside: &Inside,
-    each: &[Inside],
-    indent: usize,
+    name: &str,
+    direction: &str,
+    content: &Content,
 ) -> Result {
-    for &node in &inside.nodes {
+    if !name.is_empty() {
+        let title = MessageName(name).to_string();
+        writeln!(f, "---\ntitle: {}\n---", Title(&title))?;
+    }
+    writeln!(f, "flowchart {direction}")?;
+    content.each(&mut |part, indent| {
         write!(f, "{:indent$}", "")?;
-        write_node(f, &picture.nodes[node])?;
-    }
-    for &place in &inside.groups {
-        let group = &picture.groups[place];
-        let (id, label) = (&group.id, MermaidLabel(&group.lines));
-        writeln!(f, "{:indent$}subgraph {id}[\"{label}\"]", "")?;
-        write_inside(f, picture, &each[place], each, indent + 2)?;
-        writeln!(f, "{:indent$}end", "")?;
-        if group.optional {
-            writeln!(f, "{:indent$}class {id} optional", "")?;
+        match part {
+            Part::Node(node) => write_node(f, node),
+            Part::Begin(group) => {
+                let label = MermaidLabel(&group.lines);
+                writeln!(f, "subgraph {}[\"{label}\"]", group.id)
+            }
+            Part::End(group) => {
+                writeln!(f, "end")?;
+                if group.optional {
+                    writeln!(f, "{:indent$}class {} optional", "", group.id)?;
+                }
+                Ok(())
+            }
         }
+    })?;
+    for edge in &content.edges {
+        write_edge(f, content, edge)?;
     }
-    Ok(())
+    write_classes(f, content)
 }
 
 fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
@@ -118,12 +62,12 @@ fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
     f.write_char('\n')
 }
 
-fn write_edge(f: &mut Formatter<'_>, picture: &Picture, edge: &Edge) -> Result {
+fn write_edge(f: &mut Formatter<'_>, content: &Content, edge: &Edge) -> Result {
     let id = |end: End| match end {
-        End::Node(node) => &picture.nodes[node].id,
-        End::Group(group) => &picture.groups[group].id,
+        End::Node(node) => &content.nodes[node].id,
+        End::Group(group) => &content.groups[group].id,
     };
-    let arrow = match edge.way {
+    let arrow = match edge.kind {
         EdgeKind::Data => "-->",
         EdgeKind::After => "-.->",
         EdgeKind::Flow => "==>",
@@ -135,10 +79,10 @@ fn write_edge(f: &mut Formatter<'_>, picture: &Picture, edge: &Edge) -> Result {
     writeln!(f, " {}", id(edge.to))
 }
 
-fn write_classes(f: &mut Formatter<'_>, picture: &Picture) -> Result {
-    let of = |kind| picture.nodes.iter().any(|node| node.kind == kind);
-    let optional = picture.nodes.iter().any(|node| node.optional)
-        || picture.groups.iter().any(|group| group.optional);
+fn write_classes(f: &mut Formatter<'_>, content: &Content) -> Result {
+    let of = |kind| content.nodes.iter().any(|node| node.kind == kind);
+    let optional = content.nodes.iter().any(|node| node.optional)
+        || content.groups.iter().any(|group| group.optional);
     for (used, class) in [
         (of(NodeKind::Input), "input fill:none"),
         (of(NodeKind::Output), "output fill:none"),
@@ -157,7 +101,7 @@ struct Title<'t>(&'t str);
 impl Display for Title<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_char('"')?;
-        for c in visible(self.0) {
+        for c in visible(self.0).chars() {
             match c {
                 '\n' => f.write_char(' ')?,
                 // Mermaid reads HTML markup and its own entities in titles, too, and ends a title at a line of hyphens.
@@ -193,7 +137,8 @@ impl Display for MermaidLabel<'_> {
 fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
     let mut before = None;
     let mut only_digits = true;
-    let mut chars = visible(line.trim()).peekable();
+    let line = visible(line.trim());
+    let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let plain = match c {

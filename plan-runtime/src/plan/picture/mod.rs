@@ -1,6 +1,6 @@
 //! Plans as pictures, in languages that others draw: Mermaid and DOT.
 //!
-//! `model` makes nodes, groups and edges of a plan; the writers know how their language writes each of these.
+//! `build` makes the nodes, groups and edges of a plan that `model` has; `dot` and `mermaid` know how their language writes each of these.
 
 mod build;
 mod dot;
@@ -8,10 +8,74 @@ mod mermaid;
 mod model;
 mod text;
 
-pub use dot::Dot;
-pub use mermaid::Mermaid;
-
 use super::{Plan, Reference};
+use std::fmt::{Display, Formatter, Result};
+
+/// A picture of a plan, which is written by printing it. [`Plan::mermaid`] and [`Plan::dot`] make it.
+///
+/// | in the plan | in the picture |
+/// |---|---|
+/// | an input | a parallelogram |
+/// | a step that calls a tool | a rectangle: its name and the tool's, the intent, the policies |
+/// | a computed step | a rectangle with round corners, which has the expression |
+/// | a step with an `if` or a `for` | a frame, with diamonds for conditions, hexagons for loops, and thick arrows between them |
+/// | a reference | an arrow with its path; several from one step to another share one |
+/// | `#[after(…)]` | a dotted or dashed arrow |
+/// | `#[optional]` | a dashed border |
+/// | the output | a stadium in Mermaid, an oval in DOT |
+#[derive(Clone, Debug)]
+#[must_use = "it is written by printing it"]
+pub struct Picture<'p> {
+    plan: &'p Plan,
+    nested: Vec<&'p Plan>,
+    direction: Direction,
+    language: Language,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Language {
+    Mermaid,
+    Dot,
+}
+
+impl<'p> Picture<'p> {
+    fn new(plan: &'p Plan, language: Language) -> Self {
+        Self {
+            plan,
+            nested: Vec::new(),
+            direction: Direction::default(),
+            language,
+        }
+    }
+
+    /// Lets the arrows lead this way.
+    pub fn direction(mut self, direction: Direction) -> Self {
+        self.direction = direction;
+        self
+    }
+
+    /// Draws the steps of `plan` wherever it is called. Without it, a plan that is a step is drawn as any other tool: all that a
+    /// plan knows of its tools is their names.
+    pub fn nested(mut self, plan: &'p Plan) -> Self {
+        self.nested.push(plan);
+        self
+    }
+}
+
+impl Display for Picture<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let content = build::content(self.plan, &self.nested);
+        // Both languages have the same words for it.
+        let direction = match self.direction {
+            Direction::Down => "TB",
+            Direction::Right => "LR",
+        };
+        match self.language {
+            Language::Mermaid => mermaid::write(f, &self.plan.name, direction, &content),
+            Language::Dot => dot::write(f, &self.plan.name, direction, &content),
+        }
+    }
+}
 
 /// Which way the edges of a picture lead.
 ///
@@ -22,22 +86,13 @@ use super::{Plan, Reference};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Direction {
     /// From the top to the bottom: what a page has most room for.
     #[default]
     Down,
     /// From the left to the right: for plans that are long and narrow.
     Right,
-}
-
-impl Direction {
-    /// Mermaid and DOT have the same words for it.
-    fn keyword(self) -> &'static str {
-        match self {
-            Self::Down => "TB",
-            Self::Right => "LR",
-        }
-    }
 }
 
 impl Plan {
@@ -70,8 +125,8 @@ impl Plan {
     ///   classDef output fill:none
     /// "#);
     /// ```
-    pub fn mermaid(&self) -> Mermaid<'_> {
-        Mermaid::new(self)
+    pub fn mermaid(&self) -> Picture<'_> {
+        Picture::new(self, Language::Mermaid)
     }
 
     /// The plan in [DOT](https://graphviz.org/doc/info/lang.html), which Graphviz draws.
@@ -87,8 +142,8 @@ impl Plan {
     /// assert!(dot.contains("  step_node -> step_b [style=dashed];\n"));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    pub fn dot(&self) -> Dot<'_> {
-        Dot::new(self)
+    pub fn dot(&self) -> Picture<'_> {
+        Picture::new(self, Language::Dot)
     }
 }
 

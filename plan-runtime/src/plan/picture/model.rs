@@ -1,9 +1,11 @@
 //! What a picture consists of, in no particular language.
 
-/// A plan's picture.
-#[derive(Default)]
-pub(super) struct Picture {
+use std::fmt::Result;
+
+/// The content of a plan's picture.
+pub(super) struct Content {
     pub(super) nodes: Vec<PictureNode>,
+    /// The first is the whole picture, which has no frame.
     pub(super) groups: Vec<Group>,
     pub(super) edges: Vec<Edge>,
 }
@@ -14,7 +16,7 @@ pub(super) struct PictureNode {
     /// The label, line by line.
     pub(super) lines: Vec<String>,
     /// The place of the group that it is in.
-    pub(super) group: Option<usize>,
+    pub(super) group: usize,
     /// Whether it may fail without harm.
     pub(super) optional: bool,
 }
@@ -37,7 +39,11 @@ pub(super) enum NodeKind {
 pub(super) struct Group {
     pub(super) id: String,
     pub(super) lines: Vec<String>,
-    pub(super) parent: Option<usize>,
+    /// The group that it is in; of the first, itself.
+    pub(super) parent: usize,
+    /// The places of the nodes and the groups that are directly in it.
+    pub(super) nodes: Vec<usize>,
+    pub(super) groups: Vec<usize>,
     pub(super) optional: bool,
     /// A node inside, for languages in which edges lead to nodes only.
     pub(super) head: usize,
@@ -53,7 +59,7 @@ pub(super) enum End {
 pub(super) struct Edge {
     pub(super) from: End,
     pub(super) to: End,
-    pub(super) way: EdgeKind,
+    pub(super) kind: EdgeKind,
     /// The label, line by line.
     pub(super) lines: Vec<String>,
 }
@@ -68,31 +74,35 @@ pub(super) enum EdgeKind {
     Flow,
 }
 
-/// The nodes and groups that are directly in one group, or outside all groups.
-#[derive(Clone, Default)]
-pub(super) struct Inside {
-    pub(super) nodes: Vec<usize>,
-    pub(super) groups: Vec<usize>,
+/// A part of a picture, in the order in which languages write them.
+pub(super) enum Part<'c> {
+    Node(&'c PictureNode),
+    Begin(&'c Group),
+    End(&'c Group),
 }
 
-impl Picture {
-    /// The contents outside all groups, and those of each group.
-    pub(super) fn inside(&self) -> (Inside, Vec<Inside>) {
-        let mut none = Inside::default();
-        let mut each = vec![Inside::default(); self.groups.len()];
-        for (place, node) in self.nodes.iter().enumerate() {
-            match node.group {
-                Some(group) => each[group].nodes.push(place),
-                None => none.nodes.push(place),
-            }
+impl Content {
+    /// Writes all nodes and groups, each with its indentation.
+    pub(super) fn each(&self, write: &mut dyn FnMut(Part<'_>, usize) -> Result) -> Result {
+        self.each_in(&self.groups[0], 2, write)
+    }
+
+    fn each_in(
+        &self,
+        group: &Group,
+        indent: usize,
+        write: &mut dyn FnMut(Part<'_>, usize) -> Result,
+    ) -> Result {
+        for &node in &group.nodes {
+            write(Part::Node(&self.nodes[node]), indent)?;
         }
-        for (place, group) in self.groups.iter().enumerate() {
-            match group.parent {
-                Some(parent) => each[parent].groups.push(place),
-                None => none.groups.push(place),
-            }
+        for &inner in &group.groups {
+            let inner = &self.groups[inner];
+            write(Part::Begin(inner), indent)?;
+            self.each_in(inner, indent + 2, write)?;
+            write(Part::End(inner), indent)?;
         }
-        (none, each)
+        Ok(())
     }
 
     /// The node at an end; for a group, its head.
@@ -105,13 +115,15 @@ impl Picture {
 
     /// The ends of an edge, such that it does not lead from a group to what that has inside: no language draws it.
     pub(super) fn apart(&self, from: End, to: End) -> (End, End) {
-        let group = |end: End| match end {
-            End::Node(node) => self.nodes[node].group,
-            End::Group(group) => Some(group),
-        };
         let holds = |outer: End, inner: End| {
-            let around = std::iter::successors(group(inner), |&at| self.groups[at].parent);
-            matches!(outer, End::Group(outer) if { around }.any(|at| at == outer))
+            let mut at = match inner {
+                End::Node(node) => self.nodes[node].group,
+                End::Group(group) => group,
+            };
+            while at > 0 && outer != End::Group(at) {
+                at = self.groups[at].parent;
+            }
+            at > 0
         };
         let head = |end: End| match end {
             End::Group(group) => End::Node(self.groups[group].head),

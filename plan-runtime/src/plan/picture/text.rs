@@ -1,19 +1,11 @@
 //! Texts of pictures: what fits into a node.
 
-use crate::print::{Code, Name, width};
+use crate::print::{Code, Name, short_to, width};
 
 /// How many characters of an expression are shown.
 pub(super) const EXPRESSION: usize = 60;
 /// The number of characters on a line.
 const WIDTH: usize = 36;
-
-/// A text for a label: no longer than fits into a node, its end cut off where it is.
-pub(super) fn short(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
-}
 
 /// A name for a node, of a sort and what the plan calls it; the number is for names that no language would take as they are.
 pub(super) fn id(sort: &str, name: &str, number: usize) -> String {
@@ -30,7 +22,7 @@ pub(super) fn typed(name: &str, type_name: &str) -> String {
         "" => Name(name).to_string(),
         type_name => {
             let type_name = Code(type_name).to_string();
-            format!("{}: {}", Name(name), short(&type_name, EXPRESSION))
+            format!("{}: {}", Name(name), short_to(&type_name, EXPRESSION))
         }
     }
 }

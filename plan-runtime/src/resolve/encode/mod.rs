@@ -6,12 +6,14 @@
 
 mod parts;
 
+use super::describe;
 use super::error::{ErrorDetail, Location, ResolveError};
 use super::meter::{MEMBER, Meter, OBJECT, PART, Writing, charge};
 use parts::{List, Object, Struct, tagged};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::Serializer as Json;
 use serde_json::{Map, Value};
+use std::fmt::Display;
 
 /// As deep as JSON text can be nested for serde_json to read it back.
 const DEEPEST: u8 = 127;
@@ -44,13 +46,21 @@ pub(crate) fn encode_within<T: Serialize + ?Sized>(
     meter: Option<&Meter<'_>>,
 ) -> Result<Value, ResolveError> {
     charge(meter, PART)
-        .and_then(|()| value.serialize(Encoder { depth: 0, meter }))
+        .and_then(|()| {
+            value.serialize(Encoder {
+                depth: 0,
+                is_key: false,
+                meter,
+            })
+        })
         .map_err(ResolveError::not_json)
 }
 
 #[derive(Clone, Copy)]
 struct Encoder<'m> {
     depth: u8,
+    /// The value is the key of a map, which is a member's name in JSON: a text in the end.
+    is_key: bool,
     meter: Option<&'m Meter<'m>>,
 }
 
@@ -79,6 +89,39 @@ impl<'m> Encoder<'m> {
             depth: self.depth + 1,
             ..self
         })
+    }
+
+    /// An integer that JSON can hold if it has at most 64 bits, or is a key.
+    fn wide(
+        self,
+        value: impl Display,
+        json: serde_json::Result<Value>,
+    ) -> Result<Value, ResolveError> {
+        match json {
+            Ok(value) => Ok(value),
+            Err(_) if self.is_key => Ok(Value::String(value.to_string())),
+            Err(_) => Err(refused(format!(
+                "is {value}, which is beyond the integers of 64 bits"
+            ))),
+        }
+    }
+
+    /// The name of a member, from the key of a map.
+    fn name<T: Serialize + ?Sized>(self, key: &T) -> Result<String, ResolveError> {
+        let encoder = Self {
+            is_key: true,
+            meter: None,
+            ..self
+        };
+        match key.serialize(encoder)? {
+            Value::String(name) => Ok(name),
+            Value::Bool(name) => Ok(name.to_string()),
+            Value::Number(name) if !name.is_f64() => Ok(name.to_string()),
+            other => Err(refused(format!(
+                "has {} as the key of a map, but JSON keys are strings",
+                describe::value(&other)
+            ))),
+        }
     }
 
     fn list(self, length: usize) -> Result<List<'m>, ResolveError> {
@@ -142,19 +185,11 @@ impl<'m> Serializer for Encoder<'m> {
     }
 
     fn serialize_i128(self, value: i128) -> Result<Value, ResolveError> {
-        Json.serialize_i128(value).map_err(|_| {
-            refused(format!(
-                "is {value}, which is beyond the integers of 64 bits"
-            ))
-        })
+        self.wide(value, Json.serialize_i128(value))
     }
 
     fn serialize_u128(self, value: u128) -> Result<Value, ResolveError> {
-        Json.serialize_u128(value).map_err(|_| {
-            refused(format!(
-                "is {value}, which is beyond the integers of 64 bits"
-            ))
-        })
+        self.wide(value, Json.serialize_u128(value))
     }
 
     fn serialize_f32(self, value: f32) -> Result<Value, ResolveError> {
@@ -279,7 +314,7 @@ impl<'m> Serializer for Encoder<'m> {
         })
     }
 
-    fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<Value, ResolveError> {
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<Value, ResolveError> {
         let mut text = String::new();
         Writing::new(&mut text, self.meter).show(value)?;
         Ok(Value::String(text))

@@ -2,7 +2,6 @@
 
 use super::{Encoder, json, refused};
 use crate::resolve::error::{Location, ResolveError};
-use crate::resolve::member_name::MemberName;
 use crate::resolve::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
 use serde::ser::{self, Serialize, Serializer};
 use serde_json::value::Serializer as Json;
@@ -117,10 +116,8 @@ impl ser::SerializeMap for Object<'_> {
     type Error = ResolveError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), ResolveError> {
-        let key = key
-            .serialize(MemberName)
-            .map_err(|e| in_variant(e, self.variant))?;
-        self.key = Some(key);
+        let name = self.inside.name(key);
+        self.key = Some(name.map_err(|e| in_variant(e, self.variant))?);
         Ok(())
     }
 

@@ -1,8 +1,7 @@
 //! What an error says.
 
 use super::super::describe;
-use super::super::meter::Limit;
-use super::{ErrorDetail, JsonKind, ResolveError};
+use super::{ErrorDetail, Limit, ResolveError};
 use crate::print::{Cut, Line, MOST, MessageName};
 use std::fmt;
 
@@ -32,20 +31,14 @@ impl ResolveError {
             (ErrorDetail::Needed(_), Some(argument)) if !from_elsewhere => {
                 return write!(f, "argument `{argument}` is missing");
             }
-            (
-                ErrorDetail::Type {
-                    expected: Some(expected),
-                    ..
-                },
-                _,
-            ) if from_elsewhere && self.0.found.is_some() => {
+            (ErrorDetail::Type { expected, .. }, _) if from_elsewhere && self.0.found.is_some() => {
                 match &argument {
                     Some(argument) => write!(f, "argument `{argument}` takes {expected}, but ")?,
                     None => write!(f, "this takes {expected}, but ")?,
                 }
                 self.write_subject(f)?;
                 write!(f, " is {}", self.found_text().unwrap_or_default())?;
-                if self.found_kind() == Some(JsonKind::Absent) {
+                if self.found_absence() {
                     f.write_str(
                         "; make the argument optional, or give a default with `unwrap_or`",
                     )?;
@@ -58,7 +51,7 @@ impl ResolveError {
         self.write_what(f)?;
         match (
             &self.0.what,
-            &self.0.found,
+            self.found_text(),
             &self.0.reference,
             &self.0.computed,
         ) {
@@ -70,7 +63,7 @@ impl ResolveError {
             ) => {
                 f.write_str("; ")?;
                 self.write_subject(f)?;
-                write!(f, " is {}", found.text)
+                write!(f, " is {found}")
             }
             (_, _, Some(reference), _) if Some(reference) != self.0.source.as_ref() => {
                 write!(f, " (reference `{}`)", describe::short(reference))

@@ -3,9 +3,9 @@
 mod message;
 
 use super::describe;
-use super::meter::Limit;
 use crate::plan::{Reference, push_key, written};
 use jsonptr::PointerBuf;
+use serde::de::{Expected, Unexpected};
 use serde_json::Value;
 use std::fmt;
 
@@ -50,10 +50,11 @@ struct Inner {
     found: Option<FoundValue>,
 }
 
-/// The value that was found instead of the expected one.
-struct FoundValue {
-    text: String,
-    kind: JsonKind,
+/// What was found instead of the expected value.
+enum FoundValue {
+    Absent,
+    /// This, in words.
+    Value(String),
 }
 
 /// A part of the way to an argument.
@@ -80,7 +81,7 @@ pub(super) enum ErrorDetail {
     /// What was found does not fit; `expected` is serde's word for what does.
     Type {
         message: String,
-        expected: Option<String>,
+        expected: String,
     },
     /// A member that deserializing needs is missing.
     Needed(String),
@@ -94,6 +95,15 @@ pub(super) enum ErrorDetail {
     /// There was no time left.
     Interrupted,
     Other(String),
+}
+
+/// A limit that was reached, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Limit {
+    /// For one value.
+    Value(usize),
+    /// For all values of a run.
+    Total(usize),
 }
 
 /// What is wrong, without where and why.
@@ -126,25 +136,6 @@ pub enum ErrorKind {
     Other,
 }
 
-/// A kind of JSON value, as found where something else was needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum JsonKind {
-    /// There is nothing.
-    Absent,
-    /// `null`.
-    Null,
-    /// `true` or `false`.
-    Bool,
-    /// A number.
-    Number,
-    /// A string.
-    String,
-    /// An array.
-    List,
-    /// An object.
-    Object,
-}
-
 impl ResolveError {
     /// An error with a message of one's own.
     pub(crate) fn new(message: impl Into<String>) -> Self {
@@ -163,6 +154,13 @@ impl ResolveError {
             computed: None,
             found: None,
         }))
+    }
+
+    fn unfit(what: &str, unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::of(ErrorDetail::Type {
+            message: format!("invalid {what}: {unexpected}, expected {expected}"),
+            expected: expected.to_string(),
+        })
     }
 
     /// The error is about the value of this input.
@@ -187,28 +185,20 @@ impl ResolveError {
     /// What was there; the first call, which is the innermost, counts.
     pub(super) fn found(mut self, value: &Value) -> Self {
         if self.0.found.is_none() && self.0.reference.is_none() {
-            self.0.found = Some(FoundValue {
-                text: describe::value(value),
-                kind: describe::kind(value),
-            });
+            self.0.found = Some(FoundValue::Value(describe::value(value)));
         }
         self
     }
 
     /// A list of this length was there.
     pub(super) fn found_list(mut self, length: usize) -> Self {
-        self.0.found.get_or_insert_with(|| FoundValue {
-            text: describe::list(length),
-            kind: JsonKind::List,
-        });
+        let list = || FoundValue::Value(describe::list(length));
+        self.0.found.get_or_insert_with(list);
         self
     }
 
     pub(super) fn found_absent(mut self) -> Self {
-        self.0.found.get_or_insert_with(|| FoundValue {
-            text: "absent".into(),
-            kind: JsonKind::Absent,
-        });
+        self.0.found.get_or_insert(FoundValue::Absent);
         self
     }
 
@@ -294,9 +284,7 @@ impl ResolveError {
             ErrorDetail::NoInside | ErrorDetail::NoList | ErrorDetail::NoObject => {
                 ErrorKind::NotInside
             }
-            ErrorDetail::Type { .. } if self.found_kind() == Some(JsonKind::Absent) => {
-                ErrorKind::Absent
-            }
+            ErrorDetail::Type { .. } if self.found_absence() => ErrorKind::Absent,
             ErrorDetail::Type { .. } => ErrorKind::Type,
             ErrorDetail::Needed(_) if self.0.reference.is_none() => ErrorKind::MissingArgument,
             ErrorDetail::Needed(_) => ErrorKind::Type,
@@ -347,14 +335,16 @@ impl ResolveError {
         self.has_pointer().then(|| self.prefix(0))
     }
 
-    /// What kind of value was found there.
-    pub fn found_kind(&self) -> Option<JsonKind> {
-        self.0.found.as_ref().map(|found| found.kind)
-    }
-
     /// What was found there, shortened.
     pub fn found_text(&self) -> Option<&str> {
-        self.0.found.as_ref().map(|found| found.text.as_str())
+        match self.0.found.as_ref()? {
+            FoundValue::Absent => Some("absent"),
+            FoundValue::Value(text) => Some(text),
+        }
+    }
+
+    fn found_absence(&self) -> bool {
+        matches!(self.0.found, Some(FoundValue::Absent))
     }
 
     fn has_pointer(&self) -> bool {
@@ -386,24 +376,12 @@ impl serde::de::Error for ResolveError {
         Self::new(message.to_string())
     }
 
-    fn invalid_type(
-        unexpected: serde::de::Unexpected<'_>,
-        expected: &dyn serde::de::Expected,
-    ) -> Self {
-        Self::of(ErrorDetail::Type {
-            message: format!("invalid type: {unexpected}, expected {expected}"),
-            expected: Some(expected.to_string()),
-        })
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::unfit("type", unexpected, expected)
     }
 
-    fn invalid_value(
-        unexpected: serde::de::Unexpected<'_>,
-        expected: &dyn serde::de::Expected,
-    ) -> Self {
-        Self::of(ErrorDetail::Type {
-            message: format!("invalid value: {unexpected}, expected {expected}"),
-            expected: Some(expected.to_string()),
-        })
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::unfit("value", unexpected, expected)
     }
 
     fn missing_field(field: &'static str) -> Self {

@@ -1,7 +1,7 @@
 //! Reports as text.
 
 use super::{Report, Status, StepReport, Totals};
-use crate::error::write_elements;
+use crate::error::Elements;
 use crate::print::{MessageName, width};
 use std::fmt;
 use std::time::Duration;
@@ -22,16 +22,7 @@ impl fmt::Display for Status {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = [
-            (self.completed, "completed"),
-            (self.recovered, "recovered"),
-            (self.skipped, "skipped"),
-            (self.failed, "failed"),
-            (self.blocked, "blocked"),
-            (self.cancelled, "cancelled"),
-            (self.not_started, "not started"),
-        ];
-        let mut some = all.iter().filter(|(count, _)| *count > 0);
+        let mut some = self.named().into_iter().filter(|(count, _)| *count > 0);
         let Some((count, name)) = some.next() else {
             return f.write_str("nothing to do");
         };
@@ -139,12 +130,8 @@ impl StepReport {
     fn note(&self) -> String {
         let mut note = match &self.status {
             Status::Failed(error) | Status::Recovered(error) => {
-                let element = Elements(&self.element);
-                if self.element.is_empty() {
-                    error.to_string()
-                } else {
-                    format!("{element}: {error}")
-                }
+                let colon = if self.element.is_empty() { "" } else { ": " };
+                format!("{}{colon}{error}", Elements(&self.element))
             }
             Status::Blocked { by } => format!("by `{}`", MessageName(by)),
             Status::Completed | Status::Skipped | Status::Cancelled | Status::NotStarted => {
@@ -159,14 +146,6 @@ impl StepReport {
             note.push_str(&format!("{gap}({calls} {what})"));
         }
         note
-    }
-}
-
-struct Elements<'r>(&'r [usize]);
-
-impl fmt::Display for Elements<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_elements(f, self.0)
     }
 }
 

@@ -43,7 +43,7 @@ use std::time::{Duration, SystemTime};
 /// };
 /// let (_, report) = smol::block_on(plan.run(&()).with_report());
 /// assert_eq!(report.step("inbox").unwrap().error().unwrap().to_string(), "mailbox is locked");
-/// assert!(matches!(report.step("sent").unwrap().status(), Status::Blocked { by } if by == "inbox"));
+/// assert!(matches!(report.step("sent").unwrap().status(), Status::Blocked { by, .. } if by == "inbox"));
 /// assert_eq!(report.totals().to_string(), "1 failed, 1 blocked");
 /// ```
 #[derive(Clone, Debug)]
@@ -103,6 +103,19 @@ impl Totals {
         }
         totals
     }
+
+    /// Each number, and what its steps are called.
+    fn named(&self) -> [(usize, &'static str); 7] {
+        [
+            (self.completed, "completed"),
+            (self.recovered, "recovered"),
+            (self.skipped, "skipped"),
+            (self.failed, "failed"),
+            (self.blocked, "blocked"),
+            (self.cancelled, "cancelled"),
+            (self.not_started, "not started"),
+        ]
+    }
 }
 
 /// What became of a step: how it ended, when, and each of its [attempts](Self::attempts). [`Report::steps`] has them.
@@ -143,6 +156,7 @@ pub enum Status {
     /// It gave an error.
     Failed(StepError),
     /// It could not start, because it needs the output of a step that failed, or of one that was blocked by it.
+    #[non_exhaustive]
     Blocked {
         /// The step that failed; where there are several, the first of the plan.
         by: String,

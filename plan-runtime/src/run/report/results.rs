@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 /// A report with the names of the step blueprint's `ExecutionResults`. [`Report::to_execution_results`] makes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ExecutionResults {
     /// What asked for the run: the plan's name, unless it is replaced.
     pub request_id: String,
@@ -20,6 +21,7 @@ pub struct ExecutionResults {
 /// Totals of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ExecutionMetadata {
     /// How long the run took, in milliseconds.
     pub total_duration_ms: u64,
@@ -34,6 +36,7 @@ pub struct ExecutionMetadata {
 /// What became of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolResult {
     /// Whether the step completed or was skipped.
     pub success: bool,
@@ -54,6 +57,7 @@ pub struct ToolResult {
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ErrorDetails {
     /// A word for programs; see [`StepError::code`](crate::run::StepError::code).
     pub code: String,
@@ -64,6 +68,7 @@ pub struct ErrorDetails {
 /// Times of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolMetadata {
     /// How long the step took, in milliseconds.
     pub execution_time: u64,

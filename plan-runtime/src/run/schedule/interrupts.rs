@@ -51,25 +51,18 @@ impl<'x> Interrupts<'x> {
     }
 
     /// Whether the run is over; if not, it is woken when it is.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.happened.get().is_some() {
-            return true;
-        }
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, clock: &Clock<'_>) -> bool {
         if let Some(cancel) = self.cancel.get_mut() {
             cancel.waker.clone_from(cx.waker());
-            if cancel.future.as_mut().poll(cx).is_ready() {
-                self.happen(Interrupt::Cancelled);
-                return true;
-            }
         }
-        if let Some((limit, sleep)) = &mut self.deadline
+        if !self.look(clock)
+            && let Some((limit, sleep)) = &mut self.deadline
             && sleep.as_mut().poll(cx).is_ready()
         {
             let limit = *limit;
             self.happen(Interrupt::Deadline(limit));
-            return true;
         }
-        false
+        self.happened.get().is_some()
     }
 
     /// Whether the run is over, while a value is made.

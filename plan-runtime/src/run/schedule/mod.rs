@@ -6,8 +6,8 @@ mod interrupts;
 mod jobs;
 mod memory;
 mod outcome;
-mod progress;
 mod ready;
+mod state;
 mod task;
 mod tasks;
 mod watch;
@@ -26,13 +26,13 @@ use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
 use clock::Clock;
 use flow::OutputSlot;
 use interrupts::Interrupts;
-use progress::{StepProgress, StepState};
 use ready::Ready;
 use serde_json::Value;
+use state::{StepState, StepStates};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use task::{CallState as TaskMore, Task};
+use task::{CallState, Task};
 use tasks::{Happened, Tasks};
 use watch::Watcher;
 
@@ -55,7 +55,7 @@ pub(super) struct Schedule<'x> {
     calls: usize,
     /// How many steps have started and not ended.
     open: usize,
-    steps: StepProgress<'x>,
+    steps: StepStates<'x>,
     /// When each step started and ended; empty unless there is an observer.
     times: Vec<(Option<Duration>, Option<Duration>)>,
     failed: Vec<(usize, Vec<usize>, StepError)>,
@@ -106,7 +106,7 @@ impl<'x> Schedule<'x> {
             running: Tasks::default(),
             calls: 0,
             open: 0,
-            steps: StepProgress::new(count),
+            steps: StepStates::new(count),
             times: if options.record || options.observer.is_some() {
                 vec![(None, None); count]
             } else {
@@ -140,7 +140,8 @@ impl<'x> Schedule<'x> {
         self.look_who_watches();
         self.turn.polled();
         loop {
-            if self.is_interrupted(cx) {
+            if self.interrupts.poll(cx, &self.clock) {
+                self.cancel();
                 break;
             }
             while self.calls < self.options.concurrency {
@@ -180,15 +181,6 @@ impl<'x> Schedule<'x> {
         self.interrupts.happen(interrupt);
     }
 
-    /// Whether the run is over before its time.
-    fn is_interrupted(&mut self, cx: &mut Context<'_>) -> bool {
-        let is_over = self.interrupts.poll(cx);
-        if is_over {
-            self.cancel();
-        }
-        is_over
-    }
-
     fn next_ready(&mut self) -> Option<usize> {
         if self.is_stopping() || self.interrupts.happened().is_some() {
             return None;
@@ -224,48 +216,43 @@ impl<'x> Schedule<'x> {
             return self.settle(step);
         };
         if self.watched {
-            return self.start_watched(step, action, start);
-        }
-        let stop = || self.interrupts.look(&self.clock);
-        let meter = Meter::new(self.room(), Some(&stop));
-        let scope = self.scope().metered(&meter);
-        let request = Request::new(&scope, action);
-        let number = self.graph.actions[step] as usize;
-        let started = catch(|| start(number, request));
-        let bytes = meter.spent();
-        match started {
-            Ok(Started::Running(future)) => {
-                self.calls += 1;
-                self.stored += bytes;
-                self.running.push((step, 0), Some(future), None, bytes);
-            }
-            // It stays a step that runs, which the run drops when it ends.
-            Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
-            Ok(Started::Ended(result)) => self.ended_at_once(step, result, None),
-            Err(panic) => self.ended_at_once(step, Err(panic), None),
+            let span = self.watch_attempt(step, 0);
+            self.start_single(step, action, Some(span), start);
+        } else {
+            self.start_single(step, action, None, start);
         }
     }
 
-    /// Starts a single call while somebody watches: in a span.
-    fn start_watched(&mut self, step: usize, action: &'x Action, start: Start<'_, 'x>) {
-        let span = self.watch_attempt(step, 0);
+    /// Starts a single call, in a span if somebody watches.
+    #[inline(always)]
+    fn start_single(
+        &mut self,
+        step: usize,
+        action: &'x Action,
+        span: Option<Span>,
+        start: Start<'_, 'x>,
+    ) {
         let stop = || self.interrupts.look(&self.clock);
         let meter = Meter::new(self.room(), Some(&stop));
         let scope = self.scope().metered(&meter);
         let request = Request::new(&scope, action);
         let number = self.graph.actions[step] as usize;
-        let started = catch(|| span.in_scope(|| start(number, request)));
+        let started = catch(|| match &span {
+            Some(span) => span.in_scope(|| start(number, request)),
+            None => start(number, request),
+        });
         let bytes = meter.spent();
         match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
                 self.stored += bytes;
-                let more = TaskMore::of(span, None);
+                let more = span.and_then(|span| CallState::of(span, None));
                 self.running.push((step, 0), Some(future), more, bytes);
             }
+            // It stays a step that runs, which the run drops when it ends.
             Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
-            Ok(Started::Ended(result)) => self.ended_at_once(step, result, Some(&span)),
-            Err(panic) => self.ended_at_once(step, Err(panic), Some(&span)),
+            Ok(Started::Ended(result)) => self.ended_at_once(step, result, span.as_ref()),
+            Err(panic) => self.ended_at_once(step, Err(panic), span.as_ref()),
         }
     }
 

@@ -4,9 +4,10 @@ use super::super::report::{Report, Status, StepReport};
 use super::task::catch;
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError};
-use crate::plan::Plan;
+use crate::plan::{Plan, number};
 use crate::resolve::{StoredValue, resolve};
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -17,21 +18,26 @@ impl<'x> Schedule<'x> {
 
     /// What the run returns.
     pub(in crate::run) fn output<O: DeserializeOwned>(&self) -> Result<O, RunError> {
+        // A successful run need not look at all steps.
+        let failures = match &self.failed[..] {
+            [] => Vec::new(),
+            _ => self.failures(),
+        };
         let cause = match self.interrupts.happened() {
-            Some(interrupt) => Cause::Interrupted(interrupt, self.failures()),
-            None if self.failed.is_empty() => {
+            Some(interrupt) => Cause::Interrupted(interrupt),
+            None if failures.is_empty() => {
                 match self.metered(|scope| resolve(&self.plan.output.value, scope)) {
                     Ok((Ok(output), _)) => return Ok(output),
                     Ok((Err(error), _)) => match self.interrupts.happened() {
-                        Some(interrupt) => Cause::Interrupted(interrupt, Vec::new()),
+                        Some(interrupt) => Cause::Interrupted(interrupt),
                         None => Cause::Output(StepError::arguments(error)),
                     },
                     Err(panic) => Cause::Output(panic),
                 }
             }
-            None => Cause::Steps(self.failures()),
+            None => Cause::Steps,
         };
-        Err(RunError::new(self.plan, cause))
+        Err(RunError::new(self.plan, cause, failures))
     }
 
     /// Ends the run because something outside its steps has panicked: its timer, or the future that cancels it.
@@ -44,41 +50,31 @@ impl<'x> Schedule<'x> {
             }
         }
         let _ = catch(|| self.watch_plan_end());
-        RunError::new(self.plan, Cause::Panicked(panic, self.failures()))
+        RunError::new(self.plan, Cause::Panicked(panic), self.failures())
     }
 
     /// The failures, in the plan's order, with what each blocked. Which came about first is a matter of time.
     fn failures(&self) -> Vec<Failure> {
-        let mut order: Vec<usize> = (0..self.failed.len()).collect();
-        order.sort_unstable_by_key(|failure| self.failed[*failure].0);
-        let mut places = vec![0; order.len()];
-        for (place, failure) in order.iter().enumerate() {
-            places[*failure] = place;
+        let mut failures: BTreeMap<u32, Failure> = BTreeMap::new();
+        for (place, element, error) in &self.failed {
+            let step = &self.plan.steps[*place];
+            let failure = Failure {
+                step: step.id.clone(),
+                element: element.clone(),
+                tool: step.shared_tool().cloned(),
+                error: error.clone(),
+                blocked: Vec::new(),
+            };
+            failures.insert(number(*place), failure);
         }
-        let mut failures: Vec<_> = order
-            .into_iter()
-            .map(|failure| {
-                let (step, element, error) = &self.failed[failure];
-                let step = &self.plan.steps[*step];
-                Failure {
-                    step: step.id.clone(),
-                    element: element.clone(),
-                    tool: step.shared_tool().cloned(),
-                    error: error.clone(),
-                    blocked: Vec::new(),
-                }
-            })
-            .collect();
         for (step, state) in self.plan.steps.iter().zip(&self.steps.states) {
-            if let StepState::Blocked(by) = *state
-                && let StepState::Failed(place) = self.steps.states[by as usize]
+            if let StepState::Blocked(by) = state
+                && let Some(failure) = failures.get_mut(by)
             {
-                failures[places[place as usize]]
-                    .blocked
-                    .push(step.id.clone());
+                failure.blocked.push(step.id.clone());
             }
         }
-        failures
+        failures.into_values().collect()
     }
 
     /// Keeps an output for the report, if there is to be one.

@@ -1,7 +1,15 @@
 //! The steps that may start something.
 //!
-//! Putting 300 steps in and taking them out takes 120 instructions for each, and 130 if there are 100,000. A `BTreeSet` takes 440 and 620.
-//! A `BinaryHeap` takes 150 and 230, and would hold a step more than once.
+//! Instructions for each step that is put in and taken out:
+//!
+//! | | this set | `BTreeSet` | `BinaryHeap` |
+//! |---|---|---|---|
+//! | 300 steps, all ready together | 110 | 500 | 120 to 130 |
+//! | 30,000 steps, all ready together | 125 | 610 to 720 | 190 to 200 |
+//! | 300 steps, four ready at a time | 120 | 250 | 55 |
+//! | 300 steps, one after the other | 40 | 220 | 7 |
+//!
+//! So it pays where many steps are ready together; for narrow plans, a `BinaryHeap` is faster. A heap would also hold a step more than once.
 
 /// A set of steps that gives the first of the plan first.
 ///

@@ -1,8 +1,7 @@
 //! A timer for tests: time that a test moves. It belongs to no runtime: tokio's paused clock works under tokio alone.
 
 use super::{Sleep, Timer};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -33,12 +32,9 @@ struct Manual {
     elapsed: Duration,
     /// How often anyone slept.
     slept: u64,
-    /// When who is to be woken. What was dropped is skipped.
-    sleepers: BinaryHeap<Reverse<Sleeper>>,
+    /// Who is to be woken, by when that is and how many slept before. What was dropped is skipped.
+    sleepers: BTreeMap<(Duration, u64), Arc<Mutex<Alarm>>>,
 }
-
-/// With when it is to wake, and how many slept before it did.
-struct Sleeper(Duration, u64, Arc<Mutex<Alarm>>);
 
 #[derive(Default)]
 struct Alarm {
@@ -54,7 +50,7 @@ impl ManualTimer {
             start: Instant::now(),
             elapsed: Duration::ZERO,
             slept: 0,
-            sleepers: BinaryHeap::new(),
+            sleepers: BTreeMap::new(),
         })))
     }
 
@@ -69,7 +65,7 @@ impl ManualTimer {
     pub fn next(&self) -> Option<Duration> {
         let mut manual = locked(&self.0);
         manual.forget_dropped();
-        let at = manual.sleepers.peek()?.0.0;
+        let (&(at, _), _) = manual.sleepers.first_key_value()?;
         Some(at.saturating_sub(manual.elapsed))
     }
 
@@ -77,15 +73,11 @@ impl ManualTimer {
     pub fn advance(&self, duration: Duration) {
         let mut manual = locked(&self.0);
         manual.elapsed += duration;
-        let mut woken = Vec::new();
-        while let Some(Reverse(Sleeper(at, ..))) = manual.sleepers.peek() {
-            if *at > manual.elapsed {
-                break;
-            }
-            woken.extend(manual.sleepers.pop());
-        }
+        let now = (manual.elapsed, u64::MAX);
+        let later = manual.sleepers.split_off(&now);
+        let woken = std::mem::replace(&mut manual.sleepers, later);
         drop(manual);
-        for Reverse(Sleeper(.., alarm)) in woken {
+        for alarm in woken.into_values() {
             let mut alarm = locked(&alarm);
             alarm.rung = true;
             if let Some(waker) = alarm.waker.take() {
@@ -144,11 +136,10 @@ impl ManualTimer {
 
 impl Manual {
     fn forget_dropped(&mut self) {
-        while let Some(Reverse(Sleeper(.., alarm))) = self.sleepers.peek() {
-            if Arc::strong_count(alarm) > 1 {
-                break;
-            }
-            self.sleepers.pop();
+        while let Some(first) = self.sleepers.first_entry()
+            && Arc::strong_count(first.get()) == 1
+        {
+            first.remove();
         }
     }
 }
@@ -185,8 +176,7 @@ impl Timer for ManualTimer {
             let at = manual.elapsed.saturating_add(duration);
             let before = manual.slept;
             manual.slept += 1;
-            let sleeper = Sleeper(at, before, alarm.clone());
-            manual.sleepers.push(Reverse(sleeper));
+            manual.sleepers.insert((at, before), alarm.clone());
         }
         Box::pin(Waiting(alarm))
     }
@@ -206,26 +196,6 @@ impl Future for Waiting {
         Poll::Pending
     }
 }
-
-impl Ord for Sleeper {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.0, self.1).cmp(&(other.0, other.1))
-    }
-}
-
-impl PartialOrd for Sleeper {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Sleeper {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Sleeper {}
 
 /// Whether something woke a future since it was polled last; it wakes what waits for that.
 struct WokenSleepers {

@@ -35,6 +35,7 @@ fn document(dialect: Dialect, text: &Value) -> String {
             {"id": "now", "tool": "t", "arguments": {}},
             {"id": "b", "tool": "t", "arguments": {"x": text}}
         ]}),
+        other => panic!("no document of {other:?}"),
     };
     document.to_string()
 }

@@ -5,10 +5,7 @@ use plan_runtime::Plan;
 use plan_runtime::dynamic::{Code, Contract, Contracts, Limits, Reader};
 use serde_json::{Value, json};
 
-const ALL: Limits = Limits {
-    values: usize::MAX,
-    ..UNLIMITED
-};
+const ALL: Limits = UNLIMITED.values(usize::MAX);
 
 fn nested(open: &str, inner: &str, close: &str, levels: usize) -> String {
     format!("{}{inner}{}", open.repeat(levels), close.repeat(levels))

@@ -8,14 +8,13 @@ use plan_runtime::dynamic::{Code, Contract, Contracts, Document, Findings, Limit
 use serde_json::json;
 
 /// The largest limits that there are, but for those of values.
-const UNLIMITED: Limits = Limits {
-    bytes: usize::MAX,
-    steps: usize::MAX,
-    depth: usize::MAX,
-    string: usize::MAX,
-    name: usize::MAX,
-    values: 4_096,
-};
+const UNLIMITED: Limits = Limits::DEFAULT
+    .bytes(usize::MAX)
+    .steps(usize::MAX)
+    .depth(usize::MAX)
+    .string(usize::MAX)
+    .name(usize::MAX)
+    .values(4_096);
 
 /// What reading takes beyond 20 times the document, whatever it is.
 const CONSTANT: u64 = 1 << 20;
@@ -103,14 +102,7 @@ fn many_values_are_read_if_they_are_not_the_shortest() {
         "the document has more than 41390 values, the limit for its length"
     );
     let values = 200_000;
-    read(
-        &short,
-        Limits {
-            values,
-            ..Limits::default()
-        },
-    )
-    .unwrap();
+    read(&short, Limits::DEFAULT.values(values)).unwrap();
 }
 
 #[test]

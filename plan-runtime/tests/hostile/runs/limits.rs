@@ -14,17 +14,11 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
 fn value(bytes: usize) -> Limits {
-    Limits {
-        value: bytes,
-        ..Limits::default()
-    }
+    Limits::DEFAULT.value(bytes)
 }
 
 fn total(bytes: usize) -> Limits {
-    Limits {
-        total: bytes,
-        ..Limits::default()
-    }
+    Limits::DEFAULT.total(bytes)
 }
 
 /// Runs a plan, and says how it ended and how much memory that took at most.

@@ -46,10 +46,7 @@ fn a_run_that_has_ended_says_so_however_it_ended() {
     let sound = plan! { step a = Double { n: 1 }; a };
     let broken = plan! { step a = Fail {}; a };
     let long = plan! { step a = Wait {}; a };
-    let small = Limits {
-        value: 1,
-        ..Limits::default()
-    };
+    let small = Limits::DEFAULT.value(1);
     let over = "a run was polled after it had ended";
     assert_eq!(once_more(sound.run(&())), over);
     assert_eq!(once_more(sound.run(&()).with_report()), over);

@@ -11,97 +11,57 @@ mod read;
 mod scan;
 mod write;
 
-use super::reading::{Members, PlanBuilder};
-use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target, end_where_missing};
+use super::reading::steps;
+use super::recognize::Sign;
+use super::references::{Places, ReferenceTarget, end_where_missing};
 use super::rules::Rules;
-use crate::Plan;
-use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
-use crate::plan::{Reference, Segment, Source as From};
+use crate::dynamic::node::JsonType;
+use crate::plan::{Reference, Source as From};
+use crate::print::short;
 use serde_json::Value;
-use std::collections::HashSet;
 
-pub(super) struct ActionPlan;
+pub(super) static RULES: Rules = Rules {
+    name: "action plan",
+    document: "an action plan (`{{…}}`)",
 
-impl Rules for ActionPlan {
-    fn name(&self) -> &'static str {
-        "action plan"
-    }
+    sign: |outline| {
+        let list = outline.top.as_ref()?.get("plan")?;
+        (list.kind() == JsonType::List).then_some(Sign::Certain)
+    },
+    has_step: |_, _| false,
+    usual: Some(JsonType::List),
 
-    fn document(&self) -> &'static str {
-        "an action plan (`{{…}}`)"
-    }
+    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
+    write: write::write,
 
-    fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
-        let list = |top: &Members<'_>| Some(top.get("plan")?.kind() == JsonType::List);
-        (outline.top.as_ref().and_then(list) == Some(true)).then_some(Sign::Certain)
-    }
+    arguments: "arguments",
+    retries: None,
+    step: |_, id| format!("step `{}`", short(id)),
 
-    fn is_usual_for(&self, kind: JsonType) -> bool {
-        kind == JsonType::List
-    }
+    places: Places::Anywhere,
+    mark: Some(scan::MARK),
+    scan: scan::scan,
+    target: scan::input,
+    inputs_in: scan::inputs,
+    unknown_step_may_be_text: true,
+    allow_absence,
 
-    fn read(
-        &self,
-        builder: &mut PlanBuilder,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-    ) -> Option<Plan> {
-        read::read(builder, source, node)
-    }
+    style: |to, _| Some(scan::style(to)),
+    form: |to, path| match to {
+        ReferenceTarget::Step(..) => Some(scan::style(to).write(path)),
+        // The dialect has no path into an input.
+        ReferenceTarget::Input(_) => Some(scan::style(to).write(&[])),
+    },
+    form_in_text: |form| format!("the reference is `{form}`"),
+    literal: scan::literal,
+    literal_in: |_, part| scan::literal(part),
+};
 
-    fn write(&self, plan: &Plan) -> Result<String, Unsupported> {
-        write::write(plan)
-    }
-
-    fn places(&self) -> Places {
-        Places::Anywhere
-    }
-
-    fn scan<'t>(&self, text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
-        scan::scan(text, known)
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        Some(scan::MARK)
-    }
-
-    fn target(&self, text: &str, at: usize) -> Option<(Target, usize)> {
-        scan::input(text, at)
-    }
-
-    fn inputs_in(&self, json: &str, longest: usize) -> HashSet<Box<str>> {
-        scan::inputs(json, longest)
-    }
-
-    fn style(&self, to: ReferenceTarget<'_>, _: &str) -> Option<Style> {
-        Some(scan::style(to))
-    }
-
-    fn form(&self, to: ReferenceTarget<'_>, path: &[Segment]) -> Option<String> {
-        let style = scan::style(to);
-        Some(match to {
-            ReferenceTarget::Step(..) => style.write(path),
-            // The dialect has no path into an input.
-            ReferenceTarget::Input(_) => style.write(&[]),
-        })
-    }
-
-    fn literal(&self, text: &str) -> String {
-        scan::literal(text)
-    }
-
-    fn unknown_step_may_be_text(&self) -> bool {
-        true
-    }
-
-    /// What leads to nothing stays in place as text.
-    fn allow_absence(&self, reference: &mut Reference, written: &str) {
-        end_where_missing(&mut reference.path);
-        reference.optional = matches!(reference.source, From::Input(_));
-        if reference.can_end() {
-            reference.otherwise = Some(Box::new(Value::from(written)));
-        }
+/// What leads to nothing stays in place as text.
+fn allow_absence(reference: &mut Reference, written: &str) {
+    end_where_missing(&mut reference.path);
+    reference.optional = matches!(reference.source, From::Input(_));
+    if reference.can_end() {
+        reference.otherwise = Some(Box::new(Value::from(written)));
     }
 }

@@ -27,7 +27,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     if let Some(inputs) = inputs(writer) {
         top.add("inputs", inputs);
     }
-    let steps = writer.steps();
+    let steps = writer.plain_steps();
     let mut after = OutputMembers::default();
     writer.output(&mut after);
     if top.is_empty() && after.is_empty() {

@@ -13,79 +13,38 @@ mod read;
 mod scan;
 mod write;
 
-use super::reading::{Members, PlanBuilder};
-use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
+use super::reading::steps;
+use super::recognize::Sign;
+use super::references::Places;
 use super::rules::Rules;
-use crate::Plan;
-use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, Source};
+use std::collections::HashSet;
 
-pub(super) struct Blueprint;
+pub(super) static RULES: Rules = Rules {
+    name: "blueprint",
+    document: "a step blueprint (`${step[0]…}`)",
 
-impl Rules for Blueprint {
-    fn name(&self) -> &'static str {
-        "blueprint"
-    }
+    sign: |outline| outline.has(&["requestId"]).then_some(Sign::Certain),
+    has_step: |_, step| step.has(&["params", "dependsOn", "parallel", "retryCount"]),
+    usual: None,
 
-    fn document(&self) -> &'static str {
-        "a step blueprint (`${step[0]…}`)"
-    }
+    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
+    write: write::write,
 
-    fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
-        outline.has(&["requestId"]).then_some(Sign::Certain)
-    }
+    arguments: "params",
+    retries: Some("retryCount"),
+    step: |index, _| format!("step[{index}]"),
 
-    fn has_step(&self, _: &Outline<'_>, step: &Members<'_>) -> bool {
-        step.has(&["params", "dependsOn", "parallel", "retryCount"])
-    }
+    places: Places::Anywhere,
+    mark: Some(scan::MARK),
+    scan: |text, _| scan::scan(text),
+    target: scan::step,
+    inputs_in: |_, _| HashSet::new(),
+    unknown_step_may_be_text: false,
+    allow_absence: |_, _| {},
 
-    fn read(
-        &self,
-        builder: &mut PlanBuilder,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-    ) -> Option<Plan> {
-        read::read(builder, source, node)
-    }
-
-    fn write(&self, plan: &Plan) -> Result<String, Unsupported> {
-        write::write(plan)
-    }
-
-    fn arguments(&self) -> &'static str {
-        "params"
-    }
-
-    fn retries(&self) -> Option<&'static str> {
-        Some("retryCount")
-    }
-
-    fn step(&self, index: usize, _: &str) -> String {
-        format!("step[{index}]")
-    }
-
-    fn places(&self) -> Places {
-        Places::Anywhere
-    }
-
-    fn scan<'t>(&self, text: &'t str, _: &dyn Fn(&str) -> bool) -> Scan<'t> {
-        scan::scan(text)
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        Some(scan::MARK)
-    }
-
-    fn target(&self, text: &str, at: usize) -> Option<(Target, usize)> {
-        scan::step(text, at)
-    }
-
-    fn style(&self, to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
-        scan::style(to, written)
-    }
-
-    fn literal(&self, text: &str) -> String {
-        scan::literal(text)
-    }
-}
+    style: scan::style,
+    form: |to, path| Some(scan::style(to, "")?.write(path)),
+    form_in_text: |form| format!("the reference is `{form}`"),
+    literal: scan::literal,
+    literal_in: |_, part| scan::literal(part),
+};

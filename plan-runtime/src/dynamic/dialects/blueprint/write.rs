@@ -5,7 +5,7 @@ use crate::dynamic::dialects::references::ReferenceTarget;
 use crate::dynamic::dialects::writing::Writer;
 use crate::dynamic::dialects::writing::json::{OutputJson, OutputMembers};
 use crate::dynamic::{Dialect, Unsupported};
-use crate::plan::{Number, Optional, Policy, Reference, Source, Step};
+use crate::plan::{Number, Optional, Policy, Reference, Source};
 use std::time::Duration;
 
 pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
@@ -21,39 +21,8 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     let mut top = OutputMembers::default();
     top.add("requestId", plan.name.as_str().into());
     top.text("description", &plan.description);
-    let mut steps = Vec::with_capacity(plan.steps.len());
-    for (index, step) in plan.steps.iter().enumerate() {
-        let action = writer.action(index);
-        let known = known(&step.policy);
-        writer.policy(&step.policy, &known);
-        let after = after(writer, index, step);
-        let Some(action) = action else { continue };
-        let mut members = OutputMembers::default();
-        if step.id != format!("step{index}") {
-            members.add("id", step.id.as_str().into());
-        }
-        members.text("intent", &step.intent);
-        if let Some(tool) = &action.tool {
-            members.add("tool", tool.name.as_str().into());
-            members.text("tool_description", &tool.description);
-        }
-        members.add("params", writer.arguments(&action.args));
-        if !after.is_empty() {
-            members.add("dependsOn", OutputJson::List(after));
-        }
-        if known.optional == Optional::Whole {
-            members.add("optional", OutputJson::Bool(true));
-        }
-        if let Some(retries @ 1..) = known.attempts.checked_sub(1) {
-            let retries = Number::Unsigned(retries.into());
-            members.add("retryCount", OutputJson::Number(retries));
-        }
-        if let Some(timeout) = known.timeout.and_then(milliseconds) {
-            members.add("timeout", OutputJson::Number(Number::Unsigned(timeout)));
-        }
-        steps.push(OutputJson::Object(members));
-    }
-    top.add("steps", OutputJson::List(steps));
+    let steps = writer.steps(super::read::LAYOUT.id, known, order);
+    top.add("steps", steps);
     writer.output(&mut top);
     OutputJson::Object(top)
 }
@@ -79,20 +48,30 @@ fn milliseconds(limit: Duration) -> Option<u64> {
     (milliseconds > 0 && Duration::from_millis(milliseconds) == limit).then_some(milliseconds)
 }
 
-fn after<'p>(writer: &mut Writer<'p>, index: usize, step: &Step) -> Vec<OutputJson<'p>> {
-    let mut written = Vec::new();
-    for after in step.only_after() {
-        if after >= index {
-            let name = writer.plan.steps.get(after).map_or("", |step| &step.id);
-            let place = writer.here();
-            writer.cannot_express(
-                place,
-                format!("that it waits for `{name}`, which does not come earlier"),
-            );
-        }
-        written.push(after.into());
+/// What a step waits for, and its policy.
+fn order<'p>(writer: &mut Writer<'p>, index: usize, known: &Policy) -> OutputMembers<'p> {
+    let (plan, mut members) = (writer.plan, OutputMembers::default());
+    let after = plan.steps[index].only_after();
+    for after in after.iter().filter(|after| **after >= index) {
+        let name = plan.steps.get(*after).map_or("", |step| &step.id);
+        let construct = format!("that it waits for `{name}`, which does not come earlier");
+        writer.cannot_express(writer.here(), construct);
     }
-    written
+    if !after.is_empty() {
+        let after = after.into_iter().map(OutputJson::from);
+        members.add("dependsOn", OutputJson::List(after.collect()));
+    }
+    if known.optional == Optional::Whole {
+        members.add("optional", OutputJson::Bool(true));
+    }
+    if let Some(retries @ 1..) = known.attempts.checked_sub(1) {
+        let retries = Number::Unsigned(retries.into());
+        members.add("retryCount", OutputJson::Number(retries));
+    }
+    if let Some(timeout) = known.timeout.and_then(milliseconds) {
+        members.add("timeout", OutputJson::Number(Number::Unsigned(timeout)));
+    }
+    members
 }
 
 /// A step by its place: a blueprint counts them.

@@ -28,8 +28,8 @@ const LIMITS: Limits = Limits {
 impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
-        json.read(|builder, source, node| {
-            let plan = super::read::read(builder, source, node)?;
+        json.read(|builder, node| {
+            let plan = super::read::read(builder, node)?;
             cycle::check(builder, &plan);
             Some(plan)
         })
@@ -41,8 +41,8 @@ impl<'de> Deserialize<'de> for Plan {
 impl<'de> Deserialize<'de> for Template {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
-        json.read(|builder, source, node| {
-            Some(PlanReader::new(builder, *source, IdKind::Places).template(node, None, 0))
+        json.read(|builder, node| {
+            Some(PlanReader::new(builder, IdKind::Places).template(node, None, 0))
         })
         .map_err(|message| D::Error::custom(Line(message)))
     }
@@ -51,14 +51,12 @@ impl<'de> Deserialize<'de> for Template {
 impl Json<'_> {
     fn read<T>(
         &self,
-        read: impl FnOnce(&mut PlanBuilder, &Source<'_>, JsonNode<'_>) -> Option<T>,
+        read: impl FnOnce(&mut PlanBuilder, JsonNode<'_>) -> Option<T>,
     ) -> Result<T, String> {
         let source = Source::document(&self.text);
         let mut builder = PlanBuilder::new(Dialect::PlanJson, Profile::Strict, LIMITS);
-        let read = match JsonNode::of(&self.text) {
-            Ok(node) => read(&mut builder, &source, node),
-            Err(invalid) => builder.error(invalid.note(&source, &self.text, None)),
-        };
+        let node = JsonNode::of(&self.text, &source).map_err(|error| error.to_string())?;
+        let read = read(&mut builder, node);
         match read {
             Some(read) if !builder.notes.has_errors() => Ok(read),
             _ => Err(self.message(&builder.notes.into_findings(&self.text))),
@@ -103,11 +101,11 @@ impl Json<'_> {
 fn pointer(text: &str, place: &Range<usize>) -> String {
     let source = Source::document(text);
     let covers = |node: &JsonNode<'_>| {
-        let range = source.place(node.slice());
+        let range = node.place();
         range.start <= place.start && place.end <= range.end
     };
     let mut pointer = jsonptr::PointerBuf::new();
-    let mut node = JsonNode::of(text).ok();
+    let mut node = JsonNode::of(text, &source).ok();
     while let Some(around) = node {
         node = match around.kind() {
             JsonType::Object => around.members().find_map(|(key, value)| {

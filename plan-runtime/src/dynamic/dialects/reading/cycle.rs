@@ -4,14 +4,14 @@ use super::PlanBuilder;
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note};
 use crate::plan::{Source, Template};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::ops::Range;
 
 /// How many steps of a cycle are named.
 const MOST_NAMED: usize = 16;
 
 /// Says a cycle for each group of steps that wait for one another.
-pub(in crate::dynamic) fn check(builder: &mut PlanBuilder, plan: &Plan) {
+pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
     for cycle in plan.cycles() {
         let name = |step: usize| short(&plan.steps[step].id);
         let message = match &cycle[..] {

@@ -7,30 +7,24 @@ use crate::dynamic::dialects::references::{
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, Source, Text};
 use crate::plan::Segment;
-use crate::resolve::describe::short;
+use crate::print::short;
 
 impl PlanBuilder {
     /// Says which parts of a string are references elsewhere; `false` if one of them is an error.
-    pub(in crate::dynamic) fn foreign(
-        &mut self,
-        source: &Source<'_>,
-        text: &Text<'_>,
-        own: &Scan<'_>,
-    ) -> bool {
+    pub(crate) fn foreign(&mut self, text: &Text<'_>, own: &Scan<'_>) -> bool {
         let known = |target: &Target| self.has(target);
         let (found, more) = references::foreign(self.dialect, &text.value, own, &known);
         let mut sound = true;
         for (index, foreign) in found.iter().enumerate() {
             let is_last = index + 1 == found.len();
             let more = if is_last { more } else { 0 };
-            sound &= self.foreign_one(source, text, foreign, more);
+            sound &= self.foreign_one(text, foreign, more);
         }
         sound
     }
 
     fn foreign_one(
         &mut self,
-        source: &Source<'_>,
         text: &Text<'_>,
         ForeignReference { written, of }: &ForeignReference<'_>,
         more: usize,
@@ -41,26 +35,26 @@ impl PlanBuilder {
         {
             self.guessed_inputs.insert(name.as_str().into());
         }
-        let place = source.place_in(text, &written.range);
+        let place = text.place(&written.range);
         let alone = written.range == (0..text.value.len());
-        let (named, form) = self.form(source, &written.target, &written.path);
+        let (named, form) = self.form(text, &written.target, &written.path);
         let like = match more {
             0 => String::new(),
             more => format!(", as are {more} more like it"),
         };
-        let is_error = of.is_some() && self.dialect.rules().places() != Places::Nowhere;
+        let is_error = of.is_some() && self.dialect.rules().places != Places::Nowhere;
         let note = match of.filter(|_| is_error) {
             Some(other) => {
                 let message = format!(
                     "this is a reference of {}, but the document is {}",
-                    other.rules().document(),
-                    self.dialect.rules().document()
+                    other.rules().document,
+                    self.dialect.rules().document
                 );
                 let note = Note::error(Code::MixedDialects, place, message);
                 match &self.shows {
                     Some(shows) => note.related(
                         shows.clone(),
-                        format!("this is {}", self.dialect.rules().document()),
+                        format!("this is {}", self.dialect.rules().document),
                     ),
                     None => note,
                 }
@@ -69,7 +63,7 @@ impl PlanBuilder {
                 let message = format!(
                     "`{}` is not a reference in {}, though it names the {named}",
                     short(written.text),
-                    self.dialect.rules().document()
+                    self.dialect.rules().document
                 );
                 Note::warning(Code::MalformedReference, place, message)
                     .label(format!("it is text{like}"))
@@ -91,12 +85,12 @@ impl PlanBuilder {
         let help = match form {
             None => format!(
                 "{} has no inputs, as action plans and plan JSON have",
-                rules.document()
+                rules.document
             ),
             Some(form) if alone => format!("the reference is `{form}`"),
-            Some(form) => rules.form_in_text(&form),
+            Some(form) => (rules.form_in_text)(&form),
         };
-        let literal = rules.literal_in(&text.value, written);
+        let literal = (rules.literal_in)(&text.value, written);
         format!("{help}; to keep the text, write `{literal}`")
     }
 
@@ -114,16 +108,11 @@ impl PlanBuilder {
     }
 
     /// What a reference names, and how the dialect writes it.
-    fn form(
-        &self,
-        source: &Source<'_>,
-        target: &Target,
-        path: &[Segment],
-    ) -> (String, Option<String>) {
+    fn form(&self, text: &Text<'_>, target: &Target, path: &[Segment]) -> (String, Option<String>) {
         let id;
         let (kind, to, name) = match target {
             Target::Index(index) => {
-                id = self.id_of(source, *index).unwrap_or_default();
+                id = self.id_of(text, *index).unwrap_or_default();
                 ("step", ReferenceTarget::Step(*index, &id), &id)
             }
             Target::Id(name) => match self.step_of(name) {
@@ -132,32 +121,27 @@ impl PlanBuilder {
             },
             Target::Input(name) => ("input", ReferenceTarget::Input(name), name),
         };
-        let form = self.dialect.rules().form(to, path);
+        let form = (self.dialect.rules().form)(to, path);
         (format!("{kind} `{}`", short(name)), form)
     }
 
     /// How the dialect writes what one of its own references means that begins here, and names a step or an input as another dialect does.
-    pub(in crate::dynamic) fn meant(
-        &self,
-        source: &Source<'_>,
-        text: &str,
-        at: usize,
-    ) -> Option<String> {
-        let meant = references::meant(self.dialect, text, at)?;
-        let (_, form) = self.form(source, &meant.target, &meant.path);
+    pub(crate) fn meant(&self, text: &Text<'_>, at: usize) -> Option<String> {
+        let meant = references::meant(self.dialect, &text.value, at)?;
+        let (_, form) = self.form(text, &meant.target, &meant.path);
         form.filter(|_| self.has(&meant.target))
     }
 
     /// What a step is called, as the document says.
-    fn id_of(&self, source: &Source<'_>, index: usize) -> Option<String> {
-        let raw = source
-            .whole()
-            .get(self.spans.steps.get(index)?.id.range())?;
+    fn id_of(&self, text: &Text<'_>, index: usize) -> Option<String> {
+        let id = self.spans.steps.get(index)?.id.range();
+        let raw = text.source().whole().get(id)?;
         // The place of an id that is not given is the whole step.
         if !raw.starts_with('"') {
             return Some(format!("step{index}"));
         }
-        let text = JsonNode::of(raw).ok()?.text().ok()?;
-        Some(short(&text.value))
+        let source = Source::document(raw);
+        let id = JsonNode::of(raw, &source).ok()?.text().ok()?;
+        Some(short(&id.value))
     }
 }

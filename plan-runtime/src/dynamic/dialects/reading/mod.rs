@@ -1,58 +1,66 @@
 //! What readers share: names, templates, and what is found on the way.
 
-pub(in crate::dynamic) mod cycle;
+pub(crate) mod cycle;
+#[cfg(feature = "dynamic")]
 mod foreign;
 mod members;
+#[cfg(feature = "dynamic")]
 mod reference;
-pub(in crate::dynamic) mod steps;
+#[cfg(feature = "dynamic")]
+pub(crate) mod steps;
+#[cfg(feature = "dynamic")]
 mod template;
+#[cfg(feature = "dynamic")]
+mod unknown;
 
-pub(in crate::dynamic) use members::{Member, Members, duplicate, names, wrong_kind};
+pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
 
+use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};
-use crate::dynamic::spans::Spans;
-use crate::dynamic::{Dialect, Limits, Profile};
-use crate::plan::json::MOST_PARTS;
-use crate::plan::{Input, ToolInfo};
-use crate::resolve::describe::short;
+use crate::dynamic::limits::Limits;
+use crate::dynamic::node::JsonNode;
+use crate::dynamic::spans::{Span, Spans};
+use crate::plan::json::{MOST_PARTS, number};
+use crate::plan::{Input, Template, ToolInfo};
+use crate::print::short;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// How many names are listed where none is similar to the one that was meant.
-pub(in crate::dynamic) const MOST_NAMES: usize = 8;
+pub(crate) const MOST_NAMES: usize = 8;
 
 /// For how many unknown names a similar one is looked for, where there are many.
 const MOST_SEARCHES: usize = 32;
 
 /// How many values a step counts for, besides those in it.
-pub(in crate::dynamic) const VALUES_OF_STEP: usize = 4;
+pub(crate) const VALUES_OF_STEP: usize = 4;
 
 /// How many bytes a document has for each value, if it has many.
 const BYTES_PER_VALUE: usize = 8;
 
 /// A plan that is being read.
-pub(in crate::dynamic) struct PlanBuilder {
-    pub(in crate::dynamic) dialect: Dialect,
-    pub(in crate::dynamic) profile: Profile,
-    pub(in crate::dynamic) limits: Limits,
-    pub(in crate::dynamic) notes: Notes,
-    pub(in crate::dynamic) spans: Spans,
-    pub(in crate::dynamic) inputs: Vec<Input>,
+pub(crate) struct PlanBuilder {
+    pub(crate) dialect: Dialect,
+    pub(crate) profile: Profile,
+    pub(crate) limits: Limits,
+    pub(crate) notes: Notes,
+    pub(crate) spans: Spans,
+    pub(crate) inputs: Vec<Input>,
     /// The inputs by their names.
-    pub(in crate::dynamic) input_names: HashMap<Box<str>, usize>,
+    pub(crate) input_names: HashMap<Box<str>, usize>,
     /// The names of inputs that references anywhere have, since texts may come before.
     expected_inputs: HashSet<Box<str>>,
     /// Those of them that findings name, though no reference had them before.
     guessed_inputs: HashSet<Box<str>>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
-    pub(in crate::dynamic) steps: usize,
+    pub(crate) steps: usize,
     /// The tools that were called last under each name.
     tools: HashMap<String, Arc<ToolInfo>>,
     /// The step that is being read, with its id.
-    pub(in crate::dynamic) current: Option<(usize, Arc<str>)>,
+    pub(crate) current: Option<(usize, Arc<str>)>,
     /// How many names were looked for among all others.
     searches: usize,
     /// Where it shows which dialect the document is in.
@@ -63,7 +71,7 @@ pub(in crate::dynamic) struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    pub(in crate::dynamic) fn new(dialect: Dialect, profile: Profile, limits: Limits) -> Self {
+    pub(crate) fn new(dialect: Dialect, profile: Profile, limits: Limits) -> Self {
         Self {
             dialect,
             profile,
@@ -88,13 +96,8 @@ impl PlanBuilder {
         }
     }
 
-    /// Looks through a document for the names of inputs that references have.
-    pub(in crate::dynamic) fn expect_inputs(&mut self, json: &str) {
-        self.expected_inputs = self.dialect.rules().inputs_in(json, self.limits.name);
-    }
-
     /// The names of all inputs, if a finding is about one that the plan turned out not to have: its name was in a text.
-    pub(in crate::dynamic) fn inputs_if_guessed_wrong(&mut self) -> Option<HashSet<Box<str>>> {
+    pub(crate) fn inputs_if_guessed_wrong(&mut self) -> Option<HashSet<Box<str>>> {
         let mut guessed = self.guessed_inputs.iter();
         if guessed.all(|name| self.input_names.contains_key(name)) {
             return None;
@@ -104,7 +107,7 @@ impl PlanBuilder {
     }
 
     /// The same builder, of which nothing was read yet, for a plan with these inputs.
-    pub(in crate::dynamic) fn again(&self, inputs: HashSet<Box<str>>) -> Self {
+    pub(crate) fn again(&self, inputs: HashSet<Box<str>>) -> Self {
         Self {
             expected_inputs: inputs,
             most_values: self.most_values,
@@ -113,12 +116,12 @@ impl PlanBuilder {
     }
 
     /// Allows as many values as a document of this length may have.
-    pub(in crate::dynamic) fn allow_values(&mut self, bytes: usize) {
+    pub(crate) fn allow_values(&mut self, bytes: usize) {
         self.most_values = self.limits.values.saturating_add(bytes / BYTES_PER_VALUE);
     }
 
-    /// Counts values that are about to be read. Where they are too many, it is an error.
-    pub(in crate::dynamic) fn count(&mut self, values: usize, place: Range<usize>) {
+    /// Counts values, and says whether they are to be read. Where they are too many, it is an error.
+    pub(crate) fn count(&mut self, values: usize, place: Range<usize>) -> bool {
         let before = self.values;
         self.values = before.saturating_add(values);
         if before <= self.most_values && self.values > self.most_values {
@@ -133,19 +136,16 @@ impl PlanBuilder {
             let note = Note::error(Code::LimitPassed, place, message);
             self.note(note.label("the first value over the limit").help(help));
         }
+        !self.is_over()
     }
 
     /// Whether so much is wrong with the document that the rest of it is not read.
-    pub(in crate::dynamic) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.values > self.most_values || self.notes.is_full()
     }
 
     /// Whether a reference has no more parts than are read; where it has, it is an error.
-    pub(in crate::dynamic) fn path_fits(
-        &mut self,
-        parts: usize,
-        place: Range<usize>,
-    ) -> Option<()> {
+    pub(crate) fn path_fits(&mut self, parts: usize, place: Range<usize>) -> Option<()> {
         if parts <= MOST_PARTS {
             // Each is read into more memory than it takes in the document.
             self.count(parts / 2, place);
@@ -155,13 +155,58 @@ impl PlanBuilder {
         self.error(Note::error(Code::LimitPassed, place, message))
     }
 
+    /// Whether there are no more steps than are read; where there are, it is an error.
+    pub(crate) fn counted(&mut self, nodes: &[JsonNode<'_>]) -> bool {
+        self.steps = nodes.len();
+        let most = self.limits.steps;
+        let Some(first) = nodes.get(most) else {
+            return true;
+        };
+        let message = format!(
+            "the plan has {} steps, and at most {most} are read",
+            nodes.len()
+        );
+        let note = Note::error(Code::LimitPassed, first.place(), message);
+        self.note(note.label("this step exceeds the limit"));
+        false
+    }
+
+    /// Whether a value inside `depth` lists and objects may be a list or an object itself. Otherwise it is an error.
+    pub(crate) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
+        if depth < self.limits.depth {
+            return true;
+        }
+        let message = format!(
+            "lists and objects are nested more than {} levels deep",
+            self.limits.depth
+        );
+        self.note(Note::error(Code::LimitPassed, place, message));
+        false
+    }
+
+    /// A number, whose template is the one at `at`.
+    pub(crate) fn number(&mut self, node: JsonNode<'_>, at: usize) -> Template {
+        if let Some(number) = number(node.slice()) {
+            return Template::Number(number);
+        }
+        let message = format!(
+            "the number {} cannot be represented exactly",
+            short(node.slice())
+        );
+        let help = "write it as a string, if the tool takes one".to_owned();
+        let place = node.place();
+        self.note(Note::error(Code::InexactNumber, place, message).help(help));
+        self.broken(at)
+    }
+
+    /// How many of `parts` parts need room, if each counts for `values` values. The others are not read.
+    pub(crate) fn room(&self, parts: usize, values: usize) -> usize {
+        let rest = self.most_values.saturating_sub(self.values);
+        parts.min(rest / values + 1)
+    }
+
     /// Whether a name is not too long; where it is, it is an error.
-    pub(in crate::dynamic) fn name_fits(
-        &mut self,
-        name: &str,
-        what: &str,
-        place: Range<usize>,
-    ) -> bool {
+    pub(crate) fn name_fits(&mut self, name: &str, what: &str, place: Range<usize>) -> bool {
         let most = self.limits.name;
         if name.len() > most {
             let message = format!(
@@ -173,8 +218,20 @@ impl PlanBuilder {
         name.len() <= most
     }
 
+    /// Remembers where the next template is, whose parts come next.
+    pub(crate) fn place(&mut self, value: Range<usize>, key: Option<Range<usize>>) -> usize {
+        let key = key.map(Span::from);
+        self.spans.templates.open(Span::from(value), key)
+    }
+
+    /// Null in place of the template whose parts would come next.
+    pub(crate) fn broken(&mut self, at: usize) -> Template {
+        self.spans.break_template(at);
+        Template::Null
+    }
+
     /// Adds a note on the step that is being read.
-    pub(in crate::dynamic) fn note(&mut self, note: Note) {
+    pub(crate) fn note(&mut self, note: Note) {
         self.notes.push(match &self.current {
             Some((_, id)) => note.step(id),
             None => note,
@@ -182,23 +239,42 @@ impl PlanBuilder {
     }
 
     /// Adds an error, and says so by `None`.
-    pub(in crate::dynamic) fn error<T>(&mut self, note: Note) -> Option<T> {
+    pub(crate) fn error<T>(&mut self, note: Note) -> Option<T> {
         self.note(note);
         None
     }
 
     /// Remembers what first shows which dialect the document is in.
-    pub(in crate::dynamic) fn shown_by(&mut self, place: Range<usize>) {
+    pub(crate) fn shown_by(&mut self, place: Range<usize>) {
         self.shows.get_or_insert(place);
     }
 
     /// What is left of it once the plan is there.
-    pub(in crate::dynamic) fn end(self) -> (Notes, Spans) {
+    pub(crate) fn end(self) -> (Notes, Spans) {
         (self.notes, self.spans)
     }
 
+    /// Makes a step known under the id that it gives; `false` if it cannot be read.
+    pub(crate) fn declare_as(&mut self, index: usize, given: JsonNode<'_>) -> bool {
+        const WHAT: &str = "the id of a step";
+        self.spans.steps[index].id = given.place().into();
+        let text = self.text(given, WHAT);
+        let text = text.filter(|text| self.name_fits(&text.value, WHAT, given.place()));
+        if let Some(text) = &text {
+            self.declare(index, &text.value, given.place());
+        }
+        text.is_some()
+    }
+
+    /// The id that a step has given; empty if it cannot be read.
+    pub(crate) fn declared(&self, given: JsonNode<'_>) -> String {
+        let longest = self.limits.name.min(self.limits.string);
+        let id = given.text().ok().filter(|id| id.value.len() <= longest);
+        id.map(|id| id.value.into_owned()).unwrap_or_default()
+    }
+
     /// Makes a step known under an id.
-    pub(in crate::dynamic) fn declare(&mut self, index: usize, id: &str, place: Range<usize>) {
+    pub(crate) fn declare(&mut self, index: usize, id: &str, place: Range<usize>) {
         if id.trim().is_empty() {
             let help = "references and reports name the step by its id".to_owned();
             self.note(
@@ -228,7 +304,7 @@ impl PlanBuilder {
     }
 
     /// What a step says of its tool; the same for all that say the same.
-    pub(in crate::dynamic) fn tool(&mut self, name: &str, description: String) -> Arc<ToolInfo> {
+    pub(crate) fn tool(&mut self, name: &str, description: String) -> Arc<ToolInfo> {
         if let Some(tool) = self.tools.get(name)
             && tool.description == description
         {
@@ -242,16 +318,12 @@ impl PlanBuilder {
         tool
     }
 
-    pub(in crate::dynamic) fn step_of(&self, id: &str) -> Option<usize> {
+    pub(crate) fn step_of(&self, id: &str) -> Option<usize> {
         self.ids.get(id).copied()
     }
 
     /// The step with this id. An unknown id is an error at `place`.
-    pub(in crate::dynamic) fn known_step(
-        &mut self,
-        id: &str,
-        place: Range<usize>,
-    ) -> Option<usize> {
+    pub(crate) fn known_step(&mut self, id: &str, place: Range<usize>) -> Option<usize> {
         if let Some(index) = self.step_of(id) {
             return Some(index);
         }
@@ -284,7 +356,7 @@ impl PlanBuilder {
     }
 
     /// Whether it is still worth while to look through all names for a similar one: a document may be nothing but mistakes.
-    pub(in crate::dynamic) fn looks_for_similar(&mut self) -> bool {
+    pub(crate) fn looks_for_similar(&mut self) -> bool {
         self.searches += 1;
         self.searches <= MOST_SEARCHES
     }

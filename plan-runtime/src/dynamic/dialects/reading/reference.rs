@@ -4,15 +4,19 @@ use super::PlanBuilder;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{Source, Text};
+use crate::dynamic::node::Text;
 use crate::plan::{Input, Reference, Source as From};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::ops::Range;
 
 impl PlanBuilder {
-    pub(in crate::dynamic) fn reference(
+    /// Looks through a document for the names of inputs that references have.
+    pub(crate) fn expect_inputs(&mut self, json: &str) {
+        self.expected_inputs = (self.dialect.rules().inputs_in)(json, self.limits.name);
+    }
+
+    pub(crate) fn reference(
         &mut self,
-        source: &Source<'_>,
         text: &Text<'_>,
         written: &ScannedReference<'_>,
     ) -> Result<Reference, Unread> {
@@ -22,21 +26,21 @@ impl PlanBuilder {
             let known =
                 matches!(&written.target, Target::Id(id) if self.ids.contains_key(id.as_str()));
             if !(compat && known && !written.path.is_empty()) {
-                return if self.malformed(source, text, scan_error.clone()) {
+                return if self.malformed(text, scan_error.clone()) {
                     Err(Unread::Stays)
                 } else {
                     Err(Unread::Broken)
                 };
             }
         }
-        let named = source.place_in(text, &written.named);
+        let named = text.place(&written.named);
         let from = match &written.target {
             Target::Input(name) => From::Input(self.input(name, named)),
             Target::Index(index) => From::Step(self.indexed(*index, named).ok_or(Unread::Broken)?),
             Target::Id(id) => match self.step_of(id) {
                 Some(index) => From::Step(index),
-                None if compat && self.dialect.rules().unknown_step_may_be_text() => {
-                    let place = source.place_in(text, &written.range);
+                None if compat && self.dialect.rules().unknown_step_may_be_text => {
+                    let place = text.place(&written.range);
                     let message = format!("there is no step `{}`", short(id));
                     self.note(
                         Note::warning(Code::UnknownStep, place, message)
@@ -47,11 +51,11 @@ impl PlanBuilder {
                 None => {
                     let (mut note, has_similar) = self.unknown_step(id, named);
                     // `$ref:step[0].data` has the index of a step, and no id.
-                    let meant = self.meant(source, &text.value, written.range.start);
+                    let meant = self.meant(text, written.range.start);
                     if let Some(form) = meant {
                         note = note.help(format!("did you mean `{form}`?"));
-                    } else if self.dialect.rules().unknown_step_may_be_text() && !has_similar {
-                        let literal = self.dialect.rules().literal(written.text);
+                    } else if self.dialect.rules().unknown_step_may_be_text && !has_similar {
+                        let literal = (self.dialect.rules().literal)(written.text);
                         note = note.help(format!("if this is not a reference, write `{literal}`"));
                     }
                     self.note(note);
@@ -63,12 +67,12 @@ impl PlanBuilder {
         reference.path.clone_from(&written.path);
         if compat {
             let rules = self.dialect.rules();
-            rules.allow_absence(&mut reference, written.text);
+            (rules.allow_absence)(&mut reference, written.text);
         }
         Ok(reference)
     }
 
-    pub(in crate::dynamic) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
+    pub(crate) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
         if let Some(index) = self.input_names.get(name) {
             return *index;
         }
@@ -87,7 +91,7 @@ impl PlanBuilder {
     }
 
     /// An input cannot have the name of a step.
-    pub(in crate::dynamic) fn no_step(&mut self, input: &str, place: Range<usize>) {
+    pub(crate) fn no_step(&mut self, input: &str, place: Range<usize>) {
         if let Some(step) = self.step_of(input) {
             let message = format!("the input `{}` has the name of a step", short(input));
             let note = Note::error(Code::DuplicateId, place, message);
@@ -100,11 +104,7 @@ impl PlanBuilder {
     }
 
     /// The step of this index, which comes before the one that is being read.
-    pub(in crate::dynamic) fn indexed(
-        &mut self,
-        index: usize,
-        place: Range<usize>,
-    ) -> Option<usize> {
+    pub(crate) fn indexed(&mut self, index: usize, place: Range<usize>) -> Option<usize> {
         let current = self.current.as_ref().map(|(current, _)| *current);
         if index >= self.steps {
             let steps = match self.steps {
@@ -133,7 +133,7 @@ impl PlanBuilder {
 const VALUES_OF_INPUT: usize = 3;
 
 /// Why there is no reference where one is written.
-pub(in crate::dynamic) enum Unread {
+pub(crate) enum Unread {
     /// The profile leaves it as text.
     Stays,
     /// It is an error, which was said.

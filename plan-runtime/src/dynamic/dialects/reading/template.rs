@@ -3,83 +3,39 @@
 use super::PlanBuilder;
 use super::reference::Unread;
 use crate::dynamic::Profile;
-use crate::dynamic::dialects::references::{Piece, ScanError};
+use crate::dynamic::dialects::references::{Piece, Scan, ScanError};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source, Text};
-use crate::dynamic::spans::Span;
-use crate::plan::json::number;
+use crate::dynamic::node::{JsonNode, JsonType, Text};
 use crate::plan::{Entry, Key, Part, Template};
-use crate::resolve::describe::short;
-use std::ops::Range;
 
 impl PlanBuilder {
-    /// Whether a value inside `depth` lists and objects may be a list or an object itself. Otherwise it is an error.
-    pub(in crate::dynamic) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
-        if depth < self.limits.depth {
-            return true;
-        }
-        let message = format!(
-            "lists and objects are nested more than {} levels deep",
-            self.limits.depth
-        );
-        self.note(Note::error(Code::LimitPassed, place, message));
-        false
-    }
-
-    /// A number, whose template is the one at `at`.
-    pub(in crate::dynamic) fn number(
-        &mut self,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-        at: usize,
-    ) -> Template {
-        if let Some(number) = number(node.slice()) {
-            return Template::Number(number);
-        }
-        let message = format!(
-            "the number {} cannot be represented exactly",
-            short(node.slice())
-        );
-        let help = "write it as a string, if the tool takes one".to_owned();
-        let place = source.place(node.slice());
-        self.note(Note::error(Code::InexactNumber, place, message).help(help));
-        self.broken(at)
-    }
-
     /// A value with references in it, as the dialect writes them.
-    pub(in crate::dynamic) fn template(
+    pub(crate) fn template(
         &mut self,
-        source: &Source<'_>,
         node: JsonNode<'_>,
         key: Option<JsonNode<'_>>,
         depth: usize,
     ) -> Template {
-        let place = source.place(node.slice());
+        let place = node.place();
         self.count(1, place.clone());
-        let at = self.place(place, key.map(|key| source.place(key.slice())));
-        let template = self.value_at(source, node, at, depth);
+        let at = self.place(place, key.map(|key| key.place()));
+        let template = self.value_at(node, at, depth);
         self.spans.templates.close(at);
         template
     }
 
     /// A value, whose template is the one at `at`.
-    fn value_at(
-        &mut self,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-        at: usize,
-        depth: usize,
-    ) -> Template {
-        let place = source.place(node.slice());
+    fn value_at(&mut self, node: JsonNode<'_>, at: usize, depth: usize) -> Template {
+        let place = node.place();
         if matches!(node.kind(), JsonType::List | JsonType::Object) && !self.fits(depth, place) {
             return self.broken(at);
         }
         match node.kind() {
             JsonType::Null => Template::Null,
             JsonType::Bool => Template::Bool(node.slice() == "true"),
-            JsonType::Number => self.number(source, node, at),
-            JsonType::String => match self.text(source, node, "a value") {
-                Some(text) => self.string(source, &text, at),
+            JsonType::Number => self.number(node, at),
+            JsonType::String => match self.text(node, "a value") {
+                Some(text) => self.string(&text, at),
                 None => self.broken(at),
             },
             JsonType::List => {
@@ -88,32 +44,26 @@ impl PlanBuilder {
                     if self.is_over() {
                         return self.broken(at);
                     }
-                    items.push(self.template(source, item, None, depth + 1));
+                    items.push(self.template(item, None, depth + 1));
                 }
                 Template::List(items)
             }
-            JsonType::Object => Template::Object(self.entries(source, node, depth)),
+            JsonType::Object => Template::Object(self.entries(node, depth)),
         }
     }
 
-    /// How many of `parts` parts need room, if each counts for `values` values. The others are not read.
-    pub(in crate::dynamic) fn room(&self, parts: usize, values: usize) -> usize {
-        let rest = self.most_values.saturating_sub(self.values);
-        parts.min(rest / values + 1)
-    }
-
-    fn entries(&mut self, source: &Source<'_>, node: JsonNode<'_>, depth: usize) -> Vec<Entry> {
-        let Some(members) = self.members(source, node, "a value") else {
+    fn entries(&mut self, node: JsonNode<'_>, depth: usize) -> Vec<Entry> {
+        let Some(members) = self.members(node, "a value") else {
             return Vec::new();
         };
         // A plan is kept for long, so it has no room for more than there is.
-        let mut entries = Vec::with_capacity(self.room(members.0.len(), 1));
-        for member in members.0 {
+        let mut entries = Vec::with_capacity(self.room(members.list.len(), 1));
+        for member in members.list {
             if self.is_over() {
                 break;
             }
-            self.no_reference(source, member.key, &member.name);
-            let value = self.template(source, member.value, Some(member.key), depth + 1);
+            self.no_reference(member.key, &member.name);
+            let value = self.template(member.value, Some(member.key), depth + 1);
             entries.push(Entry {
                 key: Key::Name(member.name.into_owned()),
                 value,
@@ -123,17 +73,14 @@ impl PlanBuilder {
     }
 
     /// Reports a reference in the name of a member.
-    fn no_reference(&mut self, source: &Source<'_>, key: JsonNode<'_>, name: &str) {
-        let scan = self
-            .dialect
-            .rules()
-            .scan(name, &|id| self.ids.contains_key(id));
+    fn no_reference(&mut self, key: JsonNode<'_>, name: &str) {
+        let scan = self.scan(name);
         if scan
             .pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Reference(_)))
         {
-            let place = source.place(key.slice());
+            let place = key.place();
             let message = "a reference cannot be the name of a member";
             let note = match self.profile {
                 Profile::Strict => Note::error(Code::MalformedReference, place, message),
@@ -148,20 +95,22 @@ impl PlanBuilder {
         }
     }
 
+    /// The references in a string.
+    fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
+        (self.dialect.rules().scan)(text, &|id| self.ids.contains_key(id))
+    }
+
     /// A string, whose template is the one at `at`.
-    fn string(&mut self, source: &Source<'_>, text: &Text<'_>, at: usize) -> Template {
-        let mut scan = self
-            .dialect
-            .rules()
-            .scan(&text.value, &|id| self.ids.contains_key(id));
+    fn string(&mut self, text: &Text<'_>, at: usize) -> Template {
+        let mut scan = self.scan(&text.value);
         // Of a string that is over its limit, the rest was not looked at.
         let is_over = scan
             .scan_errors
             .iter()
             .any(|scan_error| scan_error.code == Code::LimitPassed);
-        let mut sound = is_over || self.foreign(source, text, &scan);
+        let mut sound = is_over || self.foreign(text, &scan);
         for scan_error in std::mem::take(&mut scan.scan_errors) {
-            sound &= self.malformed(source, text, scan_error);
+            sound &= self.malformed(text, scan_error);
         }
         let whole = scan.is_whole();
         let mut parts = Vec::new();
@@ -173,9 +122,9 @@ impl PlanBuilder {
                 }
                 Piece::Reference(written) => written,
             };
-            let place = source.place_in(text, &written.range);
+            let place = text.place(&written.range);
             let part = if whole { at } else { self.place(place, None) };
-            let value = match self.reference(source, text, &written) {
+            let value = match self.reference(text, &written) {
                 Ok(reference) => Template::Reference(reference),
                 Err(Unread::Stays) => {
                     if !whole {
@@ -212,23 +161,13 @@ impl PlanBuilder {
     }
 
     /// Says what is flawed, and whether it can stay as text.
-    pub(in crate::dynamic) fn malformed(
-        &mut self,
-        source: &Source<'_>,
-        text: &Text<'_>,
-        scan_error: ScanError,
-    ) -> bool {
-        let place = source.place_in(text, &scan_error.range);
+    pub(crate) fn malformed(&mut self, text: &Text<'_>, scan_error: ScanError) -> bool {
+        let place = text.place(&scan_error.range);
         let start = scan_error.range.start;
-        let meant = scan_error
-            .is_general
-            .then(|| self.meant(source, &text.value, start));
+        let meant = scan_error.is_general.then(|| self.meant(text, start));
         let help = match meant.flatten() {
             Some(form) => {
-                let literal = self
-                    .dialect
-                    .rules()
-                    .literal(&text.value[scan_error.range.clone()]);
+                let literal = (self.dialect.rules().literal)(&text.value[scan_error.range.clone()]);
                 Some(format!(
                     "did you mean `{form}`? To keep the text, write `{literal}`"
                 ))
@@ -243,22 +182,6 @@ impl PlanBuilder {
         };
         self.note(note.help(help));
         stays
-    }
-
-    /// Remembers where the next template is, whose parts come next.
-    pub(in crate::dynamic) fn place(
-        &mut self,
-        value: Range<usize>,
-        key: Option<Range<usize>>,
-    ) -> usize {
-        let key = key.map(Span::from);
-        self.spans.templates.open(Span::from(value), key)
-    }
-
-    /// Null in place of the template whose parts would come next.
-    pub(in crate::dynamic) fn broken(&mut self, at: usize) -> Template {
-        self.spans.break_template(at);
-        Template::Null
     }
 }
 

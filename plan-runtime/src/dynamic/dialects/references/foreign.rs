@@ -32,7 +32,7 @@ const MOST: usize = 8;
 static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
     let of = |dialect: Dialect| {
         Some(ReferenceSyntax {
-            mark: dialect.rules().mark()?,
+            mark: dialect.rules().mark?,
             dialect: Some(dialect),
             needs: Needs::Nothing,
         })
@@ -76,11 +76,11 @@ const OF_OTHERS: [ReferenceSyntax; 2] = [
 
 /// A reference in a form that the dialect of the document does not have.
 #[derive(Debug)]
-pub(in crate::dynamic) struct ForeignReference<'t> {
+pub(crate) struct ForeignReference<'t> {
     /// What it would read, without what other dialects put between a step and its output.
-    pub(in crate::dynamic) written: ScannedReference<'t>,
+    pub(crate) written: ScannedReference<'t>,
     /// The dialect in which it is a reference; without one, it is only nearly one.
-    pub(in crate::dynamic) of: Option<Dialect>,
+    pub(crate) of: Option<Dialect>,
 }
 
 /// The references in forms of other dialects, outside of this dialect's own references, flaws and escapes. `known` says whether the
@@ -89,7 +89,7 @@ pub(in crate::dynamic) struct ForeignReference<'t> {
 /// Returns the first [`MOST`] of them, and how many others there are.
 ///
 /// It takes time in proportion to the text: no two references share a part of it, and other text is left after its first part.
-pub(in crate::dynamic) fn foreign<'t>(
+pub(crate) fn foreign<'t>(
     dialect: Dialect,
     text: &'t str,
     own: &Scan<'_>,
@@ -132,11 +132,7 @@ pub(in crate::dynamic) fn foreign<'t>(
 }
 
 /// What is in the form of this dialect at a place of a text, and names what it reads as any dialect does.
-pub(in crate::dynamic) fn meant(
-    dialect: Dialect,
-    text: &str,
-    at: usize,
-) -> Option<ScannedReference<'_>> {
+pub(crate) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<ScannedReference<'_>> {
     let mut forms = FORMS.iter();
     let form = forms.find(|form| form.dialect == Some(dialect))?;
     text[at..]
@@ -215,7 +211,7 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
 /// `step[0]`, `PLACEHOLDER_reply`, `mail` or `["the mail"]`, and where it ends.
 fn target(text: &str, at: usize) -> Option<(Target, usize)> {
     let mut dialects = Dialect::ALL.into_iter();
-    let of_dialect = dialects.find_map(|dialect| dialect.rules().target(text, at));
+    let of_dialect = dialects.find_map(|dialect| (dialect.rules().target)(text, at));
     of_dialect.or_else(|| {
         let (name, end) = path::name(text, at, NameSyntax::Wide);
         (!name.is_empty()).then_some((Target::Id(name), end))
@@ -228,8 +224,8 @@ fn is_of(dialect: Dialect, text: &str, written: &ScannedReference<'_>) -> bool {
         return false;
     }
     let alone = written.range == (0..text.len());
-    let scan = dialect.rules().scan(written.text, &|_| false);
+    let scan = (dialect.rules().scan)(written.text, &|_| false);
     let is_same = |piece: &Piece<'_>| matches!(piece, Piece::Reference(it) if it.compat_only.is_none() && it.target == written.target);
     let sound = scan.scan_errors.is_empty() && scan.pieces.iter().all(is_same);
-    sound && scan.is_whole() && (alone || dialect.rules().places() != Places::Whole)
+    sound && scan.is_whole() && (alone || dialect.rules().places != Places::Whole)
 }

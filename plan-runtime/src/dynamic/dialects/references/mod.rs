@@ -3,12 +3,12 @@
 //! A string is read after it was decoded from JSON. Only what the plan's author wrote is read here, never what a value holds.
 
 mod foreign;
-pub(in crate::dynamic) mod path;
+pub(crate) mod path;
 mod style;
 
-pub(in crate::dynamic) use foreign::{ForeignReference, foreign, meant};
-pub(in crate::dynamic) use path::{NameSyntax, end_where_missing};
-pub(in crate::dynamic) use style::{Mark, Notation, Places, ReferenceTarget, Style, named};
+pub(crate) use foreign::{ForeignReference, foreign, meant};
+pub(crate) use path::{NameSyntax, end_where_missing};
+pub(crate) use style::{Mark, Notation, Places, ReferenceTarget, Style, named};
 
 use crate::dynamic::finding::Code;
 use crate::plan::Segment;
@@ -17,37 +17,37 @@ use std::ops::Range;
 
 /// What a string is made of.
 #[derive(Debug, Default)]
-pub(in crate::dynamic) struct Scan<'t> {
+pub(crate) struct Scan<'t> {
     /// The parts in their order. A flawed part is text.
-    pub(in crate::dynamic) pieces: Vec<Piece<'t>>,
-    pub(in crate::dynamic) scan_errors: Vec<ScanError>,
+    pub(crate) pieces: Vec<Piece<'t>>,
+    pub(crate) scan_errors: Vec<ScanError>,
     /// Where strings of JSON replace text that would otherwise be something else.
-    pub(in crate::dynamic) escapes: Vec<Range<usize>>,
+    pub(crate) escapes: Vec<Range<usize>>,
 }
 
 #[derive(Debug)]
-pub(in crate::dynamic) enum Piece<'t> {
+pub(crate) enum Piece<'t> {
     Text(Cow<'t, str>),
     Reference(ScannedReference<'t>),
 }
 
 /// A reference as it is written.
 #[derive(Debug)]
-pub(in crate::dynamic) struct ScannedReference<'t> {
-    pub(in crate::dynamic) text: &'t str,
+pub(crate) struct ScannedReference<'t> {
+    pub(crate) text: &'t str,
     /// Where in the string it is.
-    pub(in crate::dynamic) range: Range<usize>,
-    pub(in crate::dynamic) target: Target,
+    pub(crate) range: Range<usize>,
+    pub(crate) target: Target,
     /// Where in the string the target is named.
-    pub(in crate::dynamic) named: Range<usize>,
-    pub(in crate::dynamic) path: Vec<Segment>,
+    pub(crate) named: Range<usize>,
+    pub(crate) path: Vec<Segment>,
     /// What is missing from it that only [`Compat`](crate::dynamic::Profile::Compat) does without.
-    pub(in crate::dynamic) compat_only: Option<ScanError>,
+    pub(crate) compat_only: Option<ScanError>,
 }
 
 /// What a reference reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::dynamic) enum Target {
+pub(crate) enum Target {
     Id(String),
     Index(usize),
     Input(String),
@@ -55,27 +55,27 @@ pub(in crate::dynamic) enum Target {
 
 /// A part of a string that is nearly a reference.
 #[derive(Debug, Clone)]
-pub(in crate::dynamic) struct ScanError {
-    pub(in crate::dynamic) range: Range<usize>,
-    pub(in crate::dynamic) message: String,
-    pub(in crate::dynamic) help: Option<String>,
+pub(crate) struct ScanError {
+    pub(crate) range: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
     /// The systems that the dialect comes from do not take it for text either.
-    pub(in crate::dynamic) in_reference: bool,
-    pub(in crate::dynamic) code: Code,
+    pub(crate) in_reference: bool,
+    pub(crate) code: Code,
     /// The help does not know of the plan's steps, which may say more.
-    pub(in crate::dynamic) is_general: bool,
+    pub(crate) is_general: bool,
 }
 
 /// How many references, and what is nearly one, a string has at most.
 const MOST_PIECES: usize = 512;
 
 /// Whether a name is a number. As an id it is one that texts contain for other reasons.
-pub(in crate::dynamic) fn is_number(name: &str) -> bool {
+pub(crate) fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl ScanError {
-    pub(in crate::dynamic) fn new(range: Range<usize>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(range: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             range,
             message: message.into(),
@@ -87,7 +87,7 @@ impl ScanError {
     }
 
     /// One that goes beyond what is read. It is never taken for text.
-    pub(in crate::dynamic) fn beyond(range: Range<usize>, message: impl Into<String>) -> Self {
+    pub(crate) fn beyond(range: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             in_reference: true,
             code: Code::LimitPassed,
@@ -96,18 +96,18 @@ impl ScanError {
     }
 
     /// Marks it as one in what is surely meant as a reference.
-    pub(in crate::dynamic) fn in_reference(mut self, yes: bool) -> Self {
+    pub(crate) fn in_reference(mut self, yes: bool) -> Self {
         self.in_reference = yes || self.code == Code::LimitPassed;
         self
     }
 
     /// Marks its help as one that only says what references look like.
-    pub(in crate::dynamic) fn general(mut self) -> Self {
+    pub(crate) fn general(mut self) -> Self {
         self.is_general = true;
         self
     }
 
-    pub(in crate::dynamic) fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -121,7 +121,7 @@ type ReadPlain<'f> = dyn for<'t> Fn(&mut Scan<'t>, &'t str, Range<usize>) + 'f;
 
 impl<'t> Scan<'t> {
     /// A string of text and references, each of which begins with `open`.
-    pub(in crate::dynamic) fn embedded(
+    pub(crate) fn embedded(
         text: &'t str,
         open: &str,
         piece: &ReadPiece,
@@ -159,8 +159,15 @@ impl<'t> Scan<'t> {
         scan
     }
 
+    /// A string that is text.
+    pub(crate) fn of_text(text: &'t str) -> Self {
+        let mut scan = Self::default();
+        scan.text(text);
+        scan
+    }
+
     /// Adds text, as part of the text before it.
-    pub(in crate::dynamic) fn text(&mut self, text: &'t str) {
+    pub(crate) fn text(&mut self, text: &'t str) {
         self.owned(Cow::Borrowed(text));
     }
 
@@ -173,7 +180,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Adds text that is escaped.
-    pub(in crate::dynamic) fn escaped(&mut self, text: Cow<'t, str>, range: Range<usize>) {
+    pub(crate) fn escaped(&mut self, text: Cow<'t, str>, range: Range<usize>) {
         self.owned(text);
         self.escapes.push(range);
     }
@@ -199,21 +206,20 @@ impl<'t> Scan<'t> {
     }
 
     /// Whether the string is one reference, which keeps its type.
-    pub(in crate::dynamic) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         matches!(self.pieces[..], [Piece::Reference(_)]) && self.escapes.is_empty()
     }
 
     /// A string that is one flaw.
-    pub(in crate::dynamic) fn malformed(text: &'t str, scan_error: ScanError) -> Self {
-        let mut scan = Self::default();
-        scan.text(text);
+    pub(crate) fn malformed(text: &'t str, scan_error: ScanError) -> Self {
+        let mut scan = Self::of_text(text);
         scan.scan_errors.push(scan_error);
         scan
     }
 }
 
 /// The string of JSON at `at`, and where it ends.
-pub(in crate::dynamic) fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
+pub(crate) fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
     let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
     let value = rest.starts_with('"').then(|| strings.next())??.ok()?;
@@ -221,7 +227,7 @@ pub(in crate::dynamic) fn quoted(text: &str, at: usize) -> Option<(String, usize
 }
 
 /// The message about a character at which a reference must continue or end.
-pub(in crate::dynamic) fn no_part(sign: char) -> String {
+pub(crate) fn no_part(sign: char) -> String {
     match sign {
         ' ' => "a reference cannot contain a space".to_owned(),
         sign => format!("`{}` cannot be part of a reference", sign.escape_debug()),
@@ -229,6 +235,6 @@ pub(in crate::dynamic) fn no_part(sign: char) -> String {
 }
 
 /// A string of JSON, as it is written in brackets.
-pub(in crate::dynamic) fn quote(key: &str) -> String {
+pub(crate) fn quote(key: &str) -> String {
     serde_json::Value::from(key).to_string()
 }

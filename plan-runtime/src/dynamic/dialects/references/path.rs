@@ -6,7 +6,7 @@ use crate::plan::{Absent, Segment, Selector};
 
 /// Which characters a name without quotes may contain.
 #[derive(Clone, Copy)]
-pub(in crate::dynamic) enum NameSyntax {
+pub(crate) enum NameSyntax {
     /// Letters and digits of ASCII, and `_`.
     Ascii,
     /// Letters and digits, `_`, `-`, `$` and `@`.
@@ -14,7 +14,7 @@ pub(in crate::dynamic) enum NameSyntax {
 }
 
 impl NameSyntax {
-    pub(in crate::dynamic) fn has(self, c: char) -> bool {
+    pub(crate) fn has(self, c: char) -> bool {
         match self {
             Self::Ascii => c.is_ascii_alphanumeric() || c == '_',
             Self::Wide => c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'),
@@ -22,26 +22,26 @@ impl NameSyntax {
     }
 
     /// Whether this can be written without quotes.
-    pub(in crate::dynamic) fn is_name(self, text: &str) -> bool {
+    pub(crate) fn is_name(self, text: &str) -> bool {
         !text.is_empty() && text.chars().all(|c| self.has(c))
     }
 
     /// Where the name ends that starts at `at`.
-    pub(in crate::dynamic) fn end(self, text: &str, at: usize) -> usize {
+    pub(crate) fn end(self, text: &str, at: usize) -> usize {
         let rest = &text[at..];
         at + rest.find(|c| !self.has(c)).unwrap_or(rest.len())
     }
 }
 
 /// Says that a reference ends where one of its parts is missing.
-pub(in crate::dynamic) fn end_where_missing(path: &mut [Segment]) {
+pub(crate) fn end_where_missing(path: &mut [Segment]) {
     for segment in path.iter_mut().filter(|segment| !segment.is_each()) {
         segment.absent = Absent::End;
     }
 }
 
 /// Reads parts of a path for as long as there are any, and says where they end.
-pub(in crate::dynamic) fn read(
+pub(crate) fn read(
     text: &str,
     mut at: usize,
     names: NameSyntax,
@@ -116,7 +116,7 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<ScanError>> {
 }
 
 /// The name that begins a reference, with or without quotes, and where it ends. It may be empty.
-pub(in crate::dynamic) fn name(text: &str, at: usize, names: NameSyntax) -> (String, usize) {
+pub(crate) fn name(text: &str, at: usize, names: NameSyntax) -> (String, usize) {
     key(text, at).unwrap_or_else(|| {
         let end = names.end(text, at);
         (text[at..end].to_owned(), end)
@@ -124,7 +124,7 @@ pub(in crate::dynamic) fn name(text: &str, at: usize, names: NameSyntax) -> (Str
 }
 
 /// `["key"]`, and where it ends.
-pub(in crate::dynamic) fn key(text: &str, at: usize) -> Option<(String, usize)> {
+pub(crate) fn key(text: &str, at: usize) -> Option<(String, usize)> {
     let (key, end) = quoted(text, at + 1).filter(|_| text[at..].starts_with('['))?;
     text[end..].starts_with(']').then_some((key, end + 1))
 }

@@ -5,7 +5,7 @@ use crate::plan::{Path, Segment, Selector, written};
 
 /// What a reference reads, by the names that dialects have for it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::dynamic) enum ReferenceTarget<'n> {
+pub(crate) enum ReferenceTarget<'n> {
     /// A step by its place and its id.
     Step(usize, &'n str),
     Input(&'n str),
@@ -13,14 +13,14 @@ pub(in crate::dynamic) enum ReferenceTarget<'n> {
 
 /// What a reference begins and ends with in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dynamic) struct Mark {
-    pub(in crate::dynamic) open: &'static str,
-    pub(in crate::dynamic) close: &'static str,
+pub(crate) struct Mark {
+    pub(crate) open: &'static str,
+    pub(crate) close: &'static str,
 }
 
 /// Where in a string references may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dynamic) enum Places {
+pub(crate) enum Places {
     /// Nowhere: they are objects.
     Nowhere,
     /// A reference is the whole string.
@@ -30,18 +30,18 @@ pub(in crate::dynamic) enum Places {
 }
 
 /// How references to one source are written.
-pub(in crate::dynamic) struct Style {
+pub(crate) struct Style {
     /// All that comes before the path.
-    pub(in crate::dynamic) head: String,
-    pub(in crate::dynamic) names: NameSyntax,
-    pub(in crate::dynamic) notation: Notation,
+    pub(crate) head: String,
+    pub(crate) names: NameSyntax,
+    pub(crate) notation: Notation,
     /// What comes after the path.
-    pub(in crate::dynamic) close: &'static str,
+    pub(crate) close: &'static str,
 }
 
 /// How the parts of a path are written that are not names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dynamic) enum Notation {
+pub(crate) enum Notation {
     /// `[0]`, `[*]`
     Brackets,
     /// `.0`, `[*]`
@@ -52,7 +52,7 @@ pub(in crate::dynamic) enum Notation {
 
 impl Style {
     /// References to a name as `plan!` has them, for people.
-    pub(in crate::dynamic) fn rust(name: &str) -> Self {
+    pub(crate) fn rust(name: &str) -> Self {
         Self {
             head: name.to_owned(),
             names: NameSyntax::Wide,
@@ -62,11 +62,11 @@ impl Style {
     }
 
     /// Whether a reference is written in a string.
-    pub(in crate::dynamic) fn is_string(&self) -> bool {
+    pub(crate) fn is_string(&self) -> bool {
         self.notation != Notation::Rust
     }
 
-    pub(in crate::dynamic) fn write(&self, path: &[Segment]) -> String {
+    pub(crate) fn write(&self, path: &[Segment]) -> String {
         if self.notation == Notation::Rust {
             let path = Path {
                 optional: false,
@@ -96,7 +96,7 @@ fn is_bare(names: NameSyntax, key: &str) -> bool {
 }
 
 /// An id or the name of an input, with quotes if it needs them.
-pub(in crate::dynamic) fn named(names: NameSyntax, name: &str) -> String {
+pub(crate) fn named(names: NameSyntax, name: &str) -> String {
     if names.is_name(name) {
         name.to_owned()
     } else {

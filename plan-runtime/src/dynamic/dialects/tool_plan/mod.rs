@@ -13,78 +13,43 @@ mod read;
 mod scan;
 mod write;
 
-use super::reading::PlanBuilder;
-use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, ReferenceTarget, Scan, Style, end_where_missing};
+use super::reading::steps;
+use super::recognize::Sign;
+use super::references::{Places, end_where_missing};
 use super::rules::Rules;
-use crate::Plan;
-use crate::dynamic::Unsupported;
-use crate::dynamic::node::{JsonNode, JsonType, Source};
-use crate::plan::Reference;
-use crate::resolve::describe::short;
+use crate::dynamic::node::JsonType;
+use crate::print::short;
+use std::collections::HashSet;
 
-pub(super) struct ToolPlan;
+pub(super) static RULES: Rules = Rules {
+    name: "tool plan",
+    document: "a tool plan (`$ref:`)",
 
-impl Rules for ToolPlan {
-    fn name(&self) -> &'static str {
-        "tool plan"
-    }
+    sign: |outline| outline.has(&["output_steps"]).then_some(Sign::Certain),
+    has_step: |_, _| false,
+    usual: Some(JsonType::Object),
 
-    fn document(&self) -> &'static str {
-        "a tool plan (`$ref:`)"
-    }
+    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
+    write: write::write,
 
-    fn sign(&self, outline: &Outline<'_>) -> Option<Sign> {
-        outline.has(&["output_steps"]).then_some(Sign::Certain)
-    }
+    arguments: "arguments",
+    retries: None,
+    step: |_, id| format!("step `{}`", short(id)),
 
-    fn is_usual_for(&self, kind: JsonType) -> bool {
-        kind == JsonType::Object
-    }
+    places: Places::Whole,
+    mark: Some(scan::MARK),
+    scan: scan::scan,
+    target: |_, _| None,
+    inputs_in: |_, _| HashSet::new(),
+    unknown_step_may_be_text: false,
+    allow_absence: |reference, _| end_where_missing(&mut reference.path),
 
-    fn read(
-        &self,
-        builder: &mut PlanBuilder,
-        source: &Source<'_>,
-        node: JsonNode<'_>,
-    ) -> Option<Plan> {
-        read::read(builder, source, node)
-    }
-
-    fn write(&self, plan: &Plan) -> Result<String, Unsupported> {
-        write::write(plan)
-    }
-
-    fn places(&self) -> Places {
-        Places::Whole
-    }
-
-    fn scan<'t>(&self, text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
-        scan::scan(text, known)
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        Some(scan::MARK)
-    }
-
-    fn style(&self, to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
-        scan::style(to, written)
-    }
-
-    fn form_in_text(&self, form: &str) -> String {
+    style: scan::style,
+    form: |to, path| Some(scan::style(to, "")?.write(path)),
+    form_in_text: |form| {
         format!("use a tool to join the parts of the text, of which `{form}` is one")
-    }
-
-    fn literal(&self, text: &str) -> String {
-        scan::literal(text)
-    }
-
-    /// The dialect cannot express a part of a text.
-    fn literal_in(&self, text: &str, _: &str) -> String {
-        scan::literal(&short(text))
-    }
-
-    fn allow_absence(&self, reference: &mut Reference, _: &str) {
-        end_where_missing(&mut reference.path);
-    }
-}
+    },
+    literal: scan::literal,
+    // The dialect cannot express a part of a text.
+    literal_in: |text, _| scan::literal(&short(text)),
+};

@@ -17,11 +17,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
     if !text.starts_with(OPEN) {
         return match near(text, known) {
             Some(scan_error) => Scan::malformed(text, scan_error),
-            None => {
-                let mut scan = Scan::default();
-                scan.text(text);
-                scan
-            }
+            None => Scan::of_text(text),
         };
     }
     let mut scan = Scan::default();

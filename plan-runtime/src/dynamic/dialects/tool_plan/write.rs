@@ -22,7 +22,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
         top.text("name", &plan.name);
     }
     top.text("description", &plan.description);
-    let steps = writer.steps();
+    let steps = writer.plain_steps();
     top.add("steps", steps);
     match writer.output_steps() {
         Some(ids) if ids.len() < plan.steps.len() => {

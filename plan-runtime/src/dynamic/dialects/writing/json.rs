@@ -4,7 +4,7 @@ use crate::plan::Number;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 
-pub(in crate::dynamic) enum OutputJson<'a> {
+pub(crate) enum OutputJson<'a> {
     Null,
     Bool(bool),
     Number(Number),
@@ -15,23 +15,23 @@ pub(in crate::dynamic) enum OutputJson<'a> {
 
 /// The members of an object.
 #[derive(Default)]
-pub(in crate::dynamic) struct OutputMembers<'a>(Vec<(Cow<'a, str>, OutputJson<'a>)>);
+pub(crate) struct OutputMembers<'a>(Vec<(Cow<'a, str>, OutputJson<'a>)>);
 
 impl<'a> OutputMembers<'a> {
-    pub(in crate::dynamic) fn add(&mut self, name: impl Into<Cow<'a, str>>, value: OutputJson<'a>) {
+    pub(crate) fn add(&mut self, name: impl Into<Cow<'a, str>>, value: OutputJson<'a>) {
         self.0.push((name.into(), value));
     }
 
-    pub(in crate::dynamic) fn extend(&mut self, more: Self) {
+    pub(crate) fn extend(&mut self, more: Self) {
         self.0.extend(more.0);
     }
 
-    pub(in crate::dynamic) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Adds a string, unless it is empty.
-    pub(in crate::dynamic) fn text(&mut self, name: &'a str, text: &'a str) {
+    pub(crate) fn text(&mut self, name: &'a str, text: &'a str) {
         if !text.is_empty() {
             self.add(name, text.into());
         }

@@ -1,14 +1,14 @@
 //! Plans as text of a dialect.
 
-pub(in crate::dynamic) mod json;
-pub(in crate::dynamic) mod strings;
+pub(crate) mod json;
+pub(crate) mod strings;
 mod template;
 
 use super::reading::steps;
 use super::references::ReferenceTarget;
 use crate::Plan;
 use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
-use crate::plan::{Action, Body, Key, Output, Policy, Reference, Step, Template};
+use crate::plan::{Action, Body, Key, Output, Policy, Reference, Template};
 use json::{OutputJson, OutputMembers};
 use std::collections::HashMap;
 
@@ -17,18 +17,18 @@ type ToTarget =
     for<'w> fn(&'w Writer<'_>, &Reference) -> Result<ReferenceTarget<'w>, Option<String>>;
 
 /// A plan that is being written.
-pub(in crate::dynamic) struct Writer<'p> {
-    pub(in crate::dynamic) dialect: Dialect,
-    pub(in crate::dynamic) plan: &'p Plan,
+pub(crate) struct Writer<'p> {
+    pub(crate) dialect: Dialect,
+    pub(crate) plan: &'p Plan,
     target: ToTarget,
-    pub(in crate::dynamic) ids: HashMap<&'p str, usize>,
+    pub(crate) ids: HashMap<&'p str, usize>,
     /// The step whose parts are being written; without one, it is the output.
-    pub(in crate::dynamic) step: Option<&'p str>,
-    pub(in crate::dynamic) unsupported: Vec<UnsupportedPart>,
+    pub(crate) step: Option<&'p str>,
+    pub(crate) unsupported: Vec<UnsupportedPart>,
 }
 
 impl<'p> Writer<'p> {
-    pub(in crate::dynamic) fn new(dialect: Dialect, plan: &'p Plan, target: ToTarget) -> Self {
+    pub(crate) fn new(dialect: Dialect, plan: &'p Plan, target: ToTarget) -> Self {
         let ids = plan.steps.iter().enumerate();
         Self {
             dialect,
@@ -40,7 +40,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    pub(in crate::dynamic) fn finish(self, json: &OutputJson<'_>) -> Result<String, Unsupported> {
+    pub(crate) fn finish(self, json: &OutputJson<'_>) -> Result<String, Unsupported> {
         let mut unsupported = self.unsupported;
         if unsupported.is_empty() {
             match serde_json::to_string_pretty(json) {
@@ -51,13 +51,10 @@ impl<'p> Writer<'p> {
                 }),
             }
         }
-        Err(Unsupported::new(
-            self.dialect.rules().document(),
-            unsupported,
-        ))
+        Err(Unsupported::new(self.dialect.rules().document, unsupported))
     }
 
-    pub(in crate::dynamic) fn cannot_express(
+    pub(crate) fn cannot_express(
         &mut self,
         place: impl Into<String>,
         construct: impl Into<String>,
@@ -67,7 +64,7 @@ impl<'p> Writer<'p> {
     }
 
     /// The step that is written, or the output.
-    pub(in crate::dynamic) fn here(&self) -> String {
+    pub(crate) fn here(&self) -> String {
         match self.step {
             Some(id) => format!("step `{id}`"),
             None => "the output".to_owned(),
@@ -75,7 +72,7 @@ impl<'p> Writer<'p> {
     }
 
     /// A part of the arguments or of the output.
-    pub(in crate::dynamic) fn at(&self, path: &str) -> String {
+    pub(crate) fn at(&self, path: &str) -> String {
         match (self.step, path) {
             (Some(id), "") => format!("the arguments of step `{id}`"),
             (Some(id), path) => format!("argument `{path}` of step `{id}`"),
@@ -85,7 +82,7 @@ impl<'p> Writer<'p> {
     }
 
     /// What all dialects ask of a plan as a whole.
-    pub(in crate::dynamic) fn check(&mut self) {
+    pub(crate) fn check(&mut self) {
         if self.plan.name.is_empty() {
             self.cannot_express("the plan", "an empty name");
         }
@@ -95,37 +92,62 @@ impl<'p> Writer<'p> {
     }
 
     /// Reports each input, as this dialect has no inputs.
-    pub(in crate::dynamic) fn no_inputs(&mut self) {
+    pub(crate) fn no_inputs(&mut self) {
         for input in &self.plan.inputs {
             let place = format!("input `{}`", input.name);
             self.cannot_express(place, "a plan of this dialect has no inputs");
         }
     }
 
-    /// The steps of a dialect without policies, each with its `id`, `intent`, `tool` and `arguments`.
-    pub(in crate::dynamic) fn steps(&mut self) -> OutputJson<'p> {
+    /// The steps, each with its `id`, `intent`, `tool` and arguments. `default` is the id of a step that gives none itself; `known` is the
+    /// part of a policy that the dialect has; `order` gives the members for it, and for the steps that a step waits for.
+    pub(crate) fn steps(
+        &mut self,
+        default: Option<fn(usize) -> String>,
+        known: fn(&Policy) -> Policy,
+        order: fn(&mut Self, usize, &Policy) -> OutputMembers<'p>,
+    ) -> OutputJson<'p> {
         let plan = self.plan;
         let mut steps = Vec::with_capacity(plan.steps.len());
         for (index, step) in plan.steps.iter().enumerate() {
             let action = self.action(index);
-            self.policy(&step.policy, &Policy::DEFAULT);
-            self.no_after(step);
+            let known = known(&step.policy);
+            self.policy(&step.policy, &known);
+            let order = order(self, index, &known);
             let Some(action) = action else { continue };
             let mut members = OutputMembers::default();
-            members.add("id", step.id.as_str().into());
+            if default.is_none_or(|id| step.id != id(index)) {
+                members.add("id", step.id.as_str().into());
+            }
             members.text("intent", &step.intent);
             if let Some(tool) = &action.tool {
                 members.add("tool", tool.name.as_str().into());
                 members.text("tool_description", &tool.description);
             }
-            members.add("arguments", self.arguments(&action.args));
+            let arguments = self.arguments(&action.args);
+            members.add(self.dialect.rules().arguments, arguments);
+            members.extend(order);
             steps.push(OutputJson::Object(members));
         }
         OutputJson::List(steps)
     }
 
+    /// The steps of a dialect that has neither policies nor an order without data.
+    pub(crate) fn plain_steps(&mut self) -> OutputJson<'p> {
+        let order = |writer: &mut Self, index: usize, _: &Policy| {
+            let plan = writer.plan;
+            for after in plan.steps[index].only_after() {
+                let name = plan.steps.get(after).map_or("", |step| &step.id);
+                let construct = format!("that it waits for `{name}` (`#[after]`)");
+                writer.cannot_express(writer.here(), construct);
+            }
+            OutputMembers::default()
+        };
+        self.steps(None, |_| Policy::DEFAULT, order)
+    }
+
     /// Begins with a step: its one action.
-    pub(in crate::dynamic) fn action(&mut self, index: usize) -> Option<&'p Action> {
+    pub(crate) fn action(&mut self, index: usize) -> Option<&'p Action> {
         let plan = self.plan;
         let step = &plan.steps[index];
         self.step = Some(&step.id);
@@ -152,7 +174,7 @@ impl<'p> Writer<'p> {
     }
 
     /// The parts of a policy that no dialect knows; `known` are those that this one does.
-    pub(in crate::dynamic) fn policy(&mut self, policy: &Policy, known: &Policy) {
+    pub(crate) fn policy(&mut self, policy: &Policy, known: &Policy) {
         let default = Policy::DEFAULT;
         let mut unsupported = Vec::new();
         if policy.attempts != known.attempts {
@@ -186,17 +208,8 @@ impl<'p> Writer<'p> {
             .for_each(|part| self.cannot_express(&place, part));
     }
 
-    /// Says that there is no order without data.
-    pub(in crate::dynamic) fn no_after(&mut self, step: &Step) {
-        for after in step.only_after() {
-            let name = self.plan.steps.get(after).map_or("", |step| &step.id);
-            let place = self.here();
-            self.cannot_express(place, format!("that it waits for `{name}` (`#[after]`)"));
-        }
-    }
-
     /// Arguments: an object, or a reference to one.
-    pub(in crate::dynamic) fn arguments(&mut self, args: &Template) -> OutputJson<'p> {
+    pub(crate) fn arguments(&mut self, args: &Template) -> OutputJson<'p> {
         let args = args.plain();
         if !matches!(args, Template::Object(_) | Template::Reference(_)) {
             let place = self.at("");
@@ -207,7 +220,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Adds the output, if a reader would come to another.
-    pub(in crate::dynamic) fn output(&mut self, top: &mut OutputMembers<'p>) {
+    pub(crate) fn output(&mut self, top: &mut OutputMembers<'p>) {
         let Output { type_name, value } = &self.plan.output;
         self.step = None;
         let default = steps::outputs(&self.plan.steps, 0..self.plan.steps.len());
@@ -220,7 +233,7 @@ impl<'p> Writer<'p> {
     }
 
     /// The steps whose outputs the output is, if it is nothing else.
-    pub(in crate::dynamic) fn output_steps(&self) -> Option<Vec<&'p str>> {
+    pub(crate) fn output_steps(&self) -> Option<Vec<&'p str>> {
         let Output { type_name, value } = &self.plan.output;
         let Template::Object(entries) = value.plain() else {
             return None;

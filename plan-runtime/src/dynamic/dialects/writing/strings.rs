@@ -4,11 +4,11 @@ use super::Writer;
 use super::json::OutputJson;
 use crate::dynamic::dialects::references::{self, Scan, Target};
 use crate::plan::{Absent, Reference, Segment, Source};
-use crate::resolve::describe::short;
+use crate::print::short;
 
 /// A part of a string.
 #[derive(Clone, Copy)]
-pub(in crate::dynamic) enum TextPiece<'t> {
+pub(crate) enum TextPiece<'t> {
     Text(&'t str),
     Reference(&'t Reference),
 }
@@ -25,11 +25,7 @@ enum Escape {
 
 impl<'p> Writer<'p> {
     /// A string of these pieces. It is read as the readers do, so what is written is what was meant.
-    pub(in crate::dynamic) fn string(
-        &mut self,
-        path: &str,
-        pieces: &[TextPiece<'_>],
-    ) -> OutputJson<'p> {
+    pub(crate) fn string(&mut self, path: &str, pieces: &[TextPiece<'_>]) -> OutputJson<'p> {
         let mut written = Vec::with_capacity(pieces.len());
         for piece in pieces {
             written.push(match piece {
@@ -57,7 +53,7 @@ impl<'p> Writer<'p> {
                     (TextPiece::Text(_), Escape::All) => true,
                 };
                 if escaped {
-                    text.push_str(&self.dialect.rules().literal(written));
+                    text.push_str(&(self.dialect.rules().literal)(written));
                 } else {
                     text.push_str(written);
                 }
@@ -72,7 +68,7 @@ impl<'p> Writer<'p> {
     }
 
     /// The name of a member, which cannot be escaped.
-    pub(in crate::dynamic) fn name(&mut self, path: &str, name: &str) {
+    pub(crate) fn name(&mut self, path: &str, name: &str) {
         let is_reference =
             |piece: &references::Piece<'_>| matches!(piece, references::Piece::Reference(_));
         if self.scan(name).pieces.iter().any(is_reference) {
@@ -81,9 +77,7 @@ impl<'p> Writer<'p> {
     }
 
     fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
-        self.dialect
-            .rules()
-            .scan(text, &|id| self.ids.contains_key(id))
+        (self.dialect.rules().scan)(text, &|id| self.ids.contains_key(id))
     }
 
     /// Whether a reader would find these pieces in a text.
@@ -145,12 +139,12 @@ impl<'p> Writer<'p> {
             )));
         }
         let to = (self.target)(self, reference)?;
-        let form = self.dialect.rules().form(to, &reference.path);
+        let form = (self.dialect.rules().form)(to, &reference.path);
         form.ok_or(None)
     }
 
     /// The id of a step that a reference reads, if it is that of no other.
-    pub(in crate::dynamic) fn id_of(
+    pub(crate) fn id_of(
         &self,
         step: usize,
         reference: &Reference,
@@ -164,13 +158,13 @@ impl<'p> Writer<'p> {
     }
 
     /// Whether the step comes no earlier than the one that is written.
-    pub(in crate::dynamic) fn is_later(&self, step: usize) -> bool {
+    pub(crate) fn is_later(&self, step: usize) -> bool {
         let current = self.step.and_then(|id| self.ids.get(id));
         current.is_some_and(|&current| step >= current)
     }
 }
 
-pub(in crate::dynamic) fn leads_to_nothing(reference: &Reference) -> String {
+pub(crate) fn leads_to_nothing(reference: &Reference) -> String {
     format!("the reference `{reference}`, which leads to nothing")
 }
 

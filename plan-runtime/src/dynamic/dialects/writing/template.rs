@@ -10,11 +10,7 @@ use std::fmt::Write;
 
 impl<'p> Writer<'p> {
     /// A template that is [plain](Template::plain).
-    pub(in crate::dynamic) fn template(
-        &mut self,
-        path: &mut String,
-        template: &Template,
-    ) -> OutputJson<'p> {
+    pub(crate) fn template(&mut self, path: &mut String, template: &Template) -> OutputJson<'p> {
         match template {
             Template::Null => OutputJson::Null,
             Template::Bool(value) => OutputJson::Bool(*value),
@@ -72,7 +68,7 @@ impl<'p> Writer<'p> {
     }
 
     fn text(&mut self, path: &str, parts: &[Part]) -> OutputJson<'p> {
-        if self.dialect.rules().places() != Places::Anywhere {
+        if self.dialect.rules().places != Places::Anywhere {
             self.cannot_express(self.at(path), "a text with values in it");
             return OutputJson::Null;
         }

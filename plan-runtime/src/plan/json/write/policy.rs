@@ -22,35 +22,32 @@ impl Serialize for InPlan<'_, &Policy> {
         } = self.part;
         let default = Policy::DEFAULT;
         let text = |duration: &Duration| humantime::format_duration(*duration).to_string();
-        if *attempts != default.attempts {
-            map.serialize_entry(names::ATTEMPTS, attempts)?;
-        }
-        if *backoff != default.backoff {
-            map.serialize_entry(names::BACKOFF, &text(backoff))?;
-        }
-        if *max != default.max {
-            map.serialize_entry(names::MAX, &text(max))?;
-        }
-        if *jitter != default.jitter {
-            map.serialize_entry(names::JITTER, jitter)?;
-        }
-        if let Some(timeout) = timeout {
-            map.serialize_entry(names::TIMEOUT, &text(timeout))?;
-        }
-        if let Some(deadline) = deadline {
-            map.serialize_entry(names::DEADLINE, &text(deadline))?;
-        }
-        match optional {
-            Optional::No => {}
-            Optional::Whole => map.serialize_entry(names::OPTIONAL, values::WHOLE)?,
-            Optional::Each => map.serialize_entry(names::OPTIONAL, values::EACH)?,
-        }
-        if let Some(fallback) = fallback {
-            map.serialize_entry(names::FALLBACK, &self.of(fallback))?;
-        }
-        if let Some(concurrency) = concurrency {
-            map.serialize_entry(names::CONCURRENCY, concurrency)?;
-        }
+        let written = |duration: &Duration, default| (*duration != default).then(|| text(duration));
+        let attempts = (*attempts != default.attempts).then_some(attempts);
+        let jitter = (*jitter != default.jitter).then_some(jitter);
+        let optional = match optional {
+            Optional::No => None,
+            Optional::Whole => Some(values::WHOLE),
+            Optional::Each => Some(values::EACH),
+        };
+        let fallback = fallback.as_ref().map(|fallback| self.of(fallback));
+        entry(&mut map, names::ATTEMPTS, attempts)?;
+        entry(&mut map, names::BACKOFF, written(backoff, default.backoff))?;
+        entry(&mut map, names::MAX, written(max, default.max))?;
+        entry(&mut map, names::JITTER, jitter)?;
+        entry(&mut map, names::TIMEOUT, timeout.as_ref().map(text))?;
+        entry(&mut map, names::DEADLINE, deadline.as_ref().map(text))?;
+        entry(&mut map, names::OPTIONAL, optional)?;
+        entry(&mut map, names::FALLBACK, fallback)?;
+        entry(&mut map, names::CONCURRENCY, *concurrency)?;
         map.end()
     }
+}
+
+fn entry<M: SerializeMap, T: Serialize>(
+    map: &mut M,
+    key: &str,
+    value: Option<T>,
+) -> Result<(), M::Error> {
+    value.map_or(Ok(()), |value| map.serialize_entry(key, &value))
 }

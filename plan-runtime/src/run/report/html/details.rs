@@ -2,11 +2,11 @@
 
 use super::escape::{HtmlJson, Time};
 use super::{Page, write_sign};
-use crate::error::write_elements;
+use crate::error::Elements;
 use crate::print::MessageName;
 use crate::run::report::{Attempt, Status, StepReport};
 use plan_graph::Html;
-use std::fmt::{Display, Formatter, Result};
+use std::fmt::Display;
 
 /// How many attempts of a step are listed.
 const ATTEMPTS: usize = 200;
@@ -206,13 +206,5 @@ pub(super) fn write_links(html: &mut Html, page: &Page<'_>, steps: &[usize]) {
             .attr("href", format_args!("#step-{step}"))
             .attr("data-step", step)
             .text(MessageName(&report.id));
-    }
-}
-
-struct Elements<'e>(&'e [usize]);
-
-impl Display for Elements<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write_elements(f, self.0)
     }
 }

@@ -5,7 +5,7 @@ mod escape;
 mod graph;
 mod timeline;
 
-use super::{Report, Status};
+use super::Report;
 use crate::Plan;
 use crate::print::MessageName;
 use escape::{Time, escape};
@@ -60,22 +60,10 @@ impl Page<'_> {
     }
 
     /// The classes that say what became of a step.
-    fn class(&self, step: usize) -> &'static str {
+    fn class(&self, step: usize) -> String {
+        let status = self.report.steps[step].status.name().replace(' ', "-");
         let critical = self.critical.contains(&step);
-        match (&self.report.steps[step].status, critical) {
-            (Status::Completed, false) => "completed",
-            (Status::Completed, true) => "completed critical",
-            (Status::Recovered(_), false) => "recovered",
-            (Status::Recovered(_), true) => "recovered critical",
-            (Status::Skipped, false) => "skipped",
-            (Status::Skipped, true) => "skipped critical",
-            (Status::Failed(_), false) => "failed",
-            (Status::Failed(_), true) => "failed critical",
-            (Status::Cancelled, false) => "cancelled",
-            (Status::Cancelled, true) => "cancelled critical",
-            (Status::Blocked { .. }, _) => "blocked",
-            (Status::NotStarted, _) => "not-started",
-        }
+        status + if critical { " critical" } else { "" }
     }
 
     /// The status as an icon, for people who cannot tell the colors apart.
@@ -172,16 +160,7 @@ impl Page<'_> {
             facts.tag("time").text(started_at);
         });
         header.tag("ul").attr("class", "totals").inside(|list| {
-            let totals = report.totals;
-            for (count, name) in [
-                (totals.completed, "completed"),
-                (totals.recovered, "recovered"),
-                (totals.skipped, "skipped"),
-                (totals.failed, "failed"),
-                (totals.blocked, "blocked"),
-                (totals.cancelled, "cancelled"),
-                (totals.not_started, "not started"),
-            ] {
+            for (count, name) in report.totals.named() {
                 if count > 0 {
                     let item = list.tag("li").attr("class", name.replace(' ', "-"));
                     item.inside(|item| {

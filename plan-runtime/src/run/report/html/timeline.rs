@@ -3,7 +3,7 @@
 use super::escape::Time;
 use super::{Page, write_sign};
 use crate::print::MessageName;
-use crate::run::report::{Attempt, Status};
+use crate::run::report::Attempt;
 use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
@@ -52,8 +52,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     });
     let (Some(started), Some(ended)) = (report.started, report.ended) else {
         row.tag("span").attr("class", "track").inside(|track| {
-            let note = note(&report.status);
-            track.tag("span").attr("class", "note").text(note);
+            track.tag("span").attr("class", "note").text(&report.status);
         });
         return;
     };
@@ -70,25 +69,16 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
             write_attempt(track, attempt, (lane, count), ended, whole);
         }
         // If there is no room after the bar, the time is before it.
-        let part = |time: Duration| {
-            time.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE) * 100.0
-        };
-        let (side, place) = if part(ended) > 80.0 {
-            ("right", 100.0 - part(started))
+        let (start, end) = (Share(started, whole), Share(ended, whole));
+        let (side, place) = if end.percent() > 80.0 {
+            ("right", 100.0 - start.percent())
         } else {
-            ("left", part(ended))
+            ("left", end.percent())
         };
         let style = format!("{side}:{place:.3}%");
         let text = track.tag("span").attr("class", "took");
         text.attr("style", style).text(Time(took));
     });
-}
-
-fn note(status: &Status) -> String {
-    match status {
-        Status::Blocked { by } => format!("blocked by {}", MessageName(by)),
-        status => status.name().to_owned(),
-    }
 }
 
 fn write_attempt(
@@ -138,15 +128,21 @@ fn lanes(attempts: &[Attempt]) -> (Vec<usize>, usize) {
 /// A part of the whole time, in percent.
 struct Share(Duration, Duration);
 
-impl Display for Share {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+impl Share {
+    fn percent(&self) -> f64 {
         let (part, whole) = (self.0.as_secs_f64(), self.1.as_secs_f64());
         let share = if whole > 0.0 {
             part / whole * 100.0
         } else {
             0.0
         };
-        write!(f, "{:.3}%", share.clamp(0.0, 100.0))
+        share.clamp(0.0, 100.0)
+    }
+}
+
+impl Display for Share {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{:.3}%", self.percent())
     }
 }
 

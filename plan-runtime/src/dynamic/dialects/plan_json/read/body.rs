@@ -1,19 +1,20 @@
 //! Steps, and what they do.
 
-use super::PlanReader;
+use super::{PlanReader, id};
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
-use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals, names};
+use crate::plan::json::names::{self, binding, branch, each, step, tool};
+use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals};
 use crate::plan::{
     Action, Body, Bound, Branch, Condition, For, Policy, RustText, Step, Template, ToolInfo,
 };
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::sync::Arc;
 
 impl PlanReader<'_> {
     pub(super) fn step(&mut self, index: usize, node: JsonNode<'_>) -> Step {
-        let id = self.declared(index, node);
+        let id = id(node).map_or_else(String::new, |id| self.builder.declared(id));
         self.builder.current = Some((index, id.as_str().into()));
         self.builder.spans.begin_templates(index);
         let mut step = Step {
@@ -23,25 +24,21 @@ impl PlanReader<'_> {
             after: Vec::new(),
             policy: Policy::shared(),
         };
-        let Some(members) = self.object(node, "a step", names::step::ALL) else {
+        let Some(members) = self.object(node, "a step", step::ALL) else {
             self.builder.spans.steps[index].broken = true;
             return step;
         };
-        if members.get(names::step::ID).is_none() {
-            let note = Note::error(
-                Code::MissingMember,
-                self.place(node),
-                "the step has no `id`",
-            );
+        if members.get(step::ID).is_none() {
+            let note = Note::error(Code::MissingMember, node.place(), "the step has no `id`");
             let help = "references and reports name the step by its id".to_owned();
             self.builder.note(note.help(help));
         }
         step.intent = self
-            .text(&members, names::step::INTENT, "the intent of a step")
+            .text(&members, step::INTENT, "the intent of a step")
             .into();
-        step.body = self.body(node, &members, "the step", 0);
+        step.body = self.body(&members, "the step", 0);
         step.after = self.after(index, &members);
-        if let Some(policy) = members.given(names::step::POLICY) {
+        if let Some(policy) = members.given(step::POLICY) {
             let is_broken = self.builder.spans.steps[index].broken;
             step.policy = self.policy(policy, &step.body, is_broken).into();
         }
@@ -50,16 +47,15 @@ impl PlanReader<'_> {
 
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
-        for node in self.list(members, names::step::AFTER, "`after`") {
-            self.builder.count(1, self.source.place(node.slice()));
-            if self.builder.is_over() {
+        for node in self.list(members, step::AFTER, "`after`") {
+            if !self.builder.count(1, node.place()) {
                 break;
             }
-            let Some(name) = self.builder.text(&self.source, node, "a step to wait for") else {
+            let Some(name) = self.builder.text(node, "a step to wait for") else {
                 continue;
             };
             if let Some(step) = self.step_named(&name.value, node) {
-                let place = self.place(node).into();
+                let place = node.place().into();
                 places.push((step, place));
                 after.push(step);
             }
@@ -70,38 +66,32 @@ impl PlanReader<'_> {
         after
     }
 
-    fn body(
-        &mut self,
-        node: JsonNode<'_>,
-        members: &Members<'_>,
-        what: &str,
-        depth: usize,
-    ) -> Body {
+    fn body(&mut self, members: &Members<'_>, what: &str, depth: usize) -> Body {
         // For a value, null is one.
         let given = |member: &&Member<'_>| {
-            member.name == names::step::VALUE || member.value.kind() != JsonType::Null
+            member.name == step::VALUE || member.value.kind() != JsonType::Null
         };
         let kinds = names::BODIES.iter().filter_map(|kind| members.member(kind));
         let kinds: Vec<&Member<'_>> = kinds.filter(given).collect();
-        let arguments = members.member(names::step::ARGUMENTS);
+        let arguments = members.member(step::ARGUMENTS);
         match (&kinds[..], arguments) {
-            ([kind], None) => self.of_kind(node, kind, None, depth),
-            ([kind], Some(arguments)) if kind.name == names::step::TOOL => {
-                self.of_kind(node, kind, Some(arguments.value), depth)
+            ([kind], None) => self.of_kind(members.node, kind, None, depth),
+            ([kind], Some(arguments)) if kind.name == step::TOOL => {
+                self.of_kind(members.node, kind, Some(arguments.value), depth)
             }
             ([kind], Some(arguments)) => {
                 let message = format!("{what} is a `{}`, and has no `arguments`", kind.name);
-                let note = Note::error(Code::UnknownMember, self.place(arguments.key), message);
+                let note = Note::error(Code::UnknownMember, arguments.key.place(), message);
                 self.builder
                     .note(note.help("only a `tool` takes arguments".to_owned()));
-                self.of_kind(node, kind, None, depth)
+                self.of_kind(members.node, kind, None, depth)
             }
             ([], _) => {
                 let message = match arguments {
                     Some(_) => format!("{what} has `arguments`, but no `tool` that takes them"),
                     None => format!("{what} does nothing"),
                 };
-                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help = match arguments {
                     Some(_) => r#"name the tool: `"tool": {"name": "send"}`"#,
                     None => {
@@ -113,8 +103,8 @@ impl PlanReader<'_> {
             }
             ([first, second, ..], _) => {
                 let message = format!("{what} has both `{}` and `{}`", first.name, second.name);
-                let note = Note::error(Code::WrongKind, self.place(second.key), message);
-                let note = note.related(self.place(first.key), format!("`{}` is here", first.name));
+                let note = Note::error(Code::WrongKind, second.key.place(), message);
+                let note = note.related(first.key.place(), format!("`{}` is here", first.name));
                 self.builder
                     .note(note.help("remove one, or split this into two steps".to_owned()));
                 self.broken_body()
@@ -137,30 +127,29 @@ impl PlanReader<'_> {
         depth: usize,
     ) -> Body {
         match &*kind.name {
-            names::step::TOOL => {
+            step::TOOL => {
                 let tool = self.tool(kind.value);
                 let args = match arguments {
                     Some(arguments) => self.template(arguments, None, 0),
                     None => {
-                        self.builder.place(self.place(node), None);
+                        self.builder.place(node.place(), None);
                         Template::Object(Vec::new())
                     }
                 };
                 Body::Action(Action { tool, args })
             }
-            names::step::VALUE => Body::Action(Action {
+            step::VALUE => Body::Action(Action {
                 tool: None,
                 args: self.template(kind.value, None, 0),
             }),
-            names::step::IF => {
-                let branches = self.builder.items(&self.source, kind.value, "`if`");
+            step::IF => {
+                let branches = self.builder.items(kind.value, "`if`");
                 let Some(branches) = branches else {
                     return self.broken_body();
                 };
                 let mut read = Vec::with_capacity(self.builder.room(branches.len(), 3));
                 for node in branches {
-                    self.builder.count(3, self.source.place(node.slice()));
-                    if self.builder.is_over() {
+                    if !self.builder.count(3, node.place()) {
                         break;
                     }
                     read.extend(self.branch(node, depth));
@@ -182,31 +171,21 @@ impl PlanReader<'_> {
                     r#"a tool is an object: `{{"name": {}}}`"#,
                     short(node.slice())
                 );
-                let note = wrong_kind(&self.source, node, "`tool`", "an object");
+                let note = wrong_kind(node, "`tool`", "an object");
                 self.builder.error(note.help(help))
             }
-            _ => self.object(node, "`tool`", names::tool::ALL),
+            _ => self.object(node, "`tool`", tool::ALL),
         };
         let tool = members.and_then(|members| {
-            let name = self.required(
-                &members,
-                node,
-                names::tool::NAME,
-                "the tool",
-                "the name of a tool",
-            )?;
-            let place = self.place(members.get(names::tool::NAME)?);
+            let name = self.required(&members, tool::NAME, "the tool", "the name of a tool")?;
+            let place = members.get(tool::NAME)?.place();
             if !self
                 .builder
                 .name_fits(&name, "the name of a tool", place.clone())
             {
                 return None;
             }
-            let description = self.text(
-                &members,
-                names::tool::DESCRIPTION,
-                "the description of a tool",
-            );
+            let description = self.text(&members, tool::DESCRIPTION, "the description of a tool");
             Some((self.builder.tool(&name, description), place))
         });
         let (index, _) = self.builder.current.as_ref()?;
@@ -223,10 +202,10 @@ impl PlanReader<'_> {
     }
 
     fn branch(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Branch> {
-        let members = self.object(node, "a branch", names::branch::ALL)?;
+        let members = self.object(node, "a branch", branch::ALL)?;
         let around = self.locals.len();
-        let conditions = self.conditions(node, &members);
-        let body = match members.given(names::branch::THEN) {
+        let conditions = self.conditions(&members);
+        let body = match members.given(branch::THEN) {
             Some(then) => self.inner(then, "the `then` of a branch", depth),
             None => self.no_body(node, "the branch has no `then`"),
         };
@@ -235,12 +214,12 @@ impl PlanReader<'_> {
     }
 
     /// The conditions of a branch, whose local values are added to those around.
-    fn conditions(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Vec<Condition> {
+    fn conditions(&mut self, members: &Members<'_>) -> Vec<Condition> {
         let given = (
-            members.member(names::branch::CONDITION),
-            members.member(names::branch::CONDITIONS),
-            members.given(names::branch::PATTERN),
-            members.get(names::branch::VALUE),
+            members.member(branch::CONDITION),
+            members.member(branch::CONDITIONS),
+            members.given(branch::PATTERN),
+            members.get(branch::VALUE),
         );
         match given {
             (None, None, None, None) => Vec::new(),
@@ -249,24 +228,24 @@ impl PlanReader<'_> {
             }
             (None, Some(all), None, None) => self.all(all.value),
             (None, None, Some(pattern), value) => {
-                vec![self.binding(node, "the branch", pattern, value)]
+                vec![self.binding(members.node, "the branch", pattern, value)]
             }
             (None, None, None, Some(value)) => {
                 let message = "the branch has a `value`, but no `pattern` for it";
-                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help = "a branch that is taken if a value is true has a `condition`";
                 self.builder.note(note.help(help.to_owned()));
                 vec![Condition::Holds(self.template(value, None, 0))]
             }
             (Some(one), all, pattern, value) | (None, all @ Some(one), pattern, value) => {
                 let message = "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these";
-                let note = Note::error(Code::WrongKind, self.place(one.key), message);
+                let note = Note::error(Code::WrongKind, one.key.place(), message);
                 self.builder
                     .note(note.help("remove one of them".to_owned()));
                 // The branch may read what any of them binds.
                 let all = all.map(|all| self.all(all.value));
                 let binding =
-                    pattern.map(|pattern| self.binding(node, "the branch", pattern, value));
+                    pattern.map(|pattern| self.binding(members.node, "the branch", pattern, value));
                 all.into_iter().flatten().chain(binding).collect()
             }
         }
@@ -274,18 +253,17 @@ impl PlanReader<'_> {
 
     /// Several conditions.
     fn all(&mut self, node: JsonNode<'_>) -> Vec<Condition> {
-        let items = self.builder.items(&self.source, node, "`all`");
+        let items = self.builder.items(node, "`all`");
         let items = items.unwrap_or_default();
         if items.is_empty() && node.kind() == JsonType::List {
-            let note = Note::error(Code::WrongKind, self.place(node), NO_CONDITIONS);
+            let note = Note::error(Code::WrongKind, node.place(), NO_CONDITIONS);
             let help =
                 "a branch that is taken in any case has none of `condition`, `pattern` and `all`";
             self.builder.note(note.help(help.to_owned()));
         }
         let mut conditions = Vec::with_capacity(self.builder.room(items.len(), 1));
         for node in items {
-            self.builder.count(1, self.source.place(node.slice()));
-            if self.builder.is_over() {
+            if !self.builder.count(1, node.place()) {
                 break;
             }
             conditions.push(self.condition(node));
@@ -296,17 +274,15 @@ impl PlanReader<'_> {
     /// One of several conditions.
     fn condition(&mut self, node: JsonNode<'_>) -> Condition {
         let is_pattern = |(key, value): (JsonNode<'_>, JsonNode<'_>)| {
-            let is_named = key
-                .text()
-                .is_ok_and(|key| key.value == names::binding::PATTERN);
+            let is_named = key.text().is_ok_and(|key| key.value == binding::PATTERN);
             is_named && value.kind() != JsonType::Null
         };
         if node.kind() == JsonType::Object
             && node.members().any(is_pattern)
-            && let Some(members) = self.object(node, "a condition", names::binding::ALL)
-            && let Some(pattern) = members.given(names::binding::PATTERN)
+            && let Some(members) = self.object(node, "a condition", binding::ALL)
+            && let Some(pattern) = members.given(binding::PATTERN)
         {
-            let value = members.get(names::binding::VALUE);
+            let value = members.get(binding::VALUE);
             return self.binding(node, "the condition", pattern, value);
         }
         Condition::Holds(self.template(node, None, 0))
@@ -321,9 +297,7 @@ impl PlanReader<'_> {
         value: Option<JsonNode<'_>>,
     ) -> Condition {
         let place = pattern;
-        let pattern = self
-            .builder
-            .text(&self.source, pattern, "the pattern of a branch");
+        let pattern = self.builder.text(pattern, "the pattern of a branch");
         let value = match value {
             Some(value) => self.template(value, None, 0),
             None => {
@@ -345,26 +319,26 @@ impl PlanReader<'_> {
         if self.locals.len() < DEEPEST_BODY {
             self.locals.push(Bound::pattern(pattern, value));
         } else {
-            let note = Note::error(Code::LimitPassed, self.place(node), many_locals());
+            let note = Note::error(Code::LimitPassed, node.place(), many_locals());
             self.builder.note(note);
         }
     }
 
     fn each(&mut self, node: JsonNode<'_>, depth: usize) -> Option<For> {
-        let members = self.object(node, "`for`", names::each::ALL)?;
+        let members = self.object(node, "`for`", each::ALL)?;
         let what = "the pattern of a `for`";
-        let pattern = self.required(&members, node, names::each::PATTERN, "the `for`", what);
-        let list = match members.get(names::each::LIST) {
+        let pattern = self.required(&members, each::PATTERN, "the `for`", what);
+        let list = match members.get(each::LIST) {
             Some(list) => self.template(list, None, 0),
             None => self.missing(node, "the `for` has no `list`"),
         };
-        if let (Some(node), Some(pattern)) = (members.given(names::each::PATTERN), &pattern) {
+        if let (Some(node), Some(pattern)) = (members.given(each::PATTERN), &pattern) {
             self.pattern_fits(node, pattern, &list, false);
         }
         let pattern = pattern.unwrap_or_default();
         let around = self.locals.len();
         self.bind(node, &pattern, &list);
-        let body = match members.given(names::each::BODY) {
+        let body = match members.given(each::BODY) {
             Some(body) => self.inner(body, "the body of a `for`", depth),
             None => self.no_body(node, "the `for` has no `body`"),
         };
@@ -377,7 +351,7 @@ impl PlanReader<'_> {
     }
 
     fn no_body(&mut self, node: JsonNode<'_>, message: &str) -> Body {
-        let place = self.place(node);
+        let place = node.place();
         self.builder
             .note(Note::error(Code::MissingMember, place, message));
         self.broken_body()
@@ -385,7 +359,7 @@ impl PlanReader<'_> {
 
     /// A template that must be there and is not.
     fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
-        let place = self.place(node);
+        let place = node.place();
         self.builder
             .note(Note::error(Code::MissingMember, place.clone(), message));
         self.no_template(place)
@@ -397,7 +371,7 @@ impl PlanReader<'_> {
         if depth >= deepest {
             let message =
                 format!("conditions and loops are nested more than {deepest} levels deep");
-            let place = self.place(node);
+            let place = node.place();
             self.builder
                 .note(Note::error(Code::LimitPassed, place, message));
             return self.broken_body();
@@ -405,7 +379,7 @@ impl PlanReader<'_> {
         let Some(members) = self.object(node, what, names::BODY) else {
             return self.broken_body();
         };
-        self.body(node, &members, what, depth + 1)
+        self.body(&members, what, depth + 1)
     }
 }
 

@@ -1,5 +1,4 @@
-//! Reads plan JSON, to which [`Plan`] serializes, and reports all mistakes with their places. Without the feature `dynamic`,
-//! `plan/json/read` reads it up to the first mistake.
+//! Reads plan JSON, to which [`Plan`] serializes, and reports all mistakes with their places.
 
 mod body;
 
@@ -9,30 +8,23 @@ mod reference;
 mod template;
 
 use crate::Plan;
-use crate::dynamic::dialects::reading::steps;
 use crate::dynamic::dialects::reading::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
-use crate::dynamic::dialects::references::Scan;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::node::{JsonNode, JsonType, Source};
-use crate::dynamic::spans::{Span, StepSpans};
-use crate::plan::json::names;
+use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::spans::StepSpans;
+use crate::plan::json::names::{input, output, plan, step};
 use crate::plan::{Bound, Input, Output, Template};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub(super) fn read(
-    builder: &mut PlanBuilder,
-    source: &Source<'_>,
-    node: JsonNode<'_>,
-) -> Option<Plan> {
-    PlanReader::new(builder, *source, IdKind::InPlan(HashMap::new())).plan(node)
+pub(super) fn read(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan> {
+    PlanReader::new(builder, IdKind::InPlan(HashMap::new())).plan(node)
 }
 
 /// What is being read, and what names mean there.
 pub(super) struct PlanReader<'d> {
     builder: &'d mut PlanBuilder,
-    source: Source<'d>,
     names: IdKind,
     /// The local values that there are where it is read.
     locals: Vec<Bound>,
@@ -40,7 +32,7 @@ pub(super) struct PlanReader<'d> {
 
 /// What a step has as its `id`.
 fn id(step: JsonNode<'_>) -> Option<JsonNode<'_>> {
-    let is_id = |key: &JsonNode<'_>| key.text().is_ok_and(|text| text.value == names::step::ID);
+    let is_id = |key: &JsonNode<'_>| key.text().is_ok_and(|text| text.value == step::ID);
     step.members().find(|(key, _)| is_id(key)).map(|(_, id)| id)
 }
 
@@ -52,44 +44,31 @@ pub(super) enum IdKind {
 }
 
 impl<'d> PlanReader<'d> {
-    pub(super) fn new(builder: &'d mut PlanBuilder, source: Source<'d>, names: IdKind) -> Self {
+    pub(super) fn new(builder: &'d mut PlanBuilder, names: IdKind) -> Self {
         Self {
             builder,
-            source,
             names,
             locals: Vec::new(),
         }
     }
 
     fn plan(&mut self, node: JsonNode<'_>) -> Option<Plan> {
-        let top = self.object(node, "a plan", names::plan::ALL)?;
-        let name = self.required(
-            &top,
-            node,
-            names::plan::NAME,
-            "the plan",
-            "the name of the plan",
-        );
-        let description = self.text(
-            &top,
-            names::plan::DESCRIPTION,
-            "the description of the plan",
-        );
+        let top = self.object(node, "a plan", plan::ALL)?;
+        let name = self.required(&top, plan::NAME, "the plan", "the name of the plan");
+        let description = self.text(&top, plan::DESCRIPTION, "the description of the plan");
         let inputs = self.inputs(&top);
         let untyped = inputs
             .iter()
             .enumerate()
             .filter(|(_, input)| input.type_name.is_empty());
         self.builder.spans.untyped = untyped.map(|(place, _)| place).collect();
-        let nodes = self.list(&top, names::plan::STEPS, "`steps`");
-        if !steps::counted(self.builder, &self.source, &nodes) {
+        let nodes = self.list(&top, plan::STEPS, "`steps`");
+        if !self.builder.counted(&nodes) {
             return None;
         }
         // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
         for (index, node) in nodes.iter().enumerate() {
-            self.builder
-                .count(VALUES_OF_STEP, self.source.place(node.slice()));
-            if self.builder.is_over() {
+            if !self.builder.count(VALUES_OF_STEP, node.place()) {
                 break;
             }
             self.declare_step(index, *node);
@@ -114,42 +93,29 @@ impl<'d> PlanReader<'d> {
 
     fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
-        for node in self.list(top, names::plan::INPUTS, "`inputs`") {
-            self.builder
-                .count(VALUES_OF_STEP, self.source.place(node.slice()));
-            if self.builder.is_over() {
+        for node in self.list(top, plan::INPUTS, "`inputs`") {
+            if !self.builder.count(VALUES_OF_STEP, node.place()) {
                 break;
             }
-            let Some(members) = self.object(node, "an input", names::input::ALL) else {
+            let Some(members) = self.object(node, "an input", input::ALL) else {
                 continue;
             };
-            let name = self.required(
-                &members,
-                node,
-                names::input::NAME,
-                "the input",
-                "the name of an input",
-            );
-            let type_name = self.text(&members, names::input::TYPE, "the type of an input");
+            let name = self.required(&members, input::NAME, "the input", "the name of an input");
+            let type_name = self.text(&members, input::TYPE, "the type of an input");
             let name = name.unwrap_or_default();
             for (name, what) in [(&name, "the name"), (&type_name, "the type")] {
                 let what = format!("{what} of an input");
-                self.builder
-                    .name_fits(name, &what, self.source.place(node.slice()));
+                self.builder.name_fits(name, &what, node.place());
             }
             let input = Input {
                 name,
                 type_name: type_name.into(),
                 description: self
-                    .text(
-                        &members,
-                        names::input::DESCRIPTION,
-                        "the description of an input",
-                    )
+                    .text(&members, input::DESCRIPTION, "the description of an input")
                     .into(),
             };
-            if let Some(node) = members.given(names::input::NAME) {
-                self.declare(inputs.len(), &input.name, self.place(node));
+            if let Some(node) = members.given(input::NAME) {
+                self.declare(inputs.len(), &input.name, node.place());
             }
             inputs.push(input);
         }
@@ -176,52 +142,28 @@ impl<'d> PlanReader<'d> {
 
     /// Makes a step known by its id.
     fn declare_step(&mut self, index: usize, node: JsonNode<'_>) {
-        let whole = Span::from(self.place(node));
-        self.builder.spans.steps.push(StepSpans {
-            whole,
-            id: whole,
-            tool: whole,
-            ..StepSpans::default()
-        });
+        self.builder.spans.steps.push(StepSpans::of(node.place()));
         let Some(id) = id(node) else { return };
-        let place = self.place(id);
-        let Some(text) = self.builder.text(&self.source, id, "the id of a step") else {
-            self.builder.spans.steps[index].broken = true;
-            return;
-        };
-        if !self
-            .builder
-            .name_fits(&text.value, "the id of a step", place.clone())
-        {
+        if !self.builder.declare_as(index, id) {
             self.builder.spans.steps[index].broken = true;
             return;
         }
+        let name = self.builder.declared(id);
         if let IdKind::InPlan(inputs) = &self.names
-            && let Some((_, input)) = inputs.get(&*text.value)
+            && let Some((_, input)) = inputs.get(&name)
         {
-            let message = format!("the step `{}` has the name of an input", short(&text.value));
-            let note = Note::error(Code::DuplicateId, place.clone(), message);
+            let message = format!("the step `{}` has the name of an input", short(&name));
+            let note = Note::error(Code::DuplicateId, id.place(), message);
             let note = note.related(input.clone(), "the input is here");
             let help = "steps and inputs need different names: rename one of them".to_owned();
             self.builder.note(note.help(help));
         }
-        self.builder.spans.steps[index].id = place.clone().into();
-        self.builder.declare(index, &text.value, place);
-    }
-
-    /// How a step is called that was declared; empty where it does not say so in a way that can be read.
-    fn declared(&self, index: usize, node: JsonNode<'_>) -> String {
-        if self.builder.spans.steps[index].broken {
-            return String::new();
-        }
-        let text = id(node).and_then(|id| id.text().ok());
-        text.map(|text| text.value.into_owned()).unwrap_or_default()
     }
 
     fn output(&mut self, top: &Members<'_>) -> Output {
         let members = top
-            .given(names::plan::OUTPUT)
-            .and_then(|node| self.object(node, "`output`", names::output::ALL));
+            .given(plan::OUTPUT)
+            .and_then(|node| self.object(node, "`output`", output::ALL));
         let Some(members) = members else {
             return Output {
                 type_name: "".into(),
@@ -229,9 +171,9 @@ impl<'d> PlanReader<'d> {
             };
         };
         let type_name = self
-            .text(&members, names::output::TYPE, "the type of the output")
+            .text(&members, output::TYPE, "the type of the output")
             .into();
-        let value = match members.get(names::output::VALUE) {
+        let value = match members.get(output::VALUE) {
             Some(node) => {
                 self.builder.spans.output = Some(self.builder.spans.templates.len());
                 self.template(node, None, 0)
@@ -243,13 +185,10 @@ impl<'d> PlanReader<'d> {
 
     /// A string, which is text whatever it looks like.
     fn literal(&mut self, node: JsonNode<'_>, what: &str) -> Option<String> {
-        let text = self.builder.text(&self.source, node, what)?;
-        self.builder.foreign(&self.source, &text, &Scan::default());
+        let text = self.builder.text(node, what)?;
+        #[cfg(feature = "dynamic")]
+        self.builder.foreign(&text, &Default::default());
         Some(text.value.into_owned())
-    }
-
-    fn place(&self, node: JsonNode<'_>) -> Range<usize> {
-        self.source.place(node.slice())
     }
 
     /// Adds an error, and says so by `None`.
@@ -269,8 +208,8 @@ impl<'d> PlanReader<'d> {
         what: &str,
         known: &[&str],
     ) -> Option<Members<'a>> {
-        let members = self.builder.members(&self.source, node, what)?;
-        self.builder.only(&self.source, &members, what, known);
+        let members = self.builder.members(node, what)?;
+        self.builder.only(&members, what, known);
         Some(members)
     }
 
@@ -278,39 +217,30 @@ impl<'d> PlanReader<'d> {
     fn list<'a>(&mut self, members: &Members<'a>, name: &str, what: &str) -> Vec<JsonNode<'a>> {
         members
             .given(name)
-            .and_then(|node| self.builder.items(&self.source, node, what))
+            .and_then(|node| self.builder.items(node, what))
             .unwrap_or_default()
     }
 
     /// A string that may be left out.
     fn text(&mut self, members: &Members<'_>, name: &str, what: &str) -> String {
-        steps::optional_string(self.builder, &self.source, members, name, what)
+        self.builder.optional_text(members, name, what)
     }
 
     /// A string that must be there. Where it is a name, it must be one.
     fn required(
         &mut self,
         members: &Members<'_>,
-        whole: JsonNode<'_>,
         name: &str,
         owner: &str,
         what: &str,
     ) -> Option<String> {
         let Some(node) = members.given(name) else {
             let message = format!("{owner} has no `{name}`");
-            return self.error(Code::MissingMember, self.place(whole), message);
+            return self.error(Code::MissingMember, members.node.place(), message);
         };
-        let text = self
-            .builder
-            .text(&self.source, node, what)?
-            .value
-            .into_owned();
-        if name == names::input::NAME && owner != "the plan" && text.trim().is_empty() {
-            return self.error(
-                Code::EmptyName,
-                self.place(node),
-                format!("{what} is empty"),
-            );
+        let text = self.builder.text(node, what)?.value.into_owned();
+        if name == input::NAME && owner != "the plan" && text.trim().is_empty() {
+            return self.error(Code::EmptyName, node.place(), format!("{what} is empty"));
         }
         Some(text)
     }
@@ -327,15 +257,15 @@ impl<'d> PlanReader<'d> {
             all => format!("one of `\"{}\"`", all.join("\"`, `\"")),
         };
         if node.kind() != JsonType::String {
-            let note = wrong_kind(&self.source, node, what, &expected);
+            let note = wrong_kind(node, what, &expected);
             return self.builder.error(note);
         }
-        let text = self.builder.text(&self.source, node, what)?.value;
+        let text = self.builder.text(node, what)?.value;
         let found = allowed.iter().find(|allowed| **allowed == text);
         if found.is_none() {
-            let text = crate::resolve::describe::short(&text);
+            let text = crate::print::short(&text);
             let message = format!("{what} is `\"{text}\"`, but must be {expected}");
-            return self.error(Code::NotAllowed, self.place(node), message);
+            return self.error(Code::NotAllowed, node.place(), message);
         }
         found.copied()
     }

@@ -16,7 +16,7 @@ impl PlanReader<'_> {
         in_if: bool,
     ) {
         if let Some((message, help)) = pattern_mistake(pattern, value, in_if) {
-            let note = Note::error(Code::NotAllowed, self.place(node), message);
+            let note = Note::error(Code::NotAllowed, node.place(), message);
             self.builder.note(note.help(help));
         }
     }

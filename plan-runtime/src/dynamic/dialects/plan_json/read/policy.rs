@@ -4,51 +4,50 @@ use super::PlanReader;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::JsonNode;
-use crate::plan::json::{meaningless, names};
+use crate::plan::json::meaningless;
+use crate::plan::json::names::{optional, policy};
 use crate::plan::{Body, Optional, Policy};
-use crate::resolve::describe::short;
+use crate::print::short;
 use std::time::Duration;
 
 impl PlanReader<'_> {
     /// The policy of a step with this body, which may be broken.
     pub(super) fn policy(&mut self, node: JsonNode<'_>, body: &Body, is_broken: bool) -> Policy {
         let default = Policy::DEFAULT;
-        let Some(members) = self.object(node, "`policy`", names::policy::ALL) else {
+        let Some(members) = self.object(node, "`policy`", policy::ALL) else {
             return default;
         };
         let count = "a number of attempts: 1, 2, …";
         let at_once = "the number of elements to process concurrently: 1, 2, …";
         let optional = members
-            .given(names::policy::OPTIONAL)
-            .and_then(|node| self.one_of(node, "`optional`", names::optional::ALL));
+            .given(policy::OPTIONAL)
+            .and_then(|node| self.one_of(node, "`optional`", optional::ALL));
         let policy = Policy {
             attempts: self
-                .scalar(&members, names::policy::ATTEMPTS, count)
+                .scalar(&members, policy::ATTEMPTS, count)
                 .unwrap_or(default.attempts),
             backoff: self
-                .duration(&members, names::policy::BACKOFF)
+                .duration(&members, policy::BACKOFF)
                 .unwrap_or(default.backoff),
-            max: self
-                .duration(&members, names::policy::MAX)
-                .unwrap_or(default.max),
+            max: self.duration(&members, policy::MAX).unwrap_or(default.max),
             jitter: self
-                .scalar(&members, names::policy::JITTER, "`true` or `false`")
+                .scalar(&members, policy::JITTER, "`true` or `false`")
                 .unwrap_or(default.jitter),
-            timeout: self.duration(&members, names::policy::TIMEOUT),
-            deadline: self.duration(&members, names::policy::DEADLINE),
+            timeout: self.duration(&members, policy::TIMEOUT),
+            deadline: self.duration(&members, policy::DEADLINE),
             optional: match optional {
-                Some(names::optional::WHOLE) => Optional::Whole,
-                Some(names::optional::EACH) => Optional::Each,
+                Some(optional::WHOLE) => Optional::Whole,
+                Some(optional::EACH) => Optional::Each,
                 _ => Optional::No,
             },
             fallback: members
-                .get(names::policy::FALLBACK)
+                .get(policy::FALLBACK)
                 .map(|node| self.template(node, None, 0)),
-            concurrency: self.scalar(&members, names::policy::CONCURRENCY, at_once),
+            concurrency: self.scalar(&members, policy::CONCURRENCY, at_once),
         };
         for (member, message) in meaningless(&policy, is_broken || body.repeats()) {
             if let Some(node) = members.given(member) {
-                let note = Note::error(Code::NotAllowed, self.place(node), message);
+                let note = Note::error(Code::NotAllowed, node.place(), message);
                 self.builder.note(note);
             }
         }
@@ -63,14 +62,12 @@ impl PlanReader<'_> {
     ) -> Option<T> {
         let node = members.given(name)?;
         let what = format!("`{name}`");
-        self.builder.value(&self.source, node, &what, expected)
+        self.builder.value(node, &what, expected)
     }
 
     fn duration(&mut self, members: &Members<'_>, name: &str) -> Option<Duration> {
         let node = members.given(name)?;
-        let text = self
-            .builder
-            .text(&self.source, node, &format!("`{name}`"))?;
+        let text = self.builder.text(node, &format!("`{name}`"))?;
         match humantime::parse_duration(&text.value) {
             Ok(duration) => Some(duration),
             Err(_) => {
@@ -78,7 +75,7 @@ impl PlanReader<'_> {
                     "`{name}` is `{}`, which is not a duration",
                     short(&text.value)
                 );
-                let note = Note::error(Code::WrongKind, self.place(node), message);
+                let note = Note::error(Code::WrongKind, node.place(), message);
                 let help = "a duration is a number with a unit: `200ms`, `10s`, `1m 30s`";
                 self.builder.error(note.help(help.to_owned()))
             }

@@ -5,35 +5,31 @@ use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
 use crate::plan::json::NOTHING_ENDS;
-use crate::plan::json::names::{self, segment};
+use crate::plan::json::names::{absent, default, element, reference, segment, source};
 use crate::plan::{self, Absent, Reference, Segment, Selector, Source};
-use crate::resolve::describe::short;
+use crate::print::short;
 use jsonptr::Pointer;
 use plan_graph::similar;
 
 impl PlanReader<'_> {
     pub(super) fn reference(&mut self, node: JsonNode<'_>) -> Option<Reference> {
-        let members = self.object(node, "`reference`", names::reference::ALL)?;
-        let source = self.source(node, &members);
+        let members = self.object(node, "`reference`", reference::ALL)?;
+        let source = self.source(&members);
         let optional = self.optional(&members);
-        let path = self.path(node, &members);
-        let otherwise = match members.get(names::reference::ELSE) {
+        let path = self.path(&members);
+        let otherwise = match members.get(reference::ELSE) {
             Some(node) => self.plain(node, 0).map(|value| Some(Box::new(value))),
             None => Some(None),
         };
-        let said = self.text(
-            &members,
-            names::reference::WRITTEN,
-            "the text of a reference",
-        );
+        let said = self.text(&members, reference::WRITTEN, "the text of a reference");
         let (source, name) = source?;
         let mut reference = Reference::new(source);
         (reference.optional, reference.path) = (optional?, path?);
         reference.otherwise = otherwise?;
-        if let Some(node) = members.get(names::reference::ELSE)
+        if let Some(node) = members.get(reference::ELSE)
             && !reference.can_end()
         {
-            let note = Note::error(Code::NotAllowed, self.place(node), NOTHING_ENDS);
+            let note = Note::error(Code::NotAllowed, node.place(), NOTHING_ENDS);
             let help = "say with `\"absent\": \"end\"` or `\"optional\": true` which part may be missing or null, or remove `else`";
             return self.builder.error(note.help(help.to_owned()));
         }
@@ -41,7 +37,7 @@ impl PlanReader<'_> {
         let Some((name, rest)) = plan::seen(source, &name, reference.path(), &self.locals) else {
             let name = short(&name);
             let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
-            let note = Note::error(Code::DuplicateId, self.place(node), message);
+            let note = Note::error(Code::DuplicateId, node.place(), message);
             let help = "a reference could mean either, so rename one of them";
             return self.builder.error(note.help(help.to_owned()));
         };
@@ -50,7 +46,7 @@ impl PlanReader<'_> {
             IdKind::InPlan(_) => plan::agrees(name, rest, &said),
             IdKind::Places => plan::path_agrees(rest, &said),
         };
-        if let Some(node) = members.given(names::reference::WRITTEN)
+        if let Some(node) = members.given(reference::WRITTEN)
             && !said.is_empty()
             && said != written
             && !agrees
@@ -60,7 +56,7 @@ impl PlanReader<'_> {
                 short(&written),
                 short(&said)
             );
-            let note = Note::error(Code::MalformedReference, self.place(node), message);
+            let note = Note::error(Code::MalformedReference, node.place(), message);
             let help = "leave `written` out: it is derived from what the reference reads";
             return self.builder.error(note.help(help.to_owned()));
         }
@@ -69,44 +65,44 @@ impl PlanReader<'_> {
 
     /// What a computed value mentions.
     pub(super) fn read(&mut self, node: JsonNode<'_>) -> Option<Source> {
-        let members = self.object(node, "what a computed value reads", names::source::ALL)?;
-        self.source(node, &members).map(|(source, _)| source)
+        let members = self.object(node, "what a computed value reads", source::ALL)?;
+        self.source(&members).map(|(source, _)| source)
     }
 
-    fn source(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Option<(Source, String)> {
-        let named = names::source::ALL.iter();
+    fn source(&mut self, members: &Members<'_>) -> Option<(Source, String)> {
+        let named = source::ALL.iter();
         let named = named.filter_map(|name| Some((*name, members.given(name)?)));
         let named: Vec<(&str, JsonNode<'_>)> = named.collect();
         let (kind, given) = match named[..] {
             [named] => named,
             [] => {
                 let message = "the reference does not say what it reads";
-                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help =
                     r#"it is one of `"step": "id"`, `"input": "name"` and `"local": 0`"#.to_owned();
                 return self.builder.error(note.help(help));
             }
             [(first, _), (second, place), ..] => {
                 let message = format!("the reference has both `{first}` and `{second}`");
-                return self.error(Code::WrongKind, self.place(place), message);
+                return self.error(Code::WrongKind, place.place(), message);
             }
         };
-        if kind == names::source::LOCAL {
+        if kind == source::LOCAL {
             return self.local(given);
         }
         let what = format!("the {kind} of a reference");
         if matches!(self.names, IdKind::Places) {
             let expected = "its index in the plan, since this is not part of a plan: 0, 1, …";
-            let place = self.builder.value(&self.source, given, &what, expected)?;
+            let place = self.builder.value(given, &what, expected)?;
             let source = match kind {
-                names::source::STEP => Source::Step(place),
+                source::STEP => Source::Step(place),
                 _ => Source::Input(place),
             };
             return Some((source, source.name()));
         }
-        let name = self.builder.text(&self.source, given, &what)?.value;
+        let name = self.builder.text(given, &what)?.value;
         let source = match kind {
-            names::source::STEP => Source::Step(self.step_named(&name, given)?),
+            source::STEP => Source::Step(self.step_named(&name, given)?),
             _ => Source::Input(self.input_named(&name, given)?),
         };
         Some((source, name.into_owned()))
@@ -115,7 +111,7 @@ impl PlanReader<'_> {
     fn local(&mut self, node: JsonNode<'_>) -> Option<(Source, String)> {
         let expected = "its number, from the outermost on: 0, 1, …";
         let what = "the local value of a reference";
-        let depth: usize = self.builder.value(&self.source, node, what, expected)?;
+        let depth: usize = self.builder.value(node, what, expected)?;
         if depth >= self.locals.len() && matches!(self.names, IdKind::InPlan(_)) {
             let message = format!("there is no local value {depth} here");
             let help = match self.locals.len() {
@@ -126,7 +122,7 @@ impl PlanReader<'_> {
                     count - 1
                 ),
             };
-            let note = Note::error(Code::UnknownLocal, self.place(node), message);
+            let note = Note::error(Code::UnknownLocal, node.place(), message);
             return self.builder.error(note.help(help));
         }
         Some((Source::Local(depth), Source::Local(depth).name()))
@@ -134,7 +130,7 @@ impl PlanReader<'_> {
 
     /// The step of this name.
     pub(super) fn step_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<usize> {
-        let place = self.place(node);
+        let place = node.place();
         if let Some(index) = self.builder.step_of(name) {
             return Some(index);
         }
@@ -152,7 +148,7 @@ impl PlanReader<'_> {
         if let Some((index, _)) = inputs.get(name) {
             return Some(*index);
         }
-        let place = self.place(node);
+        let place = node.place();
         let name_of = short(name);
         if self.builder.step_of(name).is_some() {
             let message = format!("`{name_of}` is a step, not an input");
@@ -176,17 +172,16 @@ impl PlanReader<'_> {
             .error(Note::error(Code::UnknownInput, place, message).help(help))
     }
 
-    fn path(&mut self, node: JsonNode<'_>, members: &Members<'_>) -> Option<Vec<Segment>> {
+    fn path(&mut self, members: &Members<'_>) -> Option<Vec<Segment>> {
         match (
-            members.given(names::reference::POINTER),
-            members.given(names::reference::PATH),
+            members.given(reference::POINTER),
+            members.given(reference::PATH),
         ) {
             (Some(pointer), None) => self.pointer(pointer),
             (None, Some(path)) => {
                 let what = "the path of a reference";
-                let items = self.builder.items(&self.source, path, what)?;
-                self.builder
-                    .path_fits(items.len(), self.source.place(path.slice()))?;
+                let items = self.builder.items(path, what)?;
+                self.builder.path_fits(items.len(), path.place())?;
                 let mut segments = Vec::with_capacity(items.len());
                 let mut sound = true;
                 for item in items {
@@ -199,11 +194,11 @@ impl PlanReader<'_> {
             }
             (Some(_), Some(path)) => {
                 let message = "the reference has both a `pointer` and a `path`";
-                self.error(Code::WrongKind, self.place(path), message)
+                self.error(Code::WrongKind, path.place(), message)
             }
             (None, None) => {
                 let message = "the reference has neither a `pointer` nor a `path`";
-                let note = Note::error(Code::MissingMember, self.place(node), message);
+                let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help = r#"the whole value is `"pointer": ""`"#.to_owned();
                 self.builder.error(note.help(help))
             }
@@ -211,12 +206,10 @@ impl PlanReader<'_> {
     }
 
     fn pointer(&mut self, node: JsonNode<'_>) -> Option<Vec<Segment>> {
-        let text = self
-            .builder
-            .text(&self.source, node, "the pointer of a reference")?;
+        let text = self.builder.text(node, "the pointer of a reference")?;
         match Pointer::parse(text.value.as_ref()) {
             Ok(pointer) => {
-                let place = self.source.place(node.slice());
+                let place = node.place();
                 self.builder.path_fits(pointer.count(), place)?;
                 let tokens = pointer.tokens();
                 let tokens = tokens.map(|token| Segment::of_token(token.decoded().into_owned()));
@@ -231,7 +224,7 @@ impl PlanReader<'_> {
                 } else {
                     format!("a pointer begins with `/`: `/{}`", short(&text.value))
                 };
-                let note = Note::error(Code::MalformedReference, self.place(node), message);
+                let note = Note::error(Code::MalformedReference, node.place(), message);
                 self.builder.error(note.help(help))
             }
         }
@@ -241,30 +234,30 @@ impl PlanReader<'_> {
     fn segment(&mut self, node: JsonNode<'_>) -> Option<Segment> {
         const WHAT: &str = "a part of a path";
         if node.kind() == JsonType::String {
-            let token = self.builder.text(&self.source, node, WHAT)?;
+            let token = self.builder.text(node, WHAT)?;
             return Some(Segment::of_token(token.value.into_owned()));
         }
         if node.kind() != JsonType::Object {
-            let note = wrong_kind(&self.source, node, WHAT, "a string or an object");
+            let note = wrong_kind(node, WHAT, "a string or an object");
             return self.builder.error(note);
         }
         let members = self.object(node, WHAT, segment::ALL)?;
         let given = [segment::TOKEN, segment::EACH, segment::ABSENT];
         let mut part = match given.map(|name| members.get(name)) {
             [Some(token), None, _] => {
-                let token = self.builder.text(&self.source, token, WHAT)?;
+                let token = self.builder.text(token, WHAT)?;
                 Segment::of_token(token.value.into_owned())
             }
             [None, Some(each), None] => {
-                self.one_of(each, "`each`", names::element::ALL)?;
+                self.one_of(each, "`each`", element::ALL)?;
                 Segment::new(Selector::Each)
             }
             _ => {
                 // What is unknown was said.
-                let mut names = members.0.iter().map(|member| &*member.name);
+                let mut names = members.list.iter().map(|member| &*member.name);
                 if names.all(|name| segment::ALL.contains(&name)) {
                     let message = "a part of a path is a `token` or `each`";
-                    let note = Note::error(Code::WrongKind, self.place(node), message);
+                    let note = Note::error(Code::WrongKind, node.place(), message);
                     let help = "`absent` says what a missing `token` means";
                     self.builder.note(note.help(help.to_owned()));
                 }
@@ -284,22 +277,21 @@ impl PlanReader<'_> {
             return Some(false);
         };
         let expected = "`true` or `false`";
-        self.builder
-            .value(&self.source, node, "`optional`", expected)
+        self.builder.value(node, "`optional`", expected)
     }
 
     /// What it means that there is no such token.
     fn absent(&mut self, node: JsonNode<'_>) -> Option<Absent> {
         if node.kind() == JsonType::Object {
-            let members = self.object(node, "`absent`", names::default::ALL)?;
-            let Some(value) = members.get(names::default::DEFAULT) else {
+            let members = self.object(node, "`absent`", default::ALL)?;
+            let Some(value) = members.get(default::DEFAULT) else {
                 let message = "`absent` has no `default`";
-                return self.error(Code::MissingMember, self.place(node), message);
+                return self.error(Code::MissingMember, node.place(), message);
             };
             return Some(Absent::Default(Box::new(self.plain(value, 0)?)));
         }
-        Some(match self.one_of(node, "`absent`", names::absent::ALL)? {
-            names::absent::NULL => Absent::Default(Box::default()),
+        Some(match self.one_of(node, "`absent`", absent::ALL)? {
+            absent::NULL => Absent::Default(Box::default()),
             _ => Absent::End,
         })
     }

@@ -4,9 +4,9 @@ use super::PlanReader;
 use crate::dynamic::dialects::reading::{Member, duplicate, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::node::{JsonNode, JsonType};
-use crate::plan::json::names;
+use crate::plan::json::names::{computed, part, template};
 use crate::plan::{Computed, Entry, Key, Part, Template};
-use crate::resolve::describe::short;
+use crate::print::short;
 use plan_graph::similar;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -14,17 +14,17 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 impl PlanReader<'_> {
-    pub(in crate::dynamic) fn template(
+    pub(crate) fn template(
         &mut self,
         node: JsonNode<'_>,
         key: Option<JsonNode<'_>>,
         depth: usize,
     ) -> Template {
-        let place = self.place(node);
+        let place = node.place();
         self.builder.count(1, place.clone());
         let at = self
             .builder
-            .place(place.clone(), key.map(|key| self.place(key)));
+            .place(place.clone(), key.map(|key| key.place()));
         let template = self.template_at(node, at, depth);
         self.builder.spans.templates.close(at);
         template
@@ -32,11 +32,11 @@ impl PlanReader<'_> {
 
     /// The template at `at`.
     fn template_at(&mut self, node: JsonNode<'_>, at: usize, depth: usize) -> Template {
-        let place = self.place(node);
+        let place = node.place();
         match node.kind() {
             JsonType::Null => Template::Null,
             JsonType::Bool => Template::Bool(node.slice() == "true"),
-            JsonType::Number => self.builder.number(&self.source, node, at),
+            JsonType::Number => self.builder.number(node, at),
             JsonType::String => match self.literal(node, "a value") {
                 Some(text) => Template::String(text),
                 None => self.builder.broken(at),
@@ -70,8 +70,8 @@ impl PlanReader<'_> {
     fn wrapped(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Template> {
         let (name, value) = self.wrapper(node)?;
         match name {
-            names::template::OBJECT => {
-                let members = self.builder.members(&self.source, value, "`object`")?.0;
+            template::OBJECT => {
+                let members = self.builder.members(value, "`object`")?.list;
                 let mut entries = Vec::with_capacity(self.builder.room(members.len(), 1));
                 for member in members {
                     if self.builder.is_over() {
@@ -81,21 +81,20 @@ impl PlanReader<'_> {
                 }
                 Some(Template::Object(entries))
             }
-            names::template::MERGE => {
+            template::MERGE => {
                 let mut entries = Vec::new();
                 self.entries(name, value, depth, &mut entries, &mut HashMap::new())?;
                 entries.shrink_to_fit();
                 Some(Template::Object(entries))
             }
-            names::template::REFERENCE => self.reference(value).map(Template::Reference),
-            names::template::TEXT => {
-                let parts = self.builder.items(&self.source, value, "`text`")?;
+            template::REFERENCE => self.reference(value).map(Template::Reference),
+            template::TEXT => {
+                let parts = self.builder.items(value, "`text`")?;
                 let mut read = Vec::with_capacity(self.builder.room(parts.len(), 2));
                 let count = parts.len();
                 for part in parts {
                     // It takes the room of two.
-                    self.builder.count(2, self.source.place(part.slice()));
-                    if self.builder.is_over() {
+                    if !self.builder.count(2, part.place()) {
                         return None;
                     }
                     read.extend(self.part(part, depth));
@@ -108,27 +107,22 @@ impl PlanReader<'_> {
 
     /// What kind of template an object is.
     fn wrapper<'a>(&mut self, node: JsonNode<'a>) -> Option<(&'static str, JsonNode<'a>)> {
-        let members = self.builder.members(&self.source, node, "a template")?.0;
-        let known = |name: &str| {
-            names::template::ALL
-                .iter()
-                .find(|known| **known == name)
-                .copied()
-        };
+        let members = self.builder.members(node, "a template")?.list;
+        let known = |name: &str| template::ALL.iter().find(|known| **known == name).copied();
         if let [member] = &members[..] {
             if let Some(name) = known(&member.name) {
                 return Some((name, member.value));
             }
             let name = short(&member.name);
-            let help = match similar(&member.name, names::template::ALL.iter().copied()) {
+            let help = match similar(&member.name, template::ALL.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!(
                     r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the others are `{}`"#,
-                    names::template::ALL[1..].join("`, `")
+                    template::ALL[1..].join("`, `")
                 ),
             };
             let message = format!("`{name}` is not a kind of template");
-            let place = self.place(member.key);
+            let place = member.key.place();
             return self
                 .builder
                 .error(Note::error(Code::UnknownMember, place, message).help(help));
@@ -148,7 +142,7 @@ impl PlanReader<'_> {
             ([], _) => Some(r#"an object is `{"object": {…}}`, with its members inside"#),
             _ => None,
         };
-        let note = Note::error(Code::WrongKind, self.place(node), message);
+        let note = Note::error(Code::WrongKind, node.place(), message);
         self.builder.error(note.help(help.map(str::to_owned)))
     }
 
@@ -167,13 +161,13 @@ impl PlanReader<'_> {
         entries: &mut Vec<Entry>,
         seen: &mut HashMap<Cow<'a, str>, JsonNode<'a>>,
     ) -> Option<()> {
-        if kind == names::template::OBJECT {
-            for member in self.builder.members(&self.source, node, "`object`")?.0 {
+        if kind == template::OBJECT {
+            for member in self.builder.members(node, "`object`")?.list {
                 if self.builder.is_over() {
                     return None;
                 }
                 if let Some(first) = seen.get(&member.name) {
-                    let note = duplicate(&self.source, &member.name, member.key, *first);
+                    let note = duplicate(&member.name, member.key, *first);
                     self.builder.note(note);
                     continue;
                 }
@@ -182,9 +176,8 @@ impl PlanReader<'_> {
             }
             return Some(());
         }
-        for part in self.builder.items(&self.source, node, "`merge`")? {
-            self.builder.count(1, self.source.place(part.slice()));
-            if self.builder.is_over() {
+        for part in self.builder.items(node, "`merge`")? {
+            if !self.builder.count(1, part.place()) {
                 return None;
             }
             let inner = match part.kind() {
@@ -194,11 +187,11 @@ impl PlanReader<'_> {
             };
             // Other kinds, and what is wrong with them, are those of any template.
             let is = |kind: &str| matches!(&inner[..], [(key, _)] if key.text().is_ok_and(|text| text.value == kind));
-            let kind = [names::template::OBJECT, names::template::MERGE]
+            let kind = [template::OBJECT, template::MERGE]
                 .into_iter()
                 .find(|kind| is(kind));
             if let (Some(kind), [(_, value)]) = (kind, &inner[..]) {
-                if !self.builder.fits(depth + 1, self.place(part)) {
+                if !self.builder.fits(depth + 1, part.place()) {
                     return None;
                 }
                 self.entries(kind, *value, depth + 1, entries, seen)?;
@@ -214,19 +207,19 @@ impl PlanReader<'_> {
     fn part(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Part> {
         if node.kind() == JsonType::String {
             // Whoever writes a text by its parts knows which of them are text.
-            let text = self.builder.text(&self.source, node, "a part of a text")?;
+            let text = self.builder.text(node, "a part of a text")?;
             return Some(Part::Literal(text.value.into_owned()));
         }
         if node.kind() != JsonType::Object {
             let expected = "a string, or an object with a `value`";
-            let note = wrong_kind(&self.source, node, "a part of a text", expected);
+            let note = wrong_kind(node, "a part of a text", expected);
             return self.builder.error(note);
         }
-        let members = self.object(node, "a part of a text", names::part::ALL)?;
-        let spec = self.text(&members, names::part::SPEC, "the format of a value");
-        let Some(value) = members.get(names::part::VALUE) else {
+        let members = self.object(node, "a part of a text", part::ALL)?;
+        let spec = self.text(&members, part::SPEC, "the format of a value");
+        let Some(value) = members.get(part::VALUE) else {
             let message = "a part of a text has no `value`";
-            return self.error(Code::MissingMember, self.place(node), message);
+            return self.error(Code::MissingMember, node.place(), message);
         };
         let value = self.template(value, None, depth + 1);
         Some(Part::Value {
@@ -237,26 +230,24 @@ impl PlanReader<'_> {
     }
 
     fn computed(&mut self, node: JsonNode<'_>) -> Option<Computed> {
-        let members = self.object(node, "`computed`", names::computed::ALL)?;
+        let members = self.object(node, "`computed`", computed::ALL)?;
         let written = self.required(
             &members,
-            node,
-            names::computed::WRITTEN,
+            computed::WRITTEN,
             "a computed value",
             "the text of a computed value",
         );
-        let Some(list) = members.given(names::computed::READS) else {
+        let Some(list) = members.given(computed::READS) else {
             let message = "a computed value has no `reads`";
-            let note = Note::error(Code::MissingMember, self.place(node), message);
+            let note = Note::error(Code::MissingMember, node.place(), message);
             let help = "list the steps and inputs that it mentions, or write `[]`".to_owned();
             return self.builder.error(note.help(help));
         };
-        let items = self.builder.items(&self.source, list, "`reads`")?;
+        let items = self.builder.items(list, "`reads`")?;
         let mut reads = Vec::with_capacity(self.builder.room(items.len(), 1));
         let count = items.len();
         for item in items {
-            self.builder.count(1, self.source.place(item.slice()));
-            if self.builder.is_over() {
+            if !self.builder.count(1, item.place()) {
                 return None;
             }
             reads.extend(self.read(item));
@@ -275,15 +266,14 @@ impl PlanReader<'_> {
 
     /// JSON without references.
     pub(super) fn plain(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Value> {
-        let place = self.place(node);
+        let place = node.place();
         // The map of an object takes the room of several templates.
         let values = if node.kind() == JsonType::Object {
             8
         } else {
             1
         };
-        self.builder.count(values, place.clone());
-        if self.builder.is_over() {
+        if !self.builder.count(values, place.clone()) {
             return None;
         }
         match node.kind() {
@@ -302,7 +292,7 @@ impl PlanReader<'_> {
             }
             JsonType::Object => {
                 let (mut members, mut sound) = (serde_json::Map::new(), true);
-                for member in self.builder.members(&self.source, node, "a value")?.0 {
+                for member in self.builder.members(node, "a value")?.list {
                     match self.plain(member.value, depth + 1) {
                         Some(value) => {
                             members.insert(member.name.into_owned(), value);
@@ -314,7 +304,7 @@ impl PlanReader<'_> {
                 sound.then_some(Value::Object(members))
             }
             JsonType::String => {
-                let text = self.builder.text(&self.source, node, "a value")?;
+                let text = self.builder.text(node, "a value")?;
                 Some(text.value.into_owned().into())
             }
             JsonType::Null | JsonType::Bool | JsonType::Number => match node.read() {

@@ -1,11 +1,11 @@
-//! How far each step of a run has come.
+//! The state of each step of a run.
 
 use super::super::report::Attempt;
 use super::flow::BodyState;
 use crate::error::StepError;
 
 /// How far the steps have come.
-pub(super) struct StepProgress<'x> {
+pub(super) struct StepStates<'x> {
     pub(super) states: Vec<StepState>,
     /// What hardly any step has; there is no list before one has it.
     more: Vec<Option<Box<ExtraState<'x>>>>,
@@ -24,7 +24,7 @@ pub(super) struct ExtraState<'x> {
     pub(super) log: Vec<Attempt>,
 }
 
-impl<'x> StepProgress<'x> {
+impl<'x> StepStates<'x> {
     /// None has started.
     pub(super) fn new(steps: usize) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl<'x> StepProgress<'x> {
     }
 }
 
-/// Places have 32 bits, as in the [`Graph`](super::super::graph::Graph).
+/// Places have 32 bits, as in the graph of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum StepState {
     Waiting,

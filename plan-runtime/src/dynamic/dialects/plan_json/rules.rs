@@ -1,0 +1,112 @@
+//! How plan JSON is recognized and written, and how messages show its references.
+
+use super::read;
+use crate::Plan;
+use crate::dynamic::dialects::reading::Members;
+use crate::dynamic::dialects::recognize::{Outline, Sign};
+use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
+use crate::dynamic::dialects::rules::Rules;
+use crate::dynamic::node::{JsonNode, JsonType};
+use crate::dynamic::{Unsupported, UnsupportedPart};
+use crate::plan::Segment;
+use crate::plan::json::names::{self, element, reference, segment, source, template};
+use crate::print::short;
+use std::collections::HashSet;
+
+pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
+    name: "plan JSON",
+    document: "plan JSON",
+
+    sign,
+    has_step,
+    usual: None,
+
+    read: read::read,
+    write,
+
+    arguments: names::step::ARGUMENTS,
+    retries: None,
+    step: |_, id| format!("step `{}`", short(id)),
+
+    places: Places::Nowhere,
+    mark: None,
+    scan: |text, _| Scan::of_text(text),
+    target: |_, _| None,
+    inputs_in: |_, _| HashSet::new(),
+    unknown_step_may_be_text: false,
+    allow_absence: |_, _| {},
+
+    style: |(ReferenceTarget::Step(_, name) | ReferenceTarget::Input(name)), _| {
+        Some(Style::rust(name))
+    },
+    form: |to, path| Some(form(to, path)),
+    form_in_text: |form| format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#),
+    literal: str::to_owned,
+    literal_in: |_, _| r#"{"text": ["…"]}"#.to_owned(),
+};
+
+fn sign(outline: &Outline<'_>) -> Option<Sign> {
+    // No other dialect has a plan without steps.
+    let is_empty = outline.steps.is_empty();
+    let has_output = outline.has(&[names::plan::OUTPUT]);
+    if is_empty && has_output && outline.has(&[names::plan::NAME]) {
+        return Some(Sign::Certain);
+    }
+    let is_likely = outline.has(&[names::plan::INPUTS]) || (is_empty && has_output);
+    is_likely.then_some(Sign::Likely)
+}
+
+fn has_step(outline: &Outline<'_>, step: &Members<'_>) -> bool {
+    const ONLY_HERE: &[&str] = &[
+        names::step::IF,
+        names::step::FOR,
+        names::step::VALUE,
+        names::step::POLICY,
+        names::step::AFTER,
+    ];
+    let tool = step.get(names::step::TOOL).map(JsonNode::kind);
+    outline.top.is_some() && (tool == Some(JsonType::Object) || step.has(ONLY_HERE))
+}
+
+/// A reference as a template.
+fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
+    let source = match to {
+        ReferenceTarget::Step(_, id) => member(source::STEP, &quote(id)),
+        ReferenceTarget::Input(name) => member(source::INPUT, &quote(name)),
+    };
+    let reads = format!("{{{source}, {}}}", way(path));
+    format!("{{{}}}", member(template::REFERENCE, &reads))
+}
+
+/// The path, as a member of a reference.
+fn way(path: &[Segment]) -> String {
+    if !path.iter().any(Segment::is_each) {
+        let pointer = jsonptr::PointerBuf::from_tokens(path.iter().filter_map(Segment::token));
+        return member(reference::POINTER, &quote(pointer.as_str()));
+    }
+    let parts = path.iter().map(|part| match part.token() {
+        Some(token) => quote(&token.decoded()),
+        None => format!("{{{}}}", member(segment::EACH, &quote(element::ELEMENT))),
+    });
+    let parts: Vec<String> = parts.collect();
+    member(reference::PATH, &format!("[{}]", parts.join(", ")))
+}
+
+fn member(name: &str, value: &str) -> String {
+    format!("{}: {value}", quote(name))
+}
+
+/// What a plan serializes to, if it can be read back.
+fn write(plan: &Plan) -> Result<String, Unsupported> {
+    let written = serde_json::to_string_pretty(plan).and_then(|text| {
+        serde_json::from_str::<Plan>(&text)?;
+        Ok(text)
+    });
+    written.map_err(|error| {
+        let part = UnsupportedPart {
+            place: "the plan".to_owned(),
+            construct: error.to_string(),
+        };
+        Unsupported::new(RULES.document, vec![part])
+    })
+}
