@@ -5,23 +5,23 @@ use std::path::Path;
 
 /// What somebody wrote, and what the compiler is to say.
 #[derive(Clone, Debug, Default)]
-pub struct Case {
-    pub name: String,
+pub(crate) struct Case {
+    pub(crate) name: String,
     /// Where the code is: `steps`, `plan`, `file`, or the type of an expression.
-    pub place: String,
-    pub code: String,
-    pub says: Vec<String>,
-    pub never: Vec<String>,
+    pub(crate) place: String,
+    pub(crate) code: String,
+    pub(crate) says: Vec<String>,
+    pub(crate) never: Vec<String>,
     /// What the help proposes in place of each marked piece.
-    pub fixes: Vec<String>,
+    pub(crate) fixes: Vec<String>,
     /// Why the messages are not yet as this says.
-    pub worse: Option<String>,
+    pub(crate) worse: Option<String>,
     /// The neighbour that is right.
-    pub right: Option<String>,
+    pub(crate) right: Option<String>,
 }
 
 /// All cases, in the order of their files and places in them.
-pub fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mistakes/cases");
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 /// A program that is compiled on its own.
 #[derive(Clone, Debug)]
-pub struct Program {
-    pub name: String,
-    pub source: String,
+pub(crate) struct Program {
+    pub(crate) name: String,
+    pub(crate) source: String,
     /// The pieces of the source that errors underline, in bytes.
-    pub marks: Vec<Range<usize>>,
-    pub case: Case,
+    pub(crate) marks: Vec<Range<usize>>,
+    pub(crate) case: Case,
 }
 
 /// Where a case is put.
@@ -20,7 +20,7 @@ const HERE: &str = "$code";
 const PLACES: &str = include_str!("cases/places.txt");
 
 /// The programs of all cases, those included in which a mistake is corrected.
-pub fn all(cases: &[Case]) -> Vec<Program> {
+pub(crate) fn all(cases: &[Case]) -> Vec<Program> {
     let mut programs = Vec::new();
     for case in cases {
         for (place, around) in around(&case.place) {

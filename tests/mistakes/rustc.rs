@@ -14,24 +14,23 @@ const PINNED: &str = "rustc 1.95.";
 
 /// An error or a warning.
 #[derive(Debug)]
-pub struct Message {
-    pub is_error: bool,
-    pub headline: String,
+pub(crate) struct Message {
+    pub(crate) is_error: bool,
     /// The headline and the texts at underlined tokens.
-    pub shown: String,
+    pub(crate) shown: String,
     /// All that it says, notes and helps included.
-    pub text: String,
+    pub(crate) text: String,
     /// What is underlined, in bytes of the program.
-    pub spans: Vec<Range<usize>>,
+    pub(crate) spans: Vec<Range<usize>>,
 }
 
 /// The compiler, and the folder in which it works.
-pub struct Rustc {
+pub(crate) struct Rustc {
     folder: PathBuf,
 }
 
 /// The compiler, or nothing with a printed line if it is another one.
-pub fn pinned() -> Option<Rustc> {
+pub(crate) fn pinned() -> Option<Rustc> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
@@ -52,7 +51,7 @@ pub fn pinned() -> Option<Rustc> {
 
 impl Rustc {
     /// What the compiler says of each program.
-    pub fn check(&self, programs: &[Program]) -> Vec<Vec<Message>> {
+    pub(crate) fn check(&self, programs: &[Program]) -> Vec<Vec<Message>> {
         self.write(programs);
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(cargo)
@@ -160,7 +159,6 @@ fn message(json: &Value) -> Option<Message> {
     }
     Some(Message {
         is_error,
-        headline,
         shown,
         text,
         spans,

@@ -16,7 +16,7 @@ const INTERNAL: &[&str] = &[
 ];
 
 /// What is wrong with the messages of a program.
-pub fn of(program: &Program, messages: &[Message]) -> Option<String> {
+pub(crate) fn of(program: &Program, messages: &[Message]) -> Option<String> {
     let mut wrong = String::new();
     let mut add = |line: String| {
         let _ = writeln!(wrong, "    {line}");

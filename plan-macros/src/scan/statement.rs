@@ -143,7 +143,8 @@ fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
         Some(TokenTree::Ident(second)) => second != "as",
         Some(TokenTree::Literal(_)) => true,
         // `step (a, b) = …`
-        Some(_) => assigns(tokens, 2),
+        Some(TokenTree::Group(_)) => assigns(tokens, 2),
+        Some(TokenTree::Punct(_)) => false,
     };
     let is_misspelled = tokens.peek_ident(1).is_some() && assigns(tokens, 2);
     first == "step" && is_step || first == "let" || assigns(tokens, 1) || is_misspelled
