@@ -6,7 +6,7 @@ use crate::docs::text_of;
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
-use syn::{Ident, Index, Lit, LitFloat, LitInt, Member, Token, token};
+use syn::{Ident, Index, Lit, LitFloat, Member, Token, token};
 
 /// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
@@ -39,9 +39,33 @@ pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
 
 /// Reads the next part of a reference, and gives its end.
 fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>> {
-    let (hop, end) = if input.peek(Token![?]) {
-        let question: Token![?] = input.parse()?;
-        (Hop::Optional(question), question.span)
+    // What is most frequent is looked for first.
+    let (hop, end) = if input.peek(Token![.]) {
+        let dot: Token![.] = input.parse()?;
+        if !input.peek(Ident) && input.peek(LitFloat) {
+            return two_fields(dot, &input.parse()?, hops);
+        }
+        match input.parse()? {
+            Member::Named(name) if input.peek(token::Paren) => {
+                let (paren, content) = in_parens(input)?;
+                let argument = content.parse()?;
+                content.parse::<Option<Token![,]>>()?;
+                let hop = match argument {
+                    _ if !content.is_empty() => return Ok(None),
+                    key @ (Lit::Int(_) | Lit::Str(_)) if name == "get" => Hop::Get(dot, name, key),
+                    Lit::Str(text) if name == "pointer" => Hop::Pointer(dot, name, text),
+                    _ => return Ok(None),
+                };
+                (hop, paren.span.close())
+            }
+            member => {
+                let end = match &member {
+                    Member::Named(name) => name.span(),
+                    Member::Unnamed(index) => index.span,
+                };
+                (Hop::Field(dot, member), end)
+            }
+        }
     } else if input.peek(token::Bracket) {
         let (bracket, content) = in_brackets(input)?;
         let hop = if content.peek(Token![..]) && !content.peek(Token![..=]) {
@@ -59,32 +83,8 @@ fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>>
         }
         (hop, bracket.span.close())
     } else {
-        let dot: Token![.] = input.parse()?;
-        if input.peek(LitFloat) {
-            return two_fields(dot, &input.parse()?, hops);
-        }
-        if input.peek(LitInt) {
-            let index: Index = input.parse()?;
-            let end = index.span;
-            (Hop::Field(dot, Member::Unnamed(index)), end)
-        } else {
-            let name: Ident = input.parse()?;
-            if input.peek(token::Paren) {
-                let (paren, content) = in_parens(input)?;
-                let argument = content.parse()?;
-                content.parse::<Option<Token![,]>>()?;
-                let hop = match argument {
-                    _ if !content.is_empty() => return Ok(None),
-                    key @ (Lit::Int(_) | Lit::Str(_)) if name == "get" => Hop::Get(dot, name, key),
-                    Lit::Str(text) if name == "pointer" => Hop::Pointer(dot, name, text),
-                    _ => return Ok(None),
-                };
-                (hop, paren.span.close())
-            } else {
-                let end = name.span();
-                (Hop::Field(dot, Member::Named(name)), end)
-            }
-        }
+        let question: Token![?] = input.parse()?;
+        (Hop::Optional(question), question.span)
     };
     hops.push(hop);
     Ok(Some(end))

@@ -7,6 +7,7 @@
 //! | [`Policy`], [`Optional`] | how a step handles failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
+//! | [`RustText`] | a type, a pattern, an expression or a description, and whether the program contains it |
 //! | [`Use`] | a reference, and where in the arguments it is |
 //! | [`InPlan`] | prints a template or a reference by the names of a plan |
 //!

@@ -103,10 +103,7 @@ fn write(plan: &Plan) -> Result<String, Unsupported> {
         Ok(text)
     });
     written.map_err(|error| {
-        let part = UnsupportedPart {
-            place: "the plan".to_owned(),
-            construct: error.to_string(),
-        };
+        let part = UnsupportedPart::new("the plan", error.to_string());
         Unsupported::new(RULES.document, vec![part])
     })
 }

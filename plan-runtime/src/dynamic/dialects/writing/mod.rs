@@ -45,10 +45,9 @@ impl<'p> Writer<'p> {
         if unsupported.is_empty() {
             match serde_json::to_string_pretty(json) {
                 Ok(text) => return Ok(text),
-                Err(error) => unsupported.push(UnsupportedPart {
-                    place: "the plan".to_owned(),
-                    construct: error.to_string(),
-                }),
+                Err(error) => {
+                    unsupported.push(UnsupportedPart::new("the plan", error.to_string()));
+                }
             }
         }
         Err(Unsupported::new(self.dialect.rules().document, unsupported))
@@ -59,8 +58,8 @@ impl<'p> Writer<'p> {
         place: impl Into<String>,
         construct: impl Into<String>,
     ) {
-        let (place, construct) = (place.into(), construct.into());
-        self.unsupported.push(UnsupportedPart { place, construct });
+        self.unsupported
+            .push(UnsupportedPart::new(place, construct));
     }
 
     /// The step that is written, or the output.
