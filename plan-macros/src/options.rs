@@ -66,7 +66,13 @@ fn pair(
         skip_value(input);
         return Err(syn::Error::new(key.span(), message));
     }
-    input.parse::<Option<Token![=]>>()?;
+    let equals = input.parse::<Option<Token![=]>>()?;
+    if let (Some(equals), true) = (equals, input.is_empty()) {
+        return Err(syn::Error::new(
+            equals.span,
+            format_args!("`{name}` needs a value after `=`"),
+        ));
+    }
     value(&name, input)?;
     if !input.is_empty() && !input.peek(Token![,]) {
         return Err(input.error("expected `,`"));

@@ -1,14 +1,12 @@
-//! Steps that wait for one another, as a compile-time evaluation that rustc shows the whole way of.
+//! Steps that wait for one another.
 
 use crate::ast::Plan;
 use crate::docs::text_of;
 use crate::graph::Cycle;
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::TokenStream;
 
-/// A compile-time evaluation that follows the cycle and then fails. rustc shows the place of each of its calls, which is
-/// where the plan says that one step waits for the next.
-pub(super) fn error(plan: &Plan, cycle: &Cycle, index: usize) -> TokenStream {
+/// The error, at the name by which the first of the steps waits.
+pub(super) fn error(plan: &Plan, cycle: &Cycle) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()
         .map(|(step, _)| text_of(&plan.steps[*step].name))
@@ -21,38 +19,5 @@ pub(super) fn error(plan: &Plan, cycle: &Cycle, index: usize) -> TokenStream {
             names.join(" → ")
         ),
     };
-    // What the step at this place of the cycle does: it goes on to the next, at the name by which it waits for it.
-    let goes_on = |index: usize| {
-        let at = cycle[index].1.span();
-        match cycle.get(index + 1) {
-            Some((next, _)) => {
-                let mut next = function(&plan.steps[*next].name);
-                next.set_span(at);
-                quote_spanned!(at=> #next())
-            }
-            None => quote_spanned!(at=> __plan::cycle(#message)),
-        }
-    };
-    let functions = (1..cycle.len()).map(|index| {
-        let name = function(&plan.steps[cycle[index].0].name);
-        let body = goes_on(index);
-        quote!(const fn #name() { #body })
-    });
-    let start = goes_on(0);
-    // The messages mention the name.
-    let name = match index {
-        0 => format_ident!("__cycle"),
-        _ => format_ident!("__cycle_{}", index + 1),
-    };
-    quote! {
-        #[allow(dead_code, non_upper_case_globals)]
-        const #name: () = {
-            #(#functions)*
-            #start
-        };
-    }
-}
-
-fn function(step: &Ident) -> Ident {
-    step.clone()
+    syn::Error::new(cycle[0].1.span(), message).to_compile_error()
 }

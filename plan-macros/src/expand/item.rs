@@ -192,10 +192,7 @@ fn shared(
     data.text(output_type);
     let output = output(Builder::new(cx, &mut data));
     let cycles = cx.graph.cycles();
-    let cycles = cycles
-        .iter()
-        .enumerate()
-        .map(|(index, cycle)| cycle::error(plan, cycle, index));
+    let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
     let unused = unused(cx);
     let data = data.into_arguments();
     quote! {
@@ -262,7 +259,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     });
     let (plan_doc, run_doc) = docs_of(head);
     let call = quote! {
-        fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<#ty>> + ::core::marker::Send {
+        fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
             __plan::called(self.run(__app))
         }
     };
@@ -287,7 +284,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
 
             #[doc = #run_doc]
             #[allow(dead_code)]
-            #vis fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, #ty>
+            #vis fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
             where
                 __App: ?::core::marker::Sized + ::core::marker::Sync,
                 #(#bounds,)*
@@ -297,6 +294,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             }
         }
         impl __plan::Tool for #name {
+            // The only place of the type outside of the checks, so that an unknown one is one error.
             type Output = #ty;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;

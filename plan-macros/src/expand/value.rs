@@ -342,7 +342,7 @@ pub(super) fn it(of: Tokens, end: Span) -> Tokens {
 
 /// Checks that a value fits its place.
 pub(super) fn fits(it: Tokens, start: Span, end: Span) -> Tokens {
-    let present = path(&["NotAbsent", "present"], start, end).parens(it, end);
+    let present = path(&["Arrives", "arrive"], start, end).parens(it, end);
     path(&["Fits", "fit"], start, end).parens(present, end)
 }
 

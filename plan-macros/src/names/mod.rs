@@ -203,9 +203,14 @@ fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
     if text == "_" {
         report.error(name, format!("this {kind} needs a name"));
     } else if is_keyword(name) {
+        let raw = format!("r#{text}");
+        let help = match syn::parse_str::<Ident>(&raw) {
+            Ok(_) => format!("\nhelp: write `{raw}`, or choose another name"),
+            Err(_) => String::new(),
+        };
         report.error(
             name,
-            format!("`{text}` is a Rust keyword, so it cannot be the name of this {kind}"),
+            format!("`{text}` is a Rust keyword, so it cannot be the name of this {kind}{help}"),
         );
     } else if text.starts_with(char::is_uppercase) {
         report.error(

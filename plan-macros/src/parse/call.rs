@@ -74,6 +74,8 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
                 function.to_upper_camel_case(),
             ),
         );
+    } else if let Some((at, message)) = other_control_flow(&tokens, name) {
+        report.error_at(at, message);
     } else if until == "`}`" {
         report.error(
             tokens,
@@ -85,6 +87,42 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
             format!("a computed step needs a type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
         );
     }
+}
+
+/// What Rust has for control flow, and what a plan has instead.
+fn other_control_flow(tokens: &TokenStream, name: &Ident) -> Option<(Span, String)> {
+    let word = match tokens.clone().into_iter().next()? {
+        TokenTree::Ident(word) => word,
+        TokenTree::Group(list)
+            if list.delimiter() == Delimiter::Bracket && tool_path(list.stream()).is_some() =>
+        {
+            return Some((
+                list.span(),
+                "a step makes one call: give each of these calls a step of its own, or make one for each element of a list: `for x in list { Tool { … } }`".to_owned(),
+            ));
+        }
+        _ => return None,
+    };
+    let instead = match word.to_string().as_str() {
+        "match" => {
+            let help = format!("step {name}: Type = match … {{ … }};");
+            return Some((
+                word.span(),
+                format!(
+                    "a step chooses between calls with `if`, `else if` and `if let`, not with `match`\nhelp: to compute a value with `match`, give the step a type: `{help}`"
+                ),
+            ));
+        }
+        "while" | "loop" => {
+            "it makes one for each element of a list: `for x in list { Tool { … } }`"
+        }
+        "async" | "try" | "unsafe" => {
+            "write the call alone: the run awaits it, and fails if it fails"
+        }
+        "return" => "write the call without the `return`",
+        _ => return None,
+    };
+    Some((word.span(), format!("a step has no `{word}`: {instead}")))
 }
 
 /// The call in `Tool { … }.await?` and in `function(…).await?`, and the tokens after it.
@@ -146,5 +184,5 @@ fn function(tokens: TokenStream) -> Option<(String, Path)> {
         Ok(called.then(|| (last_name(&path), path)))
     };
     let (name, path) = parser.parse2(tokens).ok().flatten()?;
-    name.starts_with(char::is_lowercase).then_some((name, path))
+    (!name.starts_with(char::is_uppercase)).then_some((name, path))
 }

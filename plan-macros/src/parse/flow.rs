@@ -1,5 +1,6 @@
 //! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
 
+use super::braced;
 use super::call;
 use super::print::tidy;
 use super::value;
@@ -8,7 +9,8 @@ use crate::report::Report;
 use crate::scan::tokens::Tokens;
 use crate::scan::value::end_of;
 use crate::scan::{BranchTokens, FlowTokens, ForTokens};
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use plan_graph::similar;
+use proc_macro2::{Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
@@ -45,7 +47,7 @@ fn inner_after(before: usize, group: &Group, name: &Ident, report: &mut Report) 
 fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
     let mut tokens = Tokens::new(group.stream());
     if let (Some(keyword), Some(_)) = (tokens.peek_ident(0), tokens.peek_ident(1))
-        && keyword == "step"
+        && (keyword == "step" || keyword == "let")
     {
         report.error(
             keyword,
@@ -97,11 +99,11 @@ fn conditional(
             });
             continue;
         };
-        if let Some(word) = misspelled_else(&condition) {
-            report.error(&word, format!("`{word}` is written `else if`"));
+        let keyword = keyword.span();
+        if let Some((at, message)) = missing_else(&condition, branch.block.as_ref()) {
+            report.error_at(at, message);
             return None;
         }
-        let keyword = keyword.span();
         let Some(block) = branch.block else {
             report.error_at(
                 end_of(&condition).unwrap_or(keyword),
@@ -120,18 +122,109 @@ fn conditional(
     Some(Body::If(branches))
 }
 
-/// `elif` after braces.
-fn misspelled_else(condition: &TokenStream) -> Option<Ident> {
+/// What is wrong between the braces of one branch and those of the next, if these are taken for the end of a condition.
+fn missing_else(condition: &TokenStream, block: Option<&Group>) -> Option<(Span, String)> {
     let trees: Vec<TokenTree> = condition.clone().into_iter().collect();
-    trees.windows(2).find_map(|pair| match pair {
-        [TokenTree::Group(group), TokenTree::Ident(word)]
-            if group.delimiter() == Delimiter::Brace
-                && ["elif", "elsif", "elseif"].contains(&&*word.to_string()) =>
-        {
-            Some(word.clone())
-        }
+    let is_block = |tree: &TokenTree| braced(tree).is_some();
+    let word = trees.windows(2).find_map(|pair| match pair {
+        [block, TokenTree::Ident(word)] if is_block(block) => Some(word),
         _ => None,
+    });
+    if let Some(word) = word {
+        let name = word.to_string();
+        let written = if ["elif", "elsif", "elseif"].contains(&name.as_str()) {
+            "else if"
+        } else {
+            similar(&name, ["else"])?
+        };
+        return Some((word.span(), format!("`{name}` is written `{written}`")));
+    }
+    let last = trees.last().filter(|tree| is_block(tree));
+    let second = last.and(block)?;
+    Some((
+        second.span_open(),
+        "expected `else` before these braces: `else { … }`".to_owned(),
+    ))
+}
+
+/// What is easily written in place of an operator of Rust.
+fn misspelled_operator(tokens: &TokenStream) -> Option<(Span, String)> {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let alone = |at: usize, sign: char| {
+        let is_punct = |at: Option<usize>| match at.and_then(|at| trees.get(at)) {
+            Some(TokenTree::Punct(punct)) => Some(punct),
+            _ => None,
+        };
+        let before = is_punct(at.checked_sub(1));
+        let after = is_punct(Some(at + 1)).is_some_and(|next| "=&>".contains(next.as_char()));
+        is_punct(Some(at)).is_some_and(|punct| {
+            let joins = punct.spacing() == Spacing::Joint && after;
+            punct.as_char() == sign && !joins
+        }) && !before.is_some_and(|before| before.spacing() == Spacing::Joint)
+    };
+    let has_let = has_let(tokens);
+    (0..trees.len()).find_map(|at| {
+        let is_operand = at > 0 && !matches!(&trees[at - 1], TokenTree::Punct(_));
+        let written = match &trees[at] {
+            TokenTree::Ident(word) if at == 0 && word == "not" && trees.len() > 1 => "!",
+            TokenTree::Ident(word) if is_operand && word == "and" => "&&",
+            TokenTree::Ident(word) if is_operand && word == "or" => "||",
+            TokenTree::Punct(_) if is_operand && alone(at, '&') => "&&",
+            TokenTree::Punct(_) if is_operand && alone(at, '=') && !has_let => "==",
+            TokenTree::Punct(_) if at + 1 == trees.len() && alone(at, '=') => {
+                return Some((trees[at].span(), "expected a value after `=`".to_owned()));
+            }
+            TokenTree::Punct(equals)
+                if is_operand
+                    && equals.as_char() == '='
+                    && equals.spacing() == Spacing::Joint
+                    && after_let(&trees[..at]) =>
+            {
+                return Some((
+                    equals.span(),
+                    "a pattern of `let` is followed by `=`, not by `==`".to_owned(),
+                ));
+            }
+            _ => return None,
+        };
+        let found = &trees[at];
+        Some((
+            found.span(),
+            format!("in a condition, `{found}` is written `{written}`"),
+        ))
     })
+}
+
+/// Whether these tokens are `let` and a pattern.
+fn after_let(trees: &[TokenTree]) -> bool {
+    let at = trees
+        .iter()
+        .rposition(|tree| matches!(tree, TokenTree::Ident(word) if word == "let"));
+    at.is_some_and(|at| {
+        let pattern = trees[at + 1..].iter().cloned().collect();
+        Pat::parse_multi.parse2(pattern).is_ok()
+    })
+}
+
+/// The names that `let`s bind in a condition that cannot be read, so that what refers to them is not wrong.
+fn names_of_lets(tokens: &TokenStream) -> Vec<Ident> {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let mut names = Vec::new();
+    for (at, _) in trees
+        .iter()
+        .enumerate()
+        .filter(|(_, tree)| matches!(tree, TokenTree::Ident(word) if word == "let"))
+    {
+        let parser = |input: ParseStream<'_>| {
+            let pat = Pat::parse_multi(input);
+            value::drain(input);
+            pat
+        };
+        if let Ok(pat) = parser.parse2(trees[at + 1..].iter().cloned().collect()) {
+            names.extend(names_in(&pat));
+        }
+    }
+    names
 }
 
 /// Reads what is between `if` and the braces: conditions that `&&` joins.
@@ -139,6 +232,10 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
     if tokens.is_empty() {
         report.error_at(keyword, "expected a condition after `if`");
         return vec![Condition::Broken(Vec::new())];
+    }
+    if let Some((at, message)) = misspelled_operator(&tokens) {
+        report.error_at(at, message);
+        return vec![Condition::Broken(names_of_lets(&tokens))];
     }
     // A condition is what can follow `if`. The parser of an expression alone does not know that.
     let end = tokens.clone().into_iter().last();
@@ -152,7 +249,7 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
         }
         Err(error) if has_let(&tokens) => {
             report.push(error);
-            vec![Condition::Broken(Vec::new())]
+            vec![Condition::Broken(names_of_lets(&tokens))]
         }
         Err(_) => vec![Condition::Holds(value::all(tokens, keyword, "`{`", report))],
     }
@@ -244,7 +341,16 @@ fn repeated(source: ForTokens, name: &Ident, report: &mut Report) -> Option<Body
         block,
     } = source;
     let Some(within) = within.map(|within| within.span()) else {
-        report.error(keyword, USAGE);
+        match after_pattern(pattern) {
+            Some(TokenTree::Ident(word)) if word == "of" => {
+                report.error(&word, format!("expected `in`, found `of`: {USAGE}"));
+            }
+            Some(next) => report.error_at(
+                value::start_of(&next),
+                format!("expected `in` before this: {USAGE}"),
+            ),
+            None => report.error(keyword, USAGE),
+        }
         return None;
     };
     let Some(block) = block else {
@@ -279,6 +385,15 @@ fn repeated(source: ForTokens, name: &Ident, report: &mut Report) -> Option<Body
         list,
         body: inner_after(before, &block, name, report),
     })))
+}
+
+/// The first token after a pattern.
+fn after_pattern(tokens: TokenStream) -> Option<TokenTree> {
+    let parser = |input: ParseStream<'_>| {
+        Pat::parse_single(input)?;
+        Ok(value::drain(input))
+    };
+    parser.parse2(tokens).ok()?.into_iter().next()
 }
 
 fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> List {
@@ -333,10 +448,7 @@ impl<'ast> Visit<'ast> for PatternNames {
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
         let name = pat.ident.to_string();
         // `None` in a pattern is a constant, not a name.
-        if pat.subpat.is_some()
-            || name.starts_with(|c: char| c.is_lowercase() || c == '_')
-            || name.starts_with("r#")
-        {
+        if pat.subpat.is_some() || !name.starts_with(char::is_uppercase) {
             self.0.push(pat.ident.clone());
         }
         if let Some((_, pat)) = &pat.subpat {

@@ -1,9 +1,11 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
+use super::{policy, types};
 use crate::ast::{Header, Input};
 use crate::report::Report;
 use crate::scan;
-use proc_macro2::{Span, TokenStream};
+use plan_graph::similar;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -50,10 +52,12 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
     let before = report.len();
     if let Some(keyword) = source.keyword {
-        report.error(
-            keyword,
-            "a plan starts with its name: `Name(input: Type) -> Output { … }`",
-        );
+        let message = if similar(&keyword.to_string(), ["pub"]).is_some() {
+            format!("expected `pub`, found `{keyword}`")
+        } else {
+            "a plan starts with its name: `Name(input: Type) -> Output { … }`".to_owned()
+        };
+        report.error(keyword, message);
     }
     let name = match source.name {
         Ok(name) => name,
@@ -67,26 +71,38 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     };
     if !source.generics.is_empty() {
         report.error(
-            &name,
+            source.generics,
             "a plan cannot be generic: its inputs and its output have concrete types",
         );
         return None;
     }
     let mut broken = Vec::new();
-    let inputs = match &source.inputs {
-        Some(inputs) => self::inputs(inputs, &mut broken, report),
-        None => {
-            report.error(
-                &name,
-                format!(
-                    "expected the inputs in parentheses, even if the plan has none: `{name}()`"
-                ),
-            );
-            Vec::new()
-        }
-    };
+    if let Some(at) = source
+        .braced_inputs
+        .or_else(|| source.inputs.is_none().then(|| name.span()))
+    {
+        report.error_at(
+            at,
+            format!("expected the inputs in parentheses, even if the plan has none: `{name}(input: Type)`, `{name}()`"),
+        );
+    }
+    let inputs = self::inputs(
+        source.inputs.as_deref().unwrap_or_default(),
+        &mut broken,
+        report,
+    );
     let arrow = source.output.is_some();
     let extra = source.extra.into_iter().next();
+    if let Some(TokenTree::Punct(colon)) = &extra
+        && colon.as_char() == ':'
+        && source.braces
+    {
+        report.error(
+            colon,
+            "expected `->` before the type of the output, found `:`",
+        );
+        return None;
+    }
     // Without braces, the type may have taken anything.
     let output = source.output.filter(|_| source.braces && extra.is_none());
     let output = output.and_then(|(arrow, ty)| self::output(arrow, ty, report));
@@ -100,7 +116,8 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
             "expected nothing after the plan: each `plan!` contains one plan",
         );
     }
-    let attrs = parse_all(Attribute::parse_outer, source.attrs, report).unwrap_or_default();
+    let mut attrs = parse_all(Attribute::parse_outer, source.attrs, report).unwrap_or_default();
+    attrs.retain(|attr| is_not_of_step(attr, "a plan", report));
     let vis = parse_all(Visibility::parse, source.vis, report).unwrap_or(Visibility::Inherited);
     Some(Header {
         attrs,
@@ -119,7 +136,29 @@ fn output(arrow: Span, ty: TokenStream, report: &mut Report) -> Option<Type> {
         report.error_at(arrow, "expected the type of the plan's output after `->`");
         return None;
     }
-    parse_all(Type::parse, ty, report)
+    let ty = parse_all(Type::parse, ty, report)?;
+    if let Some(value) = types::result(&ty) {
+        let value = types::shown(value);
+        report.error(
+            &ty,
+            format!("a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {value}`"),
+        );
+        return None;
+    }
+    types::is_owned(&ty, report).then_some(ty)
+}
+
+/// Reports an attribute that only steps have.
+fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
+    let name = attr.path().get_ident().map(Ident::to_string);
+    let name = name.filter(|name| policy::KNOWN.contains(&name.as_str()));
+    if let Some(name) = &name {
+        report.error(
+            attr.path(),
+            format!("`#[{name}]` is for steps: {what} does not have it"),
+        );
+    }
+    name.is_none()
 }
 
 fn inputs(
@@ -139,7 +178,16 @@ fn inputs(
             continue;
         }
         match input.parse2(tokens) {
-            Ok(input) => inputs.push(input),
+            Ok(mut input) => {
+                input
+                    .attrs
+                    .retain(|attr| is_not_of_step(attr, "an input", report));
+                if types::is_owned(&input.ty, report) {
+                    inputs.push(input);
+                } else {
+                    broken.push(input.name);
+                }
+            }
             Err(error) => {
                 // What refers to it is not wrong.
                 broken.extend(one.name.clone());
@@ -162,7 +210,11 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
         return Err(input.error("inputs have the visibility of their plan: write `name: Type`"));
     }
     if !input.peek(Ident::peek_any) {
-        return Err(input.error("expected an input: `name: Type`"));
+        let next: TokenTree = input.parse()?;
+        return Err(syn::Error::new(
+            next.span(),
+            "expected an input: `name: Type`",
+        ));
     }
     let name = Ident::parse_any(input)?;
     let colon: Option<Token![:]> = input.parse()?;
@@ -180,12 +232,6 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
     })?;
     if !input.is_empty() {
         return Err(input.error("expected `,` or the end of the inputs"));
-    }
-    if let Type::Reference(reference) = &ty {
-        return Err(syn::Error::new(
-            reference.and_token.span,
-            "a plan owns its inputs, so their types cannot be references\nhelp: use the owned type, such as `String` for `&str`",
-        ));
     }
     Ok(Input { attrs, name, ty })
 }

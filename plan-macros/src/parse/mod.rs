@@ -11,6 +11,7 @@ mod print;
 mod reference;
 mod step;
 mod tail;
+mod types;
 mod value;
 
 pub(crate) use flow::{names_in, pattern_text};

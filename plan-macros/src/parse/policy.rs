@@ -15,7 +15,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// The attributes that a step can have.
-const KNOWN: [&str; 7] = [
+pub(super) const KNOWN: [&str; 7] = [
     "after",
     "retry",
     "timeout",
@@ -31,6 +31,8 @@ pub(super) struct Attributes {
     pub(super) intent: String,
     pub(super) after: Vec<Ident>,
     pub(super) policy: Policy,
+    /// Where the time limit of a call is.
+    timeout: Option<Span>,
 }
 
 /// Reads the doc comment and the attributes of a step.
@@ -73,7 +75,7 @@ pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
             report.push(error);
         }
     }
-    check(&read.policy, report);
+    check(&read, report);
     read
 }
 
@@ -85,18 +87,28 @@ fn one(
 ) -> syn::Result<()> {
     let policy = &mut read.policy;
     match name {
-        "after" => read.after.extend(after(attr)?),
+        "after" => {
+            for name in after(attr)? {
+                if read.after.contains(&name) {
+                    report.error(&name, format!("the step waits for `{name}` already"));
+                } else {
+                    read.after.push(name);
+                }
+            }
+        }
         "retry" => {
             policy.tries = Some(attr.path().span());
             retry(attr, policy, report)?;
         }
         "timeout" => {
             policy.tries = Some(attr.path().span());
-            policy.timeout = Some(duration_of(attr, "timeout", "10s")?);
+            let (at, timeout) = duration_of(attr, "timeout", "10s")?;
+            policy.timeout = Some(timeout);
+            read.timeout = Some(at);
         }
         "deadline" => {
             policy.tries = Some(attr.path().span());
-            policy.deadline = Some(duration_of(attr, "deadline", "1m")?);
+            policy.deadline = Some(duration_of(attr, "deadline", "1m")?.1);
         }
         "optional" => policy.optional = optional(attr)?,
         "concurrency" => policy.concurrency = Some(concurrency(attr)?),
@@ -118,6 +130,12 @@ fn one(
                 }
                 Some(known) => {
                     format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
+                }
+                None if name == "cfg" => {
+                    "help: a plan has the same steps in every build: write `#[cfg(…)]` on one of two plans, or call the tool in an `if`".to_owned()
+                }
+                None if ["allow", "warn", "deny", "expect", "forbid"].contains(&name) => {
+                    format!("help: write `#[{name}(…)]` on the plan, before its name")
                 }
                 None => {
                     let known = KNOWN.map(|name| format!("`#[{name}]`")).join(", ");
@@ -159,7 +177,17 @@ pub(super) fn check_body(policy: &Policy, body: &Body, report: &mut Report) {
 }
 
 /// Attributes that do not go together.
-fn check(policy: &Policy, report: &mut Report) {
+fn check(read: &Attributes, report: &mut Report) {
+    let policy = &read.policy;
+    if let (Some(at), Some(timeout), Some(deadline)) =
+        (read.timeout, policy.timeout, policy.deadline)
+        && timeout > deadline
+    {
+        report.error_at(
+            at,
+            "no call can take this long, since the `#[deadline]` of all attempts is shorter",
+        );
+    }
     if let (Some((span, _)), Optional::Whole) = (&policy.fallback, &policy.optional) {
         report.error_at(
             *span,
@@ -180,10 +208,10 @@ fn after(attr: &Attribute) -> syn::Result<Vec<Ident>> {
     const USAGE: &str =
         "`#[after(…)]` takes the steps that must end first: `#[after(first, second)]`";
     let tokens = arguments(attr, USAGE)?;
-    let names = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
+    let names = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens.clone());
     names
         .map(|names| names.into_iter().collect())
-        .map_err(|_| syn::Error::new_spanned(&attr.meta, USAGE))
+        .map_err(|_| syn::Error::new_spanned(tokens, USAGE))
 }
 
 /// `#[retry(3)]`, `#[retry(5, backoff = "200ms", max = "10s", jitter = false)]`
@@ -206,10 +234,14 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
     };
     policy.attempts = Some(count);
     let known = &["backoff", "max", "jitter"];
+    let mut longest = None;
     options::read(rest, known, report, |key, input| {
         match key {
             "backoff" => policy.backoff = Some(duration(input)?),
-            "max" => policy.max = Some(duration(input)?),
+            "max" => {
+                longest = Some(input.span());
+                policy.max = Some(duration(input)?);
+            }
             _ if !input.peek(LitBool) => {
                 return Err(input.error("`jitter` is `true` or `false`"));
             }
@@ -217,22 +249,29 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         }
         Ok(())
     });
+    if let (Some(at), true) = (longest, policy.max < policy.backoff) {
+        report.error_at(
+            at,
+            "the longest wait between attempts is shorter than `backoff`, the first one",
+        );
+    }
     Ok(())
 }
 
 fn attempts(input: ParseStream<'_>) -> syn::Result<u32> {
-    const NUMBER: &str = "the number of attempts is an integer of at least 1: `#[retry(3)]`";
+    const NUMBER: &str = "the number of attempts is an integer of at least 2: `#[retry(3)]`";
     if !input.peek(LitInt) {
-        return Err(input.error(NUMBER));
+        let found: TokenStream = input.parse()?;
+        return Err(syn::Error::new_spanned(found, NUMBER));
     }
     let number: LitInt = input.parse()?;
     let count: u32 = number
         .base10_parse()
         .map_err(|_| syn::Error::new(number.span(), NUMBER))?;
-    if count == 0 {
+    if count < 2 {
         return Err(syn::Error::new(
             number.span(),
-            "a step is tried at least once",
+            "every step has one attempt: write the maximum number of attempts, at least 2, or leave the attribute out",
         ));
     }
     Ok(count)
@@ -269,12 +308,16 @@ fn concurrency(attr: &Attribute) -> syn::Result<(Span, usize)> {
 }
 
 /// `#[timeout("10s")]`
-fn duration_of(attr: &Attribute, name: &str, example: &str) -> syn::Result<Duration> {
+fn duration_of(attr: &Attribute, name: &str, example: &str) -> syn::Result<(Span, Duration)> {
     let usage = format!("`#[{name}(…)]` takes a duration: `#[{name}(\"{example}\")]`");
     let tokens = arguments(attr, &usage)?;
     let text: LitStr =
-        syn::parse2(tokens).map_err(|_| syn::Error::new_spanned(&attr.meta, usage))?;
-    duration_in(&text)
+        syn::parse2(tokens.clone()).map_err(|_| syn::Error::new_spanned(tokens, usage))?;
+    let duration = duration_in(&text)?;
+    if duration.is_zero() {
+        return Err(syn::Error::new(text.span(), "no call ends in no time"));
+    }
+    Ok((text.span(), duration))
 }
 
 /// A duration in a string: `"200ms"`, `"1m 30s"`.

@@ -1,6 +1,6 @@
 //! `step name = …;` and `step name: Type = …;`.
 
-use super::{braced, flow, policy, value};
+use super::{braced, flow, policy, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
 use crate::scan;
@@ -20,6 +20,7 @@ pub(super) fn step(
         intent,
         after,
         policy,
+        ..
     } = policy::parse(attrs, report);
     let name = name(&source, end, report)?;
     let has_type = source.ty.is_some();
@@ -83,10 +84,13 @@ fn name(source: &scan::StepTokens, end: Span, report: &mut Report) -> Option<Ide
         (Some(keyword), Some("step")) => {
             if source.name.is_none() {
                 let next = source.extra.clone().into_iter().next();
-                let literal = next.filter(|tree| matches!(tree, TokenTree::Literal(_)));
-                match literal {
-                    Some(literal) => report.error(literal, USAGE),
-                    None => report.error(keyword, USAGE),
+                match next {
+                    Some(literal @ TokenTree::Literal(_)) => report.error(literal, USAGE),
+                    Some(TokenTree::Group(pattern)) => report.error_at(
+                        pattern.span(),
+                        "a step has one name, by which others refer to the parts of its output: `name.part`",
+                    ),
+                    _ => report.error(keyword, USAGE),
                 }
             } else if let Some(mutable) = &source.mutable {
                 report.error(mutable, "a step cannot be mutable: remove the `mut`");
@@ -152,5 +156,5 @@ fn ty(
             format!("expected the type of the computed step: `step {name}: Type = …;`"),
         );
     }
-    ty.ok()
+    ty.ok().filter(|ty| types::is_owned(ty, report))
 }

@@ -1,9 +1,10 @@
 //! The last expression of a plan, its output.
 
-use super::value;
+use super::{braced, value};
 use crate::ast::Tail;
 use crate::report::Report;
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::{Expr, ExprIf};
 
 /// Reads the final expression.
 pub(super) fn tail(
@@ -22,6 +23,13 @@ pub(super) fn tail(
     if tokens.is_empty() {
         return None;
     }
+    if let Some((keyword, usage)) = statement(&tokens, semicolon) {
+        report.error(
+            &keyword,
+            format!("`{keyword}` is a part of a step: `step name = {usage};`"),
+        );
+        return None;
+    }
     if semicolon {
         let returns = matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(word)) if word == "return");
         let one = tokens.clone().into_iter().count() == 1;
@@ -35,6 +43,18 @@ pub(super) fn tail(
         report.error(&tokens, format!("a plan consists of steps, and of a last expression without `;` that is its output\n{help}"));
         return None;
     }
+    let mut trees = tokens.clone().into_iter();
+    if let (Some(TokenTree::Ident(word)), Some(TokenTree::Group(value)), None) =
+        (trees.next(), trees.next(), trees.next())
+        && word == "Ok"
+    {
+        let value = super::tidy(&value.stream());
+        report.error(
+            tokens,
+            format!("a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `{value}`"),
+        );
+        return None;
+    }
     let value = value::all(tokens.clone(), end, "the end of the plan", report);
     let mentions = Vec::new();
     Some(Tail {
@@ -42,4 +62,36 @@ pub(super) fn tail(
         mentions,
         tokens,
     })
+}
+
+/// The keyword of an `if` or a loop that stands where a step should be, and how a step has one.
+fn statement(tokens: &TokenStream, semicolon: bool) -> Option<(Ident, &'static str)> {
+    let first = tokens.clone().into_iter().next();
+    let Some(TokenTree::Ident(keyword)) = first else {
+        return None;
+    };
+    let usage = match keyword.to_string().as_str() {
+        "for" | "while" | "loop" => "for x in list { Tool { … } }",
+        "if" => {
+            let is_value = !semicolon && syn::parse2::<Expr>(tokens.clone()).is_ok();
+            let ends_with_braces = braced(&tokens.clone().into_iter().last()?).is_some();
+            if is_value && !(ends_with_braces && has_no_else(tokens)) {
+                return None;
+            }
+            "if ready { Tool { … } } else { … }"
+        }
+        _ => return None,
+    };
+    Some((keyword, usage))
+}
+
+/// An `if` without `else` has no value, so it is no plan's output.
+fn has_no_else(tokens: &TokenStream) -> bool {
+    matches!(
+        syn::parse2(tokens.clone()),
+        Ok(Expr::If(ExprIf {
+            else_branch: None,
+            ..
+        }))
+    )
 }

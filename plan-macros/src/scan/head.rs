@@ -19,6 +19,8 @@ pub(crate) struct HeadTokens {
     pub(crate) generics: TokenStream,
     /// `None` without parentheses.
     pub(crate) inputs: Option<Vec<InputTokens>>,
+    /// The braces around the inputs, where parentheses should be.
+    pub(crate) braced_inputs: Option<Span>,
     /// The tokens between the inputs and the arrow or the braces, where there should be none.
     pub(crate) extra: TokenStream,
     /// The end of the arrow, and the type after it.
@@ -74,7 +76,8 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     } else if !starts_head(tokens) {
         return None;
     }
-    let is_keyword = tokens.peek_ident(0).is_some_and(is_item_keyword);
+    let is_keyword =
+        tokens.peek_ident(0).is_some_and(is_item_keyword) || is_word_before_name(tokens);
     let keyword = is_keyword.then(|| tokens.next_ident()).flatten();
     let name = tokens.next_ident().ok_or_else(|| {
         let next = tokens.peek(0);
@@ -85,8 +88,12 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     } else {
         TokenStream::new()
     };
-    let group = tokens.peek_group(0, Delimiter::Parenthesis);
+    // The steps are in braces, too, but no arrow follows them.
+    let braced = tokens.peek_group(0, Delimiter::Brace);
+    let braced = braced.filter(|_| tokens.is_arrow(1));
+    let group = tokens.peek_group(0, Delimiter::Parenthesis).or(braced);
     let inputs = group.map(|group| inputs(group.stream()));
+    let braced_inputs = braced.map(Group::span);
     if inputs.is_some() {
         tokens.next();
     }
@@ -107,6 +114,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
         name,
         generics,
         inputs,
+        braced_inputs,
         extra,
         output,
         braces: body.is_some(),
@@ -129,7 +137,7 @@ fn starts_head(tokens: &Tokens) -> bool {
     let Some(name) = tokens.peek_ident(0).filter(|name| *name != "step") else {
         return false;
     };
-    if is_item_keyword(name) && tokens.peek_ident(1).is_some() {
+    if is_item_keyword(name) && tokens.peek_ident(1).is_some() || is_word_before_name(tokens) {
         return true;
     }
     if let Some(inputs) = tokens.peek_group(1, Delimiter::Parenthesis) {
@@ -154,6 +162,14 @@ fn is_item_keyword(ident: &Ident) -> bool {
     ["fn", "async", "struct", "impl", "plan"]
         .iter()
         .any(|keyword| ident == keyword)
+}
+
+/// Whether a plan starts after a word: `pbu Name(input: Type) -> …`.
+fn is_word_before_name(tokens: &Tokens) -> bool {
+    tokens.peek_ident(0).is_some_and(|word| word != "step")
+        && tokens.peek_ident(1).is_some()
+        && tokens.peek_group(2, Delimiter::Parenthesis).is_some()
+        && (tokens.is_arrow(3) || tokens.is_braces(3))
 }
 
 fn is_colon(tokens: &Tokens, ahead: usize) -> bool {

@@ -11,10 +11,7 @@ use syn::{Ident, Index, Lit, LitFloat, Member, Token, token};
 /// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
     let name = text_of(ident);
-    name != "self"
-        && name != "crate"
-        && name != "super"
-        && name.starts_with(|c: char| c.is_lowercase() || c == '_')
+    name != "self" && name != "crate" && name != "super" && !name.starts_with(char::is_uppercase)
 }
 
 /// Reads a reference, if the value is one. Most values are, and to read them as any expression takes several times as long.

@@ -141,7 +141,10 @@ fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
         None => !step_is_name,
         // An input may be named `step`: `step as u64` is an expression.
         Some(TokenTree::Ident(second)) => second != "as",
-        Some(second) => matches!(second, TokenTree::Literal(_)),
+        Some(TokenTree::Literal(_)) => true,
+        // `step (a, b) = …`
+        Some(TokenTree::Group(_)) => assigns(tokens, 2),
+        Some(TokenTree::Punct(_)) => false,
     };
     let is_misspelled = tokens.peek_ident(1).is_some() && assigns(tokens, 2);
     first == "step" && is_step || first == "let" || assigns(tokens, 1) || is_misspelled

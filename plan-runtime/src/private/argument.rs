@@ -61,52 +61,51 @@ pub fn any<T>() -> T {
 /// A value on its way to a place that takes a `To`.
 pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 
-/// A place that takes a value of kind `K`: if the value may be absent, the place must allow that. `N` is for the compiler only,
-/// see `Unclear`.
+/// A value that a place takes: if it may be absent, the place allows that. `N` is for the compiler only, see `Unclear`.
 #[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found `Option<{T}>`",
+    message = "expected `{To}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
-    note = "there are three ways to fix this: pass it to an argument that is an `Option<{T}>`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
-pub trait NotAbsent<K, T, N>: Sized {
+pub trait Arrives<T, To, N>: Sized {
     /// The kind of value.
     type Kind;
     /// What it is, an `Option` if it may be absent.
     type Given;
     /// The value on its way.
-    fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
+    fn arrive(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, To> NotAbsent<Plain, T, ()> for To {
-    type Kind = Plain;
+impl<T, To> Arrives<T, To, ()> for Plain {
+    type Kind = Self;
     type Given = T;
 }
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<AnyJson, Value, ()> for To {
-    type Kind = AnyJson;
+impl<To> Arrives<Value, To, ()> for AnyJson {
+    type Kind = Self;
     type Given = Value;
 }
 #[diagnostic::do_not_recommend]
-impl<T, To> NotAbsent<Opt, T, ()> for Option<To> {
-    type Kind = Opt;
+impl<T, To> Arrives<T, Option<To>, ()> for Opt {
+    type Kind = Self;
     type Given = Option<T>;
 }
 #[diagnostic::do_not_recommend]
-impl<T> NotAbsent<Opt, T, ()> for Value {
-    type Kind = Opt;
+impl<T> Arrives<T, Value, ()> for Opt {
+    type Kind = Self;
     type Given = Option<T>;
 }
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Opt, Unknown, Unknown> for To {
-    type Kind = Opt;
+impl<To> Arrives<Unknown, To, Unknown> for Opt {
+    type Kind = Self;
     type Given = Unknown;
 }
 #[diagnostic::do_not_recommend]
-impl<To> NotAbsent<Opt, Unclear, Unclear> for To {
-    type Kind = Opt;
+impl<To> Arrives<Unclear, To, Unclear> for Opt {
+    type Kind = Self;
     type Given = Unclear;
 }
 
@@ -237,20 +236,16 @@ impl<T> FromNone for Option<T> {}
     message = "expected `{Self}`, found `Some(…)`",
     label = "`{Self}` is not optional: leave the `Some` out"
 )]
-pub trait FromSome: Sized {
-    /// What is inside.
-    type Inner;
+pub trait FromSome<Inner>: Sized {
     /// `Some(…)`
     #[must_use]
-    fn some(_: Self::Inner) -> Self {
+    fn some(_: Inner) -> Self {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> FromSome for Option<T> {
-    type Inner = T;
-}
+impl<T> FromSome<T> for Option<T> {}
 
 /// The types of literals.
 pub trait Scalar {}

@@ -11,8 +11,8 @@ mod segment;
 mod shared;
 
 pub use argument::{
-    Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List, NotAbsent,
-    Shown, any, show, shown, untyped,
+    Arrives, Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List, Shown,
+    any, show, shown, untyped,
 };
 pub use cursor::{
     AtJson, AtOption, AtValue, Elements, IsTool, OrAbsent, PathCursor, Present, Shaped, Unknown,
@@ -28,7 +28,7 @@ pub use run::{
     Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called, input,
     kept_input,
 };
-pub use segment::{Flattened, cycle};
+pub use segment::Flattened;
 pub use shared::{Called, StaticTool};
 
 pub use crate::plan::{LazyPlan, Source};

@@ -267,12 +267,6 @@ const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
     a.is_empty() && b.is_empty()
 }
 
-/// Ends the compile-time evaluation that went round a cycle.
-#[track_caller]
-pub const fn cycle(message: &str) -> ! {
-    panic!("{}", message)
-}
-
 /// Ends the compile-time evaluation with a message made of these pieces.
 #[track_caller]
 const fn fail(pieces: &[&str]) -> ! {

@@ -1,0 +1,64 @@
+//! The types that an author writes: of inputs, of the output, of computed steps.
+
+use crate::report::Report;
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::{GenericArgument, PathArguments, Type};
+
+/// Reports what no value of a plan can be.
+pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
+    let before = report.len();
+    match ty {
+        Type::TraitObject(_) => report.error(
+            ty,
+            "a plan's values are written as JSON and read again, so each has one type that is known: write that instead of `dyn`",
+        ),
+        ty => Owned { report }.visit_type(ty),
+    }
+    report.len() == before
+}
+
+struct Owned<'a> {
+    report: &'a mut Report,
+}
+
+impl<'ast> Visit<'ast> for Owned<'_> {
+    fn visit_type(&mut self, ty: &'ast Type) {
+        let message = match ty {
+            Type::Reference(_) => {
+                "a plan owns its values, so their types cannot be references\n\
+                 help: use the owned type, such as `String` for `&str`"
+            }
+            Type::ImplTrait(_) => {
+                "a plan's values have types that are written out: write the type instead of `impl`"
+            }
+            Type::Infer(_) => "a plan's values have types that are written out, not `_`",
+            // Its parameters are no values.
+            Type::FnPtr(_) | Type::TraitObject(_) => return,
+            ty => return visit::visit_type(self, ty),
+        };
+        self.report.error(ty, message);
+    }
+}
+
+/// The `T` of a `Result<T>`.
+pub(super) fn result(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(value))
+            if last.ident == "Result" && arguments.args.len() == 1 =>
+        {
+            Some(value)
+        }
+        _ => None,
+    }
+}
+
+/// A type as its author wrote it.
+pub(super) fn shown(ty: &Type) -> String {
+    super::tidy(&ty.to_token_stream())
+}

@@ -1,0 +1,72 @@
+//! Reads the files with cases.
+
+use std::fs;
+use std::path::Path;
+
+/// What somebody wrote, and what the compiler is to say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    /// Where the code is: `steps`, `plan`, `file`, or the type of an expression.
+    pub(crate) place: String,
+    pub(crate) code: String,
+    pub(crate) says: Vec<String>,
+    pub(crate) never: Vec<String>,
+    /// What the help proposes in place of each marked piece.
+    pub(crate) fixes: Vec<String>,
+    /// Why the messages are not yet as this says.
+    pub(crate) worse: Option<String>,
+    /// The neighbour that is right.
+    pub(crate) right: Option<String>,
+}
+
+/// All cases, in the order of their files and places in them.
+pub(crate) fn all() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mistakes/cases");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "txt"))
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .flat_map(|file| {
+            let stem = file.file_stem().unwrap().to_str().unwrap();
+            read(stem, &fs::read_to_string(file).unwrap())
+        })
+        .collect()
+}
+
+fn read(file: &str, text: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for line in text.lines() {
+        if let Some(head) = line.strip_prefix("@@ ") {
+            let (name, place) = head.split_once(' ').unwrap_or((head, "steps"));
+            cases.push(Case {
+                name: format!("{file}__{name}"),
+                place: place.to_owned(),
+                ..Case::default()
+            });
+            continue;
+        }
+        let Some(case) = cases.last_mut() else {
+            continue;
+        };
+        match line.split_at_checked(3) {
+            Some(("!! ", words)) => case.says.push(words.to_owned()),
+            Some(("!- ", words)) => case.never.push(words.to_owned()),
+            Some(("=> ", code)) => case.fixes.push(code.to_owned()),
+            Some(("!~ ", reason)) => case.worse = Some(reason.to_owned()),
+            Some((":: ", code)) => case.right = Some(code.to_owned()),
+            _ => {
+                case.code.push_str(line);
+                case.code.push('\n');
+            }
+        }
+    }
+    for case in &cases {
+        assert!(!case.code.trim().is_empty(), "{}: has no code", case.name);
+    }
+    cases
+}

@@ -1,0 +1,52 @@
+//! Mistakes, each with the number of errors that it gives, their tokens and their words: `cases/README.md` says how they are written.
+//!
+//! All cases are programs of one generated package, which cargo checks at once. `tests/ui` has the messages that people should read whole.
+#![forbid(unsafe_code)]
+
+mod case;
+mod program;
+mod rustc;
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+#[test]
+fn mistakes_give_one_error_each_at_its_token() {
+    let Some(rustc) = rustc::pinned() else {
+        return;
+    };
+    let programs = program::all(&case::all());
+    let only = std::env::var("MISTAKES").unwrap_or_default();
+    let programs: Vec<_> = programs
+        .into_iter()
+        .filter(|program| program.name.contains(&only))
+        .collect();
+    let said = rustc.check(&programs);
+    let mut wrong = Vec::new();
+    // Of a case that is known to be worse, one program is enough.
+    let mut worse: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
+    for (program, errors) in programs.iter().zip(&said) {
+        let verdict = verdict::of(program, errors);
+        match &program.case.worse {
+            None => wrong.extend(verdict),
+            Some(reason) => {
+                let (_, count) = worse.entry(&program.case.name).or_insert((reason, 0));
+                *count += usize::from(verdict.is_some());
+            }
+        }
+    }
+    for (name, (reason, count)) in &worse {
+        if *count == 0 {
+            wrong.push(format!("{name}: is no longer worse: {reason}"));
+        }
+    }
+    let worse: usize = worse.values().map(|(_, count)| count).sum();
+    let summary = format!(
+        "tests/mistakes: {} programs, {} as they should be, {worse} known to be worse\n",
+        programs.len(),
+        programs.len() - wrong.len() - worse
+    );
+    std::io::stderr().write_all(summary.as_bytes()).unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,179 @@
+//! Has cargo check all programs at once, and reads what rustc says of each.
+
+use crate::program::Program;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// The compiler whose words are written down.
+const PINNED: &str = "rustc 1.95.";
+
+/// An error or a warning.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) is_error: bool,
+    /// The headline and the texts at underlined tokens.
+    pub(crate) shown: String,
+    /// All that it says, notes and helps included.
+    pub(crate) text: String,
+    /// What is underlined, in bytes of the program.
+    pub(crate) spans: Vec<Range<usize>>,
+}
+
+/// The compiler, and the folder in which it works.
+pub(crate) struct Rustc {
+    folder: PathBuf,
+}
+
+/// The compiler, or nothing with a printed line if it is another one.
+pub(crate) fn pinned() -> Option<Rustc> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = Command::new(rustc).arg("--version").output().unwrap();
+    let version = String::from_utf8(version.stdout).unwrap();
+    if !version.starts_with(PINNED) {
+        let version = version.trim();
+        let skipped = format!(
+            "tests/mistakes: skipped, since its messages are those of {PINNED}x, and this is {version}\n"
+        );
+        std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+        return None;
+    }
+    // The folder of this binary is `target/<profile>/deps`.
+    let binary = env::current_exe().unwrap();
+    let target = binary.ancestors().nth(3).unwrap();
+    let folder = target.join("tests/mistakes");
+    Some(Rustc { folder })
+}
+
+impl Rustc {
+    /// What the compiler says of each program.
+    pub(crate) fn check(&self, programs: &[Program]) -> Vec<Vec<Message>> {
+        self.write(programs);
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .current_dir(&self.folder)
+            .env_remove("RUSTFLAGS")
+            .env("CARGO_TARGET_DIR", self.folder.join("target"))
+            .env("CARGO_INCREMENTAL", "0")
+            .args([
+                "check",
+                "--workspace",
+                "--bins",
+                "--keep-going",
+                "--offline",
+            ])
+            .args(["--message-format", "json"])
+            .output()
+            .unwrap();
+        let mut said: HashMap<String, Vec<Message>> = HashMap::new();
+        let mut finished = false;
+        for line in String::from_utf8(output.stdout).unwrap().lines() {
+            let Ok(line) = serde_json::from_str::<Value>(line) else {
+                continue;
+            };
+            finished |= line["reason"] == "build-finished";
+            if line["reason"] == "compiler-message" && line["target"]["kind"][0] == "bin" {
+                let name = line["target"]["name"].as_str().unwrap().to_owned();
+                said.entry(name)
+                    .or_default()
+                    .extend(message(&line["message"]));
+            }
+        }
+        assert!(finished, "{}", String::from_utf8_lossy(&output.stderr));
+        programs
+            .iter()
+            .map(|program| said.remove(&program.name).unwrap_or_default())
+            .collect()
+    }
+
+    fn write(&self, programs: &[Program]) {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let bins = self.folder.join("src/bin");
+        fs::create_dir_all(&bins).unwrap();
+        let manifest = format!(
+            "[package]\nname = \"mailbox\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+             [dependencies]\nplan-runtime = {{ path = {:?} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\
+             serde_json = \"1\"\n\n[workspace]\n",
+            root.join("plan-runtime")
+        );
+        update(&self.folder.join("Cargo.toml"), &manifest);
+        update(
+            &self.folder.join("Cargo.lock"),
+            &fs::read_to_string(root.join("Cargo.lock")).unwrap(),
+        );
+        update(&self.folder.join("src/lib.rs"), include_str!("mailbox.rs"));
+        for program in programs {
+            update(&bins.join(format!("{}.rs", program.name)), &program.source);
+        }
+        for entry in fs::read_dir(&bins).unwrap() {
+            let path = entry.unwrap().path();
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            if !programs.iter().any(|program| program.name == stem) {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    }
+}
+
+/// Writes a file if it differs, so that cargo does not check it anew.
+fn update(path: &Path, text: &str) {
+    if fs::read_to_string(path).ok().as_deref() != Some(text) {
+        fs::write(path, text).unwrap();
+    }
+}
+
+fn message(json: &Value) -> Option<Message> {
+    let is_error = json["level"] == "error";
+    let headline = json["message"].as_str().unwrap().to_owned();
+    // "aborting due to …", "1 warning emitted"
+    if json["spans"].as_array().is_none_or(Vec::is_empty) {
+        return None;
+    }
+    let mut shown = headline.clone();
+    let mut spans = Vec::new();
+    for span in json["spans"].as_array().unwrap() {
+        if let Some(label) = span["label"].as_str() {
+            shown.push('\n');
+            shown.push_str(label);
+        }
+        if span["is_primary"] == true {
+            spans.push(range(span));
+        }
+    }
+    let mut text = shown.clone();
+    for child in json["children"].as_array().unwrap() {
+        text.push('\n');
+        text.push_str(child["message"].as_str().unwrap());
+        for span in child["spans"].as_array().unwrap() {
+            for part in ["label", "suggested_replacement"] {
+                if let Some(part) = span[part].as_str() {
+                    text.push('\n');
+                    text.push_str(part);
+                }
+            }
+        }
+    }
+    Some(Message {
+        is_error,
+        shown,
+        text,
+        spans,
+    })
+}
+
+/// Where a span is in the program: where the macro was called, if it is in code of a macro.
+fn range(span: &Value) -> Range<usize> {
+    let mut span = span;
+    while !span["file_name"].as_str().unwrap().starts_with("src/bin/") {
+        let Some(outer) = span["expansion"].get("span") else {
+            break;
+        };
+        span = outer;
+    }
+    let at = |end: &str| usize::try_from(span[end].as_u64().unwrap()).unwrap();
+    at("byte_start")..at("byte_end")
+}
