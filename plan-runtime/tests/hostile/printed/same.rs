@@ -418,11 +418,7 @@ fn renamed_steps_are_printed_by_their_names() {
     let mut plan = Plan::new("p");
     plan.inputs = vec![Input::new("name", "")];
     let mut step = Step::new("second", For::new("mail", first(), body));
-    step.policy = Policy {
-        fallback: Some(first().into()),
-        ..Policy::DEFAULT
-    }
-    .into();
+    step.policy = Policy::DEFAULT.fallback(first()).into();
     plan.steps = vec![Step::new("first", Action::call("t", Template::Null)), step];
     plan.output.value = first().into();
     let printed = |name: &str, input: &str| {
