@@ -44,7 +44,7 @@ pub(super) fn outside(item: &CheckedValue<'_>, schema: Schema<'_>) -> Option<Str
     })
 }
 
-/// How a bound is said, and whether a number is beyond it.
+/// The words for a bound, and whether a number is beyond it.
 type Bound = (&'static str, fn(f64, f64) -> bool);
 
 const MORE: Bound = ("more than", |number, bound| number <= bound);

@@ -169,7 +169,7 @@ impl<'a> Outputs<'a, '_> {
             }
             Body::For(repeat) => {
                 let mut element = self.of_body(&repeat.body, each);
-                // A list that fails is no element: it ends the step.
+                // A list that fails ends the step.
                 if each && !matches!(repeat.body, Body::For(_)) {
                     element.nullable(String::new());
                 }
