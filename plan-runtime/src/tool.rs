@@ -182,7 +182,7 @@ impl<O> NoFinish<O> for Finish<O> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot become a `plan_runtime::Error`",
     label = "a tool fails with a `plan_runtime::Error` or with what converts into one",
-    note = "implement `std::error::Error` for `{Self}`; it must also be `Send + Sync + 'static`"
+    note = "any `std::error::Error` that is `Send + Sync + 'static`, a `String`, and a boxed error do: implement `std::error::Error` for `{Self}`"
 )]
 pub trait Failure: Into<crate::Error> {}
 

@@ -35,6 +35,7 @@ impl Builder<'_> {
         let shape = at(end);
         let number = self.constant(quote_spanned!(end=> #shape.shape()));
         self.data.tag('v').number(number).text(&variant);
+        let is_inner = std::mem::take(&mut self.is_inner);
         let Fielded {
             check,
             names: checked,
@@ -46,6 +47,7 @@ impl Builder<'_> {
             number,
             None,
         );
+        self.is_inner = is_inner;
         let value = Ident::new("__v", start);
         let make = path(&["Shaped", "literal"], start, end);
         self.bindings.extend(quote_spanned! {end=>

@@ -34,6 +34,8 @@ pub(super) struct Builder<'a> {
     pub(super) constants: Constants,
     /// Which part of the plan this is.
     pub(super) part: usize,
+    /// Whether the value is in a list, a tuple or `Some`.
+    pub(super) is_inner: bool,
     count: usize,
 }
 
@@ -70,6 +72,7 @@ impl<'a> Builder<'a> {
             types: TokenStream::new(),
             data,
             part,
+            is_inner: false,
             constants: Constants::default(),
             count: 0,
         }
@@ -158,7 +161,7 @@ impl<'a> Builder<'a> {
                 from.parens(Tokens::default(), at)
             }
             Value::Some(some, paren, value) => {
-                let check = self.value(value);
+                let check = self.inner(|builder| builder.value(value));
                 let end = paren.span.close();
                 let from = path(&["FromSome", "some"], some.span(), end);
                 from.parens(check, end)
@@ -185,18 +188,18 @@ impl<'a> Builder<'a> {
                 let (start, end) = ends(&literal.path);
                 let mut name = name;
                 name.set_span(start.resolved_at(name.span()));
-                fits(it(name.into(), end), start, end)
+                self.fits(it(name.into(), end), start, end)
             }
             Value::Json(at, json) => {
                 self.json(json);
                 let untyped = quote_spanned!(*at=> __plan::untyped());
-                fits(untyped.into(), *at, *at)
+                self.fits(untyped.into(), *at, *at)
             }
             Value::Format(format) => self.format(format).into(),
             Value::Reference(reference) => {
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                fits(it(way, end), start, end)
+                self.fits(it(way, end), start, end)
             }
             Value::Computed(computed) => {
                 let name = self.computed(computed);
@@ -212,7 +215,26 @@ impl<'a> Builder<'a> {
     /// A list of values.
     fn values(&mut self, values: &[Value]) -> Vec<Tokens> {
         self.data.tag('l').number(values.len());
-        values.iter().map(|value| self.value(value)).collect()
+        self.inner(|builder| values.iter().map(|value| builder.value(value)).collect())
+    }
+
+    /// Goes on to what is in a list, a tuple or `Some`.
+    fn inner<T>(&mut self, within: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.is_inner, true);
+        let result = within(self);
+        self.is_inner = before;
+        result
+    }
+
+    /// Checks that a value fits its place.
+    fn fits(&self, it: Tokens, start: Span, end: Span) -> Tokens {
+        let arrival = if self.is_inner {
+            "Arrives"
+        } else {
+            "NotAbsent"
+        };
+        let present = path(&[arrival, "present"], start, end).parens(it, end);
+        path(&["Fits", "fit"], start, end).parens(present, end)
     }
 
     /// Writes a value that gives its place its type, and gives an expression of that type.
@@ -338,12 +360,6 @@ impl<'a> Builder<'a> {
 pub(super) fn it(of: Tokens, end: Span) -> Tokens {
     let it = of.operator(".", end).name("it", end);
     it.parens(Tokens::default(), end)
-}
-
-/// Checks that a value fits its place.
-pub(super) fn fits(it: Tokens, start: Span, end: Span) -> Tokens {
-    let present = path(&["Arrives", "arrive"], start, end).parens(it, end);
-    path(&["Fits", "fit"], start, end).parens(present, end)
 }
 
 /// The first and the last place of a path.

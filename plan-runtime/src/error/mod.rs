@@ -16,13 +16,13 @@ type Boxed = Box<dyn StdError + Send + Sync>;
 
 /// Why a tool failed.
 ///
-/// Any [`std::error::Error`] converts into it with `?`. An error is *transient* (another try may succeed) unless it is
+/// Whatever converts into a boxed error converts into it with `?`: any [`std::error::Error`], a text, `anyhow::Error`. An error is *transient* (another try may succeed) unless it is
 /// marked as *permanent*. The error of a plan that ran as a step of another is transient if every failure in it is.
 ///
 /// `{}` writes the error alone, `{:#}` writes it with the errors that caused it on one line. What a terminal would not show, such as
 /// escape sequences and characters without a width, is written as Rust escapes it; of [`chain`](Self::chain), each error writes itself.
 ///
-/// As `anyhow::Error`, it does not implement [`std::error::Error`] itself, but converts into a box of it.
+/// As `anyhow::Error`, it does not implement [`std::error::Error`] itself, but converts into a `Box<dyn Error>`.
 ///
 /// ```
 /// use plan_runtime::{Error, Result, ResultExt};
@@ -140,15 +140,9 @@ impl Error {
     }
 }
 
-impl<E: StdError + Send + Sync + 'static> From<E> for Error {
+impl<E: Into<Box<dyn StdError + Send + Sync>>> From<E> for Error {
     fn from(error: E) -> Self {
         Self::new(error)
-    }
-}
-
-impl From<Error> for Box<dyn StdError + Send + Sync> {
-    fn from(error: Error) -> Self {
-        error.error
     }
 }
 

@@ -61,52 +61,63 @@ pub fn any<T>() -> T {
 /// A value on its way to a place that takes a `To`.
 pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 
-/// A value that a place takes: if it may be absent, the place allows that. `N` is for the compiler only, see `Unclear`.
+/// A place that takes a value of kind `K`: if the value may be absent, the place must allow that. `N` is for the compiler only,
+/// see `Unclear`.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found `Option<{T}>`",
+    label = "this may be absent; if it is there, it is `{T}`",
+    note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
+)]
+pub trait NotAbsent<K, T, N>: Sized {
+    /// The kind of value.
+    type Kind;
+    /// What it is, an `Option` if it may be absent.
+    type Given;
+    /// The value on its way.
+    fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
+        unreachable()
+    }
+}
+
+/// The same in a list, a tuple or `Some`, of which the compiler knows what it takes only later: what a value is must not depend on that.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
     note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait Arrives<T, To, N>: Sized {
-    /// The kind of value.
+    /// As `NotAbsent::Kind`.
     type Kind;
-    /// What it is, an `Option` if it may be absent.
+    /// As `NotAbsent::Given`.
     type Given;
     /// The value on its way.
-    fn arrive(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
+    fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
         unreachable()
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<T, To> Arrives<T, To, ()> for Plain {
-    type Kind = Self;
-    type Given = T;
+macro_rules! arrivals {
+    ($([$($generics:ident),*] $kind:ty, $value:ty => $place:ty, $n:ty: $given:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($generics),*> NotAbsent<$kind, $value, $n> for $place {
+            type Kind = $kind;
+            type Given = $given;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$($generics),*> Arrives<$value, $place, $n> for $kind {
+            type Kind = $kind;
+            type Given = $given;
+        }
+    )*};
 }
-#[diagnostic::do_not_recommend]
-impl<To> Arrives<Value, To, ()> for AnyJson {
-    type Kind = Self;
-    type Given = Value;
-}
-#[diagnostic::do_not_recommend]
-impl<T, To> Arrives<T, Option<To>, ()> for Opt {
-    type Kind = Self;
-    type Given = Option<T>;
-}
-#[diagnostic::do_not_recommend]
-impl<T> Arrives<T, Value, ()> for Opt {
-    type Kind = Self;
-    type Given = Option<T>;
-}
-#[diagnostic::do_not_recommend]
-impl<To> Arrives<Unknown, To, Unknown> for Opt {
-    type Kind = Self;
-    type Given = Unknown;
-}
-#[diagnostic::do_not_recommend]
-impl<To> Arrives<Unclear, To, Unclear> for Opt {
-    type Kind = Self;
-    type Given = Unclear;
+
+arrivals! {
+    [T, To] Plain, T => To, (): T;
+    [To] AnyJson, Value => To, (): Value;
+    [T, To] Opt, T => Option<To>, (): Option<T>;
+    [T] Opt, T => Value, (): Option<T>;
+    [To] Opt, Unknown => To, Unknown: Unknown;
+    [To] Opt, Unclear => To, Unclear: Unclear;
 }
 
 /// A place that takes a value of type `T`.
@@ -128,7 +139,7 @@ pub struct AsJson;
 pub struct WrappedAsJson;
 
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Plain, T, Same> for T {}
+impl<K, T> Fits<K, T, Same> for T {}
 #[diagnostic::do_not_recommend]
 impl<T> Fits<Plain, T, Wrapped> for Option<T> {}
 #[diagnostic::do_not_recommend]
@@ -136,11 +147,7 @@ impl<T> Fits<Plain, T, AsJson> for Value {}
 #[diagnostic::do_not_recommend]
 impl<T> Fits<Plain, T, WrappedAsJson> for Option<Value> {}
 #[diagnostic::do_not_recommend]
-impl Fits<AnyJson, Value, Same> for Value {}
-#[diagnostic::do_not_recommend]
 impl Fits<AnyJson, Value, Wrapped> for Option<Value> {}
-#[diagnostic::do_not_recommend]
-impl<T> Fits<Opt, Option<T>, Same> for Option<T> {}
 #[diagnostic::do_not_recommend]
 impl<T> Fits<Opt, Option<T>, AsJson> for Value {}
 

@@ -11,8 +11,8 @@ mod segment;
 mod shared;
 
 pub use argument::{
-    Arrives, Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List, Shown,
-    any, show, shown, untyped,
+    Arrives, Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List,
+    NotAbsent, Shown, any, show, shown, untyped,
 };
 pub use cursor::{
     AtJson, AtOption, AtValue, Elements, IsTool, OrAbsent, PathCursor, Present, Shaped, Unknown,

@@ -26,6 +26,27 @@ fn any_error_converts_and_is_transient() {
 }
 
 #[test]
+fn whatever_becomes_a_boxed_error_becomes_an_error() {
+    fn text() -> Result<()> {
+        Err("a text")?
+    }
+    fn string() -> Result<()> {
+        Err(String::from("a string"))?
+    }
+    fn boxed() -> Result<()> {
+        let boxed: Box<dyn StdError + Send + Sync> = Box::new(io::Error::other("a box"));
+        Err(boxed)?
+    }
+    assert_eq!(text().unwrap_err().to_string(), "a text");
+    assert_eq!(string().unwrap_err().to_string(), "a string");
+    let error = boxed().unwrap_err();
+    assert_eq!(error.to_string(), "a box");
+    assert!(error.is_transient() && error.downcast_ref::<io::Error>().is_some());
+    let permanent = Err::<(), _>("no such page").permanent().unwrap_err();
+    assert!(permanent.is_permanent());
+}
+
+#[test]
 fn causes_are_kept_and_written() {
     let error = Error::permanent(io::Error::other("disk is full"))
         .context("writing the page")
@@ -42,7 +63,7 @@ fn causes_are_kept_and_written() {
     );
     assert!(error.downcast_ref::<io::Error>().is_some());
     assert_eq!(error.source().unwrap().to_string(), "writing the page");
-    let boxed: Box<dyn StdError + Send + Sync> = error.into();
+    let boxed: Box<dyn StdError> = error.into();
     assert_eq!(boxed.to_string(), "saving");
     assert_eq!(format!("{:?}", Error::msg("no")), "no");
 }
