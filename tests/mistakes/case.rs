@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// What somebody wrote, and what the compiler is to say.
+/// What somebody wrote, and what the compiler should say.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -16,7 +16,7 @@ pub(crate) struct Case {
     pub(crate) fixes: Vec<String>,
     /// Why the messages are not yet as this says.
     pub(crate) worse: Option<String>,
-    /// The neighbour that is right.
+    /// The similar code that is right.
     pub(crate) right: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Mistakes, each with the number of errors that it gives, their tokens and their words: `cases/README.md` says how they are written.
 //!
-//! All cases are programs of one generated package, which cargo checks at once. `tests/ui` has the messages that people should read whole.
+//! All cases are programs of one generated package, which cargo checks together. `tests/ui` has the messages that people should read whole.
 #![forbid(unsafe_code)]
 
 mod case;

@@ -107,7 +107,7 @@ fn program(name: &str, around: &str, case: &Case, code: &str) -> Program {
     }
 }
 
-/// The code with what a help proposes in place of what is marked.
+/// The code, with what a help proposes in place of the marked pieces.
 fn fixed(code: &str, fixes: &[String]) -> String {
     let mut fixed = String::new();
     let mut fixes = fixes.iter();

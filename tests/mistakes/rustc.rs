@@ -1,4 +1,4 @@
-//! Has cargo check all programs at once, and reads what rustc says of each.
+//! Has cargo check all programs together, and reads what rustc says of each.
 
 use crate::program::Program;
 use serde_json::Value;
@@ -119,7 +119,7 @@ impl Rustc {
     }
 }
 
-/// Writes a file if it differs, so that cargo does not check it anew.
+/// Writes a file if it differs, so that cargo does not check it again.
 fn update(path: &Path, text: &str) {
     if fs::read_to_string(path).ok().as_deref() != Some(text) {
         fs::write(path, text).unwrap();

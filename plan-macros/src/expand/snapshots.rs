@@ -96,7 +96,7 @@ fn a_reference() {
                 const __step_inbox: &[__plan::Constant] = {
                     let sender = __plan::root::<__PlanInput0>();
                     let _ = || __PlanArguments0_0 {
-                        sender: __plan::Fits::fit(__plan::Arrives::arrive(sender.it())),
+                        sender: __plan::Fits::fit(__plan::NotAbsent::present(sender.it())),
                     };
                     let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                     __n0.key("FetchEmails", "sender");
@@ -108,7 +108,7 @@ fn a_reference() {
                     let __t1 = <_ as __plan::Shaped>::KNOWN;
                     let _ = || -> String {
                         __plan::Fits::fit(
-                            __plan::Arrives::arrive(
+                            __plan::NotAbsent::present(
                                 (&(*{
                                     let __c = &(*{
                                         let __c = &(*__plan::Present::field(inbox.kind())).data;
@@ -243,7 +243,7 @@ fn a_computed_value_and_a_text() {
                 let __k2 = __plan::slot();
                 let _ = || __PlanArguments1_0 {
                     subject: __plan::FromText::formatted(),
-                    urgent: __plan::Fits::fit(__plan::Arrives::arrive(late.it())),
+                    urgent: __plan::Fits::fit(__plan::NotAbsent::present(late.it())),
                 };
                 let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
                 __n0.key("Send", "subject");
@@ -294,7 +294,7 @@ fn a_nested_literal_and_an_order() {
             const __step_first: &[__plan::Constant] = {
                 let id = __plan::root::<__PlanInput0>();
                 let _ = || __PlanArguments0_0 {
-                    id: __plan::Fits::fit(__plan::Arrives::arrive(id.it())),
+                    id: __plan::Fits::fit(__plan::NotAbsent::present(id.it())),
                 };
                 let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                 __n0.key("Open", "id");
@@ -309,7 +309,7 @@ fn a_nested_literal_and_an_order() {
                             row: __plan::FromLiteral::from_literal(3),
                             label: __plan::FromSome::some(
                                 __plan::Fits::fit(
-                                    __plan::Arrives::arrive(
+                                    __plan::Arrives::present(
                                         (&(*__plan::Present::field(first.kind())).label).it(),
                                     ),
                                 ),
@@ -320,7 +320,7 @@ fn a_nested_literal_and_an_order() {
                 );
                 let __n2 = __l1.names();
                 let _ = || __PlanArguments1_0 {
-                    place: __plan::Fits::fit(__plan::Arrives::arrive(__l1.it())),
+                    place: __plan::Fits::fit(__plan::NotAbsent::present(__l1.it())),
                     ..__plan::any()
                 };
                 __t3.check("label", true);

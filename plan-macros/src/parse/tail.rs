@@ -64,7 +64,7 @@ pub(super) fn tail(
     })
 }
 
-/// The keyword of an `if` or a loop that stands where a step should be, and how a step has one.
+/// The keyword of an `if` or a loop in place of a step, and how a step has one.
 fn statement(tokens: &TokenStream, semicolon: bool) -> Option<(Ident, &'static str)> {
     let first = tokens.clone().into_iter().next();
     let Some(TokenTree::Ident(keyword)) = first else {
@@ -85,7 +85,7 @@ fn statement(tokens: &TokenStream, semicolon: bool) -> Option<(Ident, &'static s
     Some((keyword, usage))
 }
 
-/// An `if` without `else` has no value, so it is no plan's output.
+/// An `if` without `else` has no value, so it cannot be the output of a plan.
 fn has_no_else(tokens: &TokenStream) -> bool {
     matches!(
         syn::parse2(tokens.clone()),

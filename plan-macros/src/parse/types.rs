@@ -33,7 +33,7 @@ impl<'ast> Visit<'ast> for Owned<'_> {
                 "a plan's values have types that are written out: write the type instead of `impl`"
             }
             Type::Infer(_) => "a plan's values have types that are written out, not `_`",
-            // Its parameters are no values.
+            // Its parameters are not values.
             Type::FnPtr(_) | Type::TraitObject(_) => return,
             ty => return visit::visit_type(self, ty),
         };

@@ -1,6 +1,7 @@
 //! Values as they are checked: of a template, with places and references, or of JSON.
 
-use super::outputs::{Given, KnownOutputs};
+use super::outputs::KnownOutputs;
+use super::path::Given;
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::dynamic::spans::Span;

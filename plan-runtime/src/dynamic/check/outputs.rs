@@ -1,7 +1,7 @@
 //! What a plan's steps and inputs give, as far as contracts say.
 
 use super::input;
-use super::path::{LeadsNowhere, follow};
+use super::path::{Given, LeadsNowhere, follow};
 use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
@@ -26,14 +26,6 @@ pub(super) struct Outputs<'a, 'c> {
 pub(super) type KnownOutputs<'a> = Outputs<'a, 'a>;
 
 pub(super) type Computed<'a> = HashMap<usize, Given<'a>>;
-
-/// What a step, an input or a reference gives.
-#[derive(Clone)]
-pub(super) struct Given<'a> {
-    pub(super) ty: Type<'a>,
-    /// Why it may be null, or there may be nothing.
-    pub(super) absent: Option<String>,
-}
 
 fn computes(body: &Body) -> bool {
     match body {
@@ -176,21 +168,5 @@ impl<'a> Outputs<'a, '_> {
                 Given::typed(Type::list(element.ty))
             }
         }
-    }
-}
-
-impl<'a> Given<'a> {
-    fn any() -> Self {
-        Self::typed(Type::any())
-    }
-
-    fn typed(ty: Type<'a>) -> Self {
-        Self { ty, absent: None }
-    }
-
-    fn nullable(&mut self, why: String) {
-        let ty = std::mem::replace(&mut self.ty, Type::none());
-        self.ty = ty.nullable();
-        self.absent = Some(why);
     }
 }

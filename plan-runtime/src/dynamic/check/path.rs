@@ -1,10 +1,33 @@
 //! Where a reference leads to in what is known of an output.
 
-use super::outputs::Given;
 use crate::dynamic::schema::{Element, Presence, Property, TooMuchWork, Type, Types, Work};
 use crate::plan::{Absent, Path, Segment, Selector, push_key};
 use crate::resolve::describe::short;
 use std::fmt::Write;
+
+/// What a step, an input or a reference gives.
+#[derive(Clone)]
+pub(super) struct Given<'a> {
+    pub(super) ty: Type<'a>,
+    /// Why it may be null, or there may be nothing.
+    pub(super) absent: Option<String>,
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn any() -> Self {
+        Self::typed(Type::any())
+    }
+
+    pub(super) fn typed(ty: Type<'a>) -> Self {
+        Self { ty, absent: None }
+    }
+
+    pub(super) fn nullable(&mut self, why: String) {
+        let ty = std::mem::replace(&mut self.ty, Type::none());
+        self.ty = ty.nullable();
+        self.absent = Some(why);
+    }
+}
 
 /// Why it is not known what a reference leads to.
 pub(super) enum LeadsNowhere<'a> {

@@ -1,7 +1,7 @@
 //! Whether what a reference leads to fits what takes it.
 
 use super::checked_value::CheckedValue;
-use super::outputs::Given;
+use super::path::Given;
 use super::value::{ValueCheck, subject};
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
