@@ -11,9 +11,10 @@ plan! {
         #[after(second, third)]
         step first = Say { text: "a" };
         step second = Say { text: "a" };
+        step other = Say { text: "a" };
+        #[after(second)]
         /// Between two attributes.
-        #[after(second)]
-        #[after(second)]
+        #[after(other)]
         step third = Say { text: "a" };
         first
     }
