@@ -10,7 +10,7 @@ mod read;
 pub mod render;
 pub mod run;
 #[cfg(feature = "rust")]
-pub mod rust;
+pub mod to_rust;
 
 pub use read::read;
 

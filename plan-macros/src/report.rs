@@ -1,10 +1,10 @@
-//! The list of mistakes, which every stage gets.
+//! The list of mistakes, to which `parse` and `names` add.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use std::fmt::Display;
 
-/// The mistakes found so far: every stage adds to it, so that one pass reports them all.
+/// The mistakes found so far: every stage that finds one adds it, so that one pass reports them all.
 #[derive(Default)]
 pub(crate) struct Report {
     errors: Vec<syn::Error>,

@@ -136,11 +136,11 @@ fn a_reference() {
                     __App: __plan::Calls<__PlanArguments0_0>,
                 {
                     fn start<'__app>(
-                        __step: ::core::primitive::usize,
+                        __call_index: ::core::primitive::usize,
                         __request: __plan::Request<'_>,
                         __app: &'__app __App,
                     ) -> __plan::Started<'__app> {
-                        match __step {
+                        match __call_index {
                             0usize => {
                                 <__App as __plan::Calls<
                                     __PlanArguments0_0,

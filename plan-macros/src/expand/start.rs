@@ -48,8 +48,8 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
             __App: ?::core::marker::Sized + ::core::marker::Sync,
             #(#bounds,)*
         {
-            fn start<'__app>(__step: ::core::primitive::usize, __request: __plan::Request<'_>, __app: &'__app __App) -> __plan::Started<'__app> {
-                match __step {
+            fn start<'__app>(__call_index: ::core::primitive::usize, __request: __plan::Request<'_>, __app: &'__app __App) -> __plan::Started<'__app> {
+                match __call_index {
                     #(#starts)*
                     _ => __request.unknown(),
                 }

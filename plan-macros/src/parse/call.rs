@@ -1,6 +1,6 @@
 //! The call of a tool, and what is easily written instead of one.
 
-use super::print::{path_text, tidy};
+use super::token_text::{path_text, tidy};
 use super::value;
 use crate::ast::{Body, Fields, Literal, Value};
 use crate::docs::{last_name, text_of};

@@ -2,7 +2,7 @@
 
 use super::braced;
 use super::call;
-use super::print::tidy;
+use super::token_text::tidy;
 use super::value;
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;

@@ -7,16 +7,16 @@ mod head;
 mod json;
 mod literal;
 mod policy;
-mod print;
 mod reference;
 mod step;
 mod tail;
+mod token_text;
 mod types;
 mod value;
 
 pub(crate) use flow::{names_in, pattern_text};
 pub(crate) use head::krate;
-pub(crate) use print::{path_text, tidy};
+pub(crate) use token_text::{path_text, tidy};
 
 use crate::ast::{Header, Plan, Step, Tail, Value};
 use crate::report::Report;

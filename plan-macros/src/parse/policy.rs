@@ -1,6 +1,6 @@
 //! The attributes of a step.
 
-use super::print::path_text;
+use super::token_text::path_text;
 use super::value;
 use crate::ast::{Body, Optional, Policy};
 use crate::docs;

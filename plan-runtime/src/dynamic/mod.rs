@@ -70,6 +70,8 @@
 //! plan returns, it is an object of every step's output.
 
 #[cfg(feature = "dynamic")]
+mod before_run;
+#[cfg(feature = "dynamic")]
 mod bytes;
 #[cfg(feature = "dynamic")]
 mod check;
@@ -85,10 +87,6 @@ mod json_or_text;
 mod limits;
 #[cfg(feature = "dynamic")]
 mod reader;
-#[cfg(feature = "diagnostics")]
-mod render;
-#[cfg(feature = "dynamic")]
-mod runnable;
 #[cfg(feature = "rust")]
 mod rust;
 #[cfg(feature = "dynamic")]

@@ -1,7 +1,7 @@
 //! The tools of an application by their names, which run plans that were read.
 
+use super::before_run::{self, NotReady, has_code};
 use super::contract::{Contract, Contracts};
-use super::runnable::{self, NotReady, has_code};
 use super::{Document, Findings, Reader, check};
 use crate::plan::{BodyPart, Executable, Plan, ToolInfo};
 use crate::run::Cause;
@@ -297,7 +297,7 @@ impl<App: ?Sized> Toolbox<App> {
         let plan = plan.into();
         let (found, not_ready) = FoundTools::new(self, plan.plan);
         let inputs =
-            runnable::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
+            before_run::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
     }
 

@@ -46,12 +46,12 @@
 //! ```
 
 mod body;
+mod constructors;
 mod display;
 mod executable;
 mod graph;
 pub(crate) mod json;
 mod lazy;
-mod new;
 mod pattern;
 mod picture;
 #[cfg(feature = "dynamic")]

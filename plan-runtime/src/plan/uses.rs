@@ -98,7 +98,10 @@ impl Template {
     /// Hands over the template and all templates in it, in the order of [`visit`](Self::visit).
     pub(crate) fn each<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
         f(self);
-        self.parts().for_each(|part| part.each(f));
+        // Nearly all templates have no parts, and each run of a document looks at all of them.
+        if let Self::List(_) | Self::Object(_) | Self::Tagged(..) | Self::Text(_) = self {
+            self.parts().for_each(|part| part.each(f));
+        }
     }
 
     /// The templates right inside of this one, in the order in which they are written.

@@ -1,6 +1,7 @@
 //! What generated code uses. Nothing here is for users, and any of it may change at any time.
 
 mod argument;
+mod called;
 mod cursor;
 mod decode;
 pub mod editor;
@@ -8,12 +9,12 @@ mod flow;
 mod literal;
 mod run;
 mod segment;
-mod shared;
 
 pub use argument::{
     Arrives, Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List,
     NotAbsent, Shown, any, show, shown, untyped,
 };
+pub use called::{Called, StaticTool};
 pub use cursor::{
     AtJson, AtOption, AtValue, Elements, IsTool, OrAbsent, PathCursor, Present, Shaped, Unknown,
     here, root, whole,
@@ -29,7 +30,6 @@ pub use run::{
     kept_input,
 };
 pub use segment::Flattened;
-pub use shared::{Called, StaticTool};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};

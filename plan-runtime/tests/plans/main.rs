@@ -1,9 +1,9 @@
 //! Plans as data: in a `static`, printed, and as plan JSON.
 
+mod built_in_rust;
 mod equal;
 mod executable;
 mod flow;
 mod json;
 #[path = "../support/plans.rs"]
 mod plans;
-mod statics;

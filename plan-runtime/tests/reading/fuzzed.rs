@@ -82,9 +82,9 @@ fn whatever_it_is() {
 #[cfg(feature = "rust")]
 #[test]
 fn source() {
-    replay_seeds(fuzz::rust::to_rust, &["to_rust"]);
-    replay_seeds(fuzz::rust::to_rust, &DIALECTS);
-    generated(1_000, fuzz::rust::to_rust);
+    replay_seeds(fuzz::to_rust::to_rust, &["to_rust"]);
+    replay_seeds(fuzz::to_rust::to_rust, &DIALECTS);
+    generated(1_000, fuzz::to_rust::to_rust);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What is wrong with a document, with places, for programs and for people.
 
 mod note;
+#[cfg(feature = "diagnostics")]
+mod render;
 
 use crate::print::{Line, MessageName};
-#[cfg(feature = "diagnostics")]
-pub(super) use note::boundary;
 pub(super) use note::{Note, Notes};
 use std::fmt;
 use std::ops::{Deref, Range};

@@ -126,7 +126,7 @@ fn cut(mut text: String, longest: usize) -> String {
 }
 
 /// The start of the character that contains this byte. The standard library has `str::floor_char_boundary` since Rust 1.91.
-pub(in crate::dynamic) fn boundary(text: &str, at: usize) -> usize {
+pub(super) fn boundary(text: &str, at: usize) -> usize {
     let mut starts = (0..=at.min(text.len())).rev();
     starts
         .find(|&at| text.is_char_boundary(at))

@@ -6,21 +6,21 @@
 //! | `view.rs` | what templates and paths are as JSON, whatever they are in Rust |
 //! | `write/` | what serializes |
 //! | `text.rs` | the text of the JSON that a deserializer has |
-//! | `policy.rs` | policies that change nothing |
+//! | `no_effect.rs` | policies that change nothing |
 //! | `equal.rs` | when two plans are the same JSON |
 //!
 //! What reads it is in `dynamic/dialects/plan_json/`, which is there without the feature `dynamic`, too.
 
 mod equal;
 pub(crate) mod names;
-mod policy;
+mod no_effect;
 #[cfg(test)]
 mod tests;
 mod text;
 mod view;
 mod write;
 
-pub(crate) use policy::meaningless;
+pub(crate) use no_effect::meaningless;
 pub(crate) use text::Json;
 #[cfg(feature = "dynamic")]
 pub(in crate::plan) use view::{ObjectMember, TextPart, View};

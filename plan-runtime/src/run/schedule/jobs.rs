@@ -5,7 +5,7 @@ use super::super::options::OnFailure;
 use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::trace::Span;
-use super::flow::{BodyState, CALL, LIST, OutputSlot, note};
+use super::body_state::{BodyState, CALL, LIST, OutputSlot, note};
 use super::task::{CallState, catch};
 use super::{Schedule, Start};
 use crate::plan::{Body, Branch, Condition, Optional};

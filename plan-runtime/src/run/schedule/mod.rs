@@ -1,7 +1,7 @@
 //! The scheduler: starts each step when the steps that it waits for have ended.
 
+mod body_state;
 mod clock;
-mod flow;
 mod interrupts;
 mod jobs;
 mod memory;
@@ -23,8 +23,8 @@ use super::trace::Span;
 use crate::error::{Interrupt, StepError};
 use crate::plan::{Action, Body, Graph, Optional, Plan, Step, number};
 use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
+use body_state::OutputSlot;
 use clock::Clock;
-use flow::OutputSlot;
 use interrupts::Interrupts;
 use ready::Ready;
 use serde_json::Value;

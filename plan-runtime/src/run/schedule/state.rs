@@ -1,7 +1,7 @@
 //! The state of each step of a run.
 
 use super::super::report::Attempt;
-use super::flow::BodyState;
+use super::body_state::BodyState;
 use crate::error::StepError;
 
 /// How far the steps have come.

@@ -156,6 +156,7 @@ fn drop_in_span(future: &mut Option<StepFuture<'_>>, span: &Span) {
 }
 
 /// A panic, as a step's error.
+#[inline]
 pub(in crate::run) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
     // What `run` leaves half done belongs to the step that ends here, or to its author, who shared it.
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| StepError::Panic(message(payload)))

@@ -4,7 +4,7 @@ use super::super::observe::{Observer, StepRef};
 use super::super::report::Totals;
 use super::super::trace::{self, Span};
 use super::super::{Status, StepError};
-use super::flow::OutputSlot;
+use super::body_state::OutputSlot;
 use super::task::catch;
 use super::{Schedule, StepState};
 use std::cell::Cell;

@@ -1,7 +1,8 @@
 //! Findings with the places in the document underlined.
 
-use super::finding::{Finding, Findings, Label, Severity, boundary};
-use super::source;
+use super::note::boundary;
+use super::{Finding, Findings, Label, Severity};
+use crate::dynamic::source;
 use crate::print::{Line, MessageName, Safe};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt::Write;
