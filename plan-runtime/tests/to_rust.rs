@@ -183,6 +183,34 @@ fn what_rust_has_no_form_for() {
     );
 }
 
+#[test]
+fn defaults_that_no_type_says() {
+    let why = |path: serde_json::Value| {
+        let plan: Plan = serde_json::from_value(json!({
+            "name": "p",
+            "inputs": [{"name": "x", "type": "serde_json::Value"}],
+            "steps": [{"id": "a", "tool": {"name": "Say"}, "arguments": {"object": {
+                "text": {"reference": {"input": "x", "path": [path]}},
+            }}}],
+        }))
+        .unwrap();
+        plan.to_rust().map_err(|error| error.to_string())
+    };
+    let lost = "which the type has to say in Rust";
+    for path in [
+        json!({"token": "odd key", "absent": "null"}),
+        json!({"token": "odd key", "absent": {"default": 0}}),
+        json!({"token": "0", "absent": {"default": 0}}),
+    ] {
+        let error = why(path.clone()).unwrap_err();
+        assert!(error.contains(lost), "{path}: {error}");
+    }
+    let null = why(json!({"token": "0", "absent": "null"})).unwrap();
+    assert!(null.contains("x.get(0)"), "{null}");
+    let field = why(json!({"token": "field", "absent": "null"})).unwrap();
+    assert!(field.contains("x.field"), "{field}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

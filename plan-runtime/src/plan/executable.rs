@@ -1,7 +1,11 @@
 //! Plans that were checked, with everything that their runs need to know.
 
-use super::{Body, Condition, Entry, Key, Number, Plan, Source, Step, Template, pattern_mistake};
+use super::json::meaningless;
+use super::{
+    Absent, Body, Condition, Entry, Key, Number, Plan, Source, Step, Template, pattern_mistake,
+};
 use plan_graph::Graph as Edges;
+use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -157,11 +161,17 @@ impl Graph {
 fn names_differ(plan: &Plan) -> Result<(), String> {
     let mut seen = HashSet::with_capacity(plan.inputs.len() + plan.steps.len());
     for input in &plan.inputs {
+        if input.name.is_empty() {
+            return Err("an input has no name".to_owned());
+        }
         if !seen.insert(&*input.name) {
             return Err(format!("two inputs have the name `{}`", input.name));
         }
     }
     for step in &plan.steps {
+        if step.id.is_empty() {
+            return Err("a step has no id".to_owned());
+        }
         if !seen.insert(&*step.id) {
             return Err(match plan.input(&step.id) {
                 Some(_) => format!("the step `{}` has the name of an input", step.id),
@@ -217,6 +227,9 @@ impl<'p> Check<'p> {
 
     fn step(&mut self, step: &'p Step) -> Result<(), String> {
         self.body(&step.body, 0)?;
+        if let Some((_, mistake)) = meaningless(&step.policy, step.body.repeats()).first() {
+            return Err(format!("has a policy that means nothing: {mistake}"));
+        }
         if let Some(fallback) = &step.policy.fallback {
             self.template(fallback, 0)?;
         }
@@ -228,6 +241,13 @@ impl<'p> Check<'p> {
         match body {
             Body::Action(action) => {
                 self.actions += 1;
+                if action
+                    .tool
+                    .as_ref()
+                    .is_some_and(|tool| tool.name.is_empty())
+                {
+                    return Err("calls a tool without a name".to_owned());
+                }
                 self.template(&action.args, depth)
             }
             Body::If(branches) => branches.iter().try_for_each(|branch| {
@@ -265,6 +285,12 @@ impl<'p> Check<'p> {
                     return Err("has a default for a reference that nothing can end".to_owned());
                 }
                 self.source(reference.source)?;
+                let defaults = reference.path.iter().filter_map(|part| match &part.absent {
+                    Absent::Default(value) => Some(&**value),
+                    Absent::Error | Absent::End => None,
+                });
+                let mut values = defaults.chain(reference.otherwise.as_deref());
+                values.try_for_each(|value| value_fits(value, depth))?;
             }
             Template::Computed(computed) => {
                 let mut reads = computed.reads.iter();
@@ -325,6 +351,20 @@ fn pattern_fits(pattern: &str, value: &Template, in_if: bool) -> Result<(), Stri
     pattern_mistake(pattern, value, in_if).map_or(Ok(()), |(mistake, _)| {
         Err(format!("says something else than a run does: {mistake}"))
     })
+}
+
+/// A value is nested as templates are.
+fn value_fits(value: &Value, depth: usize) -> Result<(), String> {
+    fits(depth)?;
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .try_for_each(|item| value_fits(item, depth + 1)),
+        Value::Object(members) => members
+            .values()
+            .try_for_each(|member| value_fits(member, depth + 1)),
+        _ => Ok(()),
+    }
 }
 
 fn within(place: usize, count: usize, mistake: impl Fn() -> String) -> Result<(), String> {

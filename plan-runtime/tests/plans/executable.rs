@@ -2,8 +2,8 @@
 
 use plan_runtime::__private::Request;
 use plan_runtime::plan::{
-    Action, Body, Branch, Computed, Condition, Entry, Executable, For, Input, Key, Number, Output,
-    Part, Plan, Policy, Reference, Source, Step, Template,
+    Absent, Action, Body, Branch, Computed, Condition, Entry, Executable, For, Input, Key, Number,
+    Optional, Output, Part, Plan, Policy, Reference, Source, Step, Template,
 };
 use plan_runtime::{Run, plan};
 use serde_json::Value;
@@ -195,6 +195,63 @@ fn values_and_bodies_that_are_nested_too_deep() {
         Executable::new(&with(Step::new("b", body))).mistake(),
         Some(deep)
     );
+}
+
+#[test]
+fn defaults_that_are_nested_too_deep() {
+    let mut deep = Value::Null;
+    for _ in 0..1_000 {
+        deep = Value::Array(vec![deep]);
+    }
+    let reference = || Reference::new(Source::Input(0)).key("a");
+    let missing = reference().absent(Absent::Default(Box::new(deep.clone())));
+    let ended = reference().absent(Absent::End).unwrap_or(deep);
+    for reference in [missing, ended] {
+        let plan = computing(reference);
+        assert_eq!(
+            Executable::new(&plan).mistake(),
+            Some("step `b` nests values more than 512 levels deep")
+        );
+    }
+}
+
+#[test]
+fn names_and_policies_that_no_reader_takes() {
+    let step = |policy: Policy| {
+        let mut step = Step::new("b", Action::call("t", Template::Null));
+        step.policy = policy.into();
+        step
+    };
+    let mistake = |plan: &Plan| Executable::new(plan).mistake().map(str::to_owned);
+    let policy = |policy| mistake(&with(step(policy))).unwrap();
+    let means_nothing = "step `b` has a policy that means nothing: ";
+    assert_eq!(
+        policy(Policy::DEFAULT.attempts(0)),
+        format!("{means_nothing}a step is tried at least once")
+    );
+    assert_eq!(
+        policy(Policy::DEFAULT.concurrency(0)),
+        format!("{means_nothing}at least one element must run at a time")
+    );
+    assert_eq!(
+        policy(Policy::DEFAULT.concurrency(3)),
+        format!("{means_nothing}`concurrency` is for the elements of a `for`")
+    );
+    assert_eq!(
+        policy(Policy::DEFAULT.optional(Optional::Each)),
+        format!("{means_nothing}`optional` is `each`, which is for the elements of a `for`")
+    );
+    assert_eq!(mistake(&with(step(Policy::DEFAULT.attempts(3)))), None);
+    let nameless = with(Step::new("b", Action::call("", Template::Null)));
+    assert_eq!(
+        mistake(&nameless).unwrap(),
+        "step `b` calls a tool without a name"
+    );
+    let nameless = with(Step::new("", Action::call("t", Template::Null)));
+    assert_eq!(mistake(&nameless).unwrap(), "a step has no id");
+    let mut nameless = Plan::new("test");
+    nameless.inputs = vec![Input::new("", "")];
+    assert_eq!(mistake(&nameless).unwrap(), "an input has no name");
 }
 
 #[test]

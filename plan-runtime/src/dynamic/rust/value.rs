@@ -273,7 +273,7 @@ fn way(name: &str, path: Path<'_>, reference: &Reference) -> Result<String, Stri
     }
     for segment in path.segments {
         let may_be_missing = match &segment.absent {
-            Absent::Default(value) if !is_zero(value) => {
+            Absent::Default(value) if !is_default_of(&segment.selector, value) => {
                 let why = "which the type has to say in Rust";
                 return Err(format!("the default of the reference `{shown}`, {why}"));
             }
@@ -299,6 +299,15 @@ fn way(name: &str, path: Path<'_>, reference: &Reference) -> Result<String, Stri
         }
     }
     Ok(text)
+}
+
+/// Whether a type of Rust says what this part is where it is missing: the fields of structs do, and `.get(0)` is null.
+fn is_default_of(selector: &Selector, value: &Value) -> bool {
+    match selector {
+        Selector::Key(key) => names::field(key).is_some() && is_zero(value),
+        Selector::Index(_) => value.is_null(),
+        Selector::Each => true,
+    }
 }
 
 /// Whether this is what `Default` gives of its type, which is what types of Rust leave out.
