@@ -128,13 +128,6 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
     find("the output", &plan.output.value);
 }
 
-/// Whether nothing in a template lacks code.
-pub(super) fn has_code(template: &Template) -> bool {
-    let mut has_code = true;
-    without_code(template, &mut |_, _, _| has_code = false);
-    has_code
-}
-
 /// Hands over the text of all code that a template lacks, between what is written around it.
 fn without_code(template: &Template, f: &mut impl FnMut(&str, &str, &str)) {
     template.each(&mut |template| match template {

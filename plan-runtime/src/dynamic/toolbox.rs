@@ -1,9 +1,9 @@
 //! The tools of an application by their names, which run plans that were read.
 
-use super::before_run::{self, NotReady, has_code};
+use super::before_run::{self, NotReady};
 use super::contract::{Contract, Contracts};
 use super::{Document, Findings, Reader, check};
-use crate::plan::{BodyPart, Executable, Plan, ToolInfo};
+use crate::plan::{BodyPart, Executable, ToolInfo};
 use crate::run::Cause;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::{Call, Result, Run};
@@ -295,7 +295,7 @@ impl<App: ?Sized> Toolbox<App> {
         app: &'a App,
     ) -> Run<'a, App, Value> {
         let plan = plan.into();
-        let (found, not_ready) = FoundTools::new(self, plan.plan);
+        let (found, not_ready) = FoundTools::new(self, &plan);
         let inputs =
             before_run::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
@@ -361,11 +361,15 @@ struct FoundTools<'a, App: ?Sized> {
 
 impl<'a, App: ?Sized> FoundTools<'a, App> {
     /// The tools, and what there is not.
-    fn new(toolbox: &'a Toolbox<App>, plan: &'a Plan) -> (Self, NotReady) {
+    fn new(toolbox: &'a Toolbox<App>, executable: &Executable<'a>) -> (Self, NotReady) {
+        let plan = executable.plan;
         let mut tools = Vec::with_capacity(plan.steps.len());
         let mut not_ready = NotReady {
             tools: false,
-            code: !has_code(&plan.output.value),
+            code: executable
+                .graph
+                .as_ref()
+                .is_ok_and(|graph| graph.lacks_code),
         };
         // Steps that follow each other often call the same tool.
         let mut last: Option<(&ToolInfo, Option<&'a Implementation<App>>)> = None;
@@ -380,14 +384,10 @@ impl<'a, App: ?Sized> FoundTools<'a, App> {
         };
         for step in &plan.steps {
             step.body.visit(&mut |part| {
-                not_ready.code |= !has_code(part.template());
                 if let BodyPart::Action(action) = part {
                     tools.push(action.tool.as_deref().and_then(&mut find));
                 }
             });
-            if let Some(fallback) = &step.policy.fallback {
-                not_ready.code |= !has_code(fallback);
-            }
         }
         (Self { toolbox, tools }, not_ready)
     }

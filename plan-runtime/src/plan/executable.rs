@@ -81,6 +81,9 @@ pub(crate) struct Graph {
     pub(crate) readers: Vec<u32>,
     /// For each step, the number of its first action. Actions are numbered over the whole plan, in the order in which they are written.
     pub(crate) actions: Vec<u32>,
+    /// Whether something that only `plan!` can give code to has none.
+    #[cfg(feature = "dynamic")]
+    pub(crate) lacks_code: bool,
     /// The plan itself, for the reports of its runs.
     shared: OnceLock<Arc<Plan>>,
 }
@@ -144,6 +147,10 @@ impl Graph {
             .steps
             .iter()
             .for_each(|&read| graph.readers[read] += 1);
+        #[cfg(feature = "dynamic")]
+        {
+            graph.lacks_code = check.lacks_code;
+        }
         graph.reads = (!only_reads).then_some(reads);
         graph.dependents = graph.needs.reversed();
         if let Some(cycle) = graph.needs.cycles().first() {
@@ -212,6 +219,8 @@ struct Check<'p> {
     locals: usize,
     /// The names of the members of an object.
     names: Vec<&'p str>,
+    #[cfg(feature = "dynamic")]
+    lacks_code: bool,
 }
 
 impl<'p> Check<'p> {
@@ -222,6 +231,8 @@ impl<'p> Check<'p> {
             actions: 0,
             locals: 0,
             names: Vec::new(),
+            #[cfg(feature = "dynamic")]
+            lacks_code: false,
         }
     }
 
@@ -303,6 +314,10 @@ impl<'p> Check<'p> {
                 ));
             }
             _ => {}
+        }
+        #[cfg(feature = "dynamic")]
+        {
+            self.lacks_code |= template.lacks_code();
         }
         let mut parts = template.parts();
         parts.try_for_each(|part| self.template(part, depth + 1))

@@ -104,6 +104,18 @@ impl Template {
         }
     }
 
+    /// Whether only `plan!` could give this the code that it lacks; what is in it is not looked at.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn lacks_code(&self) -> bool {
+        match self {
+            Self::Computed(computed) => computed.compute.is_none(),
+            Self::Text(parts) => parts.iter().any(
+                |part| matches!(part, Part::Value { spec, show: None, .. } if !spec.is_empty()),
+            ),
+            _ => false,
+        }
+    }
+
     /// The templates right inside of this one, in the order in which they are written.
     #[inline]
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
