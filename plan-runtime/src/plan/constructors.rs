@@ -4,7 +4,7 @@ use super::{
     Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Output, Part, Plan,
     Policy, Reference, RustText, Source, Step, Template, ToolInfo,
 };
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 impl Plan {
     /// A plan without inputs and steps, whose output is null.
@@ -150,10 +150,10 @@ impl Part {
 }
 
 impl Computed {
-    /// An expression that is only text and cannot be computed.
+    /// An expression that is only text and cannot be computed. The order of what it reads does not matter, and neither do repetitions.
     pub fn new(written: impl Into<RustText>, reads: impl IntoIterator<Item = Source>) -> Self {
         Self {
-            reads: reads.into_iter().collect(),
+            reads: BTreeSet::from_iter(reads).into_iter().collect(),
             written: written.into(),
             compute: None,
         }

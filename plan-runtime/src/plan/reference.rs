@@ -16,8 +16,10 @@
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
 //! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
 
+use super::path_agrees;
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A value in the output of a step, in an input or in a local value.
 ///
@@ -45,9 +47,8 @@ pub struct Reference {
     /// The value of the reference, or of the element under [`Selector::Each`], if it has ended. Without one it is absent, which
     /// is null to whatever reads it.
     pub otherwise: Option<Box<Value>>,
-    /// The reference as its author wrote it (`inbox.data[0].thread_id`), for people. Without it, the text is derived from the
-    /// rest, as it always is in a plan that was read from plan JSON.
-    pub written: Option<String>,
+    /// The author's text, and the fingerprint of the reference that it was written for.
+    written: Option<(String, u64)>,
 }
 
 /// What a reference reads from.
@@ -75,7 +76,7 @@ pub struct Segment {
 }
 
 /// What a [`Segment`] reads of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
     /// A reference token of RFC 6901, unescaped: a member of an object, or, where it is a number, an element of an array.
     Key(String),
@@ -167,11 +168,50 @@ impl Reference {
         self
     }
 
-    /// Says how its author wrote the reference.
+    /// Says how its author wrote the reference, for people. This comes last: a text that says another path is not kept.
+    ///
+    /// ```
+    /// use plan_runtime::plan::{Reference, Source};
+    ///
+    /// let thread = Reference::new(Source::Step(0)).key("threadId");
+    /// assert_eq!(thread.clone().written("mail.thread_id").to_string(), "mail.thread_id");
+    /// assert_eq!(thread.written("mail.subject").to_string(), "step0.threadId");
+    /// ```
     #[must_use]
     pub fn written(mut self, text: impl Into<String>) -> Self {
-        self.written = Some(text.into());
+        let text = text.into();
+        if path_agrees(self.path(), &text) {
+            return self.said(text);
+        }
+        self.written = None;
         self
+    }
+
+    /// The same for a text that is known to say the path, in whatever way: fields have Rust's names, and texts other languages.
+    pub(crate) fn said(mut self, text: impl Into<String>) -> Self {
+        self.written = Some((text.into(), self.fingerprint()));
+        self
+    }
+
+    /// The reference as its author wrote it (`inbox.data[0].thread_id`), unless it was changed after that. Without such a text,
+    /// one is derived from the rest, as it always is in a plan that was read from plan JSON.
+    pub fn as_written(&self) -> Option<&str> {
+        let (text, of) = self.written.as_ref()?;
+        (*of == self.fingerprint()).then_some(text)
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.source, self.optional, &self.otherwise).hash(&mut hasher);
+        for segment in &self.path {
+            let default = match &segment.absent {
+                Absent::Default(value) => Some(value),
+                Absent::Error | Absent::End => None,
+            };
+            let absent = std::mem::discriminant(&segment.absent);
+            (&segment.selector, segment.optional, absent, default).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// The path as one JSON Pointer; of a projection (`inbox.data[..].id`), the path to the list.

@@ -78,7 +78,7 @@ impl super::Reference {
     #[cfg(feature = "dynamic")]
     pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
         use std::borrow::Cow;
-        match &self.written {
+        match self.as_written() {
             Some(written) => Cow::Borrowed(written),
             None => Cow::Owned(written(&self.source.name(), self.path())),
         }

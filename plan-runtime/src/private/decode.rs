@@ -309,7 +309,7 @@ impl Decoder {
     }
 
     fn reference(&mut self) -> Reference {
-        let mut reference = Reference::new(self.source()).written(self.str());
+        let (mut reference, written) = (Reference::new(self.source()), self.str());
         // How long the path was at a flattened field, which adds no part to it; and where the first part after its `?` is.
         let (mut flattened, mut asked_flattened) = (None, Vec::new());
         loop {
@@ -341,7 +341,7 @@ impl Decoder {
                             part.absent = Absent::End;
                         }
                     }
-                    return reference;
+                    return reference.said(written);
                 }
                 _ => self.bug(),
             };

@@ -223,7 +223,7 @@ impl<'a> NodeDeserializer<'a> {
 fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
     match reference.source {
         Source::Local(_) => {
-            let written = reference.written.as_deref()?;
+            let written = reference.as_written()?;
             let end = written.find(|c: char| !c.is_alphanumeric() && c != '_');
             Some(&written[..end.unwrap_or(written.len())])
         }

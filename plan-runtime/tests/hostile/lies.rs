@@ -1,7 +1,11 @@
 //! What is printed of a plan, and what it does, where they once differed.
 
-use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
+use plan_runtime::plan::{
+    Absent, Action, Computed, Input, Output, Plan, Reference, Segment, Selector, Source, Step,
+    Template,
+};
+use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::{Value, json};
 
 fn plan(steps: Value) -> Value {
@@ -414,4 +418,81 @@ fn a_default_that_nothing_leads_to_is_refused() {
     ] {
         serde_json::from_value::<Plan>(document(sometimes)).unwrap();
     }
+}
+
+/// What an author wrote is forgotten with the path that it was written for.
+#[test]
+fn a_reference_that_was_changed_is_not_printed_as_it_was() {
+    let amount = Reference::new(Source::Input(0)).key("amount");
+    let amount = amount.written("u.r#amount");
+    assert_eq!(amount.to_string(), "u.r#amount");
+    let changes: [(fn(&mut Reference), &str); 6] = [
+        (
+            |it| it.path[0].selector = Selector::Key("password".into()),
+            "input0.password",
+        ),
+        (
+            |it| it.path.push(Segment::new(Selector::Each)),
+            "input0.amount[..]",
+        ),
+        (|it| it.path.clear(), "input0"),
+        (|it| it.optional = true, "input0?.amount"),
+        (
+            |it| it.path[0].absent = Absent::Default(Box::new(1.into())),
+            "input0.amount.or(1)",
+        ),
+        (|it| it.source = Source::Input(1), "input1.amount"),
+    ];
+    for (change, shown) in changes {
+        let mut changed = amount.clone();
+        change(&mut changed);
+        assert_eq!(changed.to_string(), shown);
+        assert_eq!(Template::from(changed.clone()).to_string(), shown);
+        assert_eq!(changed.as_written(), None);
+
+        let mut plan = Plan::new("pay");
+        plan.inputs = ["u", "v"].map(|name| Input::new(name, "")).into();
+        let arguments = Template::object([("value", changed.into())]);
+        plan.steps = vec![Step::new("paid", Action::call("pay", arguments))];
+        for text in [plan.to_string(), plan.mermaid().to_string()] {
+            assert!(!text.contains("r#amount"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_says_another_path_is_not_kept() {
+    let password = || Reference::new(Source::Input(0)).key("password");
+    for text in ["x.amount", "x", "x.password.len", "{{x.amount}}", ""] {
+        let shown = password().written("x.password").written(text).to_string();
+        assert_eq!(shown, "input0.password", "{text}");
+    }
+    assert_eq!(password().written("x.password").to_string(), "x.password");
+}
+
+/// Errors name what was read, and not what was written before the path was changed.
+#[test]
+fn an_error_names_the_path_that_was_read() {
+    let mut plan = Plan::new("pay");
+    plan.inputs = vec![Input::new("u", "")];
+    let mut read = Reference::new(Source::Input(0))
+        .key("amount")
+        .written("u.amount");
+    read.path[0].selector = Selector::Key("password".into());
+    let inputs = [StoredValue::json(json!({"password": "secret"}))];
+    let error = resolve::<u64>(&read.into(), &Scope::new(&plan, &inputs, &[])).unwrap_err();
+    assert!(error.to_string().contains("`u.password`"), "{error}");
+}
+
+#[test]
+fn a_computed_value_reads_each_source_once() {
+    let sources = [Source::Input(1), Source::Input(0), Source::Input(1)];
+    let computed = Computed::new("a + b + a", sources);
+    assert_eq!(computed.reads, [Source::Input(0), Source::Input(1)]);
+
+    let mut plan = Plan::new("sum");
+    plan.inputs = ["b", "a"].map(|name| Input::new(name, "u64")).into();
+    plan.output = Output::new(computed);
+    let again: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
+    assert_eq!(again, plan);
 }

@@ -3,7 +3,8 @@
 use crate::plans;
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Body, Condition, Entry, For, Key, Number, Part, Selector, Source, Tag, Template,
+    Absent, Body, Condition, Entry, For, Key, Number, Part, Reference, Selector, Source, Tag,
+    Template,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -64,11 +65,19 @@ fn each_of(template: &mut Template, f: &mut dyn FnMut(&mut Template)) {
     }
 }
 
+fn unwritten(reference: &Reference) -> Reference {
+    let mut bare = Reference::new(reference.source);
+    bare.optional = reference.optional;
+    bare.path.clone_from(&reference.path);
+    bare.otherwise.clone_from(&reference.otherwise);
+    bare
+}
+
 /// The text that says what is equal, if there is one.
 fn json(mut plan: Plan) -> Option<String> {
     each(&mut plan, &mut |template| {
         if let Template::Reference(reference) = template {
-            reference.written = None;
+            *reference = unwritten(reference);
         }
     });
     serde_json::to_string(&plan).ok()
@@ -96,7 +105,9 @@ fn change(template: &mut Template, kind: usize) -> bool {
         },
         (3, Template::Number(_)) => *template = Template::Number(Number::Float(-0.0)),
         (4, Template::Number(_)) => *template = Template::Number(Number::Float(f64::NAN)),
-        (5, Template::Reference(reference)) => reference.written = Some("something else".into()),
+        (5, Template::Reference(reference)) => {
+            *reference = unwritten(reference).written("something else");
+        }
         (6, Template::Reference(reference)) => {
             // What it means that an element of `[..]` is missing.
             let mut each = reference.path.iter_mut();

@@ -142,7 +142,7 @@ fn what_a_step_refers_to() {
     let uses = sent.references();
     let uses: Vec<_> = uses
         .iter()
-        .map(|it| (it.place.as_str(), it.reference.written.as_deref().unwrap()))
+        .map(|it| (it.place.as_str(), it.reference.as_written().unwrap()))
         .collect();
     let expected = [
         ("in", "inbox"),

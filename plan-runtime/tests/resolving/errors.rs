@@ -294,7 +294,7 @@ fn a_step_that_was_renamed() {
     for (written, shown) in [
         ("first.data", "other.data"),
         ("other.data", "other.data"),
-        ("{{first.result.data}}", "{{first.result.data}}"),
+        ("{{first.result.data}}", "other.data"),
     ] {
         let mut plan = Plan::new("p");
         plan.steps = vec![Step::new("other", Action::call("t", Template::Null))];

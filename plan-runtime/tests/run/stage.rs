@@ -176,9 +176,9 @@ pub(crate) fn list(items: Vec<Template>) -> Template {
 }
 
 pub(crate) fn of(source: Source, path: Vec<Segment>, written: &str) -> Template {
-    let mut reference = Reference::new(source).written(written);
+    let mut reference = Reference::new(source);
     reference.path = path;
-    Template::Reference(reference)
+    Template::Reference(reference.written(written))
 }
 
 pub(crate) fn local(depth: usize) -> Template {

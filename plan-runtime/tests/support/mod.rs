@@ -26,9 +26,9 @@ pub fn resolved<T: DeserializeOwned>(
 }
 
 pub fn reference(written: &str, path: Vec<Segment>) -> Template {
-    let mut reference = Reference::new(Source::Step(0)).written(written);
+    let mut reference = Reference::new(Source::Step(0));
     reference.path = path;
-    Template::Reference(reference)
+    Template::Reference(reference.written(written))
 }
 
 pub fn key(key: &str) -> Segment {

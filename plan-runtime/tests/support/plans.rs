@@ -62,8 +62,11 @@ fn reference(source: impl Strategy<Value = Source>) -> impl Strategy<Value = Ref
         };
         let can_end = reference.optional || reference.path.iter().any(ends);
         let otherwise = otherwise.filter(|_| can_end);
-        (reference.otherwise, reference.written) = (otherwise.map(Box::new), written);
-        reference
+        reference.otherwise = otherwise.map(Box::new);
+        match written {
+            Some(written) => reference.written(written),
+            None => reference,
+        }
     })
 }
 

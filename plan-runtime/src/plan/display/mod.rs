@@ -111,13 +111,13 @@ impl<T> InPlan<'_, T> {
     }
 }
 
-/// As it is [written](Reference::written), where that is about what the reference reads, or else as it is derived. In quotes where that
+/// As it is [written](Reference::as_written), where that is about what the reference reads, or else as it is derived. In quotes where that
 /// could be taken for more than a reference, or for another one.
 impl Display for InPlan<'_, &Reference> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Reference { source, .. } = *self.part;
         let path = self.part.path();
-        if let Some(text) = &self.part.written {
+        if let Some(text) = self.part.as_written() {
             let start = text.trim_start_matches('&');
             let start = start.strip_prefix("r#").unwrap_or(start);
             let name = start.split(['.', '?', '[']).next().unwrap_or_default();

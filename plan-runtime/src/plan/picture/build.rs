@@ -311,8 +311,8 @@ impl<'p> Builder<'p> {
         reader.template.each(&mut |template| match template {
             Template::Reference(reference) => {
                 // What a pattern binds may be several, so their names tell more than the pattern does.
-                let path = match (reference.source, &reference.written) {
-                    (Source::Local(_), Some(written)) => written.clone(),
+                let path = match (reference.source, reference.as_written()) {
+                    (Source::Local(_), Some(written)) => written.to_owned(),
                     (source, _) => path(reference, drawing.plan.name_of(source)),
                 };
                 found.push((reference.source, path));

@@ -151,7 +151,7 @@ impl Plan {
 ///
 /// It is the author's own text where that starts with the name. References of other languages (`{{a.result.b}}`) are not such.
 pub(crate) fn path(reference: &Reference, name: Option<&str>) -> String {
-    let own = |name| match reference.written.as_ref()?.strip_prefix(name)? {
+    let own = |name| match reference.as_written()?.strip_prefix(name)? {
         rest if rest.is_empty() || rest.starts_with(['[', '?']) => Some(rest),
         rest => rest.strip_prefix('.'),
     };

@@ -232,10 +232,10 @@ impl ResolveError {
         if self.0.reference.is_none() {
             let source = source.map_or_else(|| reference.source.name(), str::to_owned);
             let path = reference.path();
-            self.0.reference = Some(match &reference.written {
+            self.0.reference = Some(match reference.as_written() {
                 // What begins with another name is about a step that was renamed, unless it is of another language.
                 Some(text) if agrees(&source, path, text) || !path_agrees(path, text) => {
-                    text.clone()
+                    text.to_owned()
                 }
                 _ => written(&source, path),
             });

@@ -36,9 +36,9 @@ fn read(reference: Value) -> Result<String, String> {
     assert_eq!(again, plan);
     Ok(plan.steps[2].references()[0]
         .reference
-        .written
-        .clone()
-        .unwrap())
+        .as_written()
+        .unwrap()
+        .to_owned())
 }
 
 #[test]
@@ -102,9 +102,9 @@ fn a_local_value_goes_by_the_name_that_its_pattern_gives() {
         let plan = Reader::new().read(&text).ok()?.into_plan();
         let written = plan.steps[0].references()[1]
             .reference
-            .written
-            .clone()
-            .unwrap();
+            .as_written()
+            .unwrap()
+            .to_owned();
         Some(written)
     };
     let right = [

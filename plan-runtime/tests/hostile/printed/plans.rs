@@ -208,8 +208,9 @@ plan p -> code("u8\n\n  step h = t")
 fn references_are_no_more_than_that() {
     use plan_runtime::plan::{Reference, Source, Template};
     for (written, shown) in [
-        ("mail.subject", "mail.subject"),
-        ("{{ mail.result.subject }}", "{{ mail.result.subject }}"),
+        ("mail", "mail"),
+        ("mail.subject", "step0"),
+        ("{{ mail.result.subject }}", "step0"),
         ("a\n    // needs b", r#"reference("a\n    // needs b")"#),
         ("a, b: 1", r#"reference("a, b: 1")"#),
         ("a\u{200b}", r#"reference("a\u{200b}")"#),

@@ -63,13 +63,13 @@ impl PlanBuilder {
                 }
             },
         };
-        let mut reference = Reference::new(from).written(written.text);
+        let mut reference = Reference::new(from);
         reference.path.clone_from(&written.path);
         if compat {
             let rules = self.dialect.rules();
             (rules.allow_absence)(&mut reference, written.text);
         }
-        Ok(reference)
+        Ok(reference.said(written.text))
     }
 
     pub(crate) fn input(&mut self, name: &str, place: Range<usize>) -> usize {

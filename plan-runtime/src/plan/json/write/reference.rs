@@ -62,7 +62,7 @@ impl Serialize for InPlan<'_, &Reference> {
         }
         // A reader derives it, and takes none that does not agree.
         let name = self.plan.and_then(|plan| plan.name_of(reference.source));
-        if let (Some(name), Some(text)) = (name, &reference.written)
+        if let (Some(name), Some(text)) = (name, reference.as_written())
             && !is_derived(name, reference, text)
             && agrees(name, reference.path(), text)
         {

@@ -60,7 +60,7 @@ impl PlanReader<'_> {
             let help = "leave `written` out: it is derived from what the reference reads";
             return self.builder.error(note.help(help.to_owned()));
         }
-        Some(reference.written(written))
+        Some(reference.said(written))
     }
 
     /// What a computed value mentions.
