@@ -73,8 +73,15 @@ fn job(place: usize) -> impl Strategy<Value = Job> {
     let needs = prop::collection::btree_set(0..place.max(1), 0..=place.min(2));
     let list = (any::<bool>(), 0..4_usize).prop_map(|(list, length)| list.then_some(length));
     (needs, prop::collection::vec(takes(), 4), policy(), list).prop_map(
-        move |(needs, mut takes, policy, list)| {
+        move |(needs, mut takes, mut policy, list)| {
             takes.truncate(list.unwrap_or(1));
+            if list.is_none() {
+                // These are for the elements of a list.
+                policy.concurrency = None;
+                if policy.optional == Optional::Each {
+                    policy.optional = Optional::No;
+                }
+            }
             Job {
                 needs: needs.into_iter().filter(|it| *it < place).collect(),
                 takes,
