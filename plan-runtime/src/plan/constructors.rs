@@ -150,7 +150,7 @@ impl Part {
 }
 
 impl Computed {
-    /// An expression that is only text and cannot be computed. The order of what it reads does not matter, and neither do repetitions.
+    /// An expression that is only text and cannot be computed. The order of its sources does not matter, and neither do repetitions.
     pub fn new(written: impl Into<RustText>, reads: impl IntoIterator<Item = Source>) -> Self {
         Self {
             reads: BTreeSet::from_iter(reads).into_iter().collect(),

@@ -16,7 +16,6 @@
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
 //! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
 
-use super::path_agrees;
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -168,26 +167,7 @@ impl Reference {
         self
     }
 
-    /// Says how its author wrote the reference, for people. This comes last: a text that says another path is not kept.
-    ///
-    /// ```
-    /// use plan_runtime::plan::{Reference, Source};
-    ///
-    /// let thread = Reference::new(Source::Step(0)).key("threadId");
-    /// assert_eq!(thread.clone().written("mail.thread_id").to_string(), "mail.thread_id");
-    /// assert_eq!(thread.written("mail.subject").to_string(), "step0.threadId");
-    /// ```
-    #[must_use]
-    pub fn written(mut self, text: impl Into<String>) -> Self {
-        let text = text.into();
-        if path_agrees(self.path(), &text) {
-            return self.said(text);
-        }
-        self.written = None;
-        self
-    }
-
-    /// The same for a text that is known to say the path, in whatever way: fields have Rust's names, and texts other languages.
+    /// Keeps a text that is known to say the path, in whatever way: fields have the names of Rust, and texts may be of other languages.
     pub(crate) fn said(mut self, text: impl Into<String>) -> Self {
         self.written = Some((text.into(), self.fingerprint()));
         self

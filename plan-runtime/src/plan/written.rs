@@ -74,6 +74,25 @@ fn push_call(text: &mut String, method: &str, argument: impl std::fmt::Display) 
 }
 
 impl super::Reference {
+    /// Says how its author wrote the reference, for people. This comes last: a text that says another path is not kept.
+    ///
+    /// ```
+    /// use plan_runtime::plan::{Reference, Source};
+    ///
+    /// let thread = Reference::new(Source::Step(0)).key("threadId");
+    /// assert_eq!(thread.clone().written("mail.thread_id").to_string(), "mail.thread_id");
+    /// assert_eq!(thread.written("mail.subject").to_string(), "step0.threadId");
+    /// ```
+    #[must_use]
+    pub fn written(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        if path_agrees(self.path(), &text) {
+            self.said(text)
+        } else {
+            self
+        }
+    }
+
     /// The reference as its author wrote it, or as it is derived without the names of the plan.
     #[cfg(feature = "dynamic")]
     pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
