@@ -426,7 +426,8 @@ fn a_reference_that_was_changed_is_not_printed_as_it_was() {
     let amount = Reference::new(Source::Input(0)).key("amount");
     let amount = amount.written("u.r#amount");
     assert_eq!(amount.to_string(), "u.r#amount");
-    let changes: [(fn(&mut Reference), &str); 6] = [
+    type Change = fn(&mut Reference);
+    let changes: [(Change, &str); 6] = [
         (
             |it| it.path[0].selector = Selector::Key("password".into()),
             "input0.password",
