@@ -47,7 +47,7 @@ pub struct Reference {
     /// is null to whatever reads it.
     pub otherwise: Option<Box<Value>>,
     /// The author's text, and the fingerprint of the reference that it was written for.
-    written: Option<(String, u64)>,
+    pub(super) written: Option<(String, u64)>,
 }
 
 /// What a reference reads from.

@@ -84,13 +84,13 @@ impl super::Reference {
     /// assert_eq!(thread.written("mail.subject").to_string(), "step0.threadId");
     /// ```
     #[must_use]
-    pub fn written(self, text: impl Into<String>) -> Self {
+    pub fn written(mut self, text: impl Into<String>) -> Self {
         let text = text.into();
         if path_agrees(self.path(), &text) {
-            self.said(text)
-        } else {
-            self
+            return self.said(text);
         }
+        self.written = None;
+        self
     }
 
     /// The reference as its author wrote it, or as it is derived without the names of the plan.
