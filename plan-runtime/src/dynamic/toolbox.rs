@@ -252,10 +252,10 @@ impl<App: ?Sized> Toolbox<App> {
 
     /// Runs a plan on an application, with the tools of these names.
     ///
-    /// A plan is a [`Plan`], a [`Document`], the `PLAN` of a `plan!`, or an [`Executable`]. A `Plan` is checked for each run, the others
+    /// A plan is a [`Plan`](crate::plan::Plan), a [`Document`], the `PLAN` of a `plan!`, or an [`Executable`]. A `Plan` is checked for each run, the others
     /// are checked once.
     ///
-    /// The inputs are an object with a member for each of [`Plan::inputs`]; `()` is for none. The struct of a `plan!` plan is such
+    /// The inputs are an object with a member for each of [`Plan::inputs`](crate::plan::Plan::inputs); `()` is for none. The struct of a `plan!` plan is such
     /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan.
     ///
     /// One of those gives the same here, with one exception: the literal of a computed step (`step c: Config = Config { … }`) is
