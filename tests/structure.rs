@@ -5,7 +5,7 @@
 //!
 //! - `lib.rs` is not a node, nor is the `mod.rs` of a folder. It declares the modules and re-exports from them: `crate::Plan` in a module
 //!   is an edge to `plan`. A folder's own file may also declare what all its modules use, and use them in turn.
-//! - `private`, which generated code names, is a node like any other. It may use everything, so nothing may use it.
+//! - `check`, which generated code names, is a node like any other. It may use everything, so nothing may use it.
 //! - Code and files under `#[cfg(test)]` are left out, and so are comments: a link in documentation may lead anywhere.
 //! - What is inside `quote!` and the like is code of somewhere else.
 
@@ -34,10 +34,7 @@ const RECURSIVE: [[&str; 2]; 5] = [
     ["plan-macros/expand/binding", "plan-macros/expand/value"],
     ["plan-macros/expand/flow", "plan-macros/expand/step"],
     ["plan-macros/parse/format", "plan-macros/parse/value"],
-    [
-        "plan-runtime/private/argument",
-        "plan-runtime/private/cursor",
-    ],
+    ["plan-runtime/check/argument", "plan-runtime/check/cursor"],
     ["plan-runtime/resolve/access", "plan-runtime/resolve/node"],
 ];
 

@@ -108,6 +108,10 @@ extern crate self as plan_runtime;
 #[macro_use]
 mod setters;
 
+// What generated code uses. The path is part of rustc's notes.
+#[doc(hidden)]
+pub mod check;
+
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 // What deserializes a plan, and is all that remains of the module without its feature.
@@ -128,8 +132,6 @@ pub mod plan;
 #[path = "../tests/support/plans.rs"]
 mod plans;
 mod print;
-#[doc(hidden)]
-pub mod private;
 pub mod resolve;
 pub mod run;
 pub mod shape;
@@ -137,8 +139,6 @@ mod tool;
 
 pub use crate::error::{Error, Result, ResultExt};
 pub use crate::plan::Plan;
-#[doc(hidden)]
-pub use crate::private as __private;
 pub use crate::run::{Report, Run, RunError};
 pub use crate::shape::Shape;
 pub use crate::tool::{Call, Tool};

@@ -1,7 +1,7 @@
 //! Progress bars, as a terminal shows them.
 
 use indicatif::{InMemoryTerm, ProgressDrawTarget};
-use plan_runtime::__private::{Request, Started};
+use plan_runtime::check::{Request, Started};
 use plan_runtime::run::{ManualTimer, Progress, Timer};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Plan, Result, Run, Shape, Tool};

@@ -1,6 +1,6 @@
 //! Spans and events, as a subscriber sees them.
 
-use plan_runtime::__private::{Request, Started};
+use plan_runtime::check::{Request, Started};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Plan, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};

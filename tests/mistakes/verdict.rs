@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// What no headline and no text at a token may contain: names that only this crate's authors know.
 const INTERNAL: &[&str] = &[
-    "private::",
+    "check::",
     "__",
     "_::",
     "Plain",

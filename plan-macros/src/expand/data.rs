@@ -1,6 +1,6 @@
 //! The plan as one text literal, with a table of constants for what only rustc knows.
 //!
-//! The text is in prefix notation. `private/decode.rs` of the runtime reads it, with the same table:
+//! The text is in prefix notation. `check/decode.rs` of the runtime reads it, with the same table:
 //!
 //! | | is written as |
 //! |---|---|

@@ -34,7 +34,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -47,7 +47,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
-                    use #krate::__private::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
                 __plan
@@ -73,7 +73,7 @@ pub(crate) fn outside(
         definition(head, &cx, Audience::Editor, unplaced),
         cx.krate(),
     );
-    let private = quote!(#krate::__private);
+    let check = quote!(#krate::check);
     let (name, vis) = (unplaced(head.name.to_token_stream()), &head.vis);
     let unit: Type = syn::parse_quote!(());
     let ty = unplaced(head.output.as_ref().unwrap_or(&unit).to_token_stream());
@@ -84,19 +84,19 @@ pub(crate) fn outside(
         #definition
         impl #name {
             #[doc = #plan_doc]
-            #vis const PLAN: &'static #private::LazyPlan = #private::editor::any();
+            #vis const PLAN: &'static #check::LazyPlan = #check::editor::any();
             #[doc = #run_doc]
-            #vis fn run<__App: ?::core::marker::Sized>(self, __app: &__App) -> #private::Run<'_, __App, #ty> {
-                #private::editor::any()
+            #vis fn run<__App: ?::core::marker::Sized>(self, __app: &__App) -> #check::Run<'_, __App, #ty> {
+                #check::editor::any()
             }
         }
-        impl #private::Tool for #name {
+        impl #check::Tool for #name {
             type Output = #ty;
             const NAME: &'static ::core::primitive::str = "";
         }
-        impl<__App: ?::core::marker::Sized> #private::Call<__App> for #name {
-            async fn call(self, __app: &__App) -> #private::Result<#ty> {
-                #private::editor::any()
+        impl<__App: ?::core::marker::Sized> #check::Call<__App> for #name {
+            async fn call(self, __app: &__App) -> #check::Result<#ty> {
+                #check::editor::any()
             }
         }
     }
@@ -125,7 +125,7 @@ fn definition(
         ..
     } = head;
     let krate = cx.krate();
-    let serde = format!("{}::__private::serde", tidy(&krate));
+    let serde = format!("{}::check::serde", tidy(&krate));
     let fields = inputs.iter().map(|Input { attrs, name, ty }| {
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
@@ -140,7 +140,7 @@ fn definition(
     let documented = documented::attribute(head, cx, reader);
     quote! {
         #(#before)*
-        #[derive(#krate::__private::serde::Serialize, #krate::__private::serde::Deserialize, #krate::Shape)]
+        #[derive(#krate::check::serde::Serialize, #krate::check::serde::Deserialize, #krate::Shape)]
         #[serde(crate = #serde)]
         #[shape(crate = #krate)]
         #(#after)*

@@ -60,11 +60,11 @@ fn a_reference() {
         &expect![[r#"
             /// Finds the latest thread.
             #[derive(
-                ::plan_runtime::__private::serde::Serialize,
-                ::plan_runtime::__private::serde::Deserialize,
+                ::plan_runtime::check::serde::Serialize,
+                ::plan_runtime::check::serde::Deserialize,
                 ::plan_runtime::Shape
             )]
-            #[serde(crate = "::plan_runtime::__private::serde")]
+            #[serde(crate = "::plan_runtime::check::serde")]
             #[shape(crate = ::plan_runtime)]
             #[cfg_attr(
                 doc,
@@ -86,7 +86,7 @@ fn a_reference() {
             )]
             const _: () = {
                 #[allow(unused_imports)]
-                use ::plan_runtime::__private::{
+                use ::plan_runtime::check::{
                     self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _,
                     OwnUnsized as _,
                 };

@@ -61,8 +61,8 @@ struct IdeExpansion {
 /// The IDE expansion of a plan: items in the item form, and a value in the expression form.
 pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let editor = match parse::krate(&plan.inner, &mut Report::default()) {
-        Some(path) => quote!(#path::__private::editor),
-        None => quote!(::plan_runtime::__private::editor),
+        Some(path) => quote!(#path::check::editor),
+        None => quote!(::plan_runtime::check::editor),
     };
     let inputs = plan.head.iter().flat_map(HeadTokens::names);
     let steps = plan.statements.iter().filter_map(Statement::step);

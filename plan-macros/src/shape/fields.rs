@@ -9,7 +9,7 @@ use syn::{Attribute, Member, Meta};
 
 /// What the fields of a struct or of a variant have in common.
 pub(super) struct ShapeFields<'a> {
-    pub(super) private: &'a TokenStream,
+    pub(super) check: &'a TokenStream,
     pub(super) output: &'a Container<'a>,
     pub(super) style: Style,
     pub(super) variant: Option<&'a Variant<'a>>,
@@ -56,7 +56,7 @@ impl ShapeFields<'_> {
     }
 
     fn field(&self, field: &Field, output: &TokenStream, argument: &TokenStream) -> TokenStream {
-        let private = self.private;
+        let check = self.check;
         let ident = match &field.member {
             Member::Named(ident) => text_of(ident),
             Member::Unnamed(index) => index.index.to_string(),
@@ -73,7 +73,7 @@ impl ShapeFields<'_> {
                 .variant
                 .is_some_and(|v| v.attrs.deserialize_with().is_some());
         quote! {
-            #private::Field::new(#ident, #output)
+            #check::Field::new(#ident, #output)
                 .argument(#argument)
                 .required(#required)
                 .omitted(#omitted)
@@ -91,10 +91,10 @@ impl ShapeFields<'_> {
         name: &str,
         next: &mut usize,
     ) -> TokenStream {
-        let private = self.private;
+        let check = self.check;
         if self.variant.is_none() && self.output.attrs.transparent() {
             if transparent {
-                return quote!(#private::FieldPlace::Inner);
+                return quote!(#check::FieldPlace::Inner);
             }
             if there {
                 return self.left_out("#[serde(transparent)]");
@@ -102,7 +102,7 @@ impl ShapeFields<'_> {
         }
         // serde writes and reads the field of a newtype struct even where it is to be skipped.
         if matches!(self.style, Style::Newtype) && (there || self.variant.is_none()) {
-            return quote!(#private::FieldPlace::Inner);
+            return quote!(#check::FieldPlace::Inner);
         }
         if !there {
             return self.left_out(&skipped(&field.original.attrs, side));
@@ -110,18 +110,18 @@ impl ShapeFields<'_> {
         if matches!(self.style, Style::Tuple) {
             let index = *next;
             *next += 1;
-            return quote!(#private::FieldPlace::Index(#index));
+            return quote!(#check::FieldPlace::Index(#index));
         }
         if field.attrs.flatten() {
-            quote!(#private::FieldPlace::Flattened)
+            quote!(#check::FieldPlace::Flattened)
         } else {
-            quote!(#private::FieldPlace::Key(#name))
+            quote!(#check::FieldPlace::Key(#name))
         }
     }
 
     fn left_out(&self, reason: &str) -> TokenStream {
-        let private = self.private;
-        quote!(#private::FieldPlace::LeftOut(#reason))
+        let check = self.check;
+        quote!(#check::FieldPlace::LeftOut(#reason))
     }
 
     /// serde reads a field that is not there as `None`, unless a function of the author's reads it.
@@ -135,15 +135,15 @@ impl ShapeFields<'_> {
         if !named || attrs.deserialize_with().is_some() {
             return quote!(true);
         }
-        let private = self.private;
+        let check = self.check;
         let ty = field.ty;
-        quote!(!#private::Probe::<#ty>::IS_OPTION)
+        quote!(!#check::Probe::<#ty>::IS_OPTION)
     }
 
     fn omitted(&self, field: &Field) -> TokenStream {
-        let private = self.private;
+        let check = self.check;
         let attrs = &field.attrs;
-        let never = quote!(#private::Omitted::Never);
+        let never = quote!(#check::Omitted::Never);
         let named = matches!(self.style, Style::Struct);
         if attrs.skip_serializing_if().is_none()
             || attrs.skip_serializing()
@@ -159,37 +159,37 @@ impl ShapeFields<'_> {
         let member = &field.member;
         match (attrs.default(), self.container_default()) {
             (Default::None, Default::None) if own_functions => never,
-            (Default::None, Default::None) => quote!(#private::Probe::<#ty>::OMITTED_OPTION),
+            (Default::None, Default::None) => quote!(#check::Probe::<#ty>::OMITTED_OPTION),
             (Default::Default, _) if own_functions => {
-                quote!(#private::Probe::<#ty>::OMITTED_OPTION)
+                quote!(#check::Probe::<#ty>::OMITTED_OPTION)
             }
             _ if own_functions => never,
             (Default::Default, _) => quote! {
-                if #private::Probe::<#ty>::IS_OPTION {
-                    #private::Omitted::Null
+                if #check::Probe::<#ty>::IS_OPTION {
+                    #check::Omitted::Null
                 } else {
-                    #private::Probe::<#ty>::OMITTED_DEFAULT
+                    #check::Probe::<#ty>::OMITTED_DEFAULT
                 }
             },
             (Default::Path(path), _) => self.omitted_value(
-                &quote!(#private::Probe::<#ty>::IS_SERIALIZE),
-                &quote!(#private::Probe::<#ty>::json(&#path())),
+                &quote!(#check::Probe::<#ty>::IS_SERIALIZE),
+                &quote!(#check::Probe::<#ty>::json(&#path())),
             ),
             (Default::None, Default::Path(path)) => self.omitted_value(
-                &quote!(#private::Probe::<#ty>::IS_SERIALIZE),
+                &quote!(#check::Probe::<#ty>::IS_SERIALIZE),
                 &quote! {{
                     let whole: Self = #path();
-                    #private::Probe::<#ty>::json(&{ whole.#member })
+                    #check::Probe::<#ty>::json(&{ whole.#member })
                 }},
             ),
             (Default::None, Default::Default) => self.omitted_value(
                 &quote! {
-                    #private::Probe::<#ty>::IS_SERIALIZE && #private::Probe::<Self>::IS_DEFAULT
+                    #check::Probe::<#ty>::IS_SERIALIZE && #check::Probe::<Self>::IS_DEFAULT
                 },
                 &quote! {
-                    match #private::Probe::<Self>::default_value() {
+                    match #check::Probe::<Self>::default_value() {
                         ::core::option::Option::Some(whole) => {
-                            #private::Probe::<#ty>::json(&{ whole.#member })
+                            #check::Probe::<#ty>::json(&{ whole.#member })
                         }
                         ::core::option::Option::None => {
                             ::core::default::Default::default()
@@ -201,12 +201,12 @@ impl ShapeFields<'_> {
     }
 
     fn omitted_value(&self, known: &TokenStream, value: &TokenStream) -> TokenStream {
-        let private = self.private;
+        let check = self.check;
         quote! {
             if #known {
-                #private::Omitted::Default(|| #value)
+                #check::Omitted::Default(|| #value)
             } else {
-                #private::Omitted::Never
+                #check::Omitted::Never
             }
         }
     }

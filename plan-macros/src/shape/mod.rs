@@ -17,7 +17,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut report = Report::default();
     let krate = krate(input, &mut report);
     let shape = shape(input, &krate, &mut report)
-        .unwrap_or_else(|| quote!(#krate::__private::TypeShape::Opaque));
+        .unwrap_or_else(|| quote!(#krate::check::TypeShape::Opaque));
     let errors = report.into_compile_errors();
 
     let ident = &input.ident;
@@ -28,9 +28,9 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         #[automatically_derived]
         #[allow(deprecated)]
         impl #impl_generics #krate::Shape for #ident #type_generics #where_clause {
-            const SHAPE: #krate::__private::TypeShape = {
+            const SHAPE: #krate::check::TypeShape = {
                 #[allow(unused_imports)]
-                use #krate::__private::NotProbed as _;
+                use #krate::check::NotProbed as _;
                 #shape
             };
         }
@@ -98,17 +98,17 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
         return None;
     }
 
-    let private = quote!(#krate::__private);
+    let check = quote!(#krate::check);
     match (&output.data, &argument.data) {
         (Data::Struct(style, output_fields), Data::Struct(_, argument_fields)) => {
             let fields = fields::ShapeFields {
-                private: &private,
+                check: &check,
                 output: &output,
                 style: *style,
                 variant: None,
             };
             let fields = fields.expand(output_fields, argument_fields);
-            Some(quote!(#private::TypeShape::Struct(&[#(#fields),*])))
+            Some(quote!(#check::TypeShape::Struct(&[#(#fields),*])))
         }
         (Data::Enum(variants), Data::Enum(_)) => {
             let tagging = match attrs.tag() {
@@ -129,18 +129,18 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
                 };
                 let untagged = attrs.untagged();
                 let fields = fields::ShapeFields {
-                    private: &private,
+                    check: &check,
                     output: &output,
                     style: variant.style,
                     variant: Some(variant),
                 };
                 let fields = fields.expand(&variant.fields, &variant.fields);
                 quote! {
-                    #private::Variant::new(#ident, #argument, &[#(#fields),*]).untagged(#untagged)
+                    #check::Variant::new(#ident, #argument, &[#(#fields),*]).untagged(#untagged)
                 }
             });
             Some(quote! {
-                #private::TypeShape::Enum(#private::Tagging::#tagging, &[#(#variants),*])
+                #check::TypeShape::Enum(#check::Tagging::#tagging, &[#(#variants),*])
             })
         }
         _ => None,

@@ -50,7 +50,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut generics = input.generics.clone();
     let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
     if generics.params.iter().any(depends) {
-        let serde = quote!(#krate::__private::serde);
+        let serde = quote!(#krate::check::serde);
         let predicates = &mut generics.make_where_clause().predicates;
         predicates.push(parse_quote! {
             Self: #serde::Serialize + #serde::de::DeserializeOwned + #krate::Shape

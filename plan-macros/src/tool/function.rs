@@ -79,7 +79,7 @@ impl Expansion<'_> {
             ..
         } = self;
         let vis = &function.vis;
-        let serde = quote!(#krate::__private::serde);
+        let serde = quote!(#krate::check::serde);
         let serde_path = crate::parse::tidy(&serde);
         let copied = function.attrs.iter().filter(|attr| {
             attr.path().is_ident("doc")
@@ -128,7 +128,7 @@ impl Expansion<'_> {
         let cfgs = self.cfgs();
         let output = match self.output() {
             Some(output) => {
-                quote_spanned!(output.span()=> <#output as #krate::__private::Outcome>::Output)
+                quote_spanned!(output.span()=> <#output as #krate::check::Outcome>::Output)
             }
             None => quote!(()),
         };
@@ -177,7 +177,7 @@ impl Expansion<'_> {
         // The `for<>` is what lets a bound without parameters be taken for granted.
         let granted = self
             .output()
-            .map(|output| quote!(where for<'__any> #output: #krate::__private::Outcome));
+            .map(|output| quote!(where for<'__any> #output: #krate::check::Outcome));
         let call = quote! {
             fn call(self, __app: #lent) -> #future {
                 #call
@@ -218,13 +218,13 @@ impl Expansion<'_> {
         let mut called = function.clone();
         called.set_span(span);
         let finished = quote_spanned! {span=>
-            #krate::__private::Finish::<#output>::finish(#called(#application #(#arguments)*).await)
+            #krate::check::Finish::<#output>::finish(#called(#application #(#arguments)*).await)
         };
         let krate = self.krate;
         let future = quote_spanned! {function.span()=>
             async move {
                 #[allow(unused_imports)]
-                use #krate::__private::NoFinish as _;
+                use #krate::check::NoFinish as _;
                 #finished
             }
         };

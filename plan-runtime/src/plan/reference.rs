@@ -11,7 +11,7 @@
 //! A run looks at one part at a time, and never at the next one. Missing and null are two things: in `rows[0]?` a list
 //! without elements is an error, and an element that is null ends the reference.
 //!
-//! `plan!` writes the parts as its author did, and `private/decode.rs` looks up what serde makes of a field: its name, a part
+//! `plan!` writes the parts as its author did, and `check/decode.rs` looks up what serde makes of a field: its name, a part
 //! of its own or none, and its default, which is made once, when the plan is. Readers of JSON have all of this in the document.
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
 //! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.

@@ -1,6 +1,6 @@
 //! A plan that was made in Rust and is illegal says so where it is checked and at each run, and nothing panics.
 
-use plan_runtime::__private::Request;
+use plan_runtime::check::Request;
 use plan_runtime::plan::{
     Absent, Action, Body, Branch, Computed, Condition, Entry, Executable, For, Input, Key, Number,
     Optional, Output, Part, Plan, Policy, Reference, Source, Step, Template,

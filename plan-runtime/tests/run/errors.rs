@@ -1,5 +1,5 @@
 use super::support::{Driven, plan};
-use plan_runtime::__private::Started;
+use plan_runtime::check::Started;
 use plan_runtime::run::StepError;
 use plan_runtime::{Error, Report, Result, ResultExt, Run, RunError};
 use std::error::Error as StdError;

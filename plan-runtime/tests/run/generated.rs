@@ -1,7 +1,7 @@
 //! A whole plan in the form of generated code: a `static`, inputs as fields, tools of two applications.
 
 use super::support::Driven;
-use plan_runtime::__private::{Request, Started, called};
+use plan_runtime::check::{Request, Started, called};
 use plan_runtime::plan::{
     Action, Computed, Input, Output, Plan, Reference, Source, Step, Template,
 };

@@ -1,7 +1,7 @@
 //! A plan as a step of another, in the form of generated code.
 
 use super::support::{Driven, Lab, Outcome, Work, action, plan};
-use plan_runtime::__private::{Request, Started, called};
+use plan_runtime::check::{Request, Started, called};
 use plan_runtime::plan::{Plan, ToolInfo};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Result, Run, Shape, Tool};

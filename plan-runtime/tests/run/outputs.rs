@@ -1,5 +1,5 @@
 use super::support::{Driven, action, plan, reference};
-use plan_runtime::__private::{Request, Started};
+use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Computed, Input, Plan, Reference, Source, Template};
 use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
 use plan_runtime::run::OnFailure;

@@ -1,7 +1,7 @@
 //! A tool whose every attempt takes a time and ends in a way that the test says, on a clock that the test moves.
 
 use super::support::Driven;
-use plan_runtime::__private::{Request, Started};
+use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{
     Action, Body, Branch, Condition, For, Output, Plan, Policy, Reference, Segment, Source, Step,
     Template,

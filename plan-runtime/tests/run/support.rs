@@ -1,6 +1,6 @@
 //! Plans out of a line of text, a tool whose every step is held at a gate, and a driver that polls only what was woken.
 
-use plan_runtime::__private::{Request, Started};
+use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Body, Output, Plan, Reference, Source, Step, Template};
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::shape::TypeShape;
