@@ -24,7 +24,9 @@ pub use flow::{
     Items, Joins, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element,
     own, part,
 };
-pub use literal::{Literal, Slot, arguments, literal, slot, witness};
+pub use literal::{
+    ComputedValue, Literal, Slot, Takes, arguments, literal, slot, takable, witness,
+};
 pub use run::{
     Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called, input,
     kept_input,
