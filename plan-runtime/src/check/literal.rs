@@ -1,7 +1,7 @@
 //! Struct literals and computed values.
 
-use super::argument::{Passed, Plain};
-use super::cursor::{Shaped, unreachable};
+use super::argument::{AlwaysPresent, Passed};
+use super::cursor::{HasShape, unreachable};
 use super::decode::Constant;
 use super::segment;
 use crate::Tool;
@@ -35,7 +35,7 @@ pub const fn arguments<T: Tool>() -> FieldNames {
 
 impl<T, S> Literal<T, S> {
     /// The literal as a value of an argument.
-    pub fn it(self) -> Passed<Plain, T> {
+    pub fn plan_value(self) -> Passed<AlwaysPresent, T> {
         unreachable()
     }
 
@@ -48,7 +48,7 @@ impl<T, S> Literal<T, S> {
     #[must_use]
     pub const fn names(self) -> FieldNames
     where
-        S: Shaped,
+        S: HasShape,
     {
         FieldNames(S::SHAPE)
     }
