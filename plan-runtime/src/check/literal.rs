@@ -1,7 +1,7 @@
 //! Struct literals and computed values.
 
-use super::argument::{Passed, Plain};
-use super::cursor::{Shaped, Unknown, unreachable};
+use super::argument::{AlwaysPresent, Passed};
+use super::cursor::{HasShape, Unknown, unreachable};
 use super::decode::Constant;
 use super::segment;
 use crate::Tool;
@@ -36,7 +36,7 @@ pub const fn arguments<T: Tool>() -> FieldNames {
 
 impl<T, S> Literal<T, S> {
     /// The literal as a value of an argument.
-    pub fn it(self) -> Passed<Plain, T> {
+    pub fn plan_value(self) -> Passed<AlwaysPresent, T> {
         unreachable()
     }
 
@@ -49,7 +49,7 @@ impl<T, S> Literal<T, S> {
     #[must_use]
     pub const fn names(self) -> FieldNames
     where
-        S: Shaped,
+        S: HasShape,
     {
         FieldNames(S::SHAPE)
     }
@@ -156,7 +156,7 @@ pub struct ComputedValue;
     label = "this would be moved out of the plan, which may use it again",
     note = "borrow it with `&`, or add `#[derive(Clone)]` to `{T}`"
 )]
-pub trait Takes<T> {
+pub trait MayTake<T> {
     /// The type itself.
     type Itself;
     /// A value of one's own.
@@ -164,7 +164,7 @@ pub trait Takes<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone> Takes<T> for ComputedValue {
+impl<T: Clone> MayTake<T> for ComputedValue {
     type Itself = T;
     fn owned(value: &T) -> T {
         value.clone()
@@ -173,7 +173,7 @@ impl<T: Clone> Takes<T> for ComputedValue {
 
 /// A second type, so that the compiler does not conclude from what is expected what is taken.
 #[diagnostic::do_not_recommend]
-impl Takes<Unknown> for ComputedValue {
+impl MayTake<Unknown> for ComputedValue {
     type Itself = Unknown;
     fn owned(_: &Unknown) -> Unknown {
         unreachable()
@@ -194,7 +194,7 @@ pub const fn takable<T>(value: &T) -> Takable<'_, T> {
 impl<T: Clone> Takable<'_, T> {
     /// A value of one's own. Of boxes alone, Rust can move what they point to.
     #[must_use]
-    pub fn taken(&self) -> Box<T> {
+    pub fn plan_taken(&self) -> Box<T> {
         Box::new(self.0.0.clone())
     }
 }
@@ -202,7 +202,7 @@ impl<T: Clone> Takable<'_, T> {
 impl<'a, T> Lent<'a, T> {
     /// The value where it is.
     #[must_use]
-    pub const fn taken(&self) -> &'a T {
+    pub const fn plan_taken(&self) -> &'a T {
         self.0
     }
 }

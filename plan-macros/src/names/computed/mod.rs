@@ -209,7 +209,7 @@ fn dereferenced(name: &Ident) -> Expr {
 /// A clone of what `expr` leads to, which begins with `name`.
 fn owned(expr: &Expr, name: &Ident) -> Expr {
     let (place, start, end) = borrowed(expr, name);
-    let path = quote_spanned!(start=> <__plan::ComputedValue as __plan::Takes<_>>);
+    let path = quote_spanned!(start=> <__plan::ComputedValue as __plan::MayTake<_>>);
     let mut arguments = Group::new(Delimiter::Parenthesis, place);
     arguments.set_span(end);
     Expr::Verbatim(quote_spanned!(end=> #path::owned #arguments))
@@ -222,7 +222,7 @@ fn taken(expr: &Expr, name: &Ident) -> Expr {
     let mut arguments = Group::new(Delimiter::Parenthesis, place);
     arguments.set_span(end);
     in_parens(
-        quote_spanned!(end=> #path::takable #arguments .taken()),
+        quote_spanned!(end=> #path::takable #arguments .plan_taken()),
         end,
     )
 }
