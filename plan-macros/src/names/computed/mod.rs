@@ -203,7 +203,7 @@ fn root(expr: &Expr) -> Option<Ident> {
 
 /// `*name`, in brackets that print nothing.
 fn dereferenced(name: &Ident) -> Expr {
-    in_parens(quote_spanned!(name.span()=> *#name), name.span())
+    in_parens(&quote_spanned!(name.span()=> *#name), name.span())
 }
 
 /// A clone of what `expr` leads to, which begins with `name`.
@@ -221,10 +221,7 @@ fn taken(expr: &Expr, name: &Ident) -> Expr {
     let path = quote_spanned!(start=> *__plan);
     let mut arguments = Group::new(Delimiter::Parenthesis, place);
     arguments.set_span(end);
-    in_parens(
-        quote_spanned!(end=> #path::takable #arguments .plan_taken()),
-        end,
-    )
+    Expr::Verbatim(quote_spanned!(end=> #path::takable #arguments .plan_taken()))
 }
 
 /// A reference to what `expr` leads to, and where the expression begins and ends.
@@ -240,8 +237,8 @@ fn borrowed(expr: &Expr, name: &Ident) -> (TokenStream, Span, Span) {
     }
 }
 
-fn in_parens(inside: TokenStream, at: Span) -> Expr {
-    let mut group = Group::new(Delimiter::Parenthesis, inside);
+fn in_parens(inside: &impl ToTokens, at: Span) -> Expr {
+    let mut group = Group::new(Delimiter::Parenthesis, inside.to_token_stream());
     group.set_span(at);
     Expr::Verbatim(TokenTree::Group(group).into())
 }

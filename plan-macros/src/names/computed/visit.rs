@@ -1,6 +1,6 @@
 //! The way through an expression: what binds names, what mentions them, and what a computed value cannot be.
 
-use super::{Finder, Meaning, dereferenced, owned, root, source, taken};
+use super::{Finder, Meaning, dereferenced, in_parens, owned, root, source, taken};
 use crate::docs::text_of;
 use crate::parse::{is_source_name, names_in};
 use quote::ToTokens;
@@ -189,7 +189,11 @@ impl Finder<'_> {
             }
             Expr::MethodCall(call) => {
                 if consumes(&text_of(&call.method)) {
+                    let is_plans = self.plans_root(&call.receiver).is_some();
                     self.visit_taken(&mut call.receiver);
+                    if is_plans {
+                        *call.receiver = in_parens(&call.receiver, call.dot_token.spans[0]);
+                    }
                 } else {
                     self.visit_inside(&mut call.receiver);
                 }
