@@ -15,6 +15,8 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// The final expression.
     pub(crate) tail: Option<Tail>,
+    /// The names that `for` and `if let` bind and that nothing mentions, once names are resolved; whether each is a field's name, too.
+    pub(crate) unused: Vec<(Ident, bool)>,
 }
 
 impl Plan {

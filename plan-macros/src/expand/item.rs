@@ -329,7 +329,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Lets rustc warn of inputs and computed steps that nothing uses.
+/// Lets rustc warn of inputs, computed steps and bound names that nothing uses.
 fn unused(cx: &Context<'_>) -> TokenStream {
     if cx.error.is_some() {
         // What should use them may be what is wrong.
@@ -357,13 +357,22 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         .filter(|(name, _)| !text_of(name).starts_with('_'))
         .map(|(name, attrs)| quote!(#(#attrs)* #name: ()))
         .collect();
-    if names.is_empty() {
-        return TokenStream::new();
-    }
-    quote! {
-        #[allow(dead_code)]
-        fn __plan_unused(#(#names),*) {}
-    }
+    // A name may be bound more than once.
+    let bound = cx.plan.unused.iter().map(|(name, is_field)| {
+        // rustc's advice is another one for a field.
+        let (pattern, parameter) = if *is_field {
+            let pattern = quote!(struct __PlanPattern { #name: () });
+            (
+                Some(pattern),
+                quote!(__PlanPattern { #name }: __PlanPattern),
+            )
+        } else {
+            (None, quote!(#name: ()))
+        };
+        quote!(const _: () = { #pattern fn __plan_unused(#parameter) {} };)
+    });
+    let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
+    quote!(#unused #(#bound)*)
 }
 
 fn allows(attrs: &[Attribute]) -> Vec<Attribute> {

@@ -34,6 +34,15 @@ pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) {
             "` is serialized by a custom function (`#[serde(with)]`), so its content is unknown",
         ])
     }
+    if matches!(field.omitted, Omitted::Required) {
+        fail(&[
+            "`",
+            ident,
+            "` may be missing: `#[serde(skip_serializing_if)]` leaves it out, and nothing says what it is then\nhelp: add `#[serde(default)]` to `",
+            ident,
+            "`",
+        ])
+    }
     match field.output {
         FieldPlace::Key(_) | FieldPlace::Index(_) | FieldPlace::Inner => {}
         FieldPlace::Flattened if last => fail(&[
@@ -94,7 +103,7 @@ pub(super) fn field(reference: Reference, field: &Field) -> Reference {
         FieldPlace::Inner | FieldPlace::Flattened | FieldPlace::LeftOut(_) => return reference,
     };
     reference.absent(match field.omitted {
-        Omitted::Never => Absent::Error,
+        Omitted::Never | Omitted::Required => Absent::Error,
         Omitted::Null => Absent::Default(Box::new(Value::Null)),
         Omitted::Default(default) => made(default),
     })

@@ -18,7 +18,7 @@ pub trait NotProbed {
     /// Whether it is an `Option`.
     const IS_OPTION: bool = false;
     /// Its value if it was left out and has no default.
-    const OMITTED_OPTION: Omitted = Omitted::Never;
+    const OMITTED_OPTION: Omitted = Omitted::Required;
     /// Its value if it was left out and has its type's default.
     const OMITTED_DEFAULT: Omitted = Omitted::Never;
     /// Whether it has a JSON.
