@@ -1,15 +1,17 @@
 //! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
 
-use super::computed;
 use super::frames::Frame;
 use super::{Frames, Meaning, Names, Source};
+use super::{braces, computed};
 use crate::ast::{
-    Body, Branch, Computed, Condition, Fields, Json, List, Mention, Plan, Reference, Rest, Value,
+    Body, Branch, Computed, Condition, Fields, Json, List, Mention, Plan, Reference, Rest, Scalar,
+    Value,
 };
 use crate::docs::text_of;
 use crate::report::Report;
+use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::{Ident, Pat};
+use syn::{Ident, Lit, Pat};
 
 /// Replaces all values that refer to unknown names by [`Value::Broken`], and calls of the plan itself; finds the names in computed values.
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
@@ -19,6 +21,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         frames: Frames::default(),
         mentions: Vec::new(),
         unused: Vec::new(),
+        braces: Vec::new(),
         report,
     };
     for step in &mut plan.steps {
@@ -34,6 +37,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         tail.mentions = resolver.mentions;
     }
     plan.unused = resolver.unused;
+    plan.braces = resolver.braces;
 }
 
 struct Resolver<'a> {
@@ -45,6 +49,8 @@ struct Resolver<'a> {
     mentions: Vec<Mention>,
     /// The names that are bound and not mentioned.
     unused: Vec<(Ident, bool)>,
+    /// Texts that are probably meant as calls of `format!`.
+    braces: Vec<(Span, String)>,
     report: &'a mut Report,
 }
 
@@ -173,6 +179,13 @@ impl Resolver<'_> {
 
     fn value(&mut self, value: &mut Value) {
         match value {
+            Value::Scalar(Scalar {
+                lit: Lit::Str(text),
+                ..
+            }) => {
+                let meant = braces::meant(text, self.names, &self.frames);
+                self.braces.extend(meant.map(|call| (text.span(), call)));
+            }
             Value::Scalar(_) | Value::None(_) | Value::Broken => {}
             Value::Some(_, _, value) => self.value(value),
             Value::List(_, values) | Value::Tuple(_, values) => {

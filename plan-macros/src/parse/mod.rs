@@ -46,6 +46,7 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         steps,
         tail,
         unused: Vec::new(),
+        braces: Vec::new(),
     })
 }
 

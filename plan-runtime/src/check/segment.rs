@@ -61,6 +61,23 @@ pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) {
     }
 }
 
+/// Checks that a field which a computed value names is part of its type's JSON: elsewhere, it would have its default.
+#[track_caller]
+pub const fn written(shape: TypeShape, ident: &'static str) {
+    if let TypeShape::Struct(fields) = shape
+        && let Some(field) = find(fields, ident)
+        && let FieldPlace::LeftOut(attribute) = field.output
+    {
+        fail(&[
+            "`",
+            ident,
+            "` is not part of the output: `",
+            attribute,
+            "` leaves it out when the output is written as JSON",
+        ])
+    }
+}
+
 /// Whether a reference has led to a flattened field, which has no value of its own in JSON.
 #[derive(Clone, Copy)]
 pub enum Flattened {

@@ -185,6 +185,9 @@ impl Finder<'_> {
             Expr::Paren(inner) => self.visit_looked(&mut inner.expr),
             Expr::Field(field) => {
                 self.visit_self(field);
+                if let Some(name) = source(&field.base).filter(|name| self.is_plans(name)) {
+                    self.fields.push((name, field.member.clone()));
+                }
                 self.visit_inside(&mut field.base);
             }
             Expr::MethodCall(call) => {
