@@ -33,9 +33,10 @@ impl Builder<'_> {
             format!("{{:{spec}}}")
         };
         let placeholder = LitStr::new(&placeholder, format.template.span());
-        self.data.tag('v');
+        self.data.tag('v').text(spec);
         match arg {
             Value::Reference(reference) => {
+                self.data.tag('-');
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
                 let shown = path(&["Shown", "shown"], start, end);
@@ -51,11 +52,11 @@ impl Builder<'_> {
                 let written = quote_spanned!(at=> __plan::format!(#placeholder, #shown));
                 let show = quote!(__plan::Constant::Show(&__plan::show(#slot, |#value| #written)));
                 let show = self.constant(show);
-                self.data.text(spec).tag('-').number(show);
+                self.data.number(show);
             }
             other => {
+                self.data.tag('=');
                 self.formatted(other, &placeholder);
-                self.data.text(spec).tag('=');
             }
         }
     }

@@ -185,6 +185,9 @@ fn shared(
         data.text(&docs::text(&input.attrs));
     }
     data.number(plan.steps.len());
+    for step in &plan.steps {
+        data.text(&text_of(&step.name));
+    }
     let mut steps = TokenStream::new();
     for (index, step) in plan.steps.iter().enumerate() {
         steps.extend(step::item(index, step, cx, &mut data));

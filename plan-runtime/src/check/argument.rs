@@ -377,13 +377,3 @@ impl<T: DeserializeOwned> Show for Placeholder<T> {
         Ok(())
     }
 }
-
-/// A placeholder of `format!` over a computed value, which has written itself.
-pub struct Formatted;
-
-impl Show for Formatted {
-    fn show(&self, value: &Value, out: &mut String) -> Result<(), ResolveError> {
-        out.push_str(&crate::resolve::read::<Cow<'_, str>>(value)?);
-        Ok(())
-    }
-}

@@ -11,8 +11,8 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Arrives, Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List,
-    NotAbsent, Shown, any, show, shown, untyped,
+    Arrives, Fits, FromLiteral, FromNegative, FromNone, FromSome, FromText, List, NotAbsent, Shown,
+    any, show, shown, untyped,
 };
 pub use called::{Called, StaticTool};
 pub use cursor::{

@@ -79,11 +79,11 @@ impl<'a> NodeDeserializer<'a> {
                 }
                 Template::Computed(computed) => {
                     self.origin = Some(template);
-                    let value = match computed.compute.and_then(known::<dyn Compute + Sync, _>) {
+                    let value = match computed.code().and_then(known::<dyn Compute + Sync, _>) {
                         Some(compute) => compute.compute(self.scope),
                         None => Err(ResolveError::of(ErrorDetail::NotExecutable)),
                     };
-                    TemplateNode::Made(value.map_err(|e| e.computed(&computed.written))?)
+                    TemplateNode::Made(value.map_err(|e| e.computed(computed.written()))?)
                 }
                 _ => break,
             };
@@ -108,7 +108,7 @@ impl<'a> NodeDeserializer<'a> {
                 };
                 error.referred(reference, name_of(reference, scope))
             }
-            Some(Template::Computed(computed)) => error.computed(&computed.written),
+            Some(Template::Computed(computed)) => error.computed(computed.written()),
             _ => error,
         }
     }

@@ -489,7 +489,7 @@ fn an_error_names_the_path_that_was_read() {
 fn a_computed_value_reads_each_source_once() {
     let sources = [Source::Input(1), Source::Input(0), Source::Input(1)];
     let computed = Computed::new("a + b + a", sources);
-    assert_eq!(computed.reads, [Source::Input(0), Source::Input(1)]);
+    assert_eq!(computed.reads(), [Source::Input(0), Source::Input(1)]);
 
     let mut plan = Plan::new("sum");
     plan.inputs = ["b", "a"].map(|name| Input::new(name, "u64")).into();

@@ -210,7 +210,7 @@ impl Display for InPlan<'_, &Template> {
             }
             Template::Reference(reference) => self.of(reference).fmt(f),
             Template::Text(parts) => self.write_text(f, parts),
-            Template::Computed(computed) => match computed.written.as_ref() {
+            Template::Computed(computed) => match &**computed.written() {
                 written if is_expression(written) => f.write_str(written),
                 written => write!(f, "computed({})", Quoted(written)),
             },
