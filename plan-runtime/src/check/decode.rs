@@ -5,7 +5,7 @@ use super::{StaticTool, segment};
 use crate::plan::{
     Absent, Action, Body, Branch, Code, Compiled, CompiledNames, Computed, Condition, Entry, For,
     Form, FormatSpec, Input, Key, LocalValue, Number, Optional, Output, Part, Plan, Policy,
-    Reference, RustText, Source, Step, Template, ToolInfo,
+    Reference, RustText, Source, Step, Template, ToolInfo, root_name,
 };
 use crate::shape::{FieldPlace, TypeShape};
 use serde_json::Value;
@@ -387,7 +387,7 @@ impl Decoder {
                             part.absent = Absent::End;
                         }
                     }
-                    return reference.said(written);
+                    return reference.said(written, Some(root_name(written)));
                 }
                 _ => self.bug(),
             };

@@ -88,7 +88,7 @@ pub(crate) use pattern::{Bound, pattern_mistake, seen};
 pub(crate) use reference::{Path, index};
 pub use uses::Use;
 pub(crate) use uses::push_key;
-pub(crate) use written::{agrees, path_agrees, written};
+pub(crate) use written::{agrees, path_agrees, root_name, written};
 
 use std::sync::Arc;
 

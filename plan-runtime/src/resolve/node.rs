@@ -10,7 +10,7 @@ use super::template::InTemplate;
 use super::value::InValue;
 use super::walk::{TemplateNode, tokens, walk};
 use super::{Scope, text};
-use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template};
+use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template, root_name};
 use crate::shape::Tagging;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Value;
@@ -222,11 +222,7 @@ impl<'a> NodeDeserializer<'a> {
 /// What a reference's source is called. A local value has the name with which the reference begins.
 fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
     match reference.source {
-        Source::Local(_) => {
-            let written = reference.as_written()?;
-            let end = written.find(|c: char| !c.is_alphanumeric() && c != '_');
-            Some(&written[..end.unwrap_or(written.len())])
-        }
+        Source::Local(_) => reference.as_written().map(root_name),
         source => scope.plan().name_of(source),
     }
 }

@@ -230,6 +230,132 @@ fn change(plan: &mut Plan, kind: u8, first: usize, second: usize) {
     }
 }
 
+/// Why the plan cannot run after a change.
+fn mistake(change: impl FnOnce(&mut Plan)) -> String {
+    let mut plan = Pay::PLAN.clone();
+    change(&mut plan);
+    let mistake = Executable::new(&plan).mistake().map(str::to_owned);
+    let mistake = mistake.unwrap_or_else(|| panic!("it runs:\n{plan}"));
+    let error = outcome(&plan).unwrap_err();
+    assert!(error.ends_with(&mistake), "{error}");
+    let undo = "; undo the change, or replace the computed value";
+    mistake.strip_suffix(undo).unwrap_or(&mistake).to_owned()
+}
+
+/// The template of an argument.
+fn argument(plan: &mut Plan, step: usize) -> &mut Template {
+    match &mut plan.steps[step].body {
+        Body::Action(action) => match &mut action.args {
+            Template::Object(entries) => &mut entries[0].value,
+            args => args,
+        },
+        _ => panic!("not one action"),
+    }
+}
+
+#[test]
+fn what_was_changed_is_said() {
+    let twice = "step `twice` computes `a * 2 + LIMIT`, which was compiled";
+    let rename = |place: usize, name: &'static str| {
+        move |plan: &mut Plan| plan.inputs[place].name = name.into()
+    };
+    assert_eq!(
+        mistake(rename(0, "c")),
+        format!("{twice} to read the input `a`, but in its place is `c` now")
+    );
+    assert_eq!(
+        mistake(|plan| plan.inputs.swap(0, 1)),
+        format!("{twice} to read the input `a`, but in its place is `b` now")
+    );
+    assert_eq!(
+        mistake(|plan| plan.inputs[0].type_name = "f64".into()),
+        format!("{twice} for an input `a` of the type `u64`, which is `f64` now")
+    );
+    assert_eq!(
+        mistake(|plan| plan.steps[0].id = "LIMIT".into()),
+        format!("{twice} when `LIMIT` did not mean this step")
+    );
+    assert_eq!(
+        mistake(|plan| drop(plan.inputs.drain(1..))),
+        "step `sum` reads input number 1, but the plan has only 1"
+    );
+    assert_eq!(
+        mistake(|plan| plan.steps.swap(1, 2)),
+        "step `sum` computes `twice + b`, which was compiled to read the step `twice`, but in its place is `sum` now"
+    );
+    assert_eq!(
+        mistake(|plan| match &mut plan.steps[3].body {
+            Body::For(each) => each.pattern = "z".into(),
+            _ => panic!("`each` is a `for`"),
+        }),
+        "step `each` computes `x * 3`, which was compiled inside of the pattern `x`, which is `z` now"
+    );
+    assert_eq!(
+        mistake(|plan| match &mut plan.steps[5].body {
+            Body::For(each) => each.pattern = "(y, i)".into(),
+            _ => panic!("`other` is a `for`"),
+        }),
+        "step `other` computes `ys.iter().enumerate()`, which was compiled for the elements of `for (i, y) in`"
+    );
+    assert_eq!(
+        mistake(|plan| {
+            let list = Reference::new(Source::Input(2));
+            plan.steps[1].body = For::new("a", list, plan.steps[1].body.clone()).into();
+        }),
+        format!("{twice} outside of the pattern `a`")
+    );
+    assert_eq!(
+        mistake(|plan| {
+            let twice = argument(plan, 1).clone();
+            match &mut plan.steps[3].body {
+                Body::For(each) => each.list = twice,
+                _ => panic!("`each` is a `for`"),
+            }
+        }),
+        "step `each` computes `a * 2 + LIMIT`, which was compiled as a value, and not for a pattern"
+    );
+    assert_eq!(
+        mistake(|plan| {
+            let Template::Text(parts) = argument(plan, 6) else {
+                panic!("`text` is a text")
+            };
+            let Part::Value { value, .. } = &parts[2] else {
+                panic!("`b + a` is a value")
+            };
+            *argument(plan, 0) = value.clone();
+        }),
+        "step `plain` computes `b + a`, which was compiled as a part of a text with the format `{:<5}`"
+    );
+}
+
+/// A format that was replaced has no code, and says so.
+#[test]
+fn another_format_is_only_text() {
+    let mut plan = Pay::PLAN.clone();
+    let Template::Text(parts) = argument(&mut plan, 6) else {
+        panic!("`text` is a text")
+    };
+    let Part::Value { spec, .. } = &mut parts[0] else {
+        panic!("`a` is a value")
+    };
+    assert_eq!(&**spec, ">4");
+    *spec = ">6".into();
+    let error = outcome(&plan).unwrap_err();
+    assert!(error.contains("no code to compute `{:>6}`"), "{error}");
+}
+
+/// A step whose output does not fit the code is an error of the run.
+#[test]
+fn an_output_of_another_type_is_an_error() {
+    let mut plan = Pay::PLAN.clone();
+    plan.steps[1].body = plan.steps[3].body.clone();
+    assert_eq!(Executable::new(&plan).mistake(), None);
+    let error = outcome(&plan).unwrap_err();
+    let message =
+        "step `sum` (record): argument `value` takes u64, but `twice` is a list of 2 elements";
+    assert!(error.contains(message), "{error}");
+}
+
 #[test]
 fn a_plan_that_was_changed_runs_as_it_is_printed_or_not_at_all() {
     let (same, refused, failed) = (Cell::new(0), Cell::new(0), Cell::new(0));
