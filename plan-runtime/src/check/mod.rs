@@ -11,9 +11,9 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Allows, AlwaysPresent, FitsInto, Formatted, MaybeAbsent, ShownInText, Takes, TakesList,
-    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, show, shown,
-    untyped,
+    Allows, AlwaysPresent, CanBe, FitsInto, Formatted, IsUntyped, MaybeAbsent, ShownInText, Takes,
+    TakesList, TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any,
+    inner, show, shown, untyped,
 };
 pub use called::{Called, StaticTool};
 pub use cursor::{
@@ -23,7 +23,7 @@ pub use cursor::{
 pub use decode::{Constant, decode};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
-    element, own, part,
+    element, known, own, part,
 };
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
 pub use run::{
