@@ -15,8 +15,8 @@ macro_rules! blanket {
 }
 
 blanket! {
-    OfValue(Self): it kind shown value owned to asked optional shape check enter key tag element rest names of with within show start call;
-    OfReference(&Self): it kind shown value owned to asked optional shape check enter key tag element rest names of with within show start call;
+    OfValue(Self): it kind shown value owned to asked optional shape check enter key tag element rest names of with within show start call taken takable deref;
+    OfReference(&Self): it kind shown value owned to asked optional shape check enter key tag element rest names of with within show start call taken takable deref;
 }
 
 #[derive(Serialize, Deserialize, Shape, Debug, Clone)]
@@ -47,7 +47,8 @@ plan! {
         step third = for (index, tag) in first.tags.iter().enumerate() { Write { text: tag, size: Some(index as u64), note: second } };
         step fourth = for each in third { Write { text: format!("{} {name}", each.text), size: each.size, note: first.raw.pointer("/a")? } };
         step count: usize = fourth.len();
-        (fourth[0], format!("{count:>2} {}", fourth[0].size), second?.size, first.tags[..])
+        step taken: String = letter.next.map(|next| next.text).unwrap_or(name);
+        (fourth[0], format!("{count:>2} {} {taken}", fourth[0].size), second?.size, first.tags[..])
     }
 }
 
@@ -62,7 +63,7 @@ fn blanket() {
     };
     let name = "b".to_owned();
     let (last, text, size, tags) = smol::block_on(Blanket { name, letter }.run(&())).unwrap();
-    assert_eq!((last.text.as_str(), text.as_str()), ("a b", " 1 0"));
+    assert_eq!((last.text.as_str(), text.as_str()), ("a b", " 1 0 b"));
     assert_eq!((size, tags), (None, vec!["a".to_owned()]));
     let unnamed = plan! {
         step only = Write { text: "a", size: 1, note: 2 };

@@ -25,7 +25,9 @@ pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     element, known, own, part,
 };
-pub use literal::{Literal, Slot, arguments, literal, slot, witness};
+pub use literal::{
+    ComputedValue, Literal, MayTake, Slot, arguments, literal, slot, takable, witness,
+};
 pub use run::{
     CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
     input, kept_input,
