@@ -313,10 +313,12 @@ fn a_nested_literal_and_an_order() {
                         let __v = Place::Shelf {
                             row: __plan::TakesLiteral::from_literal(3),
                             label: __plan::TakesSome::some(
-                                __plan::Takes::fit(
-                                    __plan::FitsInto::present(
-                                        (&(*__plan::Reachable::field(first.plan_kind())).label)
-                                            .plan_value(),
+                                __plan::inner(
+                                    __plan::Takes::fit(
+                                        __plan::FitsInto::present(
+                                            (&(*__plan::Reachable::field(first.plan_kind())).label)
+                                                .plan_value(),
+                                        ),
                                     ),
                                 ),
                             ),

@@ -254,7 +254,7 @@ pub(super) fn unreachable() -> ! {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this needs the JSON names of the fields of `{Self}`",
-    note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`"
+    note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`; if the type is of another crate, compute the value: `reference.field.clone()`"
 )]
 pub trait HasShape: Sized {
     /// The type itself.

@@ -11,8 +11,9 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Allows, AlwaysPresent, FitsInto, MaybeAbsent, ShownInText, Takes, TakesList, TakesLiteral,
-    TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, show, shown, untyped,
+    Allows, AlwaysPresent, CanBe, FitsInto, IsUntyped, MaybeAbsent, ShownInText, Takes, TakesList,
+    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, inner, show,
+    shown, untyped,
 };
 pub use called::{Called, StaticTool};
 pub use cursor::{
@@ -22,7 +23,7 @@ pub use cursor::{
 pub use decode::{Constant, decode};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
-    element, own, part,
+    element, known, own, part,
 };
 pub use literal::{
     ComputedValue, Literal, MayTake, Slot, arguments, literal, slot, takable, witness,
