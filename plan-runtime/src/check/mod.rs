@@ -6,6 +6,7 @@ mod cursor;
 mod decode;
 pub mod editor;
 mod flow;
+mod json;
 mod literal;
 mod run;
 mod segment;
@@ -24,6 +25,7 @@ pub use flow::{
     Items, Joins, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element,
     own, part,
 };
+pub use json::{Checked, Json, Outcome, json, outcome};
 pub use literal::{Literal, Slot, arguments, literal, slot, witness};
 pub use run::{
     Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called, input,
@@ -35,7 +37,6 @@ pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
 pub use crate::shape::probe::{NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
-pub use crate::tool::{Finish, NoFinish, Outcome};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};
 pub use serde;
 pub use serde_json;
