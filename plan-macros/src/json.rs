@@ -132,7 +132,7 @@ pub(crate) fn granted(
         .iter()
         .map(|part| {
             let part = tidy(&part.to_token_stream());
-            format!("for<'__json> {part}: {check}::Json<{{ {check}::json::<{part}>() }}>")
+            format!("for<'__json> {part}: {check}::Json<'__json, {{ {check}::json::<{part}>() }}>")
         })
         .collect();
     let bounds = LitStr::new(&bounds.join(", "), first.span());

@@ -1,6 +1,6 @@
 //! The types of arguments, inputs and outputs, each checked once, where it is written.
 //!
-//! A type is used with a constant: `Lamp: Json<{ json::<Lamp>() }>`. If the type is wrong, the constant does not compile, which is one
+//! A type is used with a constant: `for<'a> Lamp: Json<'a, { json::<Lamp>() }>`. If the type is wrong, the constant does not compile, which is one
 //! error. rustc then says nothing more about types and bounds with this constant in them. `Json` and `Outcome` are implemented for both
 //! `true` and `false`: of one implementation alone, rustc would say why it does not apply.
 
@@ -8,23 +8,24 @@ use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A type that is read from JSON and written as JSON.
+/// A type that is read from JSON and written as JSON. The lifetime is for `for<'a>`, by which rustc takes for granted that a bound without
+/// type parameters holds.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` must implement `Serialize` and `Deserialize`",
     label = "this is passed as JSON",
     note = "add `#[derive(serde::Serialize, serde::Deserialize, plan_runtime::Shape)]` to the declaration of your type",
     note = "if the type is from another crate, enable the feature `serde` of that crate, or pass a type of your own or a `serde_json::Value` instead"
 )]
-pub trait Json<const CHECKED: bool>: Serialize + DeserializeOwned {}
+pub trait Json<'a, const CHECKED: bool>: Serialize + DeserializeOwned {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned> Json<true> for T {}
+impl<T: Serialize + DeserializeOwned> Json<'_, true> for T {}
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned> Json<false> for T {}
+impl<T: Serialize + DeserializeOwned> Json<'_, false> for T {}
 
 /// Compiles if JSON can hold the type.
 #[must_use]
-pub const fn json<T: Json<true>>() -> bool {
+pub const fn json<T: for<'a> Json<'a, true>>() -> bool {
     true
 }
 
@@ -83,7 +84,7 @@ outcome!(true false);
 #[must_use]
 pub const fn outcome<O: Outcome<true>>() -> bool
 where
-    O::Output: Json<true>,
+    O::Output: for<'a> Json<'a, true>,
 {
     true
 }
