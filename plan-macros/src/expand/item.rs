@@ -29,9 +29,17 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
+            // What is deprecated is to be used elsewhere no more; here it is defined.
+            let is_deprecated = |attr: &Attribute| attr.path().is_ident("deprecated");
+            let old = head
+                .attrs
+                .iter()
+                .any(is_deprecated)
+                .then(|| quote!(#[allow(deprecated)]));
             quote! {
                 #errors
                 #definition
+                #old
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]

@@ -10,7 +10,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, ItemFn, Path, Type, parse_quote};
+use syn::{Attribute, Ident, ItemFn, Path, Type};
 
 /// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
 pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
@@ -264,7 +264,7 @@ impl FunctionOptions {
     fn read(tokens: TokenStream, function: &ItemFn, report: &mut Report) -> Self {
         let name = text_of(&function.sig.ident);
         let mut read = Self {
-            krate: parse_quote!(::plan_runtime),
+            krate: options::runtime(),
             name: name.clone(),
             read_only: false,
             ident: format_ident!("Tool"),
