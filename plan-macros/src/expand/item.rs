@@ -9,6 +9,7 @@ use crate::docs;
 use crate::docs::text_of;
 use crate::graph::StepGraph;
 use crate::ide::unplaced;
+use crate::json;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
@@ -28,9 +29,17 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
+            // What is deprecated is to be used elsewhere no more; here it is defined.
+            let is_deprecated = |attr: &Attribute| attr.path().is_ident("deprecated");
+            let old = head
+                .attrs
+                .iter()
+                .any(is_deprecated)
+                .then(|| quote!(#[allow(deprecated)]));
             quote! {
                 #errors
                 #definition
+                #old
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
@@ -129,8 +138,9 @@ fn definition(
     let fields = inputs.iter().map(|Input { attrs, name, ty }| {
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
+        let granted = json::granted(ty, attrs, &head.name, &head.attrs, &quote!(#krate::check));
         let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
-        quote!(#attrs #allow #vis #name: #ty)
+        quote!(#attrs #allow #granted #vis #name: #ty)
     });
     // A derive is before the attributes that belong to it, and after those that may change what it sees.
     let belongs =
@@ -160,8 +170,8 @@ fn shared(
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
         let name = cx.type_of(Source::Input(index));
-        let ty = &input.ty;
-        quote!(type #name = #ty;)
+        let (items, ty) = json::checked_alias(&input.ty, &name);
+        quote!(#items type #name = #ty;)
     });
     let step_types = plan
         .steps
@@ -246,6 +256,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         builder.bindings.extend(check);
         builder.into_item(output_name())
     });
+    let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
     let steps = start::steps(&quote!(#name), cx);
     let bounds = start::bounds(cx);
     let tool_name = text_of(name).to_snake_case();
@@ -254,10 +265,11 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
         let text = text_of(name);
+        let ty = cx.type_of(Source::Input(index));
         if kept.contains(&Source::Input(index)) {
-            quote!(__plan::kept_input(#text, self.#name)?)
+            quote!(__plan::kept_input::<#ty>(#text, self.#name)?)
         } else {
-            quote!(__plan::input(#text, &self.#name)?)
+            quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }
     });
     let (plan_doc, run_doc) = docs_of(head);
@@ -278,6 +290,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     };
     quote! {
         #shared
+        #output_check
         #steps
         #call
         impl #name {
@@ -298,7 +311,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         }
         impl __plan::Tool for #name {
             // The only place of the type outside of the checks, so that an unknown one is one error.
-            type Output = #ty;
+            type Output = #output_type;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
         }
