@@ -15,6 +15,10 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// The final expression.
     pub(crate) tail: Option<Tail>,
+    /// The names that `for` and `if let` bind and that nothing mentions, once names are resolved; whether each is a field's name, too.
+    pub(crate) unused: Vec<(Ident, bool)>,
+    /// Texts with names in braces, and the call of `format!` that each is probably meant as, once names are resolved.
+    pub(crate) braces: Vec<(Span, String)>,
 }
 
 impl Plan {
@@ -268,6 +272,8 @@ pub(crate) struct Computed {
     pub(crate) expr: Expr,
     /// The steps and inputs that it mentions, in order of first mention.
     pub(crate) names: Vec<Ident>,
+    /// The fields of theirs that it names.
+    pub(crate) fields: Vec<(Ident, Member)>,
     /// The names that a `for` or an `if let` around it binds and that it mentions.
     pub(crate) locals: Vec<(Ident, Local)>,
 }
@@ -279,6 +285,7 @@ impl Computed {
             written,
             expr,
             names: Vec::new(),
+            fields: Vec::new(),
             locals: Vec::new(),
         }
     }

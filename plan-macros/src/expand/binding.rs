@@ -149,6 +149,7 @@ impl Builder<'_> {
         });
         self.bindings.extend(quote!(#(#parts)*));
         self.computed_data(computed, &sources, &binding);
+        self.written_fields(computed);
         self.frames.push(LocalFrame {
             place,
             names: bound.to_vec(),

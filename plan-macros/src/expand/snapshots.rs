@@ -91,8 +91,8 @@ fn a_reference() {
             const _: () = {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
-                    self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _,
-                    OwnUnsized as _,
+                    self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _,
+                    OwnItself as _, OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;

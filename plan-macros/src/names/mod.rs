@@ -1,6 +1,7 @@
 //! Which names a plan has, and whether each that it uses is one of them: `resolve` goes through the values, `computed` through the Rust
 //! expressions among them.
 
+mod braces;
 mod computed;
 mod frames;
 mod resolve;

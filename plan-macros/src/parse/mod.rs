@@ -14,7 +14,7 @@ mod token_text;
 mod types;
 mod value;
 
-pub(crate) use flow::{names_in, pattern_text};
+pub(crate) use flow::{fields_in, names_in, pattern_text};
 pub(crate) use head::krate;
 pub(crate) use token_text::{path_text, tidy};
 
@@ -45,6 +45,8 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         head,
         steps,
         tail,
+        unused: Vec::new(),
+        braces: Vec::new(),
     })
 }
 

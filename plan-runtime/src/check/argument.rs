@@ -206,6 +206,20 @@ impl Takes<UntypedJson, Value, Wrapped> for Option<Value> {}
 #[diagnostic::do_not_recommend]
 impl<T> Takes<MaybeAbsent, Option<T>, AsJson> for Value {}
 
+/// Into a `Box`, an `Rc` or an `Arc`, which serde reads as what is inside.
+pub struct Boxed;
+
+macro_rules! boxes {
+    ($($pointer:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T> Takes<AlwaysPresent, T, Boxed> for $pointer<T> {}
+        #[diagnostic::do_not_recommend]
+        impl<T> Takes<AlwaysPresent, T, Boxed> for Option<$pointer<T>> {}
+    )*};
+}
+
+boxes!(Box, Rc, Arc);
+
 /// A place that takes a text literal.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
 pub trait TakesText: Sized {

@@ -34,7 +34,7 @@ pub use run::{
     CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
     input, kept_input,
 };
-pub use segment::Flattened;
+pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
