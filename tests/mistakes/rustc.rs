@@ -28,10 +28,11 @@ const INTERNAL: &[&str] = &[
     "check::",
     "__",
     "_::",
-    "Plain",
-    "Untyped",
-    "NotAbsent",
-    "Given<",
+    "check_of_",
+    "AlwaysPresent",
+    "MaybeAbsent",
+    "UntypedJson",
+    "Passed",
 ];
 
 impl Message {

@@ -1,7 +1,7 @@
 //! What the IDE expansion of a plan names, which only editors see: see `ide` in `plan-macros`. Nothing of it is ever called.
 
 use super::cursor::unreachable;
-use super::run::{Inline, Request, Started, Steps};
+use super::run::{Inline, Request, RunsOn, Started};
 pub use crate::Tool;
 use serde_json::Value;
 pub use std::format;
@@ -162,7 +162,7 @@ pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<AnySteps, O> {
 #[derive(Debug)]
 pub struct AnySteps;
 
-impl<App: ?Sized> Steps<App> for AnySteps {
+impl<App: ?Sized> RunsOn<App> for AnySteps {
     fn start<'a>(_: usize, _: Request<'_>, _: &'a App) -> Started<'a> {
         unreachable()
     }
