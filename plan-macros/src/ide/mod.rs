@@ -97,7 +97,7 @@ impl IdeExpansion {
         let tail = self.gap(&tail);
         let (ahead, echo) = (self.items_ahead(plan), self.echo(plan));
         let Some(head) = &plan.head else {
-            return quote!({ let __plan = #editor::inline(|| { use #editor::Owned as _; #body #ahead #tail }); #echo __plan });
+            return quote!({ let __plan = #editor::inline(|| { use #editor::{Argument as _, Owned as _}; #body #ahead #tail }); #echo __plan });
         };
         let inputs = head.inputs.iter().flatten().map(|input| {
             let (name, ty, extra) = (&input.name, &input.ty, &input.extra);
@@ -111,7 +111,7 @@ impl IdeExpansion {
         quote! {
             #[allow(warnings, non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
-                use #editor::Owned as _;
+                use #editor::{Argument as _, Owned as _};
                 #(#inputs)*
                 let _: (#extra) = #editor::any();
                 #body

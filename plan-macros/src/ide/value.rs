@@ -37,9 +37,8 @@ impl IdeExpansion {
     }
 
     fn wrapped(&self, item: &ValueTokens) -> TokenStream {
-        let editor = &self.editor;
         let (value, extra) = (self.unwrapped(&item.kind), &item.extra);
-        quote!(#editor::arg(&(#value)) #extra)
+        quote!((#value).__plan_arg() #extra)
     }
 
     fn item(&self, item: &ValueTokens) -> TokenStream {
@@ -99,7 +98,7 @@ impl IdeExpansion {
             tokens.extend(quote!(#item #comma));
         }
         if pieces.last().is_none_or(|(_, comma)| comma.is_some()) {
-            tokens.extend(quote!(#editor::arg(&())));
+            tokens.extend(quote!(#editor::any()));
         }
         tokens
     }
@@ -115,7 +114,7 @@ impl IdeExpansion {
                 quote!(#name #colon #value #comma)
             }
             FieldKind::Name(name) if self.knows(name) || self.bound.contains(&text_of(name)) => {
-                quote!(#name: #editor::arg(&(#name)) #comma)
+                quote!(#name: #name.__plan_arg() #comma)
             }
             FieldKind::Rest(dots, rest) if rest.is_empty() => quote!(#dots #editor::any()),
             // The name of a half-typed field is written once, as it is.

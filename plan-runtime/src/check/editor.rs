@@ -19,9 +19,17 @@ pub fn call<T: Tool>(_: T) -> T::Output {
 }
 
 /// A value on its way into a place that may be of another type: a string literal fits a path, and `None` fits many an `Option`.
-pub fn arg<T: ?Sized, To>(_: &T) -> To {
-    unreachable()
+///
+/// It is a method, since an editor knows of no type that it expects of a function's argument, but of the value of the whole call.
+pub trait Argument {
+    /// The value in its place.
+    #[doc(hidden)]
+    fn __plan_arg<To>(&self) -> To {
+        unreachable()
+    }
 }
+
+impl<T: ?Sized> Argument for T {}
 
 /// A variant of an enum with its values.
 pub fn variant<P, V, To>(_: P, _: V) -> To {
