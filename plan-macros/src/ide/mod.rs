@@ -13,7 +13,10 @@ mod hover;
 mod lossless;
 #[cfg(test)]
 mod marker;
+mod uses;
 mod value;
+
+pub(crate) use hover::arguments;
 
 use crate::docs::text_of;
 use crate::parse;
@@ -27,6 +30,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
 use std::sync::OnceLock;
+use uses::Uses;
 
 /// Whether an editor expands, and not a compiler. rust-analyzer sets this variable for the process in which macros run, which
 /// refuses to start without it, and for nothing else.
@@ -70,10 +74,7 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let mut expansion = IdeExpansion {
         steps: steps.clone().map(text_of).collect(),
         known: inputs.chain(steps).map(text_of).collect(),
-        bound: plan
-            .statements
-            .iter()
-            .fold(BTreeSet::new(), hover::bound_in),
+        bound: bound_in(plan),
         ahead: BTreeSet::new(),
         checks: RefCell::default(),
         editor,
@@ -188,6 +189,16 @@ impl IdeExpansion {
             }
         }
     }
+}
+
+/// The names that patterns bind in the steps.
+fn bound_in(plan: &PlanTokens) -> BTreeSet<String> {
+    let none = BTreeSet::new();
+    let mut uses = Uses::of(&none);
+    for step in plan.statements.iter().filter_map(Statement::step) {
+        uses.look_in(step.value.clone());
+    }
+    uses.bound
 }
 
 /// The same tokens at the place of the macro: not another place at which the author wrote them.

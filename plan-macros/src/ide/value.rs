@@ -91,14 +91,13 @@ impl IdeExpansion {
 
     /// Values with commas between them. After the last comma, another can begin.
     fn pieces(&self, pieces: &[Piece]) -> TokenStream {
-        let editor = &self.editor;
         let mut tokens = TokenStream::new();
         for (item, comma) in pieces {
             let item = self.wrapped(item);
             tokens.extend(quote!(#item #comma));
         }
         if pieces.last().is_none_or(|(_, comma)| comma.is_some()) {
-            tokens.extend(quote!(#editor::any()));
+            tokens.extend(quote!(().__plan_arg()));
         }
         tokens
     }
