@@ -46,6 +46,8 @@ COMPLETIONS = [
     ("types of inputs", "sender: String,\n        reply", "sender: Str▮,\n        reply", {"has": TYPES}),
     ("types of inputs, nothing typed", "sender: String,\n        reply", "sender: ▮,\n        reply", {"has": TYPES}),
     ("types of inputs, inside another", "sender: String,\n        reply", "sender: Vec<Str▮>,\n        reply", {"has": TYPES}),
+    ("types of inputs, inside another that is open", "limit: u64,\n    ) ->", "limit: Option<▮) ->", {"has": TYPES}),
+    ("the type of the output, inside another that is open", ") -> Receipt {\n        /// Find", ") -> Vec<▮ {\n        /// Find", {"has": TYPES}),
     ("the type of the output", ") -> Receipt {\n        /// Find", ") -> Rec▮ {\n        /// Find", {"has": TYPES}),
     ("the type of the output, nothing typed", ") -> Receipt {\n        /// Find", ") -> ▮ {\n        /// Find", {"has": TYPES}),
     ("the type of a computed step", "step end: Receipt =", "step end: Rec▮ =", {"has": TYPES}),
@@ -53,6 +55,8 @@ COMPLETIONS = [
     ("argument names, half typed", "body: reply,", "bo▮,", {"field": "body"}),
     ("argument names, half typed, without a comma", "copies: inbox.data[0].size,", "co▮", {"field": "copies"}),
     ("argument names, nothing typed", "body: reply,\n", "▮\n", {"field": "body"}),
+    ("argument names, nothing typed, the value there", "body: reply,", "▮: reply,", {"field": "body"}),
+    ("argument names, nothing typed, the value there, alone", "FetchEmails { filters: Filters { sender, since: limit }, limit };", "FetchEmails { ▮: 3 };", {"field": "filters limit"}),
     ("the first argument, nothing typed", "thread_id: inbox.data[0].thread_id,", "▮", {"field": "thread_id"}),
     ("the first argument, half typed", "thread_id: inbox.data[0].thread_id,", "thr▮,", {"field": "thread_id"}),
     ("the last argument, nothing typed", "copies: inbox.data[0].size,", "▮", {"field": "copies"}),
@@ -88,10 +92,11 @@ COMPLETIONS = [
     ("a computed step", "inbox.data.len() + 1;", "inbox.data.▮ + 1;", {"has": "len first"}),
     ("a computed step, behind an operator", "inbox.data.len() + 1;", "inbox.data.len() + limit.▮;", {"has": "pow checked_add"}),
     ("a computed step, names", "inbox.data.len() + 1;", "inbox.data.len() + li▮;", {"variable": "inbox " + START}),
-    ("names of attributes, half typed", "#[retry(3, backoff", "#[re▮(3, backoff", {"constant": ATTRIBUTES}),
-    ("names of attributes, nothing typed", "#[concurrency(2)]", "#[▮]", {"constant": ATTRIBUTES}),
-    ("options of attributes", 'backoff = "200ms"', "▮", {"constant": "attempts backoff jitter max"}),
-    ("options of attributes, half typed", 'backoff = "200ms"', 'ba▮ = "200ms"', {"constant": "attempts backoff jitter max"}),
+    ("names of attributes, half typed", "#[retry(3, backoff", "#[re▮(3, backoff", {"module": ATTRIBUTES}),
+    ("names of attributes, nothing typed", "#[concurrency(2)]", "#[▮]", {"module": ATTRIBUTES}),
+    ("options of attributes", 'backoff = "200ms"', "▮", {"module": "attempts backoff jitter max"}),
+    ("options of attributes, half typed", 'backoff = "200ms"', 'ba▮ = "200ms"', {"module": "attempts backoff jitter max"}),
+    ("the option of `#[optional(…)]`", "#[optional(each)]", "#[optional(▮)]", {"module": "each"}),
     ("`#[after(…)]`", "#[after(sent)]", "#[after(▮)]", {"variable": "count inbox sent " + START}),
     ("`#[fallback(…)]`", "#[fallback(sent)]", "#[fallback(inbox.▮)]", {"field": INBOX}),
     ("the expression form, fields", "; note.id };", "; note.▮ };", {"field": "id note"}),
@@ -245,7 +250,7 @@ def run(crate, show):
     for title, old, new, expected in COMPLETIONS:
         found = crate.completions(crate.edited(old, new))
         if show:
-            fields = [label for kind, label in found if kind in ("field", "variable", "constant", "static")]
+            fields = [label for kind, label in found if kind in ("field", "variable", "module", "static")]
             print(f"{new.strip()}\n    {' '.join(fields)}")
         case("completion", title, check_completions(found, expected))
     for broken, old, new in ELSEWHERE:

@@ -5,7 +5,7 @@ use super::uses::Uses;
 use super::{IdeExpansion, attribute, unplaced};
 use crate::docs::text_of;
 use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
 use syn::Path;
@@ -138,11 +138,7 @@ pub(crate) fn arguments<'a>(
 
 /// The doc comments among the attributes.
 fn docs(statement: &Statement) -> TokenStream {
-    let is_doc = |attribute: &TokenStream| {
-        let first = attribute.clone().into_iter().next();
-        matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
-    };
-    let docs = statement.attributes().filter(is_doc);
+    let docs = statement.attributes().filter(attribute::is_doc);
     unplaced(quote!(#(#[#docs])*))
 }
 

@@ -72,12 +72,13 @@ impl IdeExpansion {
                 tokens = quote!(#editor::variant(#path, #values));
             }
             ValueKind::Macro(call) => {
+                let name = call.path.segments.last().map(|last| &last.ident);
                 tokens = if last_name(&call.path) == "json" {
                     let json = self.json(&mut Tokens::new(call.tokens.clone()));
-                    quote!(#editor::json(#json))
+                    quote!({ use #editor::#name as _; #editor::json_value(#json) })
                 } else {
                     let last = call.to_token_stream().into_iter().last();
-                    quote!(#editor::format! #last)
+                    quote!(#editor::#name! #last)
                 };
             }
             ValueKind::Reference(_, written)
@@ -119,7 +120,16 @@ impl IdeExpansion {
             // The name of a half-typed field is written once, as it is.
             FieldKind::Name(name) => quote!(#name #comma),
             FieldKind::Rest(dots, rest) => quote!(#dots #rest),
-            FieldKind::Broken(tokens) => quote!(#tokens #comma),
+            FieldKind::Broken(tokens) => {
+                let mut tokens = Tokens::new(tokens.clone());
+                // A value whose name is not typed yet.
+                if tokens.is_punct(0, ':') {
+                    let (colon, value) = (tokens.next(), self.argument(tokens.rest()));
+                    return quote!(#colon #value #comma);
+                }
+                let tokens = tokens.rest();
+                quote!(#tokens #comma)
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use super::cursor::unreachable;
 use super::run::{Inline, Request, Started, Steps};
 pub use crate::Tool;
 use serde_json::Value;
+pub use serde_json::json;
 pub use std::format;
 use std::marker::PhantomData;
 
@@ -157,16 +158,16 @@ impl<T> Owned<T> for LoopElements<T> {
 }
 
 /// What `json!` gives.
-pub fn json<T, To>(_: T) -> To {
+pub fn json_value<T, To>(_: T) -> To {
     unreachable()
 }
 
 /// What the expression form gives.
-pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<AnySteps, O> {
+pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<O> {
     unreachable()
 }
 
-/// The steps of some plan.
+/// The steps of a plan, which an editor does not tell apart.
 #[derive(Debug)]
 pub struct AnySteps;
 
@@ -179,42 +180,36 @@ impl<App: ?Sized> Steps<App> for AnySteps {
 /// What starts a statement of a plan.
 pub mod keyword {
     /// A step calls a tool, `step name = Tool { … };`, or computes a value, `step name: Type = …;`.
-    #[expect(non_upper_case_globals, reason = "it is a keyword")]
-    pub const step: () = ();
+    pub mod step {}
 }
 
 /// The attributes of steps.
 pub mod attribute {
-    #![expect(non_upper_case_globals, reason = "they are attributes")]
-
     /// `#[after(first, second)]`: the steps that must end first.
-    pub const after: () = ();
+    pub mod after {}
     /// `#[timeout("10s")]`: how long each attempt may take.
-    pub const timeout: () = ();
+    pub mod timeout {}
     /// `#[deadline("1m")]`: how long all attempts may take together, with the waits.
-    pub const deadline: () = ();
+    pub mod deadline {}
     /// `#[optional]`: its failure does not fail the plan, and its output is an `Option`. `#[optional(each)]` is for the elements of
     /// a `for`.
-    pub const optional: () = ();
+    pub mod optional {
+        /// `#[optional(each)]`: an element of a `for` that fails is `None` in the list.
+        pub mod each {}
+    }
     /// `#[concurrency(4)]`: how many elements of a `for` run concurrently.
-    pub const concurrency: () = ();
+    pub mod concurrency {}
     /// `#[fallback(value)]`: the output, if the step fails.
-    pub const fallback: () = ();
-
+    pub mod fallback {}
     /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: how often the step is tried at most.
-    pub const retry: () = ();
-}
-
-/// The options of `#[retry(…)]`.
-pub mod retry {
-    #![expect(non_upper_case_globals, reason = "they are options")]
-
-    /// How often the step is tried at most.
-    pub const attempts: () = ();
-    /// The first wait, which doubles.
-    pub const backoff: () = ();
-    /// The longest wait.
-    pub const max: () = ();
-    /// Whether a random part of each wait is left out.
-    pub const jitter: () = ();
+    pub mod retry {
+        /// How often the step is tried at most.
+        pub mod attempts {}
+        /// The first wait, which doubles.
+        pub mod backoff {}
+        /// The longest wait.
+        pub mod max {}
+        /// Whether a random part of each wait is left out.
+        pub mod jitter {}
+    }
 }
