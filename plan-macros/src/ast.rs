@@ -18,6 +18,13 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// The names of its inputs and steps.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &Ident> {
+        let inputs = self.head.iter().flat_map(|head| &head.inputs);
+        let inputs = inputs.map(|input| &input.name);
+        inputs.chain(self.steps.iter().map(|step| &step.name))
+    }
+
     /// All that the values of the plan mention.
     pub(crate) fn mentions(&self) -> impl Iterator<Item = &Mention> {
         let steps = self.steps.iter().flat_map(|step| &step.mentions);

@@ -9,10 +9,11 @@ const INTERNAL: &[&str] = &[
     "check::",
     "__",
     "_::",
-    "Plain",
-    "Untyped",
-    "NotAbsent",
-    "Given<",
+    "check_of_",
+    "AlwaysPresent",
+    "MaybeAbsent",
+    "UntypedJson",
+    "Passed",
 ];
 
 /// What is wrong with the messages of a program.

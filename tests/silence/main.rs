@@ -7,6 +7,7 @@
 )]
 #![recursion_limit = "400"]
 
+mod blanket;
 mod macros;
 mod many;
 mod names;

@@ -92,7 +92,7 @@ impl Builder<'_> {
                 #(#values)*
                 #(#outer)*
                 #header {
-                    return ::core::option::Option::Some((#(__plan::own(&#bound).owned(),)*));
+                    return ::core::option::Option::Some((#(__plan::own(&#bound).plan_owned(),)*));
                 }
                 ::core::option::Option::None
             });

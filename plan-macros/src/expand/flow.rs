@@ -101,8 +101,8 @@ impl Builder<'_> {
             List::Reference(reference, name) => {
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                let items = path(&["Items", "items"], start, end);
-                let listed = path(&["Listed", "listed"], start, end);
+                let items = path(&["HasItems", "items"], start, end);
+                let listed = path(&["Iterated", "listed"], start, end);
                 let it = it(way, end);
                 let place = self.fresh_at("f", name.span());
                 self.bindings.extend(quote_spanned! {end=>

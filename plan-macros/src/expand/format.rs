@@ -15,7 +15,7 @@ impl Builder<'_> {
             self.part(format, part);
         }
         let at = format.template.span();
-        let from = path(&["FromText", "formatted"], at, at);
+        let from = path(&["TakesText", "formatted"], at, at);
         quote_spanned!(at=> #from())
     }
 
@@ -38,7 +38,7 @@ impl Builder<'_> {
             Value::Reference(reference) => {
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                let shown = path(&["Shown", "shown"], start, end);
+                let shown = path(&["ShownInText", "shown"], start, end);
                 let it = it(way, end);
                 let slot = self.fresh_at("s", start);
                 self.bindings

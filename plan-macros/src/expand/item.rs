@@ -290,7 +290,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
                 #(#bounds,)*
             {
                 let __inputs = (|| ::core::result::Result::Ok(::std::vec![#(#inputs),*]))();
-                __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::Steps<__App>>::start)
+                __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::RunsOn<__App>>::start)
             }
         }
         impl __plan::Tool for #name {
@@ -319,13 +319,13 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         builder.bindings.extend(quote!(let _ = || #value;));
         builder.into_item(output_name())
     });
-    let steps = start::steps(&quote!(__PlanSteps), cx);
+    let steps = start::steps(&quote!(ThisUnnamedPlan), cx);
     quote! {
-        struct __PlanSteps;
+        struct ThisUnnamedPlan;
         #shared
         #steps
         #outside
-        __plan::Inline::<_, __PlanSteps>::new(&__PLAN, __plan::witness(&|| #value))
+        __plan::Inline::<_, ThisUnnamedPlan>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }
 

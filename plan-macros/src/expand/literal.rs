@@ -49,7 +49,7 @@ impl Builder<'_> {
         );
         self.is_inner = is_inner;
         let value = Ident::new("__v", start);
-        let make = path(&["Shaped", "literal"], start, end);
+        let make = path(&["HasShape", "literal"], start, end);
         self.bindings.extend(quote_spanned! {end=>
             let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
         });

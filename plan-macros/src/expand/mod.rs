@@ -28,19 +28,22 @@ use crate::names::{self, Names, Source};
 use crate::parse;
 use crate::report::Report;
 use crate::scan;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
-    let source = scan::scan(input);
+    let source = scan::scan(input.clone());
     let ide = ide::is_wanted().then(|| ide::expand(&source));
     let mut report = Report::default();
     let Some(mut plan) = parse::parse(source, &mut report) else {
         let errors = report.into_compile_errors();
         return quote!(#ide #errors);
     };
+    if plan.declared().any(|name| name == "gen") {
+        return self::plan(with_raw_gen(input));
+    }
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = StepGraph::new(&plan, &names);
@@ -48,6 +51,20 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
         Some(ide) => item::outside(&plan, &names, &graph, report, &ide),
         None => item::expand(&plan, &names, &graph, report),
     }
+}
+
+/// Writes `gen` so that it is a name in each edition of Rust.
+fn with_raw_gen(tokens: TokenStream) -> TokenStream {
+    let trees = tokens.into_iter().map(|tree| match tree {
+        TokenTree::Ident(name) if name == "gen" => Ident::new_raw("gen", name.span()).into(),
+        TokenTree::Group(group) => {
+            let mut raw = Group::new(group.delimiter(), with_raw_gen(group.stream()));
+            raw.set_span(group.span());
+            raw.into()
+        }
+        other => other,
+    });
+    trees.collect()
 }
 
 /// What every part of the expansion needs to know.

@@ -133,13 +133,16 @@ enum Look<'a> {
 /// absent.
 fn look(mut way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
     way.set_span(start.resolved_at(way.span()));
-    let kind = call(Tokens::from(way).operator(".", end).name("kind", end), end);
+    let kind = call(
+        Tokens::from(way).operator(".", end).name("plan_kind", end),
+        end,
+    );
     let (name, value) = match how {
         Look::Field => ("field", kind),
         Look::See(known) => ("see", kind.operator(",", end).with(known.clone())),
         Look::Other => ("look", kind),
     };
-    path(&["Present", name], start, end).parens(value, end)
+    path(&["Reachable", name], start, end).parens(value, end)
 }
 
 /// Calls the function without arguments.
@@ -228,7 +231,8 @@ impl Builder<'_> {
                     Tokens::default().operator("&", at).and(value)
                 });
                 let way = chain.way();
-                chain.place = Position::Wrapped(quote_spanned!(at=> __plan::Elements::each(#way)));
+                chain.place =
+                    Position::Wrapped(quote_spanned!(at=> __plan::HasElements::each(#way)));
                 chain.same.push_str("[..]");
                 self.data.tag('*');
             }
@@ -251,7 +255,7 @@ impl Builder<'_> {
                 let asked = asked.unwrap_or_else(|| quote_spanned!(at=> .asked(__plan::root())));
                 let (way, c) = (chain.way(), chain.name("__c", at));
                 chain.place = Position::Wrapped(
-                    quote_spanned!(at=> { let #c = #way; __plan::OrAbsent::or_absent(#c)#asked }),
+                    quote_spanned!(at=> { let #c = #way; __plan::CanBeAbsent::or_absent(#c)#asked }),
                 );
             }
             Hop::Get(dot, method, key) => {
@@ -328,7 +332,7 @@ impl Builder<'_> {
                 None => quote_spanned!(at=> _),
             };
             self.bindings
-                .extend(quote_spanned!(at=> let #known = <#ty as __plan::Shaped>::KNOWN;));
+                .extend(quote_spanned!(at=> let #known = <#ty as __plan::HasShape>::KNOWN;));
         }
         let see = match (&known, root) {
             (Some(known), None) => Look::See(known),

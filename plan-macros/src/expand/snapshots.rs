@@ -32,10 +32,14 @@ fn inside(scope: &syn::ItemConst) -> Option<Vec<Item>> {
         return None;
     };
     let steps = block.block.stmts.iter().filter_map(|stmt| match stmt {
-        Stmt::Item(item @ Item::Const(step)) if step.ident.to_string().starts_with("__step_") => {
+        Stmt::Item(item @ Item::Const(step))
+            if step.ident.to_string().starts_with("check_of_step_") =>
+        {
             Some(item.clone())
         }
-        Stmt::Item(item @ Item::Fn(step)) if step.sig.ident.to_string().starts_with("__step_") => {
+        Stmt::Item(item @ Item::Fn(step))
+            if step.sig.ident.to_string().starts_with("check_of_step_") =>
+        {
             Some(item.clone())
         }
         // The data of all of them.
@@ -93,10 +97,10 @@ fn a_reference() {
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
                 type __PlanArguments0_0 = FetchEmails;
-                const __step_inbox: &[__plan::Constant] = {
+                const check_of_step_inbox: &[__plan::Constant] = {
                     let sender = __plan::root::<__PlanInput0>();
                     let _ = || __PlanArguments0_0 {
-                        sender: __plan::Fits::fit(__plan::NotAbsent::present(sender.it())),
+                        sender: __plan::Takes::fit(__plan::Allows::present(sender.plan_value())),
                     };
                     let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                     __n0.key("FetchEmails", "sender");
@@ -104,20 +108,21 @@ fn a_reference() {
                 };
                 const __PLAN_OUTPUT: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
-                    let __t0 = <__PlanStep0 as __plan::Shaped>::KNOWN;
-                    let __t1 = <_ as __plan::Shaped>::KNOWN;
+                    let __t0 = <__PlanStep0 as __plan::HasShape>::KNOWN;
+                    let __t1 = <_ as __plan::HasShape>::KNOWN;
                     let _ = || -> String {
-                        __plan::Fits::fit(
-                            __plan::NotAbsent::present(
+                        __plan::Takes::fit(
+                            __plan::Allows::present(
                                 (&(*{
                                     let __c = &(*{
-                                        let __c = &(*__plan::Present::field(inbox.kind())).data;
-                                        __plan::Present::look(__c.kind())
+                                        let __c = &(*__plan::Reachable::field(inbox.plan_kind()))
+                                            .data;
+                                        __plan::Reachable::look(__c.plan_kind())
                                     })[0];
-                                    __plan::Present::see(__c.kind(), __t1)
+                                    __plan::Reachable::see(__c.plan_kind(), __t1)
                                 })
                                     .thread_id)
-                                    .it(),
+                                    .plan_value(),
                             ),
                         )
                     };
@@ -127,13 +132,13 @@ fn a_reference() {
                 };
                 static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
                     "13 latest_thread24 Finds the latest thread.1 6 sender6 String0 1 5 inbox20 Look into the inbox.0 T0 a0 11 FetchEmails1 6 senderri0 6 sender;;6 Stringrs0 23 inbox.data[0].thread_id.1 4 data#0 !.2 9 thread_id;",
-                    &[__step_inbox, __PLAN_OUTPUT],
+                    &[check_of_step_inbox, __PLAN_OUTPUT],
                 ));
                 #[doc(hidden)]
-                impl<__App> __plan::Steps<__App> for LatestThread
+                impl<__App> __plan::RunsOn<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    __App: __plan::Calls<__PlanArguments0_0>,
+                    __App: __plan::HasTool<__PlanArguments0_0>,
                 {
                     fn start<'__app>(
                         __call_index: ::core::primitive::usize,
@@ -142,7 +147,7 @@ fn a_reference() {
                     ) -> __plan::Started<'__app> {
                         match __call_index {
                             0usize => {
-                                <__App as __plan::Calls<
+                                <__App as __plan::HasTool<
                                     __PlanArguments0_0,
                                 >>::start(__app, __request, false)
                             }
@@ -153,7 +158,7 @@ fn a_reference() {
                 impl<__App> __plan::Call<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    __App: __plan::Calls<__PlanArguments0_0>,
+                    __App: __plan::HasTool<__PlanArguments0_0>,
                 {
                     fn call(
                         self,
@@ -176,7 +181,7 @@ fn a_reference() {
                     ) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
                     where
                         __App: ?::core::marker::Sized + ::core::marker::Sync,
-                        __App: __plan::Calls<__PlanArguments0_0>,
+                        __App: __plan::HasTool<__PlanArguments0_0>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
                             ::std::vec![__plan::input("sender", & self.sender) ?],
@@ -185,7 +190,7 @@ fn a_reference() {
                             &__PLAN,
                             __inputs,
                             __app,
-                            <Self as __plan::Steps<__App>>::start,
+                            <Self as __plan::RunsOn<__App>>::start,
                         )
                     }
                 }
@@ -214,7 +219,7 @@ fn a_computed_value_and_a_text() {
     check_steps(
         plan,
         &expect![[r#"
-            const __step_late: &[__plan::Constant] = {
+            const check_of_step_late: &[__plan::Constant] = {
                 let __k0 = __plan::slot();
                 let _ = || -> bool { __k0.value() };
                 &[
@@ -236,14 +241,14 @@ fn a_computed_value_and_a_text() {
                     ),
                 ]
             };
-            const __step_sent: &[__plan::Constant] = {
+            const check_of_step_sent: &[__plan::Constant] = {
                 let late = __plan::root::<__PlanStep0>();
                 let name = __plan::root::<__PlanInput0>();
-                let __s1 = __plan::shown(&|| __plan::Shown::shown(name.it()));
+                let __s1 = __plan::shown(&|| __plan::ShownInText::shown(name.plan_value()));
                 let __k2 = __plan::slot();
                 let _ = || __PlanArguments1_0 {
-                    subject: __plan::FromText::formatted(),
-                    urgent: __plan::Fits::fit(__plan::NotAbsent::present(late.it())),
+                    subject: __plan::TakesText::formatted(),
+                    urgent: __plan::Takes::fit(__plan::Allows::present(late.plan_value())),
                 };
                 let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
                 __n0.key("Send", "subject");
@@ -273,7 +278,7 @@ fn a_computed_value_and_a_text() {
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
                 "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late0 0 Vc1 i1 8 days > 30 ;4 sent0 0 T1 a1 4 Send2 7 subjectx4 s5 Dear vri0 4 name;0 -2 s2 : vc1 i1 8 days + 13 2 >4=6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
-                &[__step_late, __step_sent],
+                &[check_of_step_late, check_of_step_sent],
             ));
         "#]],
     );
@@ -291,36 +296,37 @@ fn a_nested_literal_and_an_order() {
     check_steps(
         plan,
         &expect![[r#"
-            const __step_first: &[__plan::Constant] = {
+            const check_of_step_first: &[__plan::Constant] = {
                 let id = __plan::root::<__PlanInput0>();
                 let _ = || __PlanArguments0_0 {
-                    id: __plan::Fits::fit(__plan::NotAbsent::present(id.it())),
+                    id: __plan::Takes::fit(__plan::Allows::present(id.plan_value())),
                 };
                 let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                 __n0.key("Open", "id");
                 &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
             };
-            const __step_second: &[__plan::Constant] = {
+            const check_of_step_second: &[__plan::Constant] = {
                 let first = __plan::root::<__PlanStep0>();
-                let __t3 = <__PlanStep0 as __plan::Shaped>::KNOWN;
+                let __t3 = <__PlanStep0 as __plan::HasShape>::KNOWN;
                 let __l1 = __plan::literal(
                     &|| {
                         let __v = Place::Shelf {
-                            row: __plan::FromLiteral::from_literal(3),
-                            label: __plan::FromSome::some(
-                                __plan::Fits::fit(
-                                    __plan::Arrives::present(
-                                        (&(*__plan::Present::field(first.kind())).label).it(),
+                            row: __plan::TakesLiteral::from_literal(3),
+                            label: __plan::TakesSome::some(
+                                __plan::Takes::fit(
+                                    __plan::FitsInto::present(
+                                        (&(*__plan::Reachable::field(first.plan_kind())).label)
+                                            .plan_value(),
                                     ),
                                 ),
                             ),
                         };
-                        __plan::Shaped::literal(__v)
+                        __plan::HasShape::literal(__v)
                     },
                 );
                 let __n2 = __l1.names();
                 let _ = || __PlanArguments1_0 {
-                    place: __plan::Fits::fit(__plan::NotAbsent::present(__l1.it())),
+                    place: __plan::Takes::fit(__plan::Allows::present(__l1.plan_value())),
                     ..__plan::any()
                 };
                 __t3.check("label", true);
@@ -337,7 +343,7 @@ fn a_nested_literal_and_an_order() {
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
                 "7 archive0 1 2 id3 u640 2 5 first0 0 T0 a0 4 Open1 2 idri0 2 id;;6 second0 1 0 T1 a1 5 Store1 5 placev2 5 Shelfa2 5 Shelf2 3 rowu3 5 labelrs0 11 first.label.3 5 label;;2 ()n",
-                &[__step_first, __step_second],
+                &[check_of_step_first, check_of_step_second],
             ));
         "#]],
     );

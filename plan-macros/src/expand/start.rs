@@ -26,7 +26,7 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
             {
                 let arm = *known.entry((tool, keep)).or_insert_with(|| {
                     let arguments = flow::arguments(index, number, path);
-                    let start = quote!(<__App as __plan::Calls<#arguments>>::start(__app, __request, #keep));
+                    let start = quote!(<__App as __plan::HasTool<#arguments>>::start(__app, __request, #keep));
                     arms.push((Vec::new(), start));
                     arms.len() - 1
                 });
@@ -43,7 +43,7 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let bounds = bounds(cx);
     quote! {
         #[doc(hidden)]
-        impl<__App> __plan::Steps<__App> for #ty
+        impl<__App> __plan::RunsOn<__App> for #ty
         where
             __App: ?::core::marker::Sized + ::core::marker::Sync,
             #(#bounds,)*
@@ -68,7 +68,7 @@ pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
         for (number, (path, text)) in paths.zip(&cx.tools[index]).enumerate() {
             if seen.insert(text) {
                 let (start, end) = ends(path);
-                let calls = reference::path(&["Calls"], start, end);
+                let calls = reference::path(&["HasTool"], start, end);
                 let arguments = flow::arguments(index, number, path);
                 bounds.push(quote_spanned!(end=> __App: #calls<#arguments>));
             }

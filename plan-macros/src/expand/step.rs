@@ -18,9 +18,9 @@ pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
     let step = &cx.plan.steps[index].name;
     let span = step.span();
     if cx.names.get(step) == Some(Source::Step(index)) {
-        format_ident!("__step_{}", step.unraw(), span = span)
+        format_ident!("check_of_step_{}", step.unraw(), span = span)
     } else {
-        format_ident!("__step_{index}", span = span)
+        format_ident!("check_of_step_{index}", span = span)
     }
 }
 

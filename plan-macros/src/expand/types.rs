@@ -53,7 +53,7 @@ impl Types {
                     let Some(ty) = ty else { continue };
                     let (first, ty) = (placed(first.clone(), at), placed(ty, at));
                     self.checks.extend(
-                        quote_spanned!(at=> let _ = <#ty as __plan::Joins<#first>>::joins;),
+                        quote_spanned!(at=> let _ = <#ty as __plan::SameTypeAs<#first>>::joins;),
                     );
                 }
                 let exhaustive = branches.iter().any(|branch| branch.conditions.is_empty());

@@ -157,19 +157,19 @@ impl<'a> Builder<'a> {
             Value::None(none) => {
                 self.data.tag('n');
                 let at = none.span();
-                let from = path(&["FromNone", "none"], at, at);
+                let from = path(&["TakesNone", "none"], at, at);
                 from.parens(Tokens::default(), at)
             }
             Value::Some(some, paren, value) => {
                 let check = self.inner(|builder| builder.value(value));
                 let end = paren.span.close();
-                let from = path(&["FromSome", "some"], some.span(), end);
+                let from = path(&["TakesSome", "some"], some.span(), end);
                 from.parens(check, end)
             }
             Value::List(bracket, values) => {
                 let check = self.values(values);
                 let (start, end) = (bracket.span.open(), bracket.span.close());
-                let list = path(&["List", "list"], start, end);
+                let list = path(&["TakesList", "list"], start, end);
                 let mut elements = Group::new(proc_macro2::Delimiter::Bracket, quote!(#(#check),*));
                 elements.set_span(bracket.span.join());
                 list.parens(Tokens::default().with(elements), end)
@@ -228,13 +228,9 @@ impl<'a> Builder<'a> {
 
     /// Checks that a value fits its place.
     fn fits(&self, it: Tokens, start: Span, end: Span) -> Tokens {
-        let arrival = if self.is_inner {
-            "Arrives"
-        } else {
-            "NotAbsent"
-        };
+        let arrival = if self.is_inner { "FitsInto" } else { "Allows" };
         let present = path(&[arrival, "present"], start, end).parens(it, end);
-        path(&["Fits", "fit"], start, end).parens(present, end)
+        path(&["Takes", "fit"], start, end).parens(present, end)
     }
 
     /// Writes a value that gives its place its type, and gives an expression of that type.
@@ -358,7 +354,7 @@ impl<'a> Builder<'a> {
 
 /// Calls what hands over what something is.
 pub(super) fn it(of: Tokens, end: Span) -> Tokens {
-    let it = of.operator(".", end).name("it", end);
+    let it = of.operator(".", end).name("plan_value", end);
     it.parens(Tokens::default(), end)
 }
 
@@ -383,9 +379,9 @@ fn scalar(scalar: &Scalar) -> Tokens {
     let at = lit.span();
     let start = minus.map_or(at, |minus| minus.span);
     let from = match lit {
-        Lit::Str(_) => path(&["FromText", "from_text"], at, at),
-        _ if minus.is_some() => path(&["FromNegative", "from_negative"], start, at),
-        _ => path(&["FromLiteral", "from_literal"], start, at),
+        Lit::Str(_) => path(&["TakesText", "from_text"], at, at),
+        _ if minus.is_some() => path(&["TakesNegative", "from_negative"], start, at),
+        _ => path(&["TakesLiteral", "from_literal"], start, at),
     };
     from.parens(quote!(#minus #lit).into(), at)
 }

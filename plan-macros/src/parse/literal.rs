@@ -1,5 +1,6 @@
 //! `Type { … }`, `path::Variant(…)`, `Some(…)`.
 
+use super::path_text;
 use super::value::{NEXT, classify, read, separated, start_of};
 use crate::ast::{self, Fields, Literal, Reference, Rest, Scalar, Value};
 use crate::report::Report;
@@ -18,6 +19,17 @@ pub(super) fn unnamed(
     report: &mut Report,
 ) -> Value {
     let end = paren.span.close();
+    let inside = tokens.clone().into_iter().last();
+    if let Some(group @ TokenTree::Group(_)) = inside
+        && has_names(&group)
+    {
+        let name = path_text(&path);
+        report.error(
+            group,
+            format!("named arguments are in braces: `{name} {{ name: value }}`"),
+        );
+        return Value::Broken;
+    }
     if let Some(some) = path.get_ident().filter(|name| *name == "Some") {
         let Some((inner, _)) = pieces.into_iter().next() else {
             report.error_at(end, "expected a value after this");
@@ -48,6 +60,15 @@ pub(super) fn unnamed(
             Value::Broken
         }
     }
+}
+
+/// Whether the parentheses begin with `name:`.
+fn has_names(parens: &TokenTree) -> bool {
+    let TokenTree::Group(group) = parens else {
+        return false;
+    };
+    let tokens = Tokens::new(group.stream());
+    tokens.peek_ident(0).is_some() && tokens.is_punct(1, ':') && !tokens.is_punct(2, ':')
 }
 
 /// Whether the value contains a string, or a lower-case name that is not a path.
@@ -85,7 +106,15 @@ pub(super) fn named(
     let mut fields: Vec<ast::Field> = Vec::new();
     let mut rest = Rest::Nothing;
     let mut source = source.into_iter().peekable();
-    while let Some(FieldTokens { kind, comma }) = source.next() {
+    while let Some(FieldTokens {
+        kind,
+        comma,
+        semicolon,
+    }) = source.next()
+    {
+        if let Some(at) = semicolon {
+            report.error_at(at, "a comma separates arguments: write `,` instead of `;`");
+        }
         let (name, shorthand, value) = match kind {
             FieldKind::Value(name, colon, item) => {
                 let is_missing =

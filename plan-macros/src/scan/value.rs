@@ -43,6 +43,8 @@ pub(crate) type Piece = (ValueTokens, Option<Token![,]>);
 pub(crate) struct FieldTokens {
     pub(crate) kind: FieldKind,
     pub(crate) comma: Option<Token![,]>,
+    /// Where a semicolon is written in place of the comma.
+    pub(crate) semicolon: Option<Span>,
 }
 
 pub(crate) enum FieldKind {
@@ -74,7 +76,7 @@ pub(crate) fn item(input: ParseStream<'_>, among_fields: bool) -> ValueTokens {
     let extra = if is_field {
         TokenStream::new()
     } else {
-        skip(input)
+        skip(input, among_fields)
     };
     ValueTokens { kind, extra }
 }
@@ -88,7 +90,7 @@ fn reference(input: ParseStream<'_>) -> Option<ValueKind> {
 fn expression(input: ParseStream<'_>) -> ValueKind {
     let fork = input.fork();
     if let Err(error) = fork.parse::<Expr>() {
-        return ValueKind::Broken(skip(input), error);
+        return ValueKind::Broken(skip(input, false), error);
     }
     // `syn` finds what is left over in brackets only where an expression is all.
     let tokens = take_to(input, &fork);
@@ -107,12 +109,15 @@ fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> TokenStream {
     taken
 }
 
-/// Takes all up to the next comma that is not inside brackets, nor in the `::<A, B>` of a path.
-fn skip(input: ParseStream<'_>) -> TokenStream {
+/// Takes all up to the next comma that is not inside brackets, nor in the `::<A, B>` of a path; among fields, up to a semicolon, too.
+fn skip(input: ParseStream<'_>, among_fields: bool) -> TokenStream {
     let mut skipped = TokenStream::new();
     let mut angles = 0_usize;
     let mut colon = false;
     while !input.is_empty() && (angles > 0 || !input.peek(Token![,])) {
+        if among_fields && input.peek(Token![;]) {
+            break;
+        }
         if input.peek(Token![<]) && (colon || angles > 0) {
             angles += 1;
         } else if input.peek(Token![>]) {
@@ -239,9 +244,18 @@ fn pieces(content: ParseStream<'_>) -> Vec<Piece> {
 fn fields(content: ParseStream<'_>) -> Vec<FieldTokens> {
     let mut fields = Vec::new();
     while !content.is_empty() {
-        let kind = field(content).unwrap_or_else(|_| FieldKind::Broken(skip(content)));
-        let comma = content.parse().ok();
-        fields.push(FieldTokens { kind, comma });
+        let kind = field(content).unwrap_or_else(|_| FieldKind::Broken(skip(content, true)));
+        let semicolon = content.parse::<Option<Token![;]>>().ok().flatten();
+        let semicolon = semicolon.map(|semicolon| semicolon.span);
+        let comma = match semicolon {
+            Some(at) => Some(Token![,](at)),
+            None => content.parse().ok(),
+        };
+        fields.push(FieldTokens {
+            kind,
+            comma,
+            semicolon,
+        });
     }
     fields
 }

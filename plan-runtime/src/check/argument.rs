@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Says that a value is there.
-pub struct Plain;
+/// Says that a value is always there.
+pub struct AlwaysPresent;
 /// Says that a value may be absent.
-pub struct Opt;
+pub struct MaybeAbsent;
 /// Says that a value is JSON of any kind.
-pub struct AnyJson;
+pub struct UntypedJson;
 
 /// A value of type `T`, which is there as `K` says.
 pub struct Passed<K, T>(PhantomData<(K, T)>);
 
-impl<T> Passed<Plain, T> {
+impl<T> Passed<AlwaysPresent, T> {
     /// The value, as the output of a plan whose type is not said.
     #[must_use]
     pub fn value(self) -> T {
@@ -30,7 +30,7 @@ impl<T> Passed<Plain, T> {
     }
 }
 
-impl<T> Passed<Opt, T> {
+impl<T> Passed<MaybeAbsent, T> {
     /// The value, as the output of a plan whose type is not said.
     #[must_use]
     pub fn value(self) -> Option<T> {
@@ -38,7 +38,7 @@ impl<T> Passed<Opt, T> {
     }
 }
 
-impl Passed<AnyJson, Value> {
+impl Passed<UntypedJson, Value> {
     /// The value, as the output of a plan whose type is not said.
     #[must_use]
     pub fn value(self) -> Value {
@@ -48,7 +48,7 @@ impl Passed<AnyJson, Value> {
 
 /// What `json!` gives.
 #[must_use]
-pub fn untyped() -> Passed<AnyJson, Value> {
+pub fn untyped() -> Passed<UntypedJson, Value> {
     unreachable()
 }
 
@@ -68,7 +68,7 @@ pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
     label = "this may be absent; if it is there, it is `{T}`",
     note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
-pub trait NotAbsent<K, T, N>: Sized {
+pub trait Allows<K, T, N>: Sized {
     /// The kind of value.
     type Kind;
     /// What it is, an `Option` if it may be absent.
@@ -85,10 +85,10 @@ pub trait NotAbsent<K, T, N>: Sized {
     label = "this may be absent; if it is there, it is `{T}`",
     note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
-pub trait Arrives<T, To, N>: Sized {
-    /// As `NotAbsent::Kind`.
+pub trait FitsInto<T, To, N>: Sized {
+    /// As `Allows::Kind`.
     type Kind;
-    /// As `NotAbsent::Given`.
+    /// As `Allows::Given`.
     type Given;
     /// The value on its way.
     fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
@@ -99,12 +99,12 @@ pub trait Arrives<T, To, N>: Sized {
 macro_rules! arrivals {
     ($([$($generics:ident),*] $kind:ty, $value:ty => $place:ty, $n:ty: $given:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<$($generics),*> NotAbsent<$kind, $value, $n> for $place {
+        impl<$($generics),*> Allows<$kind, $value, $n> for $place {
             type Kind = $kind;
             type Given = $given;
         }
         #[diagnostic::do_not_recommend]
-        impl<$($generics),*> Arrives<$value, $place, $n> for $kind {
+        impl<$($generics),*> FitsInto<$value, $place, $n> for $kind {
             type Kind = $kind;
             type Given = $given;
         }
@@ -112,17 +112,17 @@ macro_rules! arrivals {
 }
 
 arrivals! {
-    [T, To] Plain, T => To, (): T;
-    [To] AnyJson, Value => To, (): Value;
-    [T, To] Opt, T => Option<To>, (): Option<T>;
-    [T] Opt, T => Value, (): Option<T>;
-    [To] Opt, Unknown => To, Unknown: Unknown;
-    [To] Opt, Unclear => To, Unclear: Unclear;
+    [T, To] AlwaysPresent, T => To, (): T;
+    [To] UntypedJson, Value => To, (): Value;
+    [T, To] MaybeAbsent, T => Option<To>, (): Option<T>;
+    [T] MaybeAbsent, T => Value, (): Option<T>;
+    [To] MaybeAbsent, Unknown => To, Unknown: Unknown;
+    [To] MaybeAbsent, Unclear => To, Unclear: Unclear;
 }
 
 /// A place that takes a value of type `T`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
-pub trait Fits<K, T, How>: Sized {
+pub trait Takes<K, T, How>: Sized {
     /// The value in its place.
     fn fit(_: PassedTo<K, T, Self>) -> Self {
         unreachable()
@@ -139,21 +139,21 @@ pub struct AsJson;
 pub struct WrappedAsJson;
 
 #[diagnostic::do_not_recommend]
-impl<K, T> Fits<K, T, Same> for T {}
+impl<K, T> Takes<K, T, Same> for T {}
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Plain, T, Wrapped> for Option<T> {}
+impl<T> Takes<AlwaysPresent, T, Wrapped> for Option<T> {}
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Plain, T, AsJson> for Value {}
+impl<T> Takes<AlwaysPresent, T, AsJson> for Value {}
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Plain, T, WrappedAsJson> for Option<Value> {}
+impl<T> Takes<AlwaysPresent, T, WrappedAsJson> for Option<Value> {}
 #[diagnostic::do_not_recommend]
-impl Fits<AnyJson, Value, Wrapped> for Option<Value> {}
+impl Takes<UntypedJson, Value, Wrapped> for Option<Value> {}
 #[diagnostic::do_not_recommend]
-impl<T> Fits<Opt, Option<T>, AsJson> for Value {}
+impl<T> Takes<MaybeAbsent, Option<T>, AsJson> for Value {}
 
 /// A place that takes a text literal.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
-pub trait FromText: Sized {
+pub trait TakesText: Sized {
     /// `"…"`
     #[must_use]
     fn from_text(_: &str) -> Self {
@@ -168,27 +168,27 @@ pub trait FromText: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl FromText for String {}
+impl TakesText for String {}
 #[diagnostic::do_not_recommend]
-impl FromText for Cow<'_, str> {}
+impl TakesText for Cow<'_, str> {}
 #[diagnostic::do_not_recommend]
-impl FromText for Box<str> {}
+impl TakesText for Box<str> {}
 #[diagnostic::do_not_recommend]
-impl FromText for Rc<str> {}
+impl TakesText for Rc<str> {}
 #[diagnostic::do_not_recommend]
-impl FromText for Arc<str> {}
+impl TakesText for Arc<str> {}
 #[diagnostic::do_not_recommend]
-impl FromText for PathBuf {}
+impl TakesText for PathBuf {}
 #[diagnostic::do_not_recommend]
-impl FromText for Box<Path> {}
+impl TakesText for Box<Path> {}
 #[diagnostic::do_not_recommend]
-impl FromText for Value {}
+impl TakesText for Value {}
 #[diagnostic::do_not_recommend]
-impl<T: FromText> FromText for Option<T> {}
+impl<T: TakesText> TakesText for Option<T> {}
 
 /// A place that takes a literal of type `L`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{L}`", label = "this is `{L}`")]
-pub trait FromLiteral<L>: Sized {
+pub trait TakesLiteral<L>: Sized {
     /// `1`, `true`, `'x'`
     fn from_literal(_: L) -> Self {
         unreachable()
@@ -200,7 +200,7 @@ pub trait FromLiteral<L>: Sized {
     message = "expected `{Self}`, found a negative `{L}`",
     label = "this is a negative `{L}`"
 )]
-pub trait FromNegative<L>: Sized {
+pub trait TakesNegative<L>: Sized {
     /// `-1`
     fn from_negative(_: L) -> Self {
         unreachable()
@@ -210,13 +210,13 @@ pub trait FromNegative<L>: Sized {
 macro_rules! negatives {
     ($($scalar:ty),*) => {$(
         #[diagnostic::do_not_recommend]
-        impl FromNegative<$scalar> for $scalar {}
+        impl TakesNegative<$scalar> for $scalar {}
         #[diagnostic::do_not_recommend]
-        impl FromNegative<$scalar> for Option<$scalar> {}
+        impl TakesNegative<$scalar> for Option<$scalar> {}
         #[diagnostic::do_not_recommend]
-        impl FromNegative<$scalar> for Value {}
+        impl TakesNegative<$scalar> for Value {}
         #[diagnostic::do_not_recommend]
-        impl FromNegative<$scalar> for Option<Value> {}
+        impl TakesNegative<$scalar> for Option<Value> {}
     )*};
 }
 
@@ -227,7 +227,7 @@ negatives!(i8, i16, i32, i64, i128, isize, f32, f64);
     message = "expected `{Self}`, found `None`",
     label = "`{Self}` is not optional"
 )]
-pub trait FromNone: Sized {
+pub trait TakesNone: Sized {
     /// `None`
     #[must_use]
     fn none() -> Self {
@@ -236,14 +236,14 @@ pub trait FromNone: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> FromNone for Option<T> {}
+impl<T> TakesNone for Option<T> {}
 
 /// A place that takes `Some(…)`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Some(…)`",
     label = "`{Self}` is not optional: leave the `Some` out"
 )]
-pub trait FromSome<Inner>: Sized {
+pub trait TakesSome<Inner>: Sized {
     /// `Some(…)`
     #[must_use]
     fn some(_: Inner) -> Self {
@@ -252,22 +252,22 @@ pub trait FromSome<Inner>: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> FromSome<T> for Option<T> {}
+impl<T> TakesSome<T> for Option<T> {}
 
 /// The types of literals.
 pub trait Scalar {}
 
-impl<T: Scalar> FromLiteral<T> for T {}
+impl<T: Scalar> TakesLiteral<T> for T {}
 #[diagnostic::do_not_recommend]
-impl<T: Scalar> FromLiteral<T> for Option<T> {}
+impl<T: Scalar> TakesLiteral<T> for Option<T> {}
 
 macro_rules! scalars {
     ($($scalar:ty),*) => {$(
         impl Scalar for $scalar {}
         #[diagnostic::do_not_recommend]
-        impl FromLiteral<$scalar> for Value {}
+        impl TakesLiteral<$scalar> for Value {}
         #[diagnostic::do_not_recommend]
-        impl FromLiteral<$scalar> for Option<Value> {}
+        impl TakesLiteral<$scalar> for Option<Value> {}
     )*};
 }
 
@@ -280,7 +280,7 @@ scalars!(
     message = "expected `{Self}`, found a list of {N} values",
     label = "this is a list of {N} values"
 )]
-pub trait List<const N: usize>: Sized {
+pub trait TakesList<const N: usize>: Sized {
     /// What each of them must fit.
     type Element;
 
@@ -294,7 +294,7 @@ pub trait List<const N: usize>: Sized {
 macro_rules! lists {
     ($([$($generics:ident),*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T, const N: usize, $($generics),*> List<N> for $list {
+        impl<T, const N: usize, $($generics),*> TakesList<N> for $list {
             type Element = T;
         }
     )*};
@@ -314,12 +314,12 @@ lists! {
 }
 
 #[diagnostic::do_not_recommend]
-impl<const N: usize> List<N> for Value {
+impl<const N: usize> TakesList<N> for Value {
     type Element = Value;
 }
 
 #[diagnostic::do_not_recommend]
-impl<const N: usize, C: List<N>> List<N> for Option<C> {
+impl<const N: usize, C: TakesList<N>> TakesList<N> for Option<C> {
     type Element = C::Element;
 }
 
@@ -329,7 +329,7 @@ impl<const N: usize, C: List<N>> List<N> for Option<C> {
     label = "this may be absent",
     note = "there are three ways to fix this: use `?` in a reference for an argument that is an `Option`; give a step that may be skipped or fail an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
-pub trait Shown<K>: Sized {
+pub trait ShownInText<K>: Sized {
     /// The type itself.
     type Itself;
     /// The value.
@@ -339,12 +339,12 @@ pub trait Shown<K>: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Shown<Plain> for T {
+impl<T> ShownInText<AlwaysPresent> for T {
     type Itself = T;
 }
 
 #[diagnostic::do_not_recommend]
-impl Shown<AnyJson> for Value {
+impl ShownInText<UntypedJson> for Value {
     type Itself = Self;
 }
 

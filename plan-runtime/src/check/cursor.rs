@@ -1,7 +1,7 @@
 //! References, as types: each part of `inbox.data[0].id` becomes an expression over the author's own tokens, in closures that are
 //! never called, so that rustc checks it. A [`PathCursor`] says what a reference has led to so far.
 
-use super::argument::{AnyJson as Json, Opt, Passed, Plain};
+use super::argument::{AlwaysPresent, MaybeAbsent, Passed, UntypedJson};
 use super::decode::Constant;
 use super::segment::Flattened;
 use crate::shape::TypeShape;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A place that a reference leads to: its type `T`, whether it may be absent (`P`), and the lists around it that `[..]` opened (`W`).
 #[allow(clippy::type_complexity)]
-pub struct PathCursor<T, P = Always, W = One>(PhantomData<fn() -> (T, P, W)>);
+pub struct PathCursor<T, P = AlwaysPresent, W = One>(PhantomData<fn() -> (T, P, W)>);
 
 impl<T, P, W> Clone for PathCursor<T, P, W> {
     fn clone(&self) -> Self {
@@ -24,22 +24,17 @@ impl<T, P, W> Clone for PathCursor<T, P, W> {
 
 impl<T, P, W> Copy for PathCursor<T, P, W> {}
 
-/// Says that a value is always there.
-pub struct Always;
-/// Says that a value may be absent.
-pub struct Maybe;
-
-/// `Always` or `Maybe`.
+/// `AlwaysPresent` or `MaybeAbsent`.
 pub trait Presence {
     /// The type of an element that is a `T` if it is there.
     type Element<T>;
 }
 
-impl Presence for Always {
+impl Presence for AlwaysPresent {
     type Element<T> = T;
 }
 
-impl Presence for Maybe {
+impl Presence for MaybeAbsent {
     type Element<T> = Option<T>;
 }
 
@@ -134,21 +129,17 @@ impl<A: Asked> PathCursor<A> {
     }
 }
 
-/// Says that something can be looked into.
-pub struct IsPresent;
-/// Says that something may not be there to be looked into.
-pub struct MaybePresent;
 /// A value that is about to be looked into.
 pub struct Unwrapping<K, T>(PhantomData<(K, T)>);
 
 impl<T, P, W> PathCursor<Option<T>, P, W> {
     /// An `Option` cannot be looked into.
-    pub fn kind(self) -> Unwrapping<MaybePresent, T> {
+    pub fn plan_kind(self) -> Unwrapping<MaybeAbsent, T> {
         unreachable()
     }
 
     /// What the reference gives.
-    pub fn it(self) -> Passed<Opt, T> {
+    pub fn plan_value(self) -> Passed<MaybeAbsent, T> {
         unreachable()
     }
 }
@@ -156,16 +147,16 @@ impl<T, P, W> PathCursor<Option<T>, P, W> {
 /// What a place that holds an `Option` is. It takes the place by value, so the compiler looks for it before [`AtValue`].
 pub trait AtOption<T> {
     /// An `Option` cannot be looked into.
-    fn kind(self) -> Unwrapping<MaybePresent, T>;
+    fn plan_kind(self) -> Unwrapping<MaybeAbsent, T>;
     /// What the reference gives.
-    fn it(self) -> Passed<Opt, T>;
+    fn plan_value(self) -> Passed<MaybeAbsent, T>;
 }
 
 impl<T> AtOption<T> for &Option<T> {
-    fn kind(self) -> Unwrapping<MaybePresent, T> {
+    fn plan_kind(self) -> Unwrapping<MaybeAbsent, T> {
         unreachable()
     }
-    fn it(self) -> Passed<Opt, T> {
+    fn plan_value(self) -> Passed<MaybeAbsent, T> {
         unreachable()
     }
 }
@@ -173,17 +164,17 @@ impl<T> AtOption<T> for &Option<T> {
 /// What a place that holds JSON of any kind gives. It takes the place by value, so the compiler looks for it before [`AtValue`].
 pub trait AtJson {
     /// What the reference gives.
-    fn it(self) -> Passed<Json, Value>;
+    fn plan_value(self) -> Passed<UntypedJson, Value>;
 }
 
 impl AtJson for PathCursor<Value> {
-    fn it(self) -> Passed<Json, Value> {
+    fn plan_value(self) -> Passed<UntypedJson, Value> {
         unreachable()
     }
 }
 
 impl AtJson for &Value {
-    fn it(self) -> Passed<Json, Value> {
+    fn plan_value(self) -> Passed<UntypedJson, Value> {
         unreachable()
     }
 }
@@ -191,25 +182,25 @@ impl AtJson for &Value {
 /// What a place of any other type is. It takes a reference to the place, so the compiler looks for it last.
 pub trait AtValue<T> {
     /// It can be looked into.
-    fn kind(&self) -> Unwrapping<IsPresent, T>;
+    fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T>;
     /// What the reference gives.
-    fn it(&self) -> Passed<Plain, T>;
+    fn plan_value(&self) -> Passed<AlwaysPresent, T>;
 }
 
 impl<T, P, W> AtValue<T> for PathCursor<T, P, W> {
-    fn kind(&self) -> Unwrapping<IsPresent, T> {
+    fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T> {
         unreachable()
     }
-    fn it(&self) -> Passed<Plain, T> {
+    fn plan_value(&self) -> Passed<AlwaysPresent, T> {
         unreachable()
     }
 }
 
 impl<T> AtValue<T> for &T {
-    fn kind(&self) -> Unwrapping<IsPresent, T> {
+    fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T> {
         unreachable()
     }
-    fn it(&self) -> Passed<Plain, T> {
+    fn plan_value(&self) -> Passed<AlwaysPresent, T> {
         unreachable()
     }
 }
@@ -220,7 +211,7 @@ impl<T> AtValue<T> for &T {
     label = "write `?` before this",
     note = "`?` leads into a value that may be absent, and makes the whole reference optional: `inbox.next?.id` fits an argument that is an `Option`"
 )]
-pub trait Present<K>: Sized {
+pub trait Reachable<K>: Sized {
     /// The type itself.
     type Itself;
 
@@ -244,7 +235,7 @@ pub trait Present<K>: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Present<IsPresent> for T {
+impl<T> Reachable<AlwaysPresent> for T {
     type Itself = T;
 }
 
@@ -265,7 +256,7 @@ pub(super) fn unreachable() -> ! {
     label = "this needs the JSON names of the fields of `{Self}`",
     note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`"
 )]
-pub trait Shaped: Sized {
+pub trait HasShape: Sized {
     /// The type itself.
     type Itself;
     /// What it says of its fields.
@@ -280,7 +271,7 @@ pub trait Shaped: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Shape> Shaped for T {
+impl<T: Shape> HasShape for T {
     type Itself = T;
     const KNOWN: KnownShape<T> = KnownShape(T::SHAPE, PhantomData);
     const SHAPE: TypeShape = T::SHAPE;
@@ -312,7 +303,7 @@ impl<T: Tool> IsTool for T {
     label = "this is not an `Option`",
     note = "remove the `?`; it is for an `Option`, for `.get(…)`, and for values of type `serde_json::Value`"
 )]
-pub trait OrAbsent: Sized {
+pub trait CanBeAbsent: Sized {
     /// The type of the value if it is not absent.
     type Inner;
     /// What `?` means to the segment before it.
@@ -329,7 +320,7 @@ pub struct Asking<T, A, W>(PhantomData<(T, A, W)>);
 
 impl<T, A, W> Asking<T, A, W> {
     /// The way, with one of its own for what the `?` means.
-    pub fn asked(self, _: PathCursor<A>) -> PathCursor<T, Maybe, W> {
+    pub fn asked(self, _: PathCursor<A>) -> PathCursor<T, MaybeAbsent, W> {
         PathCursor(PhantomData)
     }
 }
@@ -354,13 +345,13 @@ impl Asked for Untyped {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> OrAbsent for Option<T> {
+impl<T> CanBeAbsent for Option<T> {
     type Inner = T;
     type Asked = Typed;
 }
 
 #[diagnostic::do_not_recommend]
-impl OrAbsent for Value {
+impl CanBeAbsent for Value {
     type Inner = Value;
     type Asked = Untyped;
 }
@@ -371,14 +362,16 @@ impl OrAbsent for Value {
     label = "this is not a list",
     note = "lists are `Vec`, arrays, sets, other types that serde writes as a JSON array, and values of type `serde_json::Value`"
 )]
-pub trait Elements: Sized {
+pub trait HasElements: Sized {
     /// An element.
     type Item;
     /// What is around an element. It is an associated type, so that it is unknown if `Self` is not a list.
     type Around<P, W>;
 
     /// `[..]`
-    fn each<P, W>(_: PathCursor<Self, P, W>) -> PathCursor<Self::Item, Always, Self::Around<P, W>> {
+    fn each<P, W>(
+        _: PathCursor<Self, P, W>,
+    ) -> PathCursor<Self::Item, AlwaysPresent, Self::Around<P, W>> {
         PathCursor(PhantomData)
     }
 }
@@ -386,7 +379,7 @@ pub trait Elements: Sized {
 macro_rules! elements {
     ($([$($generics:tt)*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T, $($generics)*> Elements for $list {
+        impl<T, $($generics)*> HasElements for $list {
             type Item = T;
             type Around<P, W> = Every<P, W>;
         }
@@ -407,7 +400,7 @@ elements! {
 }
 
 #[diagnostic::do_not_recommend]
-impl Elements for Value {
+impl HasElements for Value {
     type Item = Value;
     type Around<P, W> = Every<P, W>;
 }

@@ -1,7 +1,8 @@
 //! What the IDE expansion of a plan names, which only editors see: see `ide` in `plan-macros`. Nothing of it is ever called.
 
+use super::argument::TakesText;
 use super::cursor::unreachable;
-use super::run::{Inline, Request, Started, Steps};
+use super::run::{Inline, Request, RunsOn, Started};
 pub use crate::Tool;
 use serde_json::Value;
 pub use serde_json::json;
@@ -104,6 +105,27 @@ impl<To, T> Misfit<T> for ExpectedValue<To, T> {
     }
 }
 
+/// A text literal on its way into a place.
+pub struct ExpectedText<To>(PhantomData<To>);
+
+/// The field that takes a text literal.
+pub fn text<S, To>(_: fn(&S) -> &To) -> ExpectedText<To> {
+    unreachable()
+}
+
+impl<To: TakesText> ExpectedText<To> {
+    /// The text as what it becomes.
+    pub fn fit(self) -> fn() -> To {
+        unreachable()
+    }
+}
+
+impl<To> Misfit<&'static str> for ExpectedText<To> {
+    fn fit(&self) -> fn() -> &'static str {
+        unreachable()
+    }
+}
+
 /// What a step gives that may be skipped or may fail.
 pub fn optional<T>(_: T) -> Option<T> {
     unreachable()
@@ -171,7 +193,7 @@ pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<O> {
 #[derive(Debug)]
 pub struct AnySteps;
 
-impl<App: ?Sized> Steps<App> for AnySteps {
+impl<App: ?Sized> RunsOn<App> for AnySteps {
     fn start<'a>(_: usize, _: Request<'_>, _: &'a App) -> Started<'a> {
         unreachable()
     }

@@ -1,6 +1,6 @@
 //! Names that `for` and `if let` bind.
 
-use super::argument::{AnyJson, Passed, Plain};
+use super::argument::{AlwaysPresent, Passed, UntypedJson};
 use super::cursor::{PathCursor, root, unreachable};
 use super::literal::Slot;
 use crate::plan::Source;
@@ -19,22 +19,22 @@ use std::sync::Arc;
     label = "this may be absent",
     note = "there are three ways to fix this: use `?` in a reference for an argument that is an `Option`; give a step that may be skipped or fail an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
-pub trait Listed<K>: Sized {
+pub trait Iterated<K>: Sized {
     /// The list itself.
     type Itself;
     /// The list.
-    fn listed(_: Passed<K, Self>) -> Passed<Plain, Self::Itself> {
+    fn listed(_: Passed<K, Self>) -> Passed<AlwaysPresent, Self::Itself> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Listed<Plain> for T {
+impl<T> Iterated<AlwaysPresent> for T {
     type Itself = T;
 }
 
 #[diagnostic::do_not_recommend]
-impl Listed<AnyJson> for Value {
+impl Iterated<UntypedJson> for Value {
     type Itself = Self;
 }
 
@@ -44,11 +44,11 @@ impl Listed<AnyJson> for Value {
     label = "this is not a list",
     note = "lists are `Vec`, arrays, sets, maps with `String` keys, values of type `serde_json::Value`, and expressions that iterate, such as `reference.iter().take(3)`"
 )]
-pub trait Items: Sized {
+pub trait HasItems: Sized {
     /// An element.
     type Item;
     /// The element.
-    fn items(_: Passed<Plain, Self>) -> PathCursor<Self::Item> {
+    fn items(_: Passed<AlwaysPresent, Self>) -> PathCursor<Self::Item> {
         root()
     }
 }
@@ -56,7 +56,7 @@ pub trait Items: Sized {
 macro_rules! items {
     ($([$($generics:tt)*] $list:ty => $item:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<$($generics)*> Items for $list {
+        impl<$($generics)*> HasItems for $list {
             type Item = $item;
         }
     )*};
@@ -85,13 +85,13 @@ items! {
     label = "this is `{Self}`, but the first branch is `{First}`",
     note = "a call has the type of its tool's output, an `if` without `else` is an `Option`, and a `for` is a `Vec`"
 )]
-pub trait Joins<First> {
+pub trait SameTypeAs<First> {
     /// Asks whether it is.
     fn joins() {}
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Joins<T> for T {}
+impl<T> SameTypeAs<T> for T {}
 
 /// The place of an element.
 pub const fn element<T, F: Fn() -> PathCursor<T>>(_: &F) -> PathCursor<T> {
@@ -126,7 +126,7 @@ pub const fn own<A>(_: &A) -> OwnedLocals<A> {
 impl<T> OwnedLocals<&T> {
     /// The value that the reference points to.
     #[must_use]
-    pub fn owned(self) -> T {
+    pub fn plan_owned(self) -> T {
         unreachable()
     }
 }
@@ -136,19 +136,19 @@ pub trait OwnUnsized {
     /// Its owned type.
     type Owned;
     /// The owned value.
-    fn owned(self) -> Self::Owned;
+    fn plan_owned(self) -> Self::Owned;
 }
 
 impl OwnUnsized for OwnedLocals<&str> {
     type Owned = String;
-    fn owned(self) -> String {
+    fn plan_owned(self) -> String {
         unreachable()
     }
 }
 
 impl<T> OwnUnsized for OwnedLocals<&[T]> {
     type Owned = Vec<T>;
-    fn owned(self) -> Vec<T> {
+    fn plan_owned(self) -> Vec<T> {
         unreachable()
     }
 }
@@ -156,11 +156,11 @@ impl<T> OwnUnsized for OwnedLocals<&[T]> {
 /// Any type that is not a reference. Its method is found last, since it takes `&self`.
 pub trait OwnItself<A> {
     /// The value itself.
-    fn owned(&self) -> A;
+    fn plan_owned(&self) -> A;
 }
 
 impl<A> OwnItself<A> for OwnedLocals<A> {
-    fn owned(&self) -> A {
+    fn plan_owned(&self) -> A {
         unreachable()
     }
 }

@@ -1,7 +1,7 @@
 //! Struct literals and computed values.
 
-use super::argument::{Passed, Plain};
-use super::cursor::{Shaped, unreachable};
+use super::argument::{AlwaysPresent, Passed};
+use super::cursor::{HasShape, Unknown, unreachable};
 use super::decode::Constant;
 use super::segment;
 use crate::Tool;
@@ -10,6 +10,7 @@ use crate::shape::TypeShape;
 use serde::Serialize;
 use serde_json::Value;
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// A literal of type `T`, whose fields are those of `S`: the same type, or unknown because of an earlier mistake.
 pub struct Literal<T, S>(PhantomData<fn() -> (T, S)>);
@@ -35,7 +36,7 @@ pub const fn arguments<T: Tool>() -> FieldNames {
 
 impl<T, S> Literal<T, S> {
     /// The literal as a value of an argument.
-    pub fn it(self) -> Passed<Plain, T> {
+    pub fn plan_value(self) -> Passed<AlwaysPresent, T> {
         unreachable()
     }
 
@@ -48,7 +49,7 @@ impl<T, S> Literal<T, S> {
     #[must_use]
     pub const fn names(self) -> FieldNames
     where
-        S: Shaped,
+        S: HasShape,
     {
         FieldNames(S::SHAPE)
     }
@@ -144,4 +145,71 @@ impl<F: Serialize> Compute for Filled<F> {
 /// The type that the closure returns.
 pub const fn witness<T, F: Fn() -> T>(_: &F) -> PhantomData<fn() -> T> {
     PhantomData
+}
+
+/// Rust code in a plan.
+pub struct ComputedValue;
+
+/// Rust code that can take a `T` of the plan.
+#[diagnostic::on_unimplemented(
+    message = "a computed value cannot take a `{T}`, which is not `Clone`",
+    label = "this would be moved out of the plan, which may use it again",
+    note = "borrow it with `&`, or add `#[derive(Clone)]` to `{T}`"
+)]
+pub trait MayTake<T> {
+    /// The type itself.
+    type Itself;
+    /// A value of one's own.
+    fn owned(_: &T) -> Self::Itself;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> MayTake<T> for ComputedValue {
+    type Itself = T;
+    fn owned(value: &T) -> T {
+        value.clone()
+    }
+}
+
+/// A second type, so that the compiler does not conclude from what is expected what is taken.
+#[diagnostic::do_not_recommend]
+impl MayTake<Unknown> for ComputedValue {
+    type Itself = Unknown;
+    fn owned(_: &Unknown) -> Unknown {
+        unreachable()
+    }
+}
+
+/// What an expression may look at, or take.
+pub struct Takable<'a, T>(Lent<'a, T>);
+
+/// The same, of a type that is not `Clone`.
+pub struct Lent<'a, T>(&'a T);
+
+/// What an expression may look at, or take.
+pub const fn takable<T>(value: &T) -> Takable<'_, T> {
+    Takable(Lent(value))
+}
+
+impl<T: Clone> Takable<'_, T> {
+    /// A value of one's own. Of boxes alone, Rust can move what they point to.
+    #[must_use]
+    pub fn plan_taken(&self) -> Box<T> {
+        Box::new(self.0.0.clone())
+    }
+}
+
+impl<'a, T> Lent<'a, T> {
+    /// The value where it is.
+    #[must_use]
+    pub const fn plan_taken(&self) -> &'a T {
+        self.0
+    }
+}
+
+impl<'a, T> Deref for Takable<'a, T> {
+    type Target = Lent<'a, T>;
+    fn deref(&self) -> &Lent<'a, T> {
+        &self.0
+    }
 }

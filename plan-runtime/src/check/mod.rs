@@ -11,23 +11,26 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Arrives, Fits, Formatted, FromLiteral, FromNegative, FromNone, FromSome, FromText, List,
-    NotAbsent, Shown, any, show, shown, untyped,
+    Allows, AlwaysPresent, FitsInto, Formatted, MaybeAbsent, ShownInText, Takes, TakesList,
+    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, show, shown,
+    untyped,
 };
 pub use called::{Called, StaticTool};
 pub use cursor::{
-    AtJson, AtOption, AtValue, Elements, IsTool, OrAbsent, PathCursor, Present, Shaped, Unknown,
-    here, root, whole,
+    AtJson, AtOption, AtValue, CanBeAbsent, HasElements, HasShape, IsTool, PathCursor, Reachable,
+    Unknown, here, root, whole,
 };
 pub use decode::{Constant, decode};
 pub use flow::{
-    Items, Joins, Listed, Locals, OwnItself, OwnUnsized, at, at_place, binding, bound, element,
-    own, part,
+    HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
+    element, own, part,
 };
-pub use literal::{Literal, Slot, arguments, literal, slot, witness};
+pub use literal::{
+    ComputedValue, Literal, MayTake, Slot, arguments, literal, slot, takable, witness,
+};
 pub use run::{
-    Calls, Inline, Request, Runs, StartFn, Started, StepFuture, StepResult, Steps, called, input,
-    kept_input,
+    CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
+    input, kept_input,
 };
 pub use segment::Flattened;
 

@@ -12,21 +12,21 @@ use std::future::Future;
 use std::marker::PhantomData;
 
 /// What starts the steps of a plan on an application that has its tools.
-pub trait Steps<App: ?Sized> {
+pub trait RunsOn<App: ?Sized> {
     /// Starts the action of this number, counted over the whole plan in the order in which actions are written.
     fn start<'a>(call_index: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
 }
 
 /// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it
 /// were a parameter, from the one application that has the tool.
-pub trait Calls<T> {
+pub trait HasTool<T> {
     /// Starts a step that calls the tool.
     fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
     where
         T: 'a;
 }
 
-impl<T: Call<App>, App: ?Sized + Sync> Calls<T> for App {
+impl<T: Call<App>, App: ?Sized + Sync> HasTool<T> for App {
     fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
     where
         T: 'a,
@@ -36,12 +36,12 @@ impl<T: Call<App>, App: ?Sized + Sync> Calls<T> for App {
 }
 
 /// An application that can run a plan.
-pub trait Runs<S> {
+pub trait CanRun<S> {
     /// Starts the step at this place.
     fn start<'a>(step: usize, request: Request<'_>, app: &'a Self) -> Started<'a>;
 }
 
-impl<S: Steps<App>, App: ?Sized> Runs<S> for App {
+impl<S: RunsOn<App>, App: ?Sized> CanRun<S> for App {
     fn start<'a>(step: usize, request: Request<'_>, app: &'a Self) -> Started<'a> {
         S::start(step, request, app)
     }
@@ -85,7 +85,7 @@ impl<O, S> Inline<O, S> {
     /// Runs the plan on an application that has its tools.
     pub fn run<'a, App>(&self, app: &'a App) -> Run<'a, App, O>
     where
-        App: ?Sized + Sync + Runs<S>,
+        App: ?Sized + Sync + CanRun<S>,
     {
         Run::new(self.plan, Ok(Vec::new()), app, App::start)
     }

@@ -13,21 +13,20 @@ impl Finder<'_> {
     /// Names in a macro's tokens: expressions where the macro is known to take them.
     pub(super) fn visit_tokens(&mut self, call: &mut Macro) {
         match &*last_name(&call.path) {
-            "vec" | "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq"
-            | "debug_assert_ne" | "dbg" => {
-                self.visit_arguments(call);
-            }
+            "vec" | "dbg" => self.visit_arguments(call, Self::visit_expr_mut),
+            "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq"
+            | "debug_assert_ne" => self.visit_arguments(call, Self::visit_looked),
             "format" | "print" | "println" | "eprint" | "eprintln" | "write" | "writeln"
             | "panic" | "unreachable" | "todo" | "unimplemented" | "format_args" => {
                 self.visit_captures(call.tokens.clone());
-                self.visit_arguments(call);
+                self.visit_arguments(call, Self::visit_looked);
             }
             "matches" => self.visit_matches(call),
             "stringify" | "concat" => self.visit_foreign(call.tokens.clone()),
             _ => {
                 self.foreign += 1;
                 self.nested += 1;
-                self.visit_arguments(call);
+                self.visit_arguments(call, Self::visit_taken);
                 self.nested -= 1;
                 self.foreign -= 1;
             }
@@ -35,7 +34,7 @@ impl Finder<'_> {
     }
 
     /// Expressions with something between them: `vec![a, b]`, `vec![a; n]`, `format!("…", name = a)`, `map! { "a" => b }`.
-    fn visit_arguments(&mut self, call: &mut Macro) {
+    fn visit_arguments(&mut self, call: &mut Macro, visit: fn(&mut Self, &mut Expr)) {
         let parser = |input: ParseStream<'_>| {
             let mut parts = Vec::new();
             while !input.is_empty() {
@@ -58,7 +57,7 @@ impl Finder<'_> {
         };
         call.tokens = TokenStream::new();
         for (name, mut expr, separator) in parts {
-            self.visit_expr_mut(&mut expr);
+            visit(self, &mut expr);
             name.to_tokens(&mut call.tokens);
             expr.to_tokens(&mut call.tokens);
             call.tokens.extend(separator);
@@ -83,7 +82,7 @@ impl Finder<'_> {
         let Ok((mut expr, comma, pat, guard, trailing)) = parser.parse2(call.tokens.clone()) else {
             return self.visit_foreign(call.tokens.clone());
         };
-        self.visit_expr_mut(&mut expr);
+        self.visit_matched(&mut expr, [&pat]);
         self.scoped(|finder| {
             finder.bind(&pat);
             let guard = guard.map(|(keyword, mut guard)| {

@@ -1,6 +1,7 @@
 //! Which steps and inputs a Rust expression mentions: the names in it that it does not bind itself.
 //!
-//! A mentioned name becomes a dereferenced shared reference (`*inbox`), so that `count > 5` means what it says.
+//! A mentioned name is a shared reference. It becomes what its author means: `count > 5` looks at `*count`, `zip(ids)` takes a clone,
+//! and `ids.len()` is left to Rust.
 
 mod macros;
 mod visit;
@@ -9,7 +10,7 @@ use super::{Frames, Meaning, Names};
 use crate::ast::{Computed, Local};
 use crate::docs::text_of;
 use crate::report::Report;
-use proc_macro2::{Delimiter, Group, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
@@ -130,24 +131,39 @@ impl Finder<'_> {
         self.scopes.pop();
     }
 
-    /// Visits what is looked into, not taken: Rust dereferences it by itself there.
-    fn visit_place(&mut self, expr: &mut Expr) {
-        match source(expr) {
-            Some(name) => {
-                self.mention(&name);
-            }
-            None => self.visit_expr_mut(expr),
-        }
-    }
-
     fn visit_argument(&mut self, expr: &mut Expr) {
         match source(expr) {
             Some(name) => {
                 if self.mention_argument(&name) {
-                    *expr = dereferenced(&name);
+                    *expr = owned(expr, &name);
                 }
             }
+            // A path may be a function's.
+            None if matches!(expr, Expr::Path(_)) => {}
             None => self.visit_expr_mut(expr),
+        }
+    }
+
+    /// The name at the start of a path through fields and elements, if it is one of the plan's.
+    fn plans_root(&self, expr: &Expr) -> Option<Ident> {
+        root(expr).filter(|name| self.is_plans(name))
+    }
+
+    fn is_plans(&self, name: &Ident) -> bool {
+        let meaning = self.names.find(name, self.frames);
+        crate::parse::is_source_name(name)
+            && !self.is_bound(name)
+            && matches!(meaning, Meaning::Local(_) | Meaning::Source)
+    }
+
+    /// Refuses to change what is the plan's.
+    fn keep(&mut self, place: &Expr, at: impl ToTokens) {
+        if let Some(name) = self.plans_root(place) {
+            let text = text_of(&name);
+            self.refuse(
+                at,
+                &format!("`{text}` cannot be changed: a step or an input keeps its value\nhelp: change a copy: `{{ let mut {name} = {name}; … }}`"),
+            );
         }
     }
 
@@ -174,10 +190,58 @@ fn source(expr: &Expr) -> Option<Ident> {
     }
 }
 
+/// The name at the start of a path through fields and elements.
+fn root(expr: &Expr) -> Option<Ident> {
+    match expr {
+        Expr::Field(field) => root(&field.base),
+        Expr::Paren(inner) => root(&inner.expr),
+        // A part of a list has no size, so nothing can take it.
+        Expr::Index(index) if !matches!(&*index.index, Expr::Range(_)) => root(&index.expr),
+        _ => source(expr),
+    }
+}
+
 /// `*name`, in brackets that print nothing.
 fn dereferenced(name: &Ident) -> Expr {
-    let inner = quote_spanned!(name.span()=> *#name);
-    let mut group = Group::new(Delimiter::Parenthesis, inner);
-    group.set_span(name.span());
+    in_parens(quote_spanned!(name.span()=> *#name), name.span())
+}
+
+/// A clone of what `expr` leads to, which begins with `name`.
+fn owned(expr: &Expr, name: &Ident) -> Expr {
+    let (place, start, end) = borrowed(expr, name);
+    let path = quote_spanned!(start=> <__plan::ComputedValue as __plan::MayTake<_>>);
+    let mut arguments = Group::new(Delimiter::Parenthesis, place);
+    arguments.set_span(end);
+    Expr::Verbatim(quote_spanned!(end=> #path::owned #arguments))
+}
+
+/// What `expr` leads to, to be looked at or to be taken.
+fn taken(expr: &Expr, name: &Ident) -> Expr {
+    let (place, start, end) = borrowed(expr, name);
+    let path = quote_spanned!(start=> *__plan);
+    let mut arguments = Group::new(Delimiter::Parenthesis, place);
+    arguments.set_span(end);
+    in_parens(
+        quote_spanned!(end=> #path::takable #arguments .plan_taken()),
+        end,
+    )
+}
+
+/// A reference to what `expr` leads to, and where the expression begins and ends.
+fn borrowed(expr: &Expr, name: &Ident) -> (TokenStream, Span, Span) {
+    let start = name.span();
+    match source(expr) {
+        Some(_) => (expr.to_token_stream(), start, start),
+        None => {
+            let tokens = expr.to_token_stream();
+            let end = crate::scan::value::end_of(&tokens).unwrap_or(start);
+            (quote_spanned!(start=> &#tokens), start, end)
+        }
+    }
+}
+
+fn in_parens(inside: TokenStream, at: Span) -> Expr {
+    let mut group = Group::new(Delimiter::Parenthesis, inside);
+    group.set_span(at);
     Expr::Verbatim(TokenTree::Group(group).into())
 }

@@ -1,41 +1,245 @@
 //! The way through an expression: what binds names, what mentions them, and what a computed value cannot be.
 
-use super::{Finder, dereferenced, source};
+use super::{Finder, Meaning, dereferenced, owned, root, source, taken};
+use crate::docs::text_of;
+use crate::parse::{is_source_name, names_in};
+use quote::ToTokens;
+use syn::punctuated::Pair;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, Item, Stmt, Token};
+use syn::{
+    BinOp, Block, Expr, ExprBinary, ExprField, ExprRange, Item, Lit, Local, Member, Pat, Path,
+    Stmt, Token, UnOp,
+};
 
-impl VisitMut for Finder<'_> {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        if let Some(name) = source(expr) {
-            if self.mention(&name) {
-                *expr = dereferenced(&name);
+/// Methods of the standard library that take what they are called on.
+fn consumes(method: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "and",
+        "and_then",
+        "clamp",
+        "expect",
+        "filter",
+        "flatten",
+        "is_none_or",
+        "is_some_and",
+        "map",
+        "max",
+        "min",
+        "or",
+        "or_else",
+        "transpose",
+        "xor",
+        "zip",
+    ];
+    const STARTS: &[&str] = &["into_", "map_", "ok_or", "unwrap"];
+    let starts = STARTS.iter().any(|start| method.starts_with(start));
+    // `into_iter` goes through what is borrowed, too.
+    NAMES.contains(&method) || starts && method != "into_iter"
+}
+
+/// Whether an operator takes its operands: those of a comparison are only looked at, and so are numbers.
+fn takes(both: &ExprBinary) -> bool {
+    let is_number = |expr: &Expr| match expr {
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
+        _ => false,
+    };
+    let compares = matches!(
+        both.op,
+        BinOp::Eq(_)
+            | BinOp::Ne(_)
+            | BinOp::Lt(_)
+            | BinOp::Le(_)
+            | BinOp::Gt(_)
+            | BinOp::Ge(_)
+            | BinOp::And(_)
+            | BinOp::Or(_)
+    );
+    !compares && !is_number(&both.left) && !is_number(&both.right)
+}
+
+/// Whether an operator changes what is before it: `+=`.
+fn changes(operator: &BinOp) -> bool {
+    let compares = matches!(
+        operator,
+        BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Le(_) | BinOp::Ge(_)
+    );
+    !compares && operator.to_token_stream().to_string().ends_with('=')
+}
+
+impl Finder<'_> {
+    /// Visits what is looked at where it is, not taken.
+    pub(super) fn visit_looked(&mut self, expr: &mut Expr) {
+        match (source(expr), expr) {
+            (Some(name), expr) => {
+                if self.mention(&name) {
+                    *expr = dereferenced(&name);
+                }
             }
+
+            (None, expr) => self.visit_inside(expr),
+        }
+    }
+
+    /// Visits what may be looked at, or taken.
+    pub(super) fn visit_taken(&mut self, expr: &mut Expr) {
+        let name = self.plans_root(expr);
+        self.visit_inside(expr);
+        if let Some(name) = name {
+            *expr = taken(expr, &name);
+        }
+    }
+
+    /// Visits what a pattern is compared with: names that it binds take a part of it.
+    pub(super) fn visit_matched<'p>(
+        &mut self,
+        expr: &mut Expr,
+        pats: impl IntoIterator<Item = &'p Pat>,
+    ) {
+        let mut pats = pats.into_iter();
+        let takes = |pat: &Pat| {
+            let is_ref =
+                |tree| matches!(tree, proc_macro2::TokenTree::Ident(word) if word == "ref");
+            let (borrows, names) = (pat.to_token_stream().into_iter().any(is_ref), names_in(pat));
+            !borrows && !names.is_empty()
+        };
+        if pats.any(takes) {
+            self.visit_taken(expr);
+        } else {
+            self.visit_looked(expr);
+        }
+    }
+
+    /// `inbox::data`, in place of `inbox.data`. Where a module may be meant, nothing is looked up.
+    fn visit_path(&mut self, path: &Path) {
+        let mut parts = path.segments.pairs().map(Pair::into_tuple);
+        if let (Some((first, Some(colons))), Some((second, _))) = (parts.next(), parts.next())
+            && self.is_plans(&first.ident)
+            && is_source_name(&second.ident)
+        {
+            let (first, second) = (&first.ident, &second.ident);
+            let message = format!(
+                "`{first}` is a value, so a dot leads to its fields: write `{first}.{second}`"
+            );
+            self.refuse(colons, &message);
+        }
+    }
+
+    /// `inbox..data`, in place of `inbox.data`.
+    fn visit_dots(&mut self, range: &mut ExprRange) {
+        let (Some(start), Some(end)) = (&range.start, &mut range.end) else {
+            return;
+        };
+        if let (Some(first), Some(second)) = (self.plans_root(start), root(end))
+            && is_source_name(&second)
+            && !self.is_bound(&second)
+            && matches!(self.names.find(&second, self.frames), Meaning::Unknown)
+        {
+            let message = format!("one dot leads to a field: write `{first}.{second}`");
+            self.refuse(range.limits, &message);
+            // The name after the dots is reported.
+            range.end = None;
+        }
+    }
+
+    /// `self.n`, in place of `n`.
+    fn visit_self(&mut self, field: &ExprField) {
+        if let (Expr::Path(base), Member::Named(name)) = (&*field.base, &field.member)
+            && base.path.is_ident("self")
+            && self.foreign == 0
+        {
+            self.refuse(
+                base,
+                &format!(
+                    "a plan has no `self`: an input or a step is written by its name, `{name}`"
+                ),
+            );
+        }
+    }
+
+    fn visit_local(&mut self, local: &mut Local) {
+        if let Some(init) = &mut local.init {
+            match &local.pat {
+                Pat::Ident(pat) if pat.by_ref.is_none() => self.visit_expr_mut(&mut init.expr),
+                Pat::Type(_) => self.visit_expr_mut(&mut init.expr),
+                pat => self.visit_matched(&mut init.expr, [pat]),
+            }
+            if let Some((_, diverge)) = &mut init.diverge {
+                self.visit_expr_mut(diverge);
+            }
+        }
+        self.bind(&local.pat);
+    }
+
+    /// Visits what is looked into, which Rust dereferences by itself: nothing is done with a name alone.
+    fn visit_inside(&mut self, expr: &mut Expr) {
+        if let Some(name) = source(expr) {
+            self.mention(&name);
             return;
         }
         match expr {
-            Expr::Field(field) => self.visit_place(&mut field.base),
+            Expr::Path(path) => self.visit_path(&path.path),
+            Expr::Range(range) => {
+                self.visit_dots(range);
+                visit_mut::visit_expr_range_mut(self, range);
+            }
+            Expr::Paren(inner) => self.visit_looked(&mut inner.expr),
+            Expr::Field(field) => {
+                self.visit_self(field);
+                self.visit_inside(&mut field.base);
+            }
             Expr::MethodCall(call) => {
-                self.visit_place(&mut call.receiver);
+                if consumes(&text_of(&call.method)) {
+                    self.visit_taken(&mut call.receiver);
+                } else {
+                    self.visit_inside(&mut call.receiver);
+                }
                 call.args
                     .iter_mut()
                     .for_each(|arg| self.visit_argument(arg));
             }
             Expr::Index(index) => {
-                self.visit_place(&mut index.expr);
+                self.visit_inside(&mut index.expr);
                 self.visit_expr_mut(&mut index.index);
             }
-            Expr::Reference(reference)
-                if reference.mutability.is_none() && source(&reference.expr).is_some() =>
-            {
-                // The name is bound to a reference already.
-                let name = source(&reference.expr);
-                if name.is_some_and(|name| self.mention(&name)) {
-                    *expr = (*reference.expr).clone();
+            Expr::Reference(reference) if reference.mutability.is_none() => {
+                match source(&reference.expr) {
+                    // The name is bound to a reference already.
+                    Some(name) => {
+                        if self.mention(&name) {
+                            *expr = (*reference.expr).clone();
+                        }
+                    }
+                    None => self.visit_looked(&mut reference.expr),
                 }
+            }
+            Expr::Binary(both) => {
+                if changes(&both.op) {
+                    self.keep(&both.left, both.op);
+                }
+                let visit = if takes(both) {
+                    Self::visit_expr_mut
+                } else {
+                    Self::visit_looked
+                };
+                visit(self, &mut both.left);
+                visit(self, &mut both.right);
+            }
+            Expr::Assign(assign) => {
+                self.keep(&assign.left, assign.eq_token);
+                self.visit_looked(&mut assign.left);
+                self.visit_expr_mut(&mut assign.right);
+            }
+            Expr::Reference(reference) => {
+                self.keep(&reference.expr, reference.mutability);
+                self.visit_looked(&mut reference.expr);
+            }
+            Expr::Cast(cast) => self.visit_looked(&mut cast.expr),
+            Expr::Unary(unary) if !matches!(unary.op, UnOp::Deref(_)) => {
+                self.visit_looked(&mut unary.expr);
             }
             Expr::Call(call) => {
                 // A name that is called is Rust's own.
-                if source(&call.func).is_none() {
+                if !matches!(*call.func, Expr::Path(_)) {
                     self.visit_expr_mut(&mut call.func);
                 }
                 call.args
@@ -49,7 +253,7 @@ impl VisitMut for Finder<'_> {
                         && self.mention(&name)
                     {
                         field.colon_token = Some(Token![:](name.span()));
-                        field.expr = dereferenced(&name);
+                        field.expr = owned(&field.expr, &name);
                         continue;
                     }
                     if field.colon_token.is_some() {
@@ -73,7 +277,7 @@ impl VisitMut for Finder<'_> {
             }
             Expr::If(branch) => {
                 self.scoped(|finder| {
-                    finder.visit_expr_mut(&mut branch.cond);
+                    finder.visit_looked(&mut branch.cond);
                     finder.visit_block_mut(&mut branch.then_branch);
                 });
                 if let Some((_, otherwise)) = &mut branch.else_branch {
@@ -81,11 +285,11 @@ impl VisitMut for Finder<'_> {
                 }
             }
             Expr::While(repeat) => self.scoped(|finder| {
-                finder.visit_expr_mut(&mut repeat.cond);
+                finder.visit_looked(&mut repeat.cond);
                 finder.visit_block_mut(&mut repeat.body);
             }),
             Expr::Let(condition) => {
-                self.visit_expr_mut(&mut condition.expr);
+                self.visit_matched(&mut condition.expr, [&*condition.pat]);
                 self.bind(&condition.pat);
             }
             Expr::ForLoop(repeat) => {
@@ -96,7 +300,7 @@ impl VisitMut for Finder<'_> {
                 });
             }
             Expr::Match(choice) => {
-                self.visit_expr_mut(&mut choice.expr);
+                self.visit_matched(&mut choice.expr, choice.arms.iter().map(|arm| &arm.pat));
                 for arm in &mut choice.arms {
                     self.scoped(|finder| {
                         finder.bind(&arm.pat);
@@ -133,20 +337,23 @@ impl VisitMut for Finder<'_> {
             other => visit_mut::visit_expr_mut(self, other),
         }
     }
+}
+
+impl VisitMut for Finder<'_> {
+    /// Visits a value: a part of what the plan has is cloned, since it may be used again.
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let name = self.plans_root(expr);
+        self.visit_inside(expr);
+        if let Some(name) = name {
+            *expr = owned(expr, &name);
+        }
+    }
 
     fn visit_block_mut(&mut self, block: &mut Block) {
         self.scoped(|finder| {
             for stmt in &mut block.stmts {
                 match stmt {
-                    Stmt::Local(local) => {
-                        if let Some(init) = &mut local.init {
-                            finder.visit_expr_mut(&mut init.expr);
-                            if let Some((_, diverge)) = &mut init.diverge {
-                                finder.visit_expr_mut(diverge);
-                            }
-                        }
-                        finder.bind(&local.pat);
-                    }
+                    Stmt::Local(local) => finder.visit_local(local),
                     Stmt::Macro(stmt) => finder.visit_tokens(&mut stmt.mac),
                     Stmt::Expr(expr, _) => finder.visit_expr_mut(expr),
                     Stmt::Item(_) => {}
