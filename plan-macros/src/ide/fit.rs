@@ -55,6 +55,7 @@ impl IdeExpansion {
         // The expected value has the span of all tokens, so that they are underlined. But no generated name has the span of a name
         // that the author wrote, where an editor would find it, too.
         let inner = match (&first, &second) {
+            (_, Some(TokenTree::Group(group))) => group.span_open(),
             (_, Some(second)) => second.span(),
             (TokenTree::Literal(literal), None) => literal.span(),
             _ => colon.span(),

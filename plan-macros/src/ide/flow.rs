@@ -64,8 +64,9 @@ impl IdeExpansion {
                 let branches = branches.iter().map(|branch| {
                     let (keywords, condition) = (&branch.keywords, &branch.condition);
                     let block = branch.block.as_ref();
-                    let at = block.map_or_else(Span::call_site, Group::span);
+                    let at = block.map_or_else(Span::call_site, Group::span_open);
                     let body = self.expression(&FlowTokens::within(block), policy, at);
+                    let at = block.map_or(at, Group::span);
                     let block = enclosed(Delimiter::Brace, body, at);
                     quote!(#(#keywords)* #condition #block)
                 });
