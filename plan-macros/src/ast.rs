@@ -44,6 +44,8 @@ pub(crate) struct Header {
     pub(crate) inputs: Vec<Input>,
     /// The names of inputs that could not be read.
     pub(crate) broken: Vec<Ident>,
+    /// Whether there may be other inputs, which could not be read.
+    pub(crate) unclear_inputs: bool,
     /// Whether no output means that it could not be read, not that it is missing.
     pub(crate) unclear: bool,
     pub(crate) output: Option<Type>,
@@ -65,6 +67,17 @@ pub(crate) struct Step {
     pub(crate) body: Body,
     /// What its values mention, in order, once names are resolved.
     pub(crate) mentions: Vec<Mention>,
+}
+
+impl Step {
+    /// Nothing is known of the step any more but its name, and what it gives if its tool is known.
+    pub(crate) fn forget(&mut self) {
+        self.body = match std::mem::replace(&mut self.body, Body::Broken(None)) {
+            Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => Body::Broken(Some(path)),
+            _ => Body::Broken(None),
+        };
+        self.policy.fallback = None;
+    }
 }
 
 /// A use of a step or an input.

@@ -9,6 +9,7 @@ use crate::docs;
 use crate::docs::text_of;
 use crate::graph::StepGraph;
 use crate::ide::unplaced;
+use crate::json;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
@@ -32,15 +33,23 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 .attrs
                 .iter()
                 .filter(|attr| attr.path().is_ident("allow"));
+            // What is deprecated is to be used elsewhere no more; here it is defined.
+            let is_deprecated = |attr: &Attribute| attr.path().is_ident("deprecated");
+            let old = head
+                .attrs
+                .iter()
+                .any(is_deprecated)
+                .then(|| quote!(#[allow(deprecated)]));
             // Beside the struct, so that a warning names it.
             let texts = (!plan.braces.is_empty()).then(|| {
                 let (name, texts) = (&head.name, braces(plan));
-                quote!(impl #name { #texts })
+                quote!(#old impl #name { #texts })
             });
             quote! {
                 #errors
                 #definition
                 #texts
+                #old
                 #(#allowed)*
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 const _: () = {
@@ -95,9 +104,9 @@ pub(crate) fn outside(
         #definition
         impl #name {
             #[doc = #plan_doc]
-            #vis const PLAN: &'static #check::LazyPlan = #check::editor::any();
+            #vis const PLAN: &'static #krate::plan::LazyPlan = #check::editor::any();
             #[doc = #run_doc]
-            #vis fn run<__App: ?::core::marker::Sized>(self, __app: &__App) -> #check::Run<'_, __App, #ty> {
+            #vis fn run<A: ?::core::marker::Sized>(self, app: &A) -> #krate::Run<'_, A, #ty> {
                 #check::editor::any()
             }
         }
@@ -140,8 +149,9 @@ fn definition(
     let fields = inputs.iter().map(|Input { attrs, name, ty }| {
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
+        let granted = json::granted(ty, attrs, &head.name, &head.attrs, &quote!(#krate::check));
         let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
-        quote!(#attrs #allow #vis #name: #ty)
+        quote!(#attrs #allow #granted #vis #name: #ty)
     });
     // A derive is before the attributes that belong to it, and after those that may change what it sees.
     let belongs =
@@ -171,8 +181,8 @@ fn shared(
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
         let name = cx.type_of(Source::Input(index));
-        let ty = &input.ty;
-        quote!(type #name = #ty;)
+        let (items, ty) = json::checked_alias(&input.ty, &name);
+        quote!(#items type #name = #ty;)
     });
     let step_types = plan
         .steps
@@ -196,6 +206,9 @@ fn shared(
         data.text(&docs::text(&input.attrs));
     }
     data.number(plan.steps.len());
+    for step in &plan.steps {
+        data.text(&text_of(&step.name));
+    }
     let mut steps = TokenStream::new();
     for (index, step) in plan.steps.iter().enumerate() {
         steps.extend(step::item(index, step, cx, &mut data));
@@ -254,6 +267,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         builder.bindings.extend(check);
         builder.into_item(output_name())
     });
+    let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
     let steps = start::steps(&quote!(#name), cx);
     let bounds = start::bounds(cx);
     let tool_name = text_of(name).to_snake_case();
@@ -262,10 +276,11 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
         let text = text_of(name);
+        let ty = cx.type_of(Source::Input(index));
         if kept.contains(&Source::Input(index)) {
-            quote!(__plan::kept_input(#text, self.#name)?)
+            quote!(__plan::kept_input::<#ty>(#text, self.#name)?)
         } else {
-            quote!(__plan::input(#text, &self.#name)?)
+            quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }
     });
     let (plan_doc, run_doc) = docs_of(head);
@@ -286,6 +301,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     };
     quote! {
         #shared
+        #output_check
         #steps
         #call
         impl #name {
@@ -306,7 +322,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         }
         impl __plan::Tool for #name {
             // The only place of the type outside of the checks, so that an unknown one is one error.
-            type Output = #ty;
+            type Output = #output_type;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
         }
@@ -336,7 +352,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         #shared
         #steps
         #outside
-        __plan::Inline::<ThisUnnamedPlan, _>::new(&__PLAN, __plan::witness(&|| #value))
+        __plan::Inline::<_, ThisUnnamedPlan>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }
 

@@ -320,6 +320,7 @@ impl Builder<'_> {
         // The type of a step or an input has a name.
         let root = source.filter(|_| matches!(chain.place, Position::Root));
         if let Some(known) = &known {
+            let at = self.data.asked_at(&same, at);
             let ty = match root {
                 Some(source) => {
                     let mut ty = self.cx.type_of(source);

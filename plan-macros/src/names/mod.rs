@@ -45,6 +45,8 @@ pub(crate) struct Names {
     bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
     inputs_help: String,
+    /// Whether there may be inputs that could not be read.
+    unclear: bool,
 }
 
 impl Names {
@@ -109,6 +111,7 @@ impl Names {
             broken,
             bound,
             inputs_help,
+            unclear: plan.head.as_ref().is_some_and(|head| head.unclear_inputs),
         }
     }
 
@@ -124,6 +127,8 @@ impl Names {
             Meaning::Broken
         } else if self.get(name).is_some() {
             Meaning::Source
+        } else if self.unclear {
+            Meaning::Broken
         } else {
             Meaning::Unknown
         }

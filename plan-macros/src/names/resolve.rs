@@ -4,8 +4,8 @@ use super::frames::Frame;
 use super::{Frames, Meaning, Names, Source};
 use super::{braces, computed};
 use crate::ast::{
-    Body, Branch, Computed, Condition, Fields, Json, List, Mention, Plan, Reference, Rest, Scalar,
-    Value,
+    Body, Branch, Computed, Condition, Field, Fields, Json, List, Mention, Plan, Reference, Rest,
+    Scalar, Value,
 };
 use crate::docs::text_of;
 use crate::report::Report;
@@ -166,8 +166,16 @@ impl Resolver<'_> {
                     self.value(&mut field.value);
                 }
                 // It is not known whether the field or the value is meant: one message is enough.
+                let is_unknown =
+                    |field: &Field| field.shorthand && matches!(field.value, Value::Broken);
+                for at in 1..fields.len() {
+                    if is_unknown(&fields[at]) {
+                        // `a: b,c` may be `a: b.c`.
+                        fields[at - 1].value = Value::Broken;
+                    }
+                }
                 let before = fields.len();
-                fields.retain(|field| !(field.shorthand && matches!(field.value, Value::Broken)));
+                fields.retain(|field| !is_unknown(field));
                 if fields.len() < before {
                     *rest = Rest::Broken;
                 }
@@ -178,6 +186,13 @@ impl Resolver<'_> {
     }
 
     fn value(&mut self, value: &mut Value) {
+        let before = self.report.len();
+        self.parts_of(value);
+        // A name that is unknown twice is one mistake.
+        self.report.keep_one_of_each(before);
+    }
+
+    fn parts_of(&mut self, value: &mut Value) {
         match value {
             Value::Scalar(Scalar {
                 lit: Lit::Str(text),
@@ -189,7 +204,13 @@ impl Resolver<'_> {
             Value::Scalar(_) | Value::None(_) | Value::Broken => {}
             Value::Some(_, _, value) => self.value(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
+                let before = self.report.len();
                 values.iter_mut().for_each(|value| self.value(value));
+                // `(a,b)` may be `a.b`, so their number is not known.
+                let is_broken = values.iter().any(|value| matches!(value, Value::Broken));
+                if is_broken && self.report.len() > before {
+                    *value = Value::Broken;
+                }
             }
             Value::Literal(literal) => self.fields(&mut literal.fields),
             Value::Json(_, json) => self.json(json),

@@ -247,8 +247,12 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
             split(*branch.cond, keyword, report, &mut conditions);
             conditions
         }
-        Err(error) if has_let(&tokens) => {
-            report.push(error);
+        Err(_) if has_let(&tokens) => {
+            let at = tokens.clone().into_iter().next();
+            report.error_at(
+                at.map_or(keyword, |first| first.span()),
+                "this is not a condition: write `ready`, or `let Some(x) = maybe`, with `&&` between them",
+            );
             vec![Condition::Broken(names_of_lets(&tokens))]
         }
         Err(_) => vec![Condition::Holds(value::all(tokens, keyword, "`{`", report))],
