@@ -9,9 +9,9 @@
 //! | list of x | its length as a number, then each x |
 //! | constant | a number: a place in the table of constants |
 //! | duration | seconds and nanoseconds, both numbers |
-//! | plan | name, description (texts), list of inputs, list of steps, output's type (text), output (template) |
+//! | plan | name, description (texts), list of inputs, list of the steps' ids (texts), steps, output's type (text), output (template) |
 //! | input | name, type, description (texts) |
-//! | step | id, intent (texts), `after` (a list of numbers), body, policy |
+//! | step | intent (text), `after` (a list of numbers), body, policy |
 //! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
 //! | branch | list of conditions, body |
 //! | condition | `h` template: holds · `b` pattern (text) template: `let` |
@@ -19,7 +19,7 @@
 //! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant |
 //! | member | key (text), template |
 //! | field | Rust name (text), template |
-//! | part | `s` text · `v` template, format spec (text), then `-` constant: shown by Rust, or `=`: a text that was formatted already |
+//! | part | `s` text · `v` format spec (text), then `-` template constant: shown by Rust, or `=` template: a text of that format |
 //! | source | `s`, `i` or `l`, then a number |
 //! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional |
 //! | absence | `!`: error · `?`: null · `^`: the whole reference is absent |

@@ -29,6 +29,10 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
+            let allowed = head
+                .attrs
+                .iter()
+                .filter(|attr| attr.path().is_ident("allow"));
             // What is deprecated is to be used elsewhere no more; here it is defined.
             let is_deprecated = |attr: &Attribute| attr.path().is_ident("deprecated");
             let old = head
@@ -36,14 +40,21 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 .iter()
                 .any(is_deprecated)
                 .then(|| quote!(#[allow(deprecated)]));
+            // Beside the struct, so that a warning names it.
+            let texts = (!plan.braces.is_empty()).then(|| {
+                let (name, texts) = (&head.name, braces(plan));
+                quote!(#old impl #name { #texts })
+            });
             quote! {
                 #errors
                 #definition
+                #texts
                 #old
+                #(#allowed)*
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, private_bounds, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -56,7 +67,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
                 __plan
@@ -195,6 +206,9 @@ fn shared(
         data.text(&docs::text(&input.attrs));
     }
     data.number(plan.steps.len());
+    for step in &plan.steps {
+        data.text(&text_of(&step.name));
+    }
     let mut steps = TokenStream::new();
     for (index, step) in plan.steps.iter().enumerate() {
         steps.extend(step::item(index, step, cx, &mut data));
@@ -342,7 +356,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Lets rustc warn of inputs and computed steps that nothing uses.
+/// Lets rustc warn of inputs, computed steps and bound names that nothing uses, and of text that looks like `format!`.
 fn unused(cx: &Context<'_>) -> TokenStream {
     if cx.error.is_some() {
         // What should use them may be what is wrong.
@@ -370,13 +384,52 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         .filter(|(name, _)| !text_of(name).starts_with('_'))
         .map(|(name, attrs)| quote!(#(#attrs)* #name: ()))
         .collect();
-    if names.is_empty() {
-        return TokenStream::new();
-    }
-    quote! {
-        #[allow(dead_code)]
-        fn __plan_unused(#(#names),*) {}
-    }
+    // A name may be bound more than once.
+    let bound = cx.plan.unused.iter().map(|(name, is_field)| {
+        // rustc's advice is another one for a field.
+        let (pattern, parameter) = if *is_field {
+            let pattern = quote!(struct __PlanPattern { #name: () });
+            (
+                Some(pattern),
+                quote!(__PlanPattern { #name }: __PlanPattern),
+            )
+        } else {
+            (None, quote!(#name: ()))
+        };
+        quote!(const _: () = { #pattern fn __plan_unused(#parameter) {} };)
+    });
+    let warnings = cx.plan.braces.iter().enumerate().map(|(index, (at, _))| {
+        let text = braces_name(index, *at);
+        match &cx.plan.head {
+            Some(head) => {
+                let mut name = head.name.clone();
+                name.set_span(at.resolved_at(name.span()));
+                quote_spanned!(*at=> const _: () = #name::#text;)
+            }
+            None => quote_spanned!(*at=> const _: () = #text;),
+        }
+    });
+    let texts = cx.plan.head.is_none().then(|| braces(cx.plan));
+    let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
+    quote!(#unused #(#bound)* #texts #(#warnings)*)
+}
+
+/// What is warned of where a text has a name in braces: rustc has no other warning whose words a macro can choose.
+fn braces(plan: &Plan) -> TokenStream {
+    let texts = plan.braces.iter().enumerate().map(|(index, (at, call))| {
+        let name = braces_name(index, *at);
+        let note = format!(
+            "`format!` puts values into a text: write `{call}`, or `String::from(…)` if the braces are part of the text"
+        );
+        quote!(#[deprecated(note = #note)] const #name: () = ();)
+    });
+    quote!(#(#texts)*)
+}
+
+fn braces_name(index: usize, at: Span) -> Ident {
+    let number = (index > 0).then(|| format!("_{}", index + 1));
+    let name = format!("PLAIN_TEXT_WITH_BRACES{}", number.unwrap_or_default());
+    Ident::new(&name, at)
 }
 
 fn allows(attrs: &[Attribute]) -> Vec<Attribute> {

@@ -12,9 +12,9 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Allows, AlwaysPresent, FitsInto, Formatted, MaybeAbsent, ShownInText, Takes, TakesList,
-    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, show, shown,
-    untyped,
+    Allows, AlwaysPresent, CanBe, FitsInto, IsUntyped, MaybeAbsent, ShownInText, Takes, TakesList,
+    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, inner, show,
+    shown, untyped,
 };
 pub use called::{Called, StaticTool};
 pub use cursor::{
@@ -24,7 +24,7 @@ pub use cursor::{
 pub use decode::{Constant, decode};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
-    element, own, part,
+    element, known, own, part,
 };
 pub use json::{Checked, Json, Outcome, json, outcome};
 pub use literal::{
@@ -34,7 +34,7 @@ pub use run::{
     CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
     input, kept_input,
 };
-pub use segment::Flattened;
+pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
