@@ -85,6 +85,7 @@ fn a_reference() {
                 dead_code,
                 non_camel_case_types,
                 non_upper_case_globals,
+                private_bounds,
                 unreachable_code,
                 unused_qualifications
             )]
