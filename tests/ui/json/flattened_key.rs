@@ -1,4 +1,4 @@
-//! Keys of flattened maps that may be fields beside them in JSON, and elements of what is flattened.
+//! Keys of flattened maps that may be fields beside them in JSON, and elements of flattened fields.
 
 #![allow(unused_variables)]
 
