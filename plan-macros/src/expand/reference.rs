@@ -325,10 +325,7 @@ impl Builder<'_> {
             after,
             Some(Hop::Key(..) | Hop::Get(_, _, Lit::Str(_)) | Hop::Pointer(..))
         );
-        let (at, ident) = match member {
-            Member::Named(ident) => (ident.span(), text_of(ident)),
-            Member::Unnamed(index) => (index.span, index.index.to_string()),
-        };
+        let (at, ident) = field_name(member);
         // Its type may not be looked into where the way ends with it.
         let how = match (last, has_elements) {
             (true, _) => " last",
@@ -353,6 +350,7 @@ impl Builder<'_> {
         // The type of a step or an input has a name.
         let root = source.filter(|_| matches!(chain.place, Position::Root));
         if let Some(known) = &known {
+            let at = self.data.asked_at(&same, at);
             let ty = match root {
                 Some(source) => {
                     let mut ty = self.cx.type_of(source);
@@ -431,6 +429,14 @@ fn indexed(value: Tokens, bracket: &syn::token::Bracket, index: &impl ToTokens) 
 
 fn is_optional(hop: &Hop) -> bool {
     matches!(hop, Hop::Optional(_))
+}
+
+/// Where a field is named, and how.
+pub(super) fn field_name(member: &Member) -> (Span, String) {
+    match member {
+        Member::Named(ident) => (ident.span(), text_of(ident)),
+        Member::Unnamed(index) => (index.span, index.index.to_string()),
+    }
 }
 
 /// The reference as its author wrote it.
