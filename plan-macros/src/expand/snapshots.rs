@@ -127,7 +127,7 @@ fn a_reference() {
                             ),
                         )
                     };
-                    __t0.check("data", false);
+                    __t0.check_list("data");
                     __t1.check("thread_id", true);
                     &[__t0.shape(), __t1.shape()]
                 };
