@@ -107,9 +107,9 @@ pub(crate) fn outside(
         #definition
         impl #name {
             #[doc = #plan_doc]
-            #vis const PLAN: &'static #check::LazyPlan = #check::editor::any();
+            #vis const PLAN: &'static #krate::plan::LazyPlan = #check::editor::any();
             #[doc = #run_doc]
-            #vis fn run<__App: ?::core::marker::Sized>(self, __app: &__App) -> #check::Run<'_, __App, #ty> {
+            #vis fn run<A: ?::core::marker::Sized>(self, app: &A) -> #krate::Run<'_, A, #ty> {
                 #check::editor::any()
             }
         }
@@ -355,7 +355,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         #shared
         #steps
         #outside
-        __plan::Inline::<ThisUnnamedPlan, _>::new(&__PLAN, __plan::witness(&|| #value))
+        __plan::Inline::<_, ThisUnnamedPlan>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }
 

@@ -96,7 +96,7 @@ impl Tokens {
         Some(ident)
     }
 
-    pub(super) fn next_braces(&mut self) -> Option<Group> {
+    pub(crate) fn next_braces(&mut self) -> Option<Group> {
         let group = self.peek_group(0, Delimiter::Brace)?.clone();
         self.next();
         Some(group)

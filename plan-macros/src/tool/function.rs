@@ -4,7 +4,7 @@ use super::signature::{self, Application, Argument, Signature};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::placed;
-use crate::{docs, json, options};
+use crate::{docs, ide, json, options};
 use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -44,7 +44,13 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         let structure = tool.structure();
         let contract = tool.contract();
         let implementation = tool.implementation();
-        quote!(#structure #contract #implementation)
+        let called = quote!(#contract #implementation);
+        if ide::is_wanted() {
+            let (called, arguments) = (ide::unplaced(called), tool.arguments());
+            quote!(#structure #called #arguments)
+        } else {
+            quote!(#structure #called)
+        }
     };
     let errors = report.into_compile_errors();
     quote! {
@@ -245,6 +251,14 @@ impl Expansion<'_> {
         } else {
             quote_spanned!(span=> #output as #check::Outcome<{ #check::outcome::<#output>() }>)
         })
+    }
+
+    /// What an editor sees of the arguments in the body.
+    fn arguments(&self) -> TokenStream {
+        let body = self.function.block.to_token_stream();
+        let arguments = self.signature.arguments.iter();
+        let names = arguments.map(|argument| &argument.ident);
+        ide::arguments(self.krate, self.ident, names, body)
     }
 
     fn cfgs(&self) -> Vec<&Attribute> {
