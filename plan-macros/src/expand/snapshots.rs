@@ -84,6 +84,7 @@ fn a_reference() {
                 clippy::nursery,
                 dead_code,
                 non_camel_case_types,
+                non_snake_case,
                 non_upper_case_globals,
                 private_bounds,
                 unreachable_code,
