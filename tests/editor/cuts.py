@@ -17,6 +17,11 @@ CALL = "fn call<T: plan_runtime::Tool>(_: T) -> T::Output { loop {} }\n"
 KINDS = {"field", "method", "variable", "struct", "enum", "type"}
 # What only one of the two files has, and a name that rust-analyzer makes up behind `let`, out of the type of the output.
 APART = {"ReplyToLatest", "call", "receipt"}
+# Where less is offered, and why.
+KNOWN = [
+    # The name of a plan is made up, and rust-analyzer takes all after it for the name of a type.
+    "behind `ReplyToLatest` and a space",
+]
 
 
 def tokens(text):
@@ -112,4 +117,4 @@ def run(crate, file, everything):
         print(f"    {times} × {kind} missing")
     for failure in failures:
         print(f"    {failure}")
-    return [] if share >= 95 else [f"broken plans: {share:.1f} % offer what plain Rust does"]
+    return [f"broken plan, {failure}" for failure in failures if not any(known in failure for known in KNOWN)]
