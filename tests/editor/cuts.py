@@ -19,8 +19,15 @@ KINDS = {"field", "method", "variable", "struct", "enum", "type"}
 APART = {"ReplyToLatest", "call", "receipt"}
 # Where less is offered, and why.
 KNOWN = [
-    # The name of a plan is made up, and rust-analyzer takes all after it for the name of a type.
+    # The name of a plan is made up, and what follows it is not a type.
     "behind `ReplyToLatest` and a space",
+    # Nothing but an arrow or braces can follow the inputs.
+    "behind `)`",
+    # What an index has after its number is not read as an argument's name.
+    "behind `0` and a space",
+    # The name of a macro without its brackets is not the start of a value.
+    "behind `format`",
+    "behind `!`",
 ]
 
 
