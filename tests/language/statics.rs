@@ -103,7 +103,7 @@ fn what_can_be_rust_is_of_the_program() {
         (&plan.inputs[0].description, "Whom."),
         (&plan.steps[0].intent, "Send the greeting."),
         (&plan.output.type_name, "(u64, i64)"),
-        (&urgent.written, "times > 3"),
+        (urgent.written(), "times > 3"),
         (&each.pattern, "(place, name)"),
         (pattern, "Some(name)"),
     ] {

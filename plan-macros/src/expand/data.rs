@@ -9,9 +9,9 @@
 //! | list of x | its length as a number, then each x |
 //! | constant | a number: a place in the table of constants |
 //! | duration | seconds and nanoseconds, both numbers |
-//! | plan | name, description (texts), list of inputs, list of steps, output's type (text), output (template) |
+//! | plan | name, description (texts), list of inputs, list of the steps' ids (texts), steps, output's type (text), output (template) |
 //! | input | name, type, description (texts) |
-//! | step | id, intent (texts), `after` (a list of numbers), body, policy |
+//! | step | intent (text), `after` (a list of numbers), body, policy |
 //! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
 //! | branch | list of conditions, body |
 //! | condition | `h` template: holds · `b` pattern (text) template: `let` |
@@ -19,13 +19,13 @@
 //! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant |
 //! | member | key (text), template |
 //! | field | Rust name (text), template |
-//! | part | `s` text · `v` template, format spec (text), then `-` constant: shown by Rust, or `=`: a text that was formatted already |
+//! | part | `s` text · `v` format spec (text), then `-` template constant: shown by Rust, or `=` template: a text of that format |
 //! | source | `s`, `i` or `l`, then a number |
 //! | segment | `.` constant Rust name (text): a field · `#` number, absence · `k` text, absence · `*`: each · `?` constant: optional |
 //! | absence | `!`: error · `?`: null · `^`: the whole reference is absent |
 
 use crate::names::Source;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -41,6 +41,8 @@ pub(super) struct Data {
     numbers: HashMap<String, usize>,
     /// What a constant evaluation checks already.
     checked: HashSet<String>,
+    /// Where a type was first asked what it says of its fields, by what says that it is the same type.
+    asked: HashMap<String, Span>,
     /// The parts of the table, in order: each is the `const` of a step.
     tables: Vec<Ident>,
     /// How many parts of the plan were begun.
@@ -102,6 +104,12 @@ impl Data {
     /// Whether a check is the first of its kind.
     pub(super) fn is_new_check(&mut self, check: String) -> bool {
         self.checked.insert(check)
+    }
+
+    /// The place at which rustc is asked what a type says of its fields: that of the first question about the same type, so that rustc
+    /// says once that it says nothing.
+    pub(super) fn asked_at(&mut self, same: &str, at: Span) -> Span {
+        *self.asked.entry(same.to_owned()).or_insert(at)
     }
 
     /// Both arguments of the runtime's `decode`.

@@ -33,16 +33,23 @@ impl Builder<'_> {
             format!("{{:{spec}}}")
         };
         let placeholder = LitStr::new(&placeholder, format.template.span());
-        self.data.tag('v');
+        self.data.tag('v').text(spec);
         match arg {
             Value::Reference(reference) => {
+                self.data.tag('-');
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                let shown = path(&["ShownInText", "shown"], start, end);
                 let it = it(way, end);
+                // `{:?}` shows what may be absent, too.
+                let shown: TokenStream = if spec.ends_with('?') {
+                    quote_spanned!(end=> #it.value())
+                } else {
+                    let shown = path(&["ShownInText", "shown"], start, end);
+                    quote_spanned!(end=> #shown(#it))
+                };
                 let slot = self.fresh_at("s", start);
                 self.bindings
-                    .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown(#it));));
+                    .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown);));
                 let value = proc_macro2::Ident::new("__value", start);
                 let show = proc_macro2::Ident::new("show", end);
                 let star = quote_spanned!(start=> *);
@@ -51,11 +58,11 @@ impl Builder<'_> {
                 let written = quote_spanned!(at=> __plan::format!(#placeholder, #shown));
                 let show = quote!(__plan::Constant::Show(&__plan::show(#slot, |#value| #written)));
                 let show = self.constant(show);
-                self.data.text(spec).tag('-').number(show);
+                self.data.number(show);
             }
             other => {
+                self.data.tag('=');
                 self.formatted(other, &placeholder);
-                self.data.text(spec).tag('=');
             }
         }
     }

@@ -91,8 +91,8 @@ fn a_reference() {
             const _: () = {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
-                    self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _,
-                    OwnUnsized as _,
+                    self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _,
+                    OwnItself as _, OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
@@ -184,7 +184,7 @@ fn a_reference() {
                         __App: __plan::HasTool<__PlanArguments0_0>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
-                            ::std::vec![__plan::input("sender", & self.sender) ?],
+                            ::std::vec![__plan::input:: < __PlanInput0 > ("sender", & self.sender) ?],
                         ))();
                         __plan::Run::new(
                             &__PLAN,
@@ -277,7 +277,7 @@ fn a_computed_value_and_a_text() {
                 ]
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
-                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late0 0 Vc1 i1 8 days > 30 ;4 sent0 0 T1 a1 4 Send2 7 subjectx4 s5 Dear vri0 4 name;0 -2 s2 : vc1 i1 8 days + 13 2 >4=6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
+                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late4 sent0 0 Vc1 i1 8 days > 30 ;0 0 T1 a1 4 Send2 7 subjectx4 s5 Dear v0 -ri0 4 name;2 s2 : v2 >4=c1 i1 8 days + 13 6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
                 &[check_of_step_late, check_of_step_sent],
             ));
         "#]],
@@ -313,10 +313,12 @@ fn a_nested_literal_and_an_order() {
                         let __v = Place::Shelf {
                             row: __plan::TakesLiteral::from_literal(3),
                             label: __plan::TakesSome::some(
-                                __plan::Takes::fit(
-                                    __plan::FitsInto::present(
-                                        (&(*__plan::Reachable::field(first.plan_kind())).label)
-                                            .plan_value(),
+                                __plan::inner(
+                                    __plan::Takes::fit(
+                                        __plan::FitsInto::present(
+                                            (&(*__plan::Reachable::field(first.plan_kind())).label)
+                                                .plan_value(),
+                                        ),
                                     ),
                                 ),
                             ),
@@ -342,7 +344,7 @@ fn a_nested_literal_and_an_order() {
                 ]
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
-                "7 archive0 1 2 id3 u640 2 5 first0 0 T0 a0 4 Open1 2 idri0 2 id;;6 second0 1 0 T1 a1 5 Store1 5 placev2 5 Shelfa2 5 Shelf2 3 rowu3 5 labelrs0 11 first.label.3 5 label;;2 ()n",
+                "7 archive0 1 2 id3 u640 2 5 first6 second0 0 T0 a0 4 Open1 2 idri0 2 id;;0 1 0 T1 a1 5 Store1 5 placev2 5 Shelfa2 5 Shelf2 3 rowu3 5 labelrs0 11 first.label.3 5 label;;2 ()n",
                 &[check_of_step_first, check_of_step_second],
             ));
         "#]],

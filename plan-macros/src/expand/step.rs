@@ -6,7 +6,6 @@ use super::types;
 use super::value::{Builder, ends};
 use super::{Context, policy};
 use crate::ast::{Body, Optional, Step};
-use crate::docs::text_of;
 use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -72,7 +71,6 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
 
 /// Writes the step as data, and gives the item that checks it.
 pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data) -> TokenStream {
-    data.text(&text_of(&step.name));
     data.text(&step.intent);
     let mut after: Vec<usize> = step
         .after

@@ -3,8 +3,9 @@
 
 use super::{StaticTool, segment};
 use crate::plan::{
-    Absent, Action, Body, Branch, Code, Computed, Condition, Entry, For, Input, Key, Number,
-    Optional, Output, Part, Plan, Policy, Reference, RustText, Source, Step, Template, ToolInfo,
+    Absent, Action, Body, Branch, Code, Compiled, CompiledNames, Computed, Condition, Entry, For,
+    Form, FormatSpec, Input, Key, LocalValue, Number, Optional, Output, Part, Plan, Policy,
+    Reference, RustText, Source, Step, Template, ToolInfo, root_name,
 };
 use crate::shape::{FieldPlace, TypeShape};
 use serde_json::Value;
@@ -24,7 +25,7 @@ pub enum Constant {
     /// A computed value.
     Compute(&'static dyn Code<Computed>),
     /// What writes a placeholder of `format!`.
-    Show(&'static dyn Code<Part>),
+    Show(&'static dyn Code<FormatSpec>),
 }
 
 /// Makes a plan of its text and the parts of its table of constants.
@@ -34,6 +35,8 @@ pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
         rest: text,
         constants: table.concat(),
         tools: HashMap::new(),
+        names: Arc::default(),
+        locals: Vec::new(),
         depth: 0,
     };
     let plan = decoder.plan();
@@ -51,6 +54,9 @@ struct Decoder {
     rest: &'static str,
     constants: Vec<Constant>,
     tools: HashMap<*const StaticTool, Arc<ToolInfo>>,
+    names: Arc<CompiledNames>,
+    /// The local values at this place.
+    locals: Vec<LocalValue<'static>>,
     depth: usize,
 }
 
@@ -132,15 +138,24 @@ impl Decoder {
     }
 
     fn plan(&mut self) -> Plan {
+        let (name, description) = (self.text(), self.rust());
+        let inputs = self.list(|it| (it.str(), it.str(), it.rust()));
+        let names = CompiledNames {
+            inputs: inputs.iter().map(|(name, ty, _)| (*name, *ty)).collect(),
+            steps: self.list(Self::str),
+        };
+        self.names = Arc::new(names);
+        let inputs = inputs.into_iter().map(|(name, ty, description)| Input {
+            name: name.into(),
+            type_name: RustText::of_program(ty),
+            description,
+        });
+        let ids = Arc::clone(&self.names);
         Plan {
-            name: self.text(),
-            description: self.rust(),
-            inputs: self.list(|it| Input {
-                name: it.text(),
-                type_name: it.rust(),
-                description: it.rust(),
-            }),
-            steps: self.list(Self::step),
+            name,
+            description,
+            inputs: inputs.collect(),
+            steps: ids.steps.iter().map(|id| self.step(id)).collect(),
             output: Output {
                 type_name: self.rust(),
                 value: self.template(),
@@ -148,9 +163,9 @@ impl Decoder {
         }
     }
 
-    fn step(&mut self) -> Step {
+    fn step(&mut self, id: &str) -> Step {
         Step {
-            id: self.text(),
+            id: id.into(),
             intent: self.rust(),
             after: self.list(Self::number),
             body: self.body(),
@@ -168,15 +183,26 @@ impl Decoder {
                 _ => it.bug(),
             },
             b'V' => it.action(None),
-            b'I' => Body::If(it.list(|it| Branch {
-                conditions: it.list(Self::condition),
-                body: it.body(),
+            b'I' => Body::If(it.list(|it| {
+                let around = it.locals.len();
+                let branch = Branch {
+                    conditions: it.list(Self::condition),
+                    body: it.body(),
+                };
+                it.locals.truncate(around);
+                branch
             })),
-            b'F' => Body::For(Box::new(For {
-                pattern: it.rust(),
-                list: it.template(),
-                body: it.body(),
-            })),
+            b'F' => {
+                let pattern = it.str();
+                let list = it.bound(Form::Each(pattern), pattern);
+                let body = it.body();
+                it.locals.pop();
+                Body::For(Box::new(For {
+                    pattern: RustText::of_program(pattern),
+                    list,
+                    body,
+                }))
+            }
             _ => it.bug(),
         })
     }
@@ -201,12 +227,22 @@ impl Decoder {
     fn condition(&mut self) -> Condition {
         match self.tag() {
             b'h' => Condition::Holds(self.template()),
-            b'b' => Condition::Let {
-                pattern: self.rust(),
-                value: self.template(),
-            },
+            b'b' => {
+                let pattern = self.str();
+                Condition::Let {
+                    pattern: RustText::of_program(pattern),
+                    value: self.bound(Form::Let(pattern), pattern),
+                }
+            }
             _ => self.bug(),
         }
+    }
+
+    /// A value that a pattern takes apart, which is a local value from here on.
+    fn bound(&mut self, form: Form<'static>, pattern: &'static str) -> Template {
+        let value = self.template_as(form);
+        self.locals.push(LocalValue::new(pattern, &value));
+        value
     }
 
     fn policy(&mut self) -> Arc<Policy> {
@@ -238,6 +274,10 @@ impl Decoder {
     }
 
     fn template(&mut self) -> Template {
+        self.template_as(Form::Value)
+    }
+
+    fn template_as(&mut self, form: Form<'static>) -> Template {
         self.deeper(|it| match it.tag() {
             b'n' => Template::Null,
             b'0' => Template::Bool(false),
@@ -267,14 +307,19 @@ impl Decoder {
             }
             b'r' => Template::Reference(it.reference()),
             b'x' => Template::Text(it.list(Self::part)),
-            b'c' => Template::Computed(Computed {
-                reads: it.list(Self::source),
-                written: it.rust(),
-                compute: match it.constant() {
-                    Constant::Compute(compute) => Some(compute),
-                    _ => it.bug(),
-                },
-            }),
+            b'c' => {
+                let (reads, written) = (it.list(Self::source), it.rust());
+                let compiled = Compiled {
+                    code: match it.constant() {
+                        Constant::Compute(compute) => compute,
+                        _ => it.bug(),
+                    },
+                    form,
+                    names: Arc::clone(&it.names),
+                    locals: it.locals.clone(),
+                };
+                Template::Computed(Computed::new(written, reads).compiled(compiled))
+            }
             _ => it.bug(),
         })
     }
@@ -282,18 +327,19 @@ impl Decoder {
     fn part(&mut self) -> Part {
         match self.tag() {
             b's' => Part::Literal(self.text()),
-            b'v' => Part::Value {
-                value: self.template(),
-                spec: self.text(),
-                show: Some(match self.tag() {
-                    b'=' => &super::Formatted,
-                    b'-' => match self.constant() {
-                        Constant::Show(show) => show,
+            b'v' => {
+                let spec = self.str();
+                match self.tag() {
+                    b'=' => Part::value(self.template_as(Form::Formatted(spec)), spec),
+                    b'-' => match (self.template(), self.constant()) {
+                        (value, Constant::Show(show)) => {
+                            Part::value(value, FormatSpec::compiled(spec, show))
+                        }
                         _ => self.bug(),
                     },
                     _ => self.bug(),
-                }),
-            },
+                }
+            }
             _ => self.bug(),
         }
     }
@@ -341,7 +387,7 @@ impl Decoder {
                             part.absent = Absent::End;
                         }
                     }
-                    return reference.said(written);
+                    return reference.said(written, Some(root_name(written)));
                 }
                 _ => self.bug(),
             };

@@ -131,15 +131,10 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
 /// Hands over the text of all code that a template lacks, between what is written around it.
 fn without_code(template: &Template, f: &mut impl FnMut(&str, &str, &str)) {
     template.each(&mut |template| match template {
-        Template::Computed(computed) if computed.compute.is_none() => f("", &computed.written, ""),
+        Template::Computed(computed) if template.lacks_code() => f("", computed.written(), ""),
         Template::Text(parts) => {
-            for part in parts {
-                if let Part::Value { spec, show, .. } = part
-                    && !spec.is_empty()
-                    && show.is_none()
-                {
-                    f("{:", spec, "}");
-                }
+            for spec in parts.iter().filter_map(Part::lacks_code) {
+                f("{:", spec, "}");
             }
         }
         _ => {}

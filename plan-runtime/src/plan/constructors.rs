@@ -1,10 +1,10 @@
 //! Plans that are built in Rust: a constructor of each part takes what the part requires.
 
 use super::{
-    Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Output, Part, Plan,
-    Policy, Reference, RustText, Source, Step, Template, ToolInfo,
+    Action, Body, Branch, Computed, Condition, Entry, For, FormatSpec, Input, Key, Number, Output,
+    Part, Plan, Policy, Reference, RustText, Step, Template, ToolInfo,
 };
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 impl Plan {
     /// A plan without inputs and steps, whose output is null.
@@ -140,22 +140,10 @@ impl Entry {
 
 impl Part {
     /// A value, written as `format!` does with this after the colon; `""` is `{}`.
-    pub fn value(value: impl Into<Template>, spec: impl Into<String>) -> Self {
+    pub fn value(value: impl Into<Template>, spec: impl Into<FormatSpec>) -> Self {
         Self::Value {
             value: value.into(),
             spec: spec.into(),
-            show: None,
-        }
-    }
-}
-
-impl Computed {
-    /// An expression that is only text and cannot be computed. The order of its sources does not matter, and neither do repetitions.
-    pub fn new(written: impl Into<RustText>, reads: impl IntoIterator<Item = Source>) -> Self {
-        Self {
-            reads: BTreeSet::from_iter(reads).into_iter().collect(),
-            written: written.into(),
-            compute: None,
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::json::meaningless;
 use super::{
-    Absent, Body, Condition, Entry, Key, Number, Plan, Source, Step, Template, pattern_mistake,
+    Absent, Body, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step,
+    Template, pattern_mistake,
 };
 use plan_graph::Graph as Edges;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// A plan with everything that its runs need to know: which step waits for which, and whether the plan can run at all.
@@ -109,13 +110,13 @@ impl Graph {
 
     fn new(plan: &Plan) -> Result<Self, String> {
         let count = plan.steps.len();
-        names_differ(plan)?;
+        let names = names(plan)?;
         let mut graph = Self {
             readers: vec![0; count],
             ..Self::default()
         };
         let mut reads = Edges::default();
-        let mut check = Check::new(plan);
+        let mut check = Check::new(plan, names);
         let (mut total, mut only_reads) = (0, true);
         for step in &plan.steps {
             graph.actions.push(number(check.actions));
@@ -164,29 +165,29 @@ impl Graph {
     }
 }
 
-/// No two inputs or steps have one name.
-fn names_differ(plan: &Plan) -> Result<(), String> {
-    let mut seen = HashSet::with_capacity(plan.inputs.len() + plan.steps.len());
-    for input in &plan.inputs {
+/// The names of inputs and steps, of which no two are the same.
+fn names(plan: &Plan) -> Result<HashMap<&str, Source>, String> {
+    let mut names = HashMap::with_capacity(plan.inputs.len() + plan.steps.len());
+    for (place, input) in plan.inputs.iter().enumerate() {
         if input.name.is_empty() {
             return Err("an input has no name".to_owned());
         }
-        if !seen.insert(&*input.name) {
+        if names.insert(&*input.name, Source::Input(place)).is_some() {
             return Err(format!("two inputs have the name `{}`", input.name));
         }
     }
-    for step in &plan.steps {
+    for (place, step) in plan.steps.iter().enumerate() {
         if step.id.is_empty() {
             return Err("a step has no id".to_owned());
         }
-        if !seen.insert(&*step.id) {
+        if names.insert(&*step.id, Source::Step(place)).is_some() {
             return Err(match plan.input(&step.id) {
                 Some(_) => format!("the step `{}` has the name of an input", step.id),
                 None => format!("two steps have the id `{}`", step.id),
             });
         }
     }
-    Ok(())
+    Ok(names)
 }
 
 fn sort(steps: &mut Vec<usize>) {
@@ -212,25 +213,27 @@ const DEEPEST: usize = 512;
 /// What is found in the parts of a plan. The only place that looks whether they are legal.
 struct Check<'p> {
     plan: &'p Plan,
+    names: HashMap<&'p str, Source>,
     /// The steps that were read.
     steps: Vec<usize>,
     actions: usize,
-    /// How many local values there are at this place.
-    locals: usize,
+    /// The local values at this place.
+    locals: Vec<LocalValue<'p>>,
     /// The names of the members of an object.
-    names: Vec<&'p str>,
+    members: Vec<&'p str>,
     #[cfg(feature = "dynamic")]
     lacks_code: bool,
 }
 
 impl<'p> Check<'p> {
-    fn new(plan: &'p Plan) -> Self {
+    fn new(plan: &'p Plan, names: HashMap<&'p str, Source>) -> Self {
         Self {
             plan,
+            names,
             steps: Vec::new(),
             actions: 0,
-            locals: 0,
-            names: Vec::new(),
+            locals: Vec::new(),
+            members: Vec::new(),
             #[cfg(feature = "dynamic")]
             lacks_code: false,
         }
@@ -262,21 +265,25 @@ impl<'p> Check<'p> {
                 self.template(&action.args, depth)
             }
             Body::If(branches) => branches.iter().try_for_each(|branch| {
-                let around = self.locals;
+                let around = self.locals.len();
                 for condition in &branch.conditions {
-                    self.template(condition.template(), depth)?;
-                    if let Condition::Let { pattern, value } = condition {
-                        pattern_fits(pattern, value, true)?;
-                        self.locals += 1;
+                    match condition {
+                        Condition::Holds(value) => self.template(value, depth)?,
+                        Condition::Let { pattern, value } => {
+                            self.template_as(Form::Let(pattern), value, depth)?;
+                            pattern_fits(pattern, value, true)?;
+                            self.locals.push(LocalValue::new(pattern, value));
+                        }
                     }
                 }
                 self.inner(&branch.body, around, depth)
             }),
             Body::For(each) => {
-                self.template(&each.list, depth)?;
+                self.template_as(Form::Each(&each.pattern), &each.list, depth)?;
                 pattern_fits(&each.pattern, &each.list, false)?;
-                self.locals += 1;
-                self.inner(&each.body, self.locals - 1, depth)
+                let around = self.locals.len();
+                self.locals.push(LocalValue::new(&each.pattern, &each.list));
+                self.inner(&each.body, around, depth)
             }
         }
     }
@@ -284,11 +291,20 @@ impl<'p> Check<'p> {
     /// A body in another, around which there are fewer local values.
     fn inner(&mut self, body: &'p Body, around: usize, depth: usize) -> Result<(), String> {
         let checked = self.body(body, depth + 1);
-        self.locals = around;
+        self.locals.truncate(around);
         checked
     }
 
     fn template(&mut self, template: &'p Template, depth: usize) -> Result<(), String> {
+        self.template_as(Form::Value, template, depth)
+    }
+
+    fn template_as(
+        &mut self,
+        form: Form<'_>,
+        template: &'p Template,
+        depth: usize,
+    ) -> Result<(), String> {
         fits(depth)?;
         match template {
             Template::Reference(reference) => {
@@ -304,8 +320,10 @@ impl<'p> Check<'p> {
                 values.try_for_each(|value| value_fits(value, depth))?;
             }
             Template::Computed(computed) => {
-                let mut reads = computed.reads.iter();
+                let mut reads = computed.reads().iter();
                 reads.try_for_each(|&source| self.source(source))?;
+                let mistake = computed.mistake(form, self.plan, &self.names, &self.locals);
+                mistake.map_or(Ok(()), Err)?;
             }
             Template::Object(entries) => self.members_differ(entries)?,
             Template::Number(Number::Float(value)) if !value.is_finite() => {
@@ -319,20 +337,29 @@ impl<'p> Check<'p> {
         {
             self.lacks_code |= template.lacks_code();
         }
+        if let Template::Text(parts) = template {
+            let mut parts = parts.iter();
+            return parts.try_for_each(|part| match part {
+                Part::Value { value, spec } => {
+                    self.template_as(Form::Formatted(spec), value, depth + 1)
+                }
+                Part::Literal(_) => Ok(()),
+            });
+        }
         let mut parts = template.parts();
         parts.try_for_each(|part| self.template(part, depth + 1))
     }
 
     /// No two members of an object have one name.
     fn members_differ(&mut self, entries: &'p [Entry]) -> Result<(), String> {
-        self.names.clear();
+        self.members.clear();
         let names = entries.iter().filter_map(|entry| match &entry.key {
             Key::Name(name) => Some(&**name),
             Key::Flattened | Key::Inner => None,
         });
-        self.names.extend(names);
-        self.names.sort_unstable();
-        match self.names.windows(2).find(|pair| pair[0] == pair[1]) {
+        self.members.extend(names);
+        self.members.sort_unstable();
+        match self.members.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(format!("has an object with two members `{}`", pair[0])),
             None => Ok(()),
         }
@@ -348,7 +375,7 @@ impl<'p> Check<'p> {
             Source::Input(input) => within(input, self.plan.inputs.len(), || {
                 format!("reads input number {input}, but the plan has only")
             }),
-            Source::Local(local) => within(local, self.locals, || {
+            Source::Local(local) => within(local, self.locals.len(), || {
                 format!("reads local value number {local}, but there are only")
             }),
         }

@@ -5,7 +5,7 @@
 //! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
 //! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`] | what a step does: calls, conditions, loops |
 //! | [`Policy`], [`Optional`] | how a step handles failures and time limits |
-//! | [`Template`], [`Entry`], [`Key`], [`Part`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
+//! | [`Template`], [`Entry`], [`Key`], [`Part`], [`FormatSpec`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
 //! | [`RustText`] | a type, a pattern, an expression or a description, and whether the program contains it |
 //! | [`Use`] | a reference, and where in the arguments it is |
@@ -46,6 +46,7 @@
 //! ```
 
 mod body;
+mod computed;
 mod constructors;
 mod display;
 mod executable;
@@ -66,6 +67,8 @@ mod written;
 #[cfg(feature = "dynamic")]
 pub(crate) use body::BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
+pub use computed::{Code, Computed, FormatSpec};
+pub(crate) use computed::{Compiled, CompiledNames, Form, LocalValue};
 pub use executable::Executable;
 pub(crate) use executable::{Checked, Graph, number};
 pub use lazy::LazyPlan;
@@ -75,7 +78,7 @@ pub use picture::{Direction, Picture};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use rust_text::RustText;
-pub use template::{Code, Computed, Entry, Key, Number, Part, Tag, Template};
+pub use template::{Entry, Key, Number, Part, Tag, Template};
 
 pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
@@ -85,7 +88,7 @@ pub(crate) use pattern::{Bound, pattern_mistake, seen};
 pub(crate) use reference::{Path, index};
 pub use uses::Use;
 pub(crate) use uses::push_key;
-pub(crate) use written::{agrees, path_agrees, written};
+pub(crate) use written::{agrees, path_agrees, root_name, written};
 
 use std::sync::Arc;
 

@@ -303,11 +303,7 @@ mod tests {
 
     #[test]
     fn names_of_patterns() {
-        let computed = Template::Computed(Computed {
-            reads: Vec::new(),
-            written: "x".into(),
-            compute: None,
-        });
+        let computed = Template::Computed(Computed::new("x", []));
         let start = |bound: &Bound, way: &str| {
             let local = Reference::new(Source::Local(0));
             let part = |local: Reference, part: &str| match part.parse() {

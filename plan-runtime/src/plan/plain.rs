@@ -21,11 +21,7 @@ impl Template {
             View::Text(parts) => {
                 let part = |part| match part {
                     TextPart::Literal(text) => Part::Literal(text.into_owned()),
-                    TextPart::Value(value, spec) => Part::Value {
-                        value: value.plain(),
-                        spec: spec.to_owned(),
-                        show: None,
-                    },
+                    TextPart::Value(value, spec) => Part::value(value.plain(), spec),
                 };
                 Self::Text(parts.into_iter().map(part).collect())
             }

@@ -46,8 +46,17 @@ pub struct Reference {
     /// The value of the reference, or of the element under [`Selector::Each`], if it has ended. Without one it is absent, which
     /// is null to whatever reads it.
     pub otherwise: Option<Box<Value>>,
-    /// The author's text, and the fingerprint of the reference that it was written for.
-    pub(super) written: Option<(String, u64)>,
+    pub(super) written: Option<Written>,
+}
+
+/// An author's text, and what it was written for.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    text: String,
+    /// The fingerprint of the reference.
+    reference: u64,
+    /// The hash of the name that the source had, if the text is about a name.
+    name: Option<u64>,
 }
 
 /// What a reference reads from.
@@ -168,16 +177,28 @@ impl Reference {
     }
 
     /// Keeps a text that is known to say the path, in whatever way: fields have the names of Rust, and texts may be of other languages.
-    pub(crate) fn said(mut self, text: impl Into<String>) -> Self {
-        self.written = Some((text.into(), self.fingerprint()));
+    /// It is about the source of this name.
+    pub(crate) fn said(mut self, text: impl Into<String>, name: Option<&str>) -> Self {
+        self.written = Some(Written {
+            text: text.into(),
+            reference: self.fingerprint(),
+            name: name.map(hash),
+        });
         self
     }
 
     /// The reference as its author wrote it (`inbox.data[0].thread_id`), unless it was changed after that. Without such a text,
     /// one is derived from the rest, as it always is in a plan that was read from plan JSON.
     pub fn as_written(&self) -> Option<&str> {
-        let (text, of) = self.written.as_ref()?;
-        (*of == self.fingerprint()).then_some(text)
+        let written = self.written.as_ref()?;
+        (written.reference == self.fingerprint()).then_some(&*written.text)
+    }
+
+    /// The same where the source has this name now: a text that is about another name is not shown.
+    pub(crate) fn as_written_for(&self, name: &str) -> Option<&str> {
+        let about = self.written.as_ref()?.name;
+        self.as_written()
+            .filter(|_| about.is_none_or(|about| about == hash(name)))
     }
 
     fn fingerprint(&self) -> u64 {
@@ -241,6 +262,12 @@ impl Reference {
             otherwise: self.otherwise.as_deref(),
         }
     }
+}
+
+fn hash(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Source {

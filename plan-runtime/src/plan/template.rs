@@ -1,8 +1,7 @@
 //! Templates: JSON with references in it.
 
-use super::{Reference, RustText, Source};
+use super::{Computed, FormatSpec, Reference};
 use crate::shape::Tagging;
-use std::any::Any;
 
 /// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
 ///
@@ -101,35 +100,6 @@ pub enum Part {
         /// The value.
         value: Template,
         /// What is written after the colon in `{:>8}`; empty for `{}`.
-        spec: String,
-        /// Writes the value; where it is `None`, JSON's own text is used.
-        #[doc(hidden)]
-        show: Option<&'static dyn Code<Part>>,
+        spec: FormatSpec,
     },
-}
-
-/// A Rust expression over outputs and inputs.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Computed {
-    /// The sources that the expression mentions, in ascending order.
-    pub reads: Vec<Source>,
-    /// The expression as its author wrote it.
-    pub written: RustText,
-    /// The expression; `None` in a plan that was read from JSON.
-    #[doc(hidden)]
-    pub compute: Option<&'static dyn Code<Computed>>,
-}
-
-/// Rust code in a [`Computed`] or in a [`Part`], with its type erased. A plan only holds it; `resolve` knows what it can do. Not for users: `plan!` makes it.
-#[doc(hidden)]
-pub trait Code<In>: Sync {
-    /// Puts itself into `slot`, an `Option<&'static T>`, if `T` is the trait by which it is run.
-    fn offer(&'static self, slot: &mut dyn Any);
-}
-
-impl<In> std::fmt::Debug for dyn Code<In> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Code")
-    }
 }

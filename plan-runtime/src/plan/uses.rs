@@ -90,7 +90,7 @@ impl Template {
     fn find_reads(&self, reads: &mut Vec<Source>) {
         self.each(&mut |template| match template {
             Self::Reference(reference) => reads.push(reference.source),
-            Self::Computed(computed) => reads.extend_from_slice(&computed.reads),
+            Self::Computed(computed) => reads.extend_from_slice(computed.reads()),
             _ => {}
         });
     }
@@ -108,10 +108,8 @@ impl Template {
     #[cfg(feature = "dynamic")]
     pub(crate) fn lacks_code(&self) -> bool {
         match self {
-            Self::Computed(computed) => computed.compute.is_none(),
-            Self::Text(parts) => parts.iter().any(
-                |part| matches!(part, Part::Value { spec, show: None, .. } if !spec.is_empty()),
-            ),
+            Self::Computed(computed) => computed.code().is_none(),
+            Self::Text(parts) => parts.iter().any(|part| part.lacks_code().is_some()),
             _ => false,
         }
     }
@@ -157,6 +155,20 @@ impl Template {
             }
             part.visit(place, f);
             place.truncate(length);
+        }
+    }
+}
+
+impl Part {
+    /// The format that only `plan!` could give the code that it lacks.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn lacks_code(&self) -> Option<&str> {
+        match self {
+            Self::Value { value, spec } => (!spec.is_empty()
+                && spec.code().is_none()
+                && !matches!(value, Template::Computed(computed) if computed.is_formatted()))
+            .then_some(spec),
+            Self::Literal(_) => None,
         }
     }
 }

@@ -87,7 +87,8 @@ impl super::Reference {
     pub fn written(mut self, text: impl Into<String>) -> Self {
         let text = text.into();
         if path_agrees(self.path(), &text) {
-            return self.said(text);
+            let name = root_name(&text).to_owned();
+            return self.said(text, Some(&name));
         }
         self.written = None;
         self
@@ -102,6 +103,13 @@ impl super::Reference {
             None => Cow::Owned(written(&self.source.name(), self.path())),
         }
     }
+}
+
+/// The name that a text of `plan!` begins with.
+pub(crate) fn root_name(text: &str) -> &str {
+    let text = text.trim_start_matches('&');
+    let text = text.strip_prefix("r#").unwrap_or(text);
+    text.split(['.', '?', '[']).next().unwrap_or_default()
 }
 
 /// Whether a text says what `name` and `path` say, segment by segment. A field may be spelled as Rust or as serde spells the key.

@@ -1,7 +1,7 @@
 //! The Rust code in a plan, as it is run. Plans hold it without knowing what it needs.
 
 use super::{ResolveError, Scope};
-use crate::plan::{Code, Computed, Part};
+use crate::plan::{Code, Computed, FormatSpec};
 use serde_json::Value;
 use std::any::Any;
 
@@ -23,7 +23,7 @@ impl<T: Compute + Sync> Code<Computed> for T {
     }
 }
 
-impl<T: Show + Sync> Code<Part> for T {
+impl<T: Show + Sync> Code<FormatSpec> for T {
     fn offer(&'static self, slot: &mut dyn Any) {
         offer::<dyn Show + Sync>(self, slot);
     }

@@ -10,7 +10,7 @@ use super::template::InTemplate;
 use super::value::InValue;
 use super::walk::{TemplateNode, tokens, walk};
 use super::{Scope, text};
-use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template};
+use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template, root_name};
 use crate::shape::Tagging;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Value;
@@ -79,11 +79,11 @@ impl<'a> NodeDeserializer<'a> {
                 }
                 Template::Computed(computed) => {
                     self.origin = Some(template);
-                    let value = match computed.compute.and_then(known::<dyn Compute + Sync, _>) {
+                    let value = match computed.code().and_then(known::<dyn Compute + Sync, _>) {
                         Some(compute) => compute.compute(self.scope),
                         None => Err(ResolveError::of(ErrorDetail::NotExecutable)),
                     };
-                    TemplateNode::Made(value.map_err(|e| e.computed(&computed.written))?)
+                    TemplateNode::Made(value.map_err(|e| e.computed(computed.written()))?)
                 }
                 _ => break,
             };
@@ -108,7 +108,7 @@ impl<'a> NodeDeserializer<'a> {
                 };
                 error.referred(reference, name_of(reference, scope))
             }
-            Some(Template::Computed(computed)) => error.computed(&computed.written),
+            Some(Template::Computed(computed)) => error.computed(computed.written()),
             _ => error,
         }
     }
@@ -222,11 +222,7 @@ impl<'a> NodeDeserializer<'a> {
 /// What a reference's source is called. A local value has the name with which the reference begins.
 fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
     match reference.source {
-        Source::Local(_) => {
-            let written = reference.as_written()?;
-            let end = written.find(|c: char| !c.is_alphanumeric() && c != '_');
-            Some(&written[..end.unwrap_or(written.len())])
-        }
+        Source::Local(_) => reference.as_written().map(root_name),
         source => scope.plan().name_of(source),
     }
 }

@@ -7,7 +7,7 @@ use super::meter::{Writing, charge};
 use super::node::NodeDeserializer;
 use super::template::InTemplate;
 use super::walk::TemplateNode;
-use crate::plan::Part;
+use crate::plan::{Part, Template};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -25,7 +25,9 @@ pub(super) fn write<'a>(
                 charge(meter, text.len())?;
                 out.push_str(text);
             }
-            Part::Value { value, spec, show } => {
+            Part::Value { value, spec } => {
+                let is_formatted =
+                    matches!(value, Template::Computed(computed) if computed.is_formatted());
                 let at = NodeDeserializer::from(InTemplate {
                     template: value,
                     scope,
@@ -42,18 +44,18 @@ pub(super) fn write<'a>(
                         &made
                     }
                 };
-                let shown = match show.and_then(known::<dyn Show + Sync, _>) {
-                    Some(show) => {
+                let shown = match spec.code().and_then(known::<dyn Show + Sync, _>) {
+                    Some(show) if !is_formatted => {
                         let before = out.len();
                         show.show(value, &mut out)
                             .and_then(|()| charge(meter, out.len() - before))
                     }
                     // JSON's own text, but a string is written as it is.
-                    None if spec.is_empty() => match value {
+                    _ if is_formatted || spec.is_empty() => match value {
                         Value::String(text) => Writing::new(&mut out, meter).show(text),
                         value => Writing::new(&mut out, meter).show(value),
                     },
-                    None => Err(ResolveError::of(ErrorDetail::NotExecutable)
+                    _ => Err(ResolveError::of(ErrorDetail::NotExecutable)
                         .computed(&format!("{{:{spec}}}"))),
                 };
                 shown

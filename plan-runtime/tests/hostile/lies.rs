@@ -6,6 +6,8 @@ use plan_runtime::plan::{
     Template,
 };
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
+use plan_runtime::{Shape, plan};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 fn plan(steps: Value) -> Value {
@@ -485,11 +487,74 @@ fn an_error_names_the_path_that_was_read() {
     assert!(error.to_string().contains("`u.password`"), "{error}");
 }
 
+/// Also where the author's text says the path as only the types know it.
+#[test]
+fn an_error_names_what_was_read_as_it_is_called_now() {
+    #[derive(Serialize, Deserialize, Shape)]
+    struct Account {
+        #[serde(rename = "credential")]
+        password: String,
+    }
+    plan! {
+        Read(account: Account, other: Account) -> (String, String) { (account.password, other.password) }
+    }
+    let error = |plan: &Plan| {
+        let inputs = [StoredValue::json(json!({})), StoredValue::json(json!({}))];
+        let scope = Scope::new(plan, &inputs, &[]);
+        resolve::<(String, String)>(&plan.output.value, &scope)
+            .unwrap_err()
+            .to_string()
+    };
+    let mut plan = Read::PLAN.clone();
+    assert!(
+        error(&plan).contains("`account.password`"),
+        "{}",
+        error(&plan)
+    );
+    plan.inputs.swap(0, 1);
+    assert!(
+        error(&plan).contains("`other.credential`"),
+        "{}",
+        error(&plan)
+    );
+    plan.inputs[0].name = "user".into();
+    assert!(
+        error(&plan).contains("`user.credential`"),
+        "{}",
+        error(&plan)
+    );
+}
+
+/// A reference of another language is about a step, too.
+#[test]
+fn an_error_names_a_step_of_a_document_as_it_is_called_now() {
+    let text = r#"[{"id": "a", "tool": "t", "arguments": {}}, {"id": "b", "tool": "t", "arguments": {"x": "{{a.result.y}}"}}]"#;
+    let document = json!({"plan": serde_json::from_str::<Value>(text).unwrap()}).to_string();
+    let Ok(document) = Reader::new().read(&document) else {
+        panic!("{document}")
+    };
+    let mut plan = document.plan().clone();
+    let error = |plan: &Plan| {
+        let outputs = [Some(StoredValue::json(json!({}))), None];
+        let args = &plan.steps[1].action().unwrap().args;
+        resolve::<Value>(args, &Scope::new(plan, &[], &outputs))
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        error(&plan).contains("`{{a.result.y}}`"),
+        "{}",
+        error(&plan)
+    );
+    plan.steps[0].id = "c".into();
+    assert!(error(&plan).contains("`c.y`"), "{}", error(&plan));
+}
+
 #[test]
 fn a_computed_value_reads_each_source_once() {
     let sources = [Source::Input(1), Source::Input(0), Source::Input(1)];
     let computed = Computed::new("a + b + a", sources);
-    assert_eq!(computed.reads, [Source::Input(0), Source::Input(1)]);
+    assert_eq!(computed.reads(), [Source::Input(0), Source::Input(1)]);
 
     let mut plan = Plan::new("sum");
     plan.inputs = ["b", "a"].map(|name| Input::new(name, "u64")).into();

@@ -145,7 +145,7 @@ proptest! {
         let value = || reference("inbox.a", vec![key("a")]);
         let inside = Template::Text(vec![
             Part::Literal(around.clone()),
-            Part::Value { value: value(), spec: "".into(), show: None },
+            Part::value(value(), ""),
             Part::Literal("{}".into()),
         ]);
         let args = object(vec![("alone", value()), ("inside", inside)]);
@@ -156,11 +156,7 @@ proptest! {
 
     #[test]
     fn values_inside_text_are_json(value in value()) {
-        let template = Template::Text(vec![Part::Value {
-            value: reference("inbox", vec![]),
-            spec: "".into(),
-            show: None,
-        }]);
+        let template = Template::Text(vec![Part::value(reference("inbox", vec![]), "")]);
         let expected = match &value {
             Value::String(text) => text.clone(),
             value => value.to_string(),

@@ -1,8 +1,9 @@
 //! A plan that is made in Rust: what it resolves to, how it prints, its JSON and its graph.
 
 use plan_runtime::Plan;
+use plan_runtime::check::{Constant, decode};
 use plan_runtime::plan::{
-    Absent, Action, Computed, Input, Output, Part, Reference, Source, Step, Tag, Template, ToolInfo,
+    Absent, Action, Input, Output, Part, Reference, Source, Step, Tag, Template, ToolInfo,
 };
 use plan_runtime::resolve::{Compute, ResolveError, Scope, Show, StoredValue, encode, resolve};
 use plan_runtime::shape::Tagging;
@@ -28,6 +29,17 @@ impl Show for Padded {
 }
 
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    let constants = [Constant::Compute(&Doubled), Constant::Show(&Padded)];
+    let compiled = "1 p0 0 1 5 inbox0 0 Vn;0 l2 c1 s0 15 inbox.total * 20 x1 v2 >8-n1 ";
+    let Template::List(compiled) = decode(compiled, &[&constants]).output.value else {
+        panic!()
+    };
+    let [twice, Template::Text(parts)] = &compiled[..] else {
+        panic!()
+    };
+    let [Part::Value { spec, .. }] = &parts[..] else {
+        panic!()
+    };
     let sender = Reference::new(Source::Input(0)).written("sender");
     let filters = Template::object([("sender", sender.into())]);
     let args = Template::object([("filters", filters)]);
@@ -43,14 +55,11 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
         Part::Literal("Re: ".into()),
         Part::Value {
             value: subject.written("inbox.data[0].subject").into(),
-            spec: ">8".into(),
-            show: Some(&Padded),
+            spec: spec.clone(),
         },
     ]);
     let plain = Template::object([("size", 3.into())]);
     let tag = Tag::Variant(Tagging::Internal("type"), "Plain");
-    let mut twice = Computed::new("inbox.total * 2", [Source::Step(0)]);
-    twice.compute = Some(&Doubled);
     let sent = Step::new(
         "sent",
         Action::call(
@@ -58,7 +67,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
             Template::object([
                 ("subject", subject),
                 ("kind", Template::Tagged(tag, Some(Box::new(plain)))),
-                ("twice", twice.into()),
+                ("twice", twice.clone()),
             ]),
         ),
     );

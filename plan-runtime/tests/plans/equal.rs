@@ -3,8 +3,8 @@
 use crate::plans;
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Body, Condition, Entry, For, Key, Number, Part, Reference, Selector, Source, Tag,
-    Template,
+    Absent, Body, Computed, Condition, Entry, For, Key, Number, Part, Reference, Selector, Source,
+    Tag, Template,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -146,9 +146,13 @@ fn change(template: &mut Template, kind: usize) -> bool {
         }
         (17, Template::Tagged(tag, _)) => *tag = Tag::None,
         (18, Template::Computed(computed)) => {
-            computed.written = format!("{}x", computed.written).into();
+            let written = format!("{}x", computed.written());
+            *computed = Computed::new(written, computed.reads().to_vec());
         }
-        (19, Template::Computed(computed)) => computed.reads.push(Source::Input(0)),
+        (19, Template::Computed(computed)) => {
+            let reads = [computed.reads(), &[Source::Input(0)]].concat();
+            *computed = Computed::new(computed.written().clone(), reads);
+        }
         (20, _) => {
             *template = Template::Tagged(Tag::None, Some(Box::new(template.clone())));
         }

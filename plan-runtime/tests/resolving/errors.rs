@@ -249,11 +249,7 @@ fn not_executable() {
         "argument `x`: the plan was read from JSON, so there is no code to compute this (in the computed `a + b`)"
     );
     assert_eq!(e.kind(), ErrorKind::NotExecutable);
-    let text = Template::Text(vec![Part::Value {
-        value: string("x"),
-        spec: ">8".into(),
-        show: None,
-    }]);
+    let text = Template::Text(vec![Part::value(string("x"), ">8")]);
     assert_eq!(
         error::<Value>(&text, json!(null)).to_string(),
         "the plan was read from JSON, so there is no code to compute this (in the computed `{:>8}`)"

@@ -1,10 +1,8 @@
 //! A whole plan in the form of generated code: a `static`, inputs as fields, tools of two applications.
 
 use super::support::Driven;
-use plan_runtime::check::{Request, Started, called};
-use plan_runtime::plan::{
-    Action, Computed, Input, Output, Plan, Reference, Source, Step, Template,
-};
+use plan_runtime::check::{Constant, Request, Started, called, decode};
+use plan_runtime::plan::{Action, Input, Output, Plan, Reference, Source, Step, Template};
 use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
@@ -163,8 +161,9 @@ fn reference(source: Source, written: &str) -> Template {
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     let inbox = Template::object([("sender", reference(Source::Input(0), "sender"))]);
     let inbox = Action::call(FetchEmails::NAME, inbox);
-    let mut subject = Computed::new("inbox.data[0].subject.to_uppercase()", [Source::Step(0)]);
-    subject.compute = Some(&Subject);
+    let constants = [Constant::Compute(&Subject)];
+    let compiled = "1 p0 0 1 5 inbox0 0 Vn;0 c1 s0 36 inbox.data[0].subject.to_uppercase()0 ";
+    let subject = decode(compiled, &[&constants]).output.value;
     let sent = Template::object([
         ("subject", reference(Source::Step(1), "subject")),
         ("body", reference(Source::Input(1), "reply")),

@@ -1,6 +1,6 @@
 use super::support::{Driven, action, plan, reference};
-use plan_runtime::check::{Request, Started};
-use plan_runtime::plan::{Computed, Input, Plan, Reference, Source, Template};
+use plan_runtime::check::{Constant, Request, Started, decode};
+use plan_runtime::plan::{Input, Plan, Reference, Source, Template};
 use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
 use plan_runtime::run::OnFailure;
 use plan_runtime::shape::TypeShape;
@@ -129,9 +129,10 @@ static SUM: Formula = Formula(|scope| {
 static BURST: Formula = Formula(|_| panic!("index out of bounds"));
 
 fn computed(compute: &'static Formula) -> Template {
-    let mut computed = Computed::new("a + 1", [Source::Step(0)]);
-    computed.compute = Some(compute);
-    computed.into()
+    let constants = [Constant::Compute(compute)];
+    decode("1 p0 0 1 1 a0 0 Vn;0 c1 s0 5 a + 10 ", &[&constants])
+        .output
+        .value
 }
 
 fn compute(_: usize, request: Request<'_>, (): &()) -> Started<'static> {

@@ -449,7 +449,7 @@ impl SourceWriter<'_> {
         let tail = match &value {
             Template::Reference(_) => self.value("", &value, Takes::Anything),
             Template::Computed(computed) => {
-                let written = shown(&computed.written);
+                let written = shown(computed.written());
                 let what =
                     format!("the computed value `{written}`, whose type the plan does not keep");
                 self.cannot_express("the output", what);

@@ -113,28 +113,31 @@ impl SourceWriter<'_> {
 
     fn computed(&mut self, path: &str, computed: &Computed, takes: Takes) -> Result<Tree, String> {
         let before_block = matches!(takes, Takes::Block | Takes::Operand);
-        let text = fragment::expression(&computed.written, before_block);
+        let text = fragment::expression(computed.written(), before_block);
         let mut text = text.map_err(|fragment_error| {
-            format!("the computed value `{}`", shown(&computed.written)) + said(fragment_error)
+            format!("the computed value `{}`", shown(computed.written())) + said(fragment_error)
         })?;
         if takes == Takes::Operand && !fragment::is_operand(&text) {
             text = format!("({text})");
         }
         let place = self.at(path);
         if self.reads(&place, computed) {
-            self.code(place, "the computed value", &computed.written);
+            self.code(place, "the computed value", computed.written());
         }
         Ok(Tree::Text(text))
     }
 
     /// Whether what a computed value reads goes by its name here.
     pub(super) fn reads(&mut self, place: &str, computed: &Computed) -> bool {
-        let why = match (self.renamed(&computed.reads), self.hidden(&computed.reads)) {
+        let why = match (
+            self.renamed(computed.reads()),
+            self.hidden(computed.reads()),
+        ) {
             (Some(name), _) => format!("since `{}` has another name in Rust", shown(name)),
             (None, Some(name)) => format!("since a pattern around it binds `{}`", shown(name)),
             (None, None) => return true,
         };
-        let written = shown(&computed.written);
+        let written = shown(computed.written());
         self.cannot_express(place, format!("the computed value `{written}`, {why}"));
         false
     }
@@ -188,7 +191,7 @@ impl SourceWriter<'_> {
                     }
                     continue;
                 }
-                Part::Value { value, spec, .. } => (value, spec),
+                Part::Value { value, spec } => (value, spec),
             };
             let value = match value {
                 Template::Reference(reference) => Tree::Text(self.reference(reference)?),

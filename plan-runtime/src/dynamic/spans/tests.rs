@@ -58,7 +58,7 @@ fn agree(text: &str, dialect: Dialect, builder: &PlanBuilder, plan: &Plan) {
             let first = written.as_bytes().first();
             let sources = match part {
                 Template::Reference(reference) => std::slice::from_ref(&reference.source),
-                Template::Computed(computed) => &computed.reads,
+                Template::Computed(computed) => computed.reads(),
                 Template::Bool(value) => {
                     assert_eq!(written, value.to_string(), "{text}");
                     &[]

@@ -7,7 +7,7 @@ pub(crate) use step::attributes;
 pub(super) use step::{PatternText, ToolName, bound};
 
 use super::{Bound, InPlan, Key, Number, Part, Plan, Reference, Source, Tag, Template};
-use super::{is_word, seen, written};
+use super::{is_word, root_name, seen, written};
 use crate::print::{Code, Line, Name, Quoted, is_expression, is_whole, width};
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -118,10 +118,7 @@ impl Display for InPlan<'_, &Reference> {
         let Reference { source, .. } = *self.part;
         let path = self.part.path();
         if let Some(text) = self.part.as_written() {
-            let start = text.trim_start_matches('&');
-            let start = start.strip_prefix("r#").unwrap_or(start);
-            let name = start.split(['.', '?', '[']).next().unwrap_or_default();
-            if self.is_named(source, name) {
+            if self.is_named(source, root_name(text)) {
                 return write_reference(f, text, true);
             }
         }
@@ -210,7 +207,7 @@ impl Display for InPlan<'_, &Template> {
             }
             Template::Reference(reference) => self.of(reference).fmt(f),
             Template::Text(parts) => self.write_text(f, parts),
-            Template::Computed(computed) => match computed.written.as_ref() {
+            Template::Computed(computed) => match &**computed.written() {
                 written if is_expression(written) => f.write_str(written),
                 written => write!(f, "computed({})", Quoted(written)),
             },

@@ -125,10 +125,10 @@ pub(in crate::plan) struct PatternText<'t>(pub(in crate::plan) InPlan<'t, &'t Te
 impl Display for PatternText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if let Template::Computed(computed) = self.0.part
-            && let ([source], Some(root)) = (&computed.reads[..], root(&computed.written))
+            && let ([source], Some(root)) = (computed.reads(), root(computed.written()))
             && self.0.is_named(*source, root)
         {
-            return f.write_str(&computed.written);
+            return f.write_str(computed.written());
         }
         self.0.fmt(f)
     }

@@ -130,7 +130,7 @@ impl Pair<'_> {
 
     fn computed(self, a: &Computed, b: &Computed) -> bool {
         let source = |a: &Source, b: &Source| self.sources(*a, *b);
-        a.written == b.written && all(&a.reads, &b.reads, source)
+        a.written() == b.written() && all(a.reads(), b.reads(), source)
     }
 
     fn references(self, a: &Reference, b: &Reference) -> bool {

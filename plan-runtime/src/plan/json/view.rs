@@ -136,7 +136,7 @@ fn text_parts(parts: &[Part]) -> Vec<TextPart<'_>> {
             }
             (Part::Literal(text), _) if text.is_empty() => {}
             (Part::Literal(text), _) => joined.push(TextPart::Literal(Cow::Borrowed(text))),
-            (Part::Value { value, spec, .. }, _) => joined.push(TextPart::Value(value, spec)),
+            (Part::Value { value, spec }, _) => joined.push(TextPart::Value(value, spec)),
         }
     }
     joined

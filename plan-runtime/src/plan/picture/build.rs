@@ -318,7 +318,7 @@ impl<'p> Builder<'p> {
                 found.push((reference.source, path));
             }
             Template::Computed(computed) => {
-                let reads = computed.reads.iter();
+                let reads = computed.reads().iter();
                 found.extend(reads.map(|source| (*source, String::new())));
             }
             _ => {}

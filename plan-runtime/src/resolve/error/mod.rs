@@ -3,7 +3,7 @@
 mod message;
 
 use super::describe;
-use crate::plan::{Reference, agrees, path_agrees, push_key, written};
+use crate::plan::{Reference, push_key, written};
 use jsonptr::PointerBuf;
 use serde::de::{Expected, Unexpected};
 use serde_json::Value;
@@ -231,14 +231,8 @@ impl ResolveError {
     pub(super) fn referred(mut self, reference: &Reference, source: Option<&str>) -> Self {
         if self.0.reference.is_none() {
             let source = source.map_or_else(|| reference.source.name(), str::to_owned);
-            let path = reference.path();
-            self.0.reference = Some(match reference.as_written() {
-                // What begins with another name is about a step that was renamed, unless it is of another language.
-                Some(text) if agrees(&source, path, text) || !path_agrees(path, text) => {
-                    text.to_owned()
-                }
-                _ => written(&source, path),
-            });
+            let text = reference.as_written_for(&source).map(str::to_owned);
+            self.0.reference = Some(text.unwrap_or_else(|| written(&source, reference.path())));
             self.0.source = Some(source);
         }
         self

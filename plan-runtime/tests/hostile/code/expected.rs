@@ -2,8 +2,8 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Action, Body, Computed, Condition, Key, Number, Optional, Part, Reference, Selector, Source,
-    Step, Template,
+    Action, Body, Condition, Key, Number, Optional, Part, Reference, Selector, Source, Step,
+    Template,
 };
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::HashSet;
@@ -414,10 +414,10 @@ impl Reader<'_> {
 
     /// A value between two `&&`, in parentheses if it is code that would not end there.
     fn operand(&mut self, value: &Template) -> Checked {
-        let Template::Computed(Computed { written, .. }) = value else {
+        let Template::Computed(computed) = value else {
             return self.value(value);
         };
-        let alone = syn::parse_str::<syn::Expr>(written).map_err(|e| e.to_string())?;
+        let alone = syn::parse_str::<syn::Expr>(computed.written()).map_err(|e| e.to_string())?;
         let reaches_on = match &alone {
             syn::Expr::Binary(both) => matches!(both.op, syn::BinOp::And(_) | syn::BinOp::Or(_)),
             syn::Expr::Assign(_)
@@ -428,12 +428,12 @@ impl Reader<'_> {
             _ => false,
         };
         let start = self.at;
-        if !reaches_on && self.code(written).is_ok() {
+        if !reaches_on && self.code(computed.written()).is_ok() {
             return Ok(());
         }
         self.at = start;
         self.sign('(')?;
-        self.code(written)?;
+        self.code(computed.written())?;
         self.sign(')')
     }
 
@@ -502,7 +502,7 @@ impl Reader<'_> {
             Template::Tagged(..) => Err("no reader makes this".to_owned()),
             Template::Reference(reference) => self.reference(reference),
             Template::Text(parts) => self.format(parts),
-            Template::Computed(Computed { written, .. }) => self.code(written),
+            Template::Computed(computed) => self.code(computed.written()),
             other => panic!("{other:?}"),
         }
     }
@@ -577,7 +577,7 @@ impl Reader<'_> {
                 .ok_or(format!("{said:?} has no value"))?;
             rest = after;
             let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
-            if format != spec {
+            if *format != **spec {
                 return Err(format!("{said:?} has not {spec:?}"));
             }
             match name {

@@ -71,7 +71,7 @@ fn edge(builder: &PlanBuilder, plan: &Plan, step: usize, needed: usize) -> Range
         template.each(&mut |part| {
             let reads = match part {
                 Template::Reference(reference) => reference.source == Source::Step(needed),
-                Template::Computed(computed) => computed.reads.contains(&Source::Step(needed)),
+                Template::Computed(computed) => computed.reads().contains(&Source::Step(needed)),
                 _ => false,
             };
             if reads && found.is_none() {

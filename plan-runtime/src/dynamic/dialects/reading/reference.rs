@@ -69,7 +69,11 @@ impl PlanBuilder {
             let rules = self.dialect.rules();
             (rules.allow_absence)(&mut reference, written.text);
         }
-        Ok(reference.said(written.text))
+        let name = match &written.target {
+            Target::Input(name) | Target::Id(name) => Some(name.as_str()),
+            Target::Index(_) => None,
+        };
+        Ok(reference.said(written.text, name))
     }
 
     pub(crate) fn input(&mut self, name: &str, place: Range<usize>) -> usize {

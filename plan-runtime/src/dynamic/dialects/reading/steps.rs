@@ -255,7 +255,7 @@ pub(crate) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -
             value: Template::Reference({
                 let whole = Reference::new(From::Step(index));
                 let written = crate::plan::written(&id, whole.path());
-                whole.said(written)
+                whole.said(written, Some(&id))
             }),
         })
     };

@@ -141,11 +141,7 @@ impl PlanBuilder {
             if whole {
                 return value;
             }
-            parts.push(Part::Value {
-                value,
-                spec: "".into(),
-                show: None,
-            });
+            parts.push(Part::value(value, ""));
         }
         if !sound {
             return self.broken(at);

@@ -58,7 +58,7 @@ impl<'p> Writer<'p> {
             Template::Computed(computed) => {
                 self.cannot_express(
                     self.at(path),
-                    format!("the computed value `{}`", computed.written),
+                    format!("the computed value `{}`", computed.written()),
                 );
                 OutputJson::Null
             }

@@ -100,8 +100,12 @@ impl Serialize for InPlan<'_, &Computed> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let value = self.part;
         let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry(computed::WRITTEN, &value.written)?;
-        let reads: Vec<_> = value.reads.iter().map(|&source| self.of(source)).collect();
+        map.serialize_entry(computed::WRITTEN, value.written())?;
+        let reads: Vec<_> = value
+            .reads()
+            .iter()
+            .map(|&source| self.of(source))
+            .collect();
         map.serialize_entry(computed::READS, &reads)?;
         map.end()
     }

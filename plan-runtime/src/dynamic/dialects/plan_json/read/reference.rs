@@ -60,7 +60,8 @@ impl PlanReader<'_> {
             let help = "leave `written` out: it is derived from what the reference reads";
             return self.builder.error(note.help(help.to_owned()));
         }
-        Some(reference.said(written))
+        let name = name.to_owned();
+        Some(reference.said(written, Some(&name)))
     }
 
     /// What a computed value mentions.

@@ -222,11 +222,7 @@ impl PlanReader<'_> {
             return self.error(Code::MissingMember, node.place(), message);
         };
         let value = self.template(value, None, depth + 1);
-        Some(Part::Value {
-            value,
-            spec,
-            show: None,
-        })
+        Some(Part::value(value, spec))
     }
 
     fn computed(&mut self, node: JsonNode<'_>) -> Option<Computed> {
@@ -255,13 +251,7 @@ impl PlanReader<'_> {
         if reads.len() < count {
             return None;
         }
-        reads.sort_unstable();
-        reads.dedup();
-        Some(Computed {
-            reads,
-            written: written?.into(),
-            compute: None,
-        })
+        Some(Computed::new(written?, reads))
     }
 
     /// JSON without references.
