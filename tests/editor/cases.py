@@ -144,7 +144,7 @@ DEFINITIONS = [
 
 # What a hover says, among other things.
 HOVERS = [
-    ("a step shows its type and its comment", "thread_id: inb▮ox.data", ["let inbox: Inbox", "Find the sender's e-mails."]),
+    ("a step shows its type and its comment", "thread_id: inb▮ox.data", ["let inbox: Inbox", "plan_editor::ReplyToLatest", "Find the sender's e-mails."]),
     ("a step, where it is declared", "step inb▮ox", ["let inbox: Inbox", "Find the sender's e-mails."]),
     ("a step without a comment", "step se▮nt", ["let sent: Receipt"]),
     ("a step with a type", "all\": [cou▮nt,", ["let count: usize", "How many there are."]),

@@ -17,6 +17,18 @@ CALL = "fn call<T: plan_runtime::Tool>(_: T) -> T::Output { loop {} }\n"
 KINDS = {"field", "method", "variable", "struct", "enum", "type"}
 # What only one of the two files has, and a name that rust-analyzer makes up behind `let`, out of the type of the output.
 APART = {"ReplyToLatest", "call", "receipt"}
+# Where less is offered, and why.
+KNOWN = [
+    # The name of a plan is made up, and what follows it is not a type.
+    "behind `ReplyToLatest` and a space",
+    # Nothing but an arrow or braces can follow the inputs.
+    "behind `)`",
+    # What an index has after its number is not read as an argument's name.
+    "behind `0` and a space",
+    # The name of a macro without its brackets is not the start of a value.
+    "behind `format`",
+    "behind `!`",
+]
 
 
 def tokens(text):
@@ -112,4 +124,4 @@ def run(crate, file, everything):
         print(f"    {times} × {kind} missing")
     for failure in failures:
         print(f"    {failure}")
-    return [] if share >= 95 else [f"broken plans: {share:.1f} % offer what plain Rust does"]
+    return [f"broken plan, {failure}" for failure in failures if not any(known in failure for known in KNOWN)]

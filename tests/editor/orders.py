@@ -36,6 +36,7 @@ DEFINITIONS = [
 HOVERS = [
     ("what an arm binds", "Speed::Booked(sl▮ot) if slot.is_empty() =>", ["let slot: &String"]),
     ("an input", "_ => sl▮ot.to_upper", ["let slot: String"]),
+    ("a step", "text: lab▮el,", ["let label: String", "plan_editor::orders::Deliver", "What is written on it."]),
     ("the run of a plan", "plan.ru▮n(shop)", ["pub fn run", "plan_runtime::Run<'_, A, String>"]),
     ("`plan!`", "pl▮an! {", ["proc_macro plan", "step found = Search {"]),
     ("`#[tool]`", "#[to▮ol]\npub async fn find_order", ["proc_macro tool", "pub async fn search("]),
@@ -43,7 +44,7 @@ HOVERS = [
     ("a tool's function", "pub async fn find_▮order", ["pub async fn find_order", "pub struct FindOrder"]),
 ]
 # What no hover shows.
-INTERNAL = ["__", "AnySteps", "::core::future", "plan_runtime::check::run", "extern crate"]
+INTERNAL = ["__", "AnySteps", "::core::future", "plan_runtime::check::run", "extern crate", "::Steps"]
 
 REFERENCES = [
     ("an input that arms bind again", "sl▮ot: String,",

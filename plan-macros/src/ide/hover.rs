@@ -42,20 +42,24 @@ impl IdeExpansion {
             })
             .collect();
         let checks = self.checks.take();
-        let inputs = plan.head.as_ref().and_then(|head| head.name.as_ref().ok());
-        let inputs = inputs.map(|name| {
-            let name = unplaced(name.to_token_stream());
-            quote!(let inputs: #name = #editor::any();)
-        });
+        let name = plan.head.as_ref().and_then(|head| head.name.as_ref().ok());
+        let name = name.map(|name| unplaced(name.to_token_stream()));
+        let inputs = name
+            .as_ref()
+            .map(|name| quote!(let inputs: #name = #editor::any();));
+        // Named like the plan, since a hover shows it.
+        let name = name.unwrap_or_else(|| quote!(Steps));
         quote! {
             #[allow(warnings, non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
-                struct Steps { #fields }
-                let steps: Steps = #editor::any();
                 #inputs
-                #uses
-                use #editor::{FitJson as _, Misfit as _};
-                #checks
+                {
+                    struct #name { #fields }
+                    let steps: #name = #editor::any();
+                    #uses
+                    use #editor::{FitJson as _, Misfit as _};
+                    #checks
+                }
             };
         }
     }
