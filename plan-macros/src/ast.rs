@@ -15,6 +15,10 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// The final expression.
     pub(crate) tail: Option<Tail>,
+    /// The names that `for` and `if let` bind and that nothing mentions, once names are resolved; whether each is a field's name, too.
+    pub(crate) unused: Vec<(Ident, bool)>,
+    /// Texts with names in braces, and the call of `format!` that each is probably meant as, once names are resolved.
+    pub(crate) braces: Vec<(Span, String)>,
 }
 
 impl Plan {
@@ -40,6 +44,8 @@ pub(crate) struct Header {
     pub(crate) inputs: Vec<Input>,
     /// The names of inputs that could not be read.
     pub(crate) broken: Vec<Ident>,
+    /// Whether there may be other inputs, which could not be read.
+    pub(crate) unclear_inputs: bool,
     /// Whether no output means that it could not be read, not that it is missing.
     pub(crate) unclear: bool,
     pub(crate) output: Option<Type>,
@@ -61,6 +67,17 @@ pub(crate) struct Step {
     pub(crate) body: Body,
     /// What its values mention, in order, once names are resolved.
     pub(crate) mentions: Vec<Mention>,
+}
+
+impl Step {
+    /// Nothing is known of the step any more but its name, and what it gives if its tool is known.
+    pub(crate) fn forget(&mut self) {
+        self.body = match std::mem::replace(&mut self.body, Body::Broken(None)) {
+            Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => Body::Broken(Some(path)),
+            _ => Body::Broken(None),
+        };
+        self.policy.fallback = None;
+    }
 }
 
 /// A use of a step or an input.
@@ -268,6 +285,8 @@ pub(crate) struct Computed {
     pub(crate) expr: Expr,
     /// The steps and inputs that it mentions, in order of first mention.
     pub(crate) names: Vec<Ident>,
+    /// The fields of theirs that it names.
+    pub(crate) fields: Vec<(Ident, Member)>,
     /// The names that a `for` or an `if let` around it binds and that it mentions.
     pub(crate) locals: Vec<(Ident, Local)>,
 }
@@ -279,6 +298,7 @@ impl Computed {
             written,
             expr,
             names: Vec::new(),
+            fields: Vec::new(),
             locals: Vec::new(),
         }
     }

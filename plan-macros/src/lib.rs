@@ -12,13 +12,14 @@
 //!
 //! Each stage after `scan` gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes
 //! `Value::Broken`, about which nothing more is reported. Editors get another expansion of the same parts, in `ide`. The other
-//! macros are `tool` and `shape`; `options` reads the attributes of all.
+//! macros are `tool` and `shape`; `options` reads the attributes of all, and `json` is about the types of arguments and outputs.
 
 mod ast;
 mod docs;
 mod expand;
 mod graph;
 mod ide;
+mod json;
 mod names;
 mod options;
 mod parse;
@@ -32,6 +33,24 @@ use proc_macro::TokenStream;
 /// Makes a plan: a `static` description of steps that call tools, checked by rustc.
 ///
 /// `plan_runtime` re-exports it, and documents it.
+#[cfg_attr(
+    rust_analyzer,
+    doc = r#"
+A step calls a tool, or computes a value. It starts when all that it mentions is there; the others run concurrently.
+
+```ignore
+plan! {
+    pub Answer(question: String) -> Receipt {
+        step found = Search { text: question, limit: 3 };
+        #[retry(3, backoff = "200ms")]
+        step sent = Reply { to: found[0].from, body: format!("Re: {question}") };
+        sent
+    }
+}
+let receipt = Answer { question: "When?".into() }.run(&app).await?;
+```
+"#
+)]
 #[proc_macro]
 pub fn plan(plan: TokenStream) -> TokenStream {
     expand::plan(plan.into()).into()
@@ -40,6 +59,22 @@ pub fn plan(plan: TokenStream) -> TokenStream {
 /// Makes a tool of an `async fn`: the struct of its arguments, its contract and its implementation.
 ///
 /// `plan_runtime` re-exports it, and documents it.
+#[cfg_attr(
+    rust_analyzer,
+    doc = r#"
+The struct is named like the function, in upper camel case. The first parameter is the application if it is a reference.
+
+```ignore
+/// Searches the mailbox.
+#[tool]
+pub async fn search(app: &App, text: String, #[serde(default)] limit: u32) -> Result<Vec<Email>> {
+    app.mail.search(&text, limit).await.permanent()
+}
+```
+
+In a plan: `step found = Search { text: "invoice", .. };`. Options: `#[tool(name = "mail.search", struct = Search, read_only)]`.
+"#
+)]
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     tool::attribute(options.into(), item.into()).into()
@@ -48,6 +83,21 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Describes how serde writes a type as JSON, from its serde attributes.
 ///
 /// `plan_runtime` re-exports it, and documents it.
+#[cfg_attr(
+    rust_analyzer,
+    doc = r#"
+References in plans can lead into such a type: `found[0].from` is the pointer `/0/sender`.
+
+```ignore
+#[derive(Serialize, Deserialize, Shape)]
+struct Email {
+    #[serde(rename = "sender")]
+    from: String,
+    subject: Option<String>,
+}
+```
+"#
+)]
 #[proc_macro_derive(Shape, attributes(serde, shape))]
 pub fn derive_shape(item: TokenStream) -> TokenStream {
     shape::derive(&syn::parse_macro_input!(item)).into()

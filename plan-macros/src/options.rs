@@ -2,10 +2,11 @@
 
 use crate::report::Report;
 use plan_graph::similar;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use std::sync::OnceLock;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Ident, LitStr, Token, Type};
+use syn::{Expr, Ident, LitStr, Path, Token, Type, parse_quote};
 
 /// The options that are a name without a value.
 const FLAGS: &[&str] = &["read_only"];
@@ -105,12 +106,44 @@ pub(crate) fn ident(key: &str, input: ParseStream) -> syn::Result<Ident> {
     input.parse()
 }
 
+/// The path of the runtime crate where no option says it: `::plan_runtime`, or the name that the user's crate gives to that dependency.
+/// rustc, in whose process this runs, has the names of dependencies as arguments: `--extern flows=…/libplan_runtime-….rmeta`.
+pub(crate) fn runtime() -> Path {
+    static NAME: OnceLock<Option<String>> = OnceLock::new();
+    let name =
+        NAME.get_or_init(|| renamed(std::env::args_os().map(|it| it.to_string_lossy().into())));
+    let name = name.as_deref().unwrap_or("plan_runtime");
+    let name = Ident::new(name, Span::call_site());
+    parse_quote!(::#name)
+}
+
+/// The name of the dependency, if it is not its own.
+fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
+    let mut names = arguments.filter_map(|argument| {
+        let (name, path) = argument.rsplit_once('=')?;
+        let file = path.rsplit(['/', '\\']).next()?;
+        let is_runtime =
+            file.starts_with("libplan_runtime-") || file.starts_with("libplan_runtime.");
+        let (options, name) = name.rsplit_once(':').unwrap_or(("", name));
+        // Without the prelude, no path can begin with the name.
+        if !is_runtime || options.contains("noprelude") {
+            return None;
+        }
+        syn::parse_str::<Ident>(name)
+            .is_ok()
+            .then(|| name.to_owned())
+    });
+    let first = names.next()?;
+    let own = first == "plan_runtime" || names.any(|name| name == "plan_runtime");
+    (!own).then_some(first)
+}
+
 /// Parses the path of a crate.
-pub(crate) fn krate(input: ParseStream) -> syn::Result<syn::Path> {
+pub(crate) fn krate(input: ParseStream) -> syn::Result<Path> {
     if input.peek(LitStr) {
         return Err(input.error("write the path without quotes: `crate = ::plan_runtime`"));
     }
-    input.call(syn::Path::parse_mod_style)
+    input.call(Path::parse_mod_style)
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {
@@ -143,5 +176,34 @@ fn skip_value(input: ParseStream) {
 fn skip_to_comma(input: ParseStream) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _ = input.parse::<TokenTree>();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renamed;
+
+    fn of(arguments: &[&str]) -> Option<String> {
+        renamed(arguments.iter().map(|&it| it.to_owned()))
+    }
+
+    #[test]
+    fn a_renamed_dependency() {
+        let flows = "flows=/target/deps/libplan_runtime-0a1b.rmeta";
+        let own = "plan_runtime=/target/deps/libplan_runtime-0a1b.rmeta";
+        let other = "serde=/target/deps/libserde-0a1b.rmeta";
+        assert_eq!(
+            of(&["--extern", other, "--extern", flows]).as_deref(),
+            Some("flows")
+        );
+        let private = "priv:flows=C:\\deps\\libplan_runtime-0a1b.rlib";
+        assert_eq!(of(&["--extern", private]).as_deref(), Some("flows"));
+        assert_eq!(of(&["--extern", &format!("noprelude:{flows}")]), None);
+        assert_eq!(of(&["--extern", own, "--extern", flows]), None);
+        assert_eq!(of(&["--extern", flows, "--extern", own]), None);
+        assert_eq!(
+            of(&["--extern", other, "-L", "dependency=/target/deps"]),
+            None
+        );
     }
 }

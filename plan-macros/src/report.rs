@@ -8,6 +8,8 @@ use std::fmt::Display;
 #[derive(Default)]
 pub(crate) struct Report {
     errors: Vec<syn::Error>,
+    /// The places of the mistakes that leave no doubt about the tokens around them.
+    contained: Vec<usize>,
 }
 
 impl Report {
@@ -21,13 +23,43 @@ impl Report {
         self.errors.push(syn::Error::new(span, message));
     }
 
+    /// Adds a mistake that leaves no doubt about the tokens around it.
+    pub(crate) fn contained(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.contained.push(self.errors.len());
+        self.error(tokens, message);
+    }
+
     /// Adds the errors that a parser of syn found.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.errors.push(error);
     }
 
+    /// Of the mistakes that were added since there were `before`, keeps those up to the first that makes all after it look wrong.
+    /// Says whether there is one.
+    pub(crate) fn keep_first(&mut self, before: usize) -> bool {
+        let unclear = (before..self.errors.len()).find(|at| !self.contained.contains(at));
+        if let Some(at) = unclear {
+            self.errors.truncate(at + 1);
+            self.contained.retain(|contained| *contained < at);
+        }
+        unclear.is_some()
+    }
+
+    /// Of the mistakes that were added since there were `before`, keeps one of those that say the same.
+    pub(crate) fn keep_one_of_each(&mut self, before: usize) {
+        let mut said = std::collections::HashSet::new();
+        let mut at = 0;
+        self.errors.retain(|error| {
+            at += 1;
+            at <= before || said.insert(error.to_string())
+        });
+    }
+
     /// Adds the mistakes of another report.
     pub(crate) fn extend(&mut self, other: Self) {
+        let before = self.errors.len();
+        let contained = other.contained.into_iter().map(|at| at + before);
+        self.contained.extend(contained);
         self.errors.extend(other.errors);
     }
 

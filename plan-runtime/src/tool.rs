@@ -3,7 +3,6 @@
 use crate::{Result, Shape};
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
-use std::marker::PhantomData;
 
 /// The contract of a tool: a serde struct of its arguments, with the type of its output.
 ///
@@ -134,57 +133,3 @@ pub trait Call<App: ?Sized>: Tool {
     /// Whatever keeps the tool from giving its output. A [permanent](crate::Error::permanent) error is not tried again.
     fn call(self, app: &App) -> impl Future<Output = Result<Self::Output>> + Send;
 }
-
-/// What a function with `#[tool]` returns.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a tool must return a `Result`, not `{Self}`",
-    label = "this is not a `Result`",
-    note = "a tool that cannot fail must return `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
-)]
-pub trait Outcome {
-    /// What the tool returns when it succeeds.
-    type Output;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T, E> Outcome for std::result::Result<T, E> {
-    type Output = T;
-}
-
-/// Converts what a function with `#[tool]` returned.
-#[doc(hidden)]
-pub struct Finish<O>(PhantomData<O>);
-
-impl<T, E> Finish<std::result::Result<T, E>> {
-    /// The result with the error that every tool has.
-    pub fn finish(outcome: std::result::Result<T, E>) -> Result<T>
-    where
-        E: Failure,
-    {
-        outcome.map_err(Into::into)
-    }
-}
-
-/// Replaces [`Finish::finish`] where the function returns no `Result`, which [`Outcome`] has reported already.
-#[doc(hidden)]
-pub trait NoFinish<O>: Sized {
-    /// Is never called.
-    fn finish<Output>(_: O) -> Result<Output> {
-        unreachable!("what returns no `Result` does not compile")
-    }
-}
-
-impl<O> NoFinish<O> for Finish<O> {}
-
-/// What a function with `#[tool]` may fail with.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot become a `plan_runtime::Error`",
-    label = "a tool fails with a `plan_runtime::Error` or with what converts into one",
-    note = "any `std::error::Error` that is `Send + Sync + 'static`, a `String`, and a boxed error do: implement `std::error::Error` for `{Self}`"
-)]
-pub trait Failure: Into<crate::Error> {}
-
-#[diagnostic::do_not_recommend]
-impl<E: Into<crate::Error>> Failure for E {}

@@ -43,6 +43,12 @@ class Crate:
         items = result["items"] if isinstance(result, dict) else result
         return [(KINDS.get(item.get("kind"), str(item.get("kind"))), item["label"]) for item in items]
 
+    def ranked(self, marked):
+        """What is offered, best first."""
+        result = self.server.ask("textDocument/completion", self.at(marked)) or []
+        items = result["items"] if isinstance(result, dict) else result
+        return [item["label"] for item in sorted(items, key=lambda item: item.get("sortText", item["label"]))]
+
     def hover(self, marked):
         result = self.server.ask("textDocument/hover", self.at(marked))
         return result["contents"]["value"] if result else ""

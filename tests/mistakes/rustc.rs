@@ -1,6 +1,5 @@
 //! Has cargo check all programs together, and reads what rustc says of each.
 
-use crate::program::Program;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::Write;
@@ -24,20 +23,42 @@ pub(crate) struct Message {
     pub(crate) spans: Vec<Range<usize>>,
 }
 
-/// The compiler, and the folder in which it works.
-pub(crate) struct Rustc {
-    folder: PathBuf,
+/// What no headline and no text at a token may contain: names that only this crate's authors know.
+const INTERNAL: &[&str] = &[
+    "check::",
+    "__",
+    "_::",
+    "check_of_",
+    "AlwaysPresent",
+    "MaybeAbsent",
+    "UntypedJson",
+    "Passed",
+];
+
+impl Message {
+    /// The names that only this crate's authors know, in the headline and at the tokens.
+    pub(crate) fn internal_names(&self) -> impl Iterator<Item = &'static str> {
+        let names = INTERNAL.iter().copied();
+        names.filter(|name| self.shown.contains(name))
+    }
 }
 
-/// The compiler, or nothing with a printed line if it is another one.
-pub(crate) fn pinned() -> Option<Rustc> {
+/// The compiler, and the folders in which it works.
+pub(crate) struct Rustc {
+    folder: PathBuf,
+    /// What it has compiled, for all tests.
+    target: PathBuf,
+}
+
+/// The compiler for a test of this name, or nothing with a printed line if it is another one.
+pub(crate) fn pinned(test: &str) -> Option<Rustc> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
     if !version.starts_with(PINNED) {
         let version = version.trim();
         let skipped = format!(
-            "tests/mistakes: skipped, since its messages are those of {PINNED}x, and this is {version}\n"
+            "tests/{test}: skipped, since its messages are those of {PINNED}x, and this is {version}\n"
         );
         std::io::stderr().write_all(skipped.as_bytes()).unwrap();
         return None;
@@ -45,19 +66,21 @@ pub(crate) fn pinned() -> Option<Rustc> {
     // The folder of this binary is `target/<profile>/deps`.
     let binary = env::current_exe().unwrap();
     let target = binary.ancestors().nth(3).unwrap();
-    let folder = target.join("tests/mistakes");
-    Some(Rustc { folder })
+    Some(Rustc {
+        folder: target.join("tests").join(test),
+        target: target.join("tests/programs"),
+    })
 }
 
 impl Rustc {
-    /// What the compiler says of each program.
-    pub(crate) fn check(&self, programs: &[Program]) -> Vec<Vec<Message>> {
+    /// What the compiler says of each program, which has a name and a text.
+    pub(crate) fn check(&self, programs: &[(String, String)]) -> Vec<Vec<Message>> {
         self.write(programs);
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(cargo)
             .current_dir(&self.folder)
             .env_remove("RUSTFLAGS")
-            .env("CARGO_TARGET_DIR", self.folder.join("target"))
+            .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_INCREMENTAL", "0")
             .args([
                 "check",
@@ -86,11 +109,11 @@ impl Rustc {
         assert!(finished, "{}", String::from_utf8_lossy(&output.stderr));
         programs
             .iter()
-            .map(|program| said.remove(&program.name).unwrap_or_default())
+            .map(|(name, _)| said.remove(name).unwrap_or_default())
             .collect()
     }
 
-    fn write(&self, programs: &[Program]) {
+    fn write(&self, programs: &[(String, String)]) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let bins = self.folder.join("src/bin");
         fs::create_dir_all(&bins).unwrap();
@@ -106,13 +129,13 @@ impl Rustc {
             &fs::read_to_string(root.join("Cargo.lock")).unwrap(),
         );
         update(&self.folder.join("src/lib.rs"), include_str!("mailbox.rs"));
-        for program in programs {
-            update(&bins.join(format!("{}.rs", program.name)), &program.source);
+        for (name, source) in programs {
+            update(&bins.join(format!("{name}.rs")), source);
         }
         for entry in fs::read_dir(&bins).unwrap() {
             let path = entry.unwrap().path();
             let stem = path.file_stem().unwrap().to_str().unwrap();
-            if !programs.iter().any(|program| program.name == stem) {
+            if !programs.iter().any(|(name, _)| name == stem) {
                 fs::remove_file(path).unwrap();
             }
         }

@@ -4,18 +4,6 @@ use crate::program::Program;
 use crate::rustc::Message;
 use std::fmt::Write;
 
-/// What no headline and no text at a token may contain: names that only this crate's authors know.
-const INTERNAL: &[&str] = &[
-    "check::",
-    "__",
-    "_::",
-    "check_of_",
-    "AlwaysPresent",
-    "MaybeAbsent",
-    "UntypedJson",
-    "Passed",
-];
-
 /// What is wrong with the messages of a program.
 pub(crate) fn of(program: &Program, messages: &[Message]) -> Option<String> {
     let mut wrong = String::new();
@@ -42,10 +30,8 @@ pub(crate) fn of(program: &Program, messages: &[Message]) -> Option<String> {
         }
     }
     for error in &errors {
-        for name in INTERNAL {
-            if error.shown.contains(name) {
-                add(format!("names `{name}`"));
-            }
+        for name in error.internal_names() {
+            add(format!("names `{name}`"));
         }
     }
     let text: Vec<_> = errors.iter().map(|error| error.text.as_str()).collect();

@@ -1,10 +1,11 @@
 //! What `for` and `if let` bind: the names for rustc, and the value that holds them all at run time.
 
 use super::local;
+use super::reference::path;
 use super::value::Builder;
 use crate::ast::Computed;
-use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
 
 /// What `for` or `if let` binds while what is inside it is expanded.
 pub(super) struct LocalFrame {
@@ -41,6 +42,17 @@ fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
     quote!(__plan::part(#place, |(#(#holes,)*)| __x))
 }
 
+/// What a `for` goes through, if the type of this place is known.
+fn known(place: &TokenStream, expr: TokenStream) -> TokenStream {
+    let mut spans = expr.clone().into_iter().map(|tree| tree.span());
+    let start = spans.next().unwrap_or_else(Span::call_site);
+    let end = spans.last().unwrap_or(start);
+    let known = path(&["known"], start, end);
+    known
+        .parens(quote!(#place, #expr).into(), end)
+        .into_token_stream()
+}
+
 impl Builder<'_> {
     /// Leaves the innermost frame: a name that it bound has the meaning again that it had before.
     pub(super) fn leave(&mut self) {
@@ -68,11 +80,13 @@ impl Builder<'_> {
     }
 
     /// Expands `for … in …` or `if let …`, of which only the header is Rust's, into a value that holds what is bound, and binds
-    /// the names. The header is written twice: where the types of the names are taken from, and where it is evaluated.
+    /// the names. The header is written twice: where the types of the names are taken from, and where it is evaluated. One mistake is one
+    /// error: the types are taken from code that is never reached, which is not borrow-checked, and where they are unknown because of a
+    /// mistake, so is what a `for` goes through.
     pub(super) fn bind(
         &mut self,
         computed: &Computed,
-        header: &TokenStream,
+        header: impl Fn(&TokenStream) -> TokenStream,
         bound: &[Ident],
         many: bool,
     ) {
@@ -86,12 +100,15 @@ impl Builder<'_> {
             .locals
             .iter()
             .map(|(name, _)| quote!(let #name = __plan::at_place(#name);));
+        let expr = &computed.expr;
+        let written = header(&quote!(#expr));
         self.bindings.extend(quote! {
             #[allow(clippy::never_loop, unused_variables)]
             let #place = __plan::bound(&|| {
+                return ::core::option::Option::None;
                 #(#values)*
                 #(#outer)*
-                #header {
+                #written {
                     return ::core::option::Option::Some((#(__plan::own(&#bound).plan_owned(),)*));
                 }
                 ::core::option::Option::None
@@ -106,18 +123,25 @@ impl Builder<'_> {
             let (scope, all) = (local("scope", 0), local("all", 0));
             let (look, locals, refs, values) = self.reads(computed, &sources, &scope);
             let evaluate = if many {
+                let known = bound
+                    .iter()
+                    .enumerate()
+                    .fold(quote!(#expr), |expr, (part, _)| {
+                        known(&part_of(&place, part, bound.len()), expr)
+                    });
+                let known = header(&known);
                 quote! {
                     let mut #all = __plan::Vec::new();
-                    #header { #all.push(#collect?); }
+                    #known { #all.push(#collect?); }
                     ::core::result::Result::Ok(__plan::serde_json::Value::Array(#all))
                 }
             } else {
                 quote! {
-                    #header { return #collect; }
+                    #written { return #collect; }
                     ::core::result::Result::Ok(__plan::serde_json::Value::Null)
                 }
             };
-            quote!(__plan::binding(#locals, #look, |#scope, #refs| { let _ = #scope; #values #evaluate }))
+            quote!(__plan::binding(#locals, #look, #place, |#scope, #refs, #place| { let _ = #scope; #values #evaluate }))
         };
         let parts = bound.iter().enumerate().map(|(part, name)| {
             let place = part_of(&place, part, bound.len());
@@ -125,6 +149,7 @@ impl Builder<'_> {
         });
         self.bindings.extend(quote!(#(#parts)*));
         self.computed_data(computed, &sources, &binding);
+        self.written_fields(computed);
         self.frames.push(LocalFrame {
             place,
             names: bound.to_vec(),

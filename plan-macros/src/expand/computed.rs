@@ -1,11 +1,12 @@
 //! Rust expressions over what a plan has.
 
+use super::reference::field_name;
 use super::value::Builder;
 use super::{Context, local};
 use crate::ast::Computed;
 use crate::names::Source;
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 impl Builder<'_> {
     /// Binds a computed value's slot.
@@ -40,7 +41,26 @@ impl Builder<'_> {
                 .extend(quote!(let _ = || #name.of({ #(#values)* #expr });));
         }
         self.computed_data(computed, &sources, &filled);
+        self.written_fields(computed);
         name
+    }
+
+    /// Checks that the fields of steps and inputs that a computed value names are part of their JSON.
+    pub(super) fn written_fields(&mut self, computed: &Computed) {
+        for (name, member) in &computed.fields {
+            let is_local = self.frames.iter().any(|frame| frame.names.contains(name));
+            let Some(source) = self.cx.names.get(name).filter(|_| !is_local) else {
+                continue;
+            };
+            let (at, ident) = field_name(member);
+            let same = self.cx.same_type(source);
+            if self.data.is_new_check(format!("{same}.{ident} computed")) {
+                let ty = self.cx.type_of(source);
+                self.constants.check(
+                    quote_spanned!(at=> __plan::written(__plan::Probe::<#ty>::WRITTEN, #ident);),
+                );
+            }
+        }
     }
 
     /// The steps and inputs that a computed value mentions, in order.

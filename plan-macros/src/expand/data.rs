@@ -25,7 +25,7 @@
 //! | absence | `!`: error · `?`: null · `^`: the whole reference is absent |
 
 use crate::names::Source;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -41,6 +41,8 @@ pub(super) struct Data {
     numbers: HashMap<String, usize>,
     /// What a constant evaluation checks already.
     checked: HashSet<String>,
+    /// Where a type was first asked what it says of its fields, by what says that it is the same type.
+    asked: HashMap<String, Span>,
     /// The parts of the table, in order: each is the `const` of a step.
     tables: Vec<Ident>,
     /// How many parts of the plan were begun.
@@ -102,6 +104,12 @@ impl Data {
     /// Whether a check is the first of its kind.
     pub(super) fn is_new_check(&mut self, check: String) -> bool {
         self.checked.insert(check)
+    }
+
+    /// The place at which rustc is asked what a type says of its fields: that of the first question about the same type, so that rustc
+    /// says once that it says nothing.
+    pub(super) fn asked_at(&mut self, same: &str, at: Span) -> Span {
+        *self.asked.entry(same.to_owned()).or_insert(at)
     }
 
     /// Both arguments of the runtime's `decode`.

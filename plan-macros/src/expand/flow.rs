@@ -7,7 +7,7 @@ use super::value::{Builder, ends, it};
 use super::{Context, step};
 use crate::ast::{Body, Branch, Condition, For, List, Literal, Step};
 use crate::parse::pattern_text;
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 impl Builder<'_> {
@@ -80,8 +80,8 @@ impl Builder<'_> {
                 }
                 Condition::Let(pattern, computed, names) => {
                     self.data.tag('b').text(&pattern_text(pattern));
-                    let expr = &computed.expr;
-                    self.bind(computed, &quote!(#allow if #expr), names, false);
+                    let header = |expr: &TokenStream| quote!(#allow if #expr);
+                    self.bind(computed, header, names, false);
                 }
                 // Nothing refers to what it would bind.
                 Condition::Broken(_) => {
@@ -117,8 +117,9 @@ impl Builder<'_> {
                 });
             }
             List::Computed(computed, bound) => {
-                let (pat, expr) = (&repeat.pat, &computed.expr);
-                self.bind(computed, &quote!(for #pat in #expr), bound, true);
+                let pat = &repeat.pat;
+                let header = |expr: &TokenStream| quote!(for #pat in #expr);
+                self.bind(computed, header, bound, true);
             }
             // Nothing in the braces refers to what it binds.
             List::Broken => {

@@ -39,11 +39,17 @@ impl Builder<'_> {
                 self.data.tag('-');
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                let shown = path(&["ShownInText", "shown"], start, end);
                 let it = it(way, end);
+                // `{:?}` shows what may be absent, too.
+                let shown: TokenStream = if spec.ends_with('?') {
+                    quote_spanned!(end=> #it.value())
+                } else {
+                    let shown = path(&["ShownInText", "shown"], start, end);
+                    quote_spanned!(end=> #shown(#it))
+                };
                 let slot = self.fresh_at("s", start);
                 self.bindings
-                    .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown(#it));));
+                    .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown);));
                 let value = proc_macro2::Ident::new("__value", start);
                 let show = proc_macro2::Ident::new("show", end);
                 let star = quote_spanned!(start=> *);

@@ -9,6 +9,7 @@ use crate::docs;
 use crate::docs::text_of;
 use crate::graph::StepGraph;
 use crate::ide::unplaced;
+use crate::json;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
@@ -28,13 +29,32 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
+            let allowed = head
+                .attrs
+                .iter()
+                .filter(|attr| attr.path().is_ident("allow"));
+            // What is deprecated is to be used elsewhere no more; here it is defined.
+            let is_deprecated = |attr: &Attribute| attr.path().is_ident("deprecated");
+            let old = head
+                .attrs
+                .iter()
+                .any(is_deprecated)
+                .then(|| quote!(#[allow(deprecated)]));
+            // Beside the struct, so that a warning names it.
+            let texts = (!plan.braces.is_empty()).then(|| {
+                let (name, texts) = (&head.name, braces(plan));
+                quote!(#old impl #name { #texts })
+            });
             quote! {
                 #errors
                 #definition
+                #texts
+                #old
+                #(#allowed)*
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -47,7 +67,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
                 __plan
@@ -84,9 +104,9 @@ pub(crate) fn outside(
         #definition
         impl #name {
             #[doc = #plan_doc]
-            #vis const PLAN: &'static #check::LazyPlan = #check::editor::any();
+            #vis const PLAN: &'static #krate::plan::LazyPlan = #check::editor::any();
             #[doc = #run_doc]
-            #vis fn run<__App: ?::core::marker::Sized>(self, __app: &__App) -> #check::Run<'_, __App, #ty> {
+            #vis fn run<A: ?::core::marker::Sized>(self, app: &A) -> #krate::Run<'_, A, #ty> {
                 #check::editor::any()
             }
         }
@@ -129,8 +149,9 @@ fn definition(
     let fields = inputs.iter().map(|Input { attrs, name, ty }| {
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
+        let granted = json::granted(ty, attrs, &head.name, &head.attrs, &quote!(#krate::check));
         let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
-        quote!(#attrs #allow #vis #name: #ty)
+        quote!(#attrs #allow #granted #vis #name: #ty)
     });
     // A derive is before the attributes that belong to it, and after those that may change what it sees.
     let belongs =
@@ -160,8 +181,8 @@ fn shared(
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
         let name = cx.type_of(Source::Input(index));
-        let ty = &input.ty;
-        quote!(type #name = #ty;)
+        let (items, ty) = json::checked_alias(&input.ty, &name);
+        quote!(#items type #name = #ty;)
     });
     let step_types = plan
         .steps
@@ -246,6 +267,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         builder.bindings.extend(check);
         builder.into_item(output_name())
     });
+    let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
     let steps = start::steps(&quote!(#name), cx);
     let bounds = start::bounds(cx);
     let tool_name = text_of(name).to_snake_case();
@@ -254,10 +276,11 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
         let text = text_of(name);
+        let ty = cx.type_of(Source::Input(index));
         if kept.contains(&Source::Input(index)) {
-            quote!(__plan::kept_input(#text, self.#name)?)
+            quote!(__plan::kept_input::<#ty>(#text, self.#name)?)
         } else {
-            quote!(__plan::input(#text, &self.#name)?)
+            quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }
     });
     let (plan_doc, run_doc) = docs_of(head);
@@ -278,6 +301,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     };
     quote! {
         #shared
+        #output_check
         #steps
         #call
         impl #name {
@@ -298,7 +322,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         }
         impl __plan::Tool for #name {
             // The only place of the type outside of the checks, so that an unknown one is one error.
-            type Output = #ty;
+            type Output = #output_type;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
         }
@@ -328,11 +352,11 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         #shared
         #steps
         #outside
-        __plan::Inline::<ThisUnnamedPlan, _>::new(&__PLAN, __plan::witness(&|| #value))
+        __plan::Inline::<_, ThisUnnamedPlan>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }
 
-/// Lets rustc warn of inputs and computed steps that nothing uses.
+/// Lets rustc warn of inputs, computed steps and bound names that nothing uses, and of text that looks like `format!`.
 fn unused(cx: &Context<'_>) -> TokenStream {
     if cx.error.is_some() {
         // What should use them may be what is wrong.
@@ -360,13 +384,52 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         .filter(|(name, _)| !text_of(name).starts_with('_'))
         .map(|(name, attrs)| quote!(#(#attrs)* #name: ()))
         .collect();
-    if names.is_empty() {
-        return TokenStream::new();
-    }
-    quote! {
-        #[allow(dead_code)]
-        fn __plan_unused(#(#names),*) {}
-    }
+    // A name may be bound more than once.
+    let bound = cx.plan.unused.iter().map(|(name, is_field)| {
+        // rustc's advice is another one for a field.
+        let (pattern, parameter) = if *is_field {
+            let pattern = quote!(struct __PlanPattern { #name: () });
+            (
+                Some(pattern),
+                quote!(__PlanPattern { #name }: __PlanPattern),
+            )
+        } else {
+            (None, quote!(#name: ()))
+        };
+        quote!(const _: () = { #pattern fn __plan_unused(#parameter) {} };)
+    });
+    let warnings = cx.plan.braces.iter().enumerate().map(|(index, (at, _))| {
+        let text = braces_name(index, *at);
+        match &cx.plan.head {
+            Some(head) => {
+                let mut name = head.name.clone();
+                name.set_span(at.resolved_at(name.span()));
+                quote_spanned!(*at=> const _: () = #name::#text;)
+            }
+            None => quote_spanned!(*at=> const _: () = #text;),
+        }
+    });
+    let texts = cx.plan.head.is_none().then(|| braces(cx.plan));
+    let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
+    quote!(#unused #(#bound)* #texts #(#warnings)*)
+}
+
+/// What is warned of where a text has a name in braces: rustc has no other warning whose words a macro can choose.
+fn braces(plan: &Plan) -> TokenStream {
+    let texts = plan.braces.iter().enumerate().map(|(index, (at, call))| {
+        let name = braces_name(index, *at);
+        let note = format!(
+            "`format!` puts values into a text: write `{call}`, or `String::from(…)` if the braces are part of the text"
+        );
+        quote!(#[deprecated(note = #note)] const #name: () = ();)
+    });
+    quote!(#(#texts)*)
+}
+
+fn braces_name(index: usize, at: Span) -> Ident {
+    let number = (index > 0).then(|| format!("_{}", index + 1));
+    let name = format!("PLAIN_TEXT_WITH_BRACES{}", number.unwrap_or_default());
+    Ident::new(&name, at)
 }
 
 fn allows(attrs: &[Attribute]) -> Vec<Attribute> {

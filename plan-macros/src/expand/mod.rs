@@ -25,11 +25,12 @@ use crate::ast::{Body, Optional, Plan, Step};
 use crate::graph::StepGraph;
 use crate::ide;
 use crate::names::{self, Names, Source};
+use crate::options;
 use crate::parse;
 use crate::report::Report;
 use crate::scan;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 
 /// `plan!`, from the first stage to the last.
@@ -104,7 +105,7 @@ impl Context<'_> {
     fn krate(&self) -> TokenStream {
         match &self.plan.krate {
             Some(path) => quote!(#path),
-            None => quote!(::plan_runtime),
+            None => options::runtime().into_token_stream(),
         }
     }
 

@@ -20,7 +20,7 @@ const LEFT: &[&str] = &[
     "pubstructBroken{",
     "pubinput:Input",
     "impl__plan::ToolforBroken",
-    "typeOutput=Output;",
+    "typeOutput=<Outputas__plan::Checked<",
     "pubconstPLAN",
     "__n0.key(\"First\",\"a\")",
     "__n0.key(\"Last\",\"a\")",

@@ -301,10 +301,7 @@ impl Builder<'_> {
         rest: &[Hop],
     ) {
         let last = rest.iter().all(is_optional);
-        let (at, ident) = match member {
-            Member::Named(ident) => (ident.span(), text_of(ident)),
-            Member::Unnamed(index) => (index.span, index.index.to_string()),
-        };
+        let (at, ident) = field_name(member);
         // Its type may not be looked into where the way ends with it.
         let check = format!("{}.{ident}{}", chain.same, if last { " last" } else { "" });
         let is_new_check = self.data.is_new_check(check);
@@ -323,6 +320,7 @@ impl Builder<'_> {
         // The type of a step or an input has a name.
         let root = source.filter(|_| matches!(chain.place, Position::Root));
         if let Some(known) = &known {
+            let at = self.data.asked_at(&same, at);
             let ty = match root {
                 Some(source) => {
                     let mut ty = self.cx.type_of(source);
@@ -381,6 +379,14 @@ fn indexed(value: Tokens, bracket: &syn::token::Bracket, index: &impl ToTokens) 
 
 fn is_optional(hop: &Hop) -> bool {
     matches!(hop, Hop::Optional(_))
+}
+
+/// Where a field is named, and how.
+pub(super) fn field_name(member: &Member) -> (Span, String) {
+    match member {
+        Member::Named(ident) => (ident.span(), text_of(ident)),
+        Member::Unnamed(index) => (index.span, index.index.to_string()),
+    }
 }
 
 /// The reference as its author wrote it.

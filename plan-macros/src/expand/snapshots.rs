@@ -91,8 +91,8 @@ fn a_reference() {
             const _: () = {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
-                    self as __plan, AtJson as _, AtOption as _, AtValue as _, OwnItself as _,
-                    OwnUnsized as _,
+                    self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _,
+                    OwnItself as _, OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
@@ -184,7 +184,7 @@ fn a_reference() {
                         __App: __plan::HasTool<__PlanArguments0_0>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
-                            ::std::vec![__plan::input("sender", & self.sender) ?],
+                            ::std::vec![__plan::input:: < __PlanInput0 > ("sender", & self.sender) ?],
                         ))();
                         __plan::Run::new(
                             &__PLAN,
@@ -313,10 +313,12 @@ fn a_nested_literal_and_an_order() {
                         let __v = Place::Shelf {
                             row: __plan::TakesLiteral::from_literal(3),
                             label: __plan::TakesSome::some(
-                                __plan::Takes::fit(
-                                    __plan::FitsInto::present(
-                                        (&(*__plan::Reachable::field(first.plan_kind())).label)
-                                            .plan_value(),
+                                __plan::inner(
+                                    __plan::Takes::fit(
+                                        __plan::FitsInto::present(
+                                            (&(*__plan::Reachable::field(first.plan_kind())).label)
+                                                .plan_value(),
+                                        ),
                                     ),
                                 ),
                             ),

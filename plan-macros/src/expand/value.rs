@@ -162,9 +162,9 @@ impl<'a> Builder<'a> {
             }
             Value::Some(some, paren, value) => {
                 let check = self.inner(|builder| builder.value(value));
-                let end = paren.span.close();
-                let from = path(&["TakesSome", "some"], some.span(), end);
-                from.parens(check, end)
+                let (start, end) = (some.span(), paren.span.close());
+                let inner = path(&["inner"], start, end).parens(check, end);
+                path(&["TakesSome", "some"], start, end).parens(inner, end)
             }
             Value::List(bracket, values) => {
                 let check = self.values(values);

@@ -4,7 +4,7 @@ use super::IdeExpansion;
 use super::flow::IdePolicy;
 use crate::scan::Statement;
 use crate::scan::tokens::Tokens;
-use proc_macro2::{Delimiter, TokenStream};
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::quote;
 
 impl IdeExpansion {
@@ -16,14 +16,9 @@ impl IdeExpansion {
             .peek_ident(0)
             .map(ToString::to_string)
             .unwrap_or_default();
-        if name == "doc" {
-            return TokenStream::new();
-        }
         let path = tokens.next();
-        let given = tokens
-            .peek_group(0, Delimiter::Parenthesis)
-            .map(proc_macro2::Group::stream);
-        let given = given.unwrap_or_default();
+        let group = tokens.peek_group(0, Delimiter::Parenthesis);
+        let given = group.map(Group::stream).unwrap_or_default();
         match &*name {
             "retry" => {
                 let mut given = Tokens::new(given);
@@ -34,13 +29,16 @@ impl IdeExpansion {
                         let key = option.next();
                         option.eat_punct('=');
                         let value = option.rest();
-                        options.extend(quote!(#editor::retry::#key; (#value);));
+                        options.extend(quote!(#editor::attribute::retry::#key; (#value);));
                     }
                     if given.next().is_none() {
                         break;
                     }
                 }
                 quote!(#editor::attribute::#path; #options)
+            }
+            "optional" if group.is_some() => {
+                quote!(#editor::attribute::#path; #editor::attribute::optional::#given;)
             }
             "after" => quote!(#editor::attribute::#path; (#given);),
             "fallback" => {
@@ -50,6 +48,11 @@ impl IdeExpansion {
             _ => quote!(#editor::attribute::#path;),
         }
     }
+}
+
+/// Whether the content of an attribute's brackets is a doc comment.
+pub(super) fn is_doc(attribute: &TokenStream) -> bool {
+    Tokens::new(attribute.clone()).is_ident(0, "doc")
 }
 
 /// What attributes say of a step's output.

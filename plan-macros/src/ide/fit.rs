@@ -1,4 +1,4 @@
-//! Whether references fit the arguments that they are given to, where rust-analyzer looks for it. The IDE expansion itself cannot say: in
+//! Whether references and literals fit the arguments that they are given to, where rust-analyzer looks for it. The IDE expansion itself cannot say: in
 //! it, a value may be of another type than its place.
 
 use super::{IdeExpansion, unplaced};
@@ -9,10 +9,10 @@ use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::{Ident, Path, Token};
+use syn::{Expr, ExprLit, Ident, Lit, Path, Token, UnOp};
 
 impl IdeExpansion {
-    /// Adds a check of a field in a literal, if its value is a reference. `steps` and `inputs` have the values of names.
+    /// Adds a check of a field in a literal, if its value is a reference, or a literal itself.
     pub(super) fn check(
         &self,
         literal: &Path,
@@ -23,51 +23,93 @@ impl IdeExpansion {
         let editor = &self.editor;
         let mut before = literal.segments.iter().rev().skip(1);
         let is_variant = before.next().is_some_and(|last| is_type_name(&last.ident));
-        let ValueKind::Reference(reference, tokens) = &item.kind else {
+        if is_variant || !item.extra.is_empty() {
             return;
-        };
-        let root =
-            plain(reference).filter(|root| !is_variant && !self.bound.contains(&text_of(root)));
-        let (Some(first), true) = (root, item.extra.is_empty()) else {
-            return;
-        };
-        let values = match &text_of(first) {
-            name if self.steps.contains(name) => quote!(steps),
-            name if self.known.contains(name) => quote!(inputs),
-            _ => return,
-        };
+        }
         let literal = unplaced(literal.to_token_stream());
         let name = unplaced(name.to_token_stream());
         let field = quote!(|it: &#literal| &it.#name);
-        // The expected value has the span of the whole reference, so that all of it is underlined. But no generated name has the span
-        // of a name that the author wrote, where an editor would find it, too.
-        let end = end_of(tokens).unwrap_or_else(|| first.span());
-        let rest: Vec<TokenTree> = tokens.clone().into_iter().skip(1).collect();
-        let inner = rest.first().map_or(colon.span(), TokenTree::span);
-        let rest: TokenStream = rest.into_iter().collect();
-        let fit = placed(
-            quote!(#editor::place(#field, &#values.#first #rest).fit()),
-            inner,
-        );
+        let (tokens, place) = match &item.kind {
+            ValueKind::Reference(reference, tokens) => match self.values_of(reference) {
+                Some(values) => (tokens, quote!(place(#field, &#values.#tokens))),
+                None => return,
+            },
+            ValueKind::Expr(expr, tokens) if is_text(expr) => (tokens, quote!(text(#field))),
+            ValueKind::Expr(expr, tokens) if is_scalar(expr) => {
+                (tokens, quote!(place(#field, &#tokens)))
+            }
+            ValueKind::Variant(path, _, pieces, tokens) if path.is_ident("Some") => {
+                match pieces.first().map(|(item, _)| &item.kind) {
+                    Some(ValueKind::Expr(expr, _)) if pieces.len() == 1 && is_scalar(expr) => {
+                        (tokens, quote!(place(#field, &#tokens)))
+                    }
+                    _ => return,
+                }
+            }
+            _ => return,
+        };
+        let mut trees = tokens.clone().into_iter();
+        let (Some(first), second) = (trees.next(), trees.next()) else {
+            return;
+        };
+        // The expected value has the span of all tokens, so that they are underlined. But no generated name has the span of a name
+        // that the author wrote, where an editor would find it, too.
+        let inner = match (&first, &second) {
+            (_, Some(TokenTree::Group(group))) => group.span_open(),
+            (_, Some(second)) => second.span(),
+            (TokenTree::Literal(literal), None) => literal.span(),
+            _ => colon.span(),
+        };
+        let end = end_of(tokens).unwrap_or(inner);
+        let fit = placed(quote!(#editor::#place.fit()), inner);
         let given = [
-            parenthesized(fit, first.span()),
-            parenthesized(TokenStream::new(), end),
+            enclosed(Delimiter::Parenthesis, fit, first.span()),
+            enclosed(Delimiter::Parenthesis, TokenStream::new(), end),
         ];
         let given: TokenStream = given.into_iter().collect();
         let check = quote!(#editor::field(#field).takes(#given););
         self.checks.borrow_mut().extend(check);
     }
+
+    /// What has the value of the name that a reference begins with, if all after it are fields and indices.
+    fn values_of(&self, reference: &Reference) -> Option<TokenStream> {
+        let is_plain = |hop: &Hop| matches!(hop, Hop::Field(..) | Hop::Index(..) | Hop::Key(..));
+        let root = text_of(&reference.root);
+        if self.bound.contains(&root) || !reference.hops.iter().all(is_plain) {
+            None
+        } else if self.steps.contains(&root) {
+            Some(quote!(steps))
+        } else {
+            self.known.contains(&root).then(|| quote!(inputs))
+        }
+    }
 }
 
-/// The name that a reference begins with, if all after it are fields and indices.
-fn plain(reference: &Reference) -> Option<&Ident> {
-    let is_plain = |hop: &Hop| matches!(hop, Hop::Field(..) | Hop::Index(..) | Hop::Key(..));
-    let root = &reference.root;
-    reference.hops.iter().all(is_plain).then_some(root)
+/// Whether it is a text.
+fn is_text(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(_),
+            ..
+        })
+    )
 }
 
-fn parenthesized(stream: TokenStream, at: Span) -> TokenTree {
-    let mut group = Group::new(Delimiter::Parenthesis, stream);
+/// Whether it is a number, a `bool` or a `char`.
+fn is_scalar(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(literal) => matches!(
+            literal.lit,
+            Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) | Lit::Char(_) | Lit::Byte(_)
+        ),
+        Expr::Unary(negative) => matches!(negative.op, UnOp::Neg(_)) && is_scalar(&negative.expr),
+        _ => false,
+    }
+}
+
+pub(super) fn enclosed(delimiter: Delimiter, stream: impl ToTokens, at: Span) -> TokenTree {
+    let mut group = Group::new(delimiter, stream.into_token_stream());
     group.set_span(at);
     TokenTree::Group(group)
 }

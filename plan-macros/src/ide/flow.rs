@@ -1,9 +1,10 @@
 //! What a step does, as an expression, and its output type.
 
 use super::IdeExpansion;
-use crate::scan::tokens::Tokens;
+use super::fit::enclosed;
+use crate::scan::tokens::{Tokens, placed};
 use crate::scan::{BranchTokens, FlowTokens};
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::quote;
 
 impl FlowTokens {
@@ -44,7 +45,7 @@ impl IdeExpansion {
     pub(super) fn body(&self, tokens: TokenStream, policy: IdePolicy) -> TokenStream {
         let editor = &self.editor;
         let flow = FlowTokens::new(tokens);
-        let body = self.expression(&flow, policy);
+        let body = self.expression(&flow, policy, Span::call_site());
         if policy.optional && !flow.may_be_absent() {
             quote!(#editor::optional(#body))
         } else {
@@ -52,7 +53,9 @@ impl IdeExpansion {
         }
     }
 
-    fn expression(&self, flow: &FlowTokens, policy: IdePolicy) -> TokenStream {
+    /// All that is around a call is at one place, and none of it has the span of a name. Where the branches of an `if` differ, an editor
+    /// underlines the block, which is all in the plan then.
+    fn expression(&self, flow: &FlowTokens, policy: IdePolicy, at: Span) -> TokenStream {
         let editor = &self.editor;
         match flow {
             FlowTokens::If(branches, _) => {
@@ -60,9 +63,12 @@ impl IdeExpansion {
                     (is_exhaustive(branches), first(branches).may_be_absent());
                 let branches = branches.iter().map(|branch| {
                     let (keywords, condition) = (&branch.keywords, &branch.condition);
-                    let body = FlowTokens::within(branch.block.as_ref());
-                    let body = self.expression(&body, policy);
-                    quote!(#(#keywords)* #condition { #body })
+                    let block = branch.block.as_ref();
+                    let at = block.map_or_else(Span::call_site, Group::span_open);
+                    let body = self.expression(&FlowTokens::within(block), policy, at);
+                    let at = block.map_or(at, Group::span);
+                    let block = enclosed(Delimiter::Brace, body, at);
+                    quote!(#(#keywords)* #condition #block)
                 });
                 match (exhaustive, absent) {
                     (true, _) => quote!(#(#branches)*),
@@ -76,7 +82,7 @@ impl IdeExpansion {
                 let (pattern, list) = (&repeat.pattern, self.value(repeat.list.clone()));
                 let list = quote!(#editor::elements(&(#list)).owned());
                 let flow = FlowTokens::within(repeat.block.as_ref());
-                let body = self.expression(&flow, policy);
+                let body = self.expression(&flow, policy, Span::call_site());
                 if policy.each && !flow.is_loop() && !flow.may_be_absent() {
                     quote!(#list.each(|#pattern| #editor::optional(#body)))
                 } else {
@@ -84,8 +90,10 @@ impl IdeExpansion {
                 }
             }
             FlowTokens::Call(call) => {
-                let call = self.value(call.clone());
-                quote!(#editor::call((#call)))
+                let call = enclosed(Delimiter::Parenthesis, self.value(call.clone()), at);
+                let given = enclosed(Delimiter::Parenthesis, call, at);
+                let function = placed(quote!(#editor::call), at);
+                quote!(#function #given)
             }
         }
     }

@@ -1,13 +1,14 @@
 //! Steps and inputs a second time: with their doc comments, which a local cannot have; inputs as the fields of the plan's struct that
 //! they are from outside; and as items where a step is referred to before it is declared.
 
+use super::uses::Uses;
 use super::{IdeExpansion, attribute, unplaced};
 use crate::docs::text_of;
-use crate::scan::tokens::Tokens;
 use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
+use syn::Path;
 
 impl IdeExpansion {
     /// Each use of a step or an input as that of a field.
@@ -86,16 +87,20 @@ impl IdeExpansion {
 
     /// Where a statement mentions steps and inputs.
     fn uses(&self, statement: &Statement) -> Vec<Ident> {
-        let mut uses = Uses {
-            expansion: self,
-            found: Vec::new(),
-        };
+        let mut uses = Uses::of(&self.known);
         for attribute in statement.attributes() {
-            uses.look_in(&attribute);
+            let name = attribute
+                .clone()
+                .into_iter()
+                .next()
+                .map(|name| name.to_string());
+            if matches!(name.as_deref(), Some("after" | "fallback")) {
+                uses.look_in(attribute);
+            }
         }
         match &statement.kind {
-            StatementKind::Other(tokens) => uses.look_in(tokens),
-            StatementKind::Step(step) => uses.look_in(&step.value),
+            StatementKind::Other(tokens) => uses.look_in(tokens.clone()),
+            StatementKind::Step(step) => uses.look_in(step.value.clone()),
         }
         uses.found
     }
@@ -110,13 +115,30 @@ impl IdeExpansion {
     }
 }
 
+/// Each use of an argument in the body of a tool's function as that of a field of the tool's struct, so that a rename in a plan
+/// reaches it.
+pub(crate) fn arguments<'a>(
+    krate: &Path,
+    structure: &Ident,
+    arguments: impl Iterator<Item = &'a Ident>,
+    body: TokenStream,
+) -> TokenStream {
+    let names = arguments.map(text_of).collect();
+    let mut uses = Uses::of(&names);
+    uses.look_in(body);
+    let (structure, uses) = (unplaced(structure.to_token_stream()), uses.found);
+    quote! {
+        #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery)]
+        const _: () = {
+            let arguments: #structure = #krate::check::editor::any();
+            #(arguments.#uses;)*
+        };
+    }
+}
+
 /// The doc comments among the attributes.
 fn docs(statement: &Statement) -> TokenStream {
-    let is_doc = |attribute: &TokenStream| {
-        let first = attribute.clone().into_iter().next();
-        matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
-    };
-    let docs = statement.attributes().filter(is_doc);
+    let docs = statement.attributes().filter(attribute::is_doc);
     unplaced(quote!(#(#[#docs])*))
 }
 
@@ -127,81 +149,4 @@ fn steps(plan: &PlanTokens) -> impl Iterator<Item = (&Statement, &StepTokens, &I
         let step = statement.step()?;
         Some((statement, step, step.name.as_ref()?))
     })
-}
-
-/// Where steps and inputs are mentioned.
-struct Uses<'a> {
-    expansion: &'a IdeExpansion,
-    found: Vec<Ident>,
-}
-
-impl Uses<'_> {
-    fn look_in(&mut self, tokens: &TokenStream) {
-        let mut bound = BTreeSet::new();
-        bind(tokens, &mut bound);
-        self.walk(tokens, &bound);
-    }
-
-    fn walk(&mut self, tokens: &TokenStream, bound: &BTreeSet<String>) {
-        let mut tokens = Tokens::new(tokens.clone());
-        let mut dots = 0;
-        while let Some(tree) = tokens.next() {
-            match &tree {
-                TokenTree::Group(group) => self.walk(&group.stream(), bound),
-                TokenTree::Ident(name) => {
-                    let is_field = tokens.is_punct(0, ':') && !tokens.is_punct(1, ':');
-                    let is_path = tokens.is_punct(0, ':') || tokens.is_punct(0, '!');
-                    let is_use = dots != 1 && !is_field && !is_path;
-                    if is_use && self.expansion.knows(name) && !bound.contains(&text_of(name)) {
-                        self.found.push(name.clone());
-                    }
-                }
-                _ => {}
-            }
-            let is_dot = matches!(&tree, TokenTree::Punct(dot) if dot.as_char() == '.');
-            dots = if is_dot { dots + 1 } else { 0 };
-        }
-    }
-}
-
-/// Adds the names that patterns bind in a statement.
-pub(super) fn bound_in(mut bound: BTreeSet<String>, statement: &Statement) -> BTreeSet<String> {
-    if let Some(step) = statement.step() {
-        bind(&step.value, &mut bound);
-    }
-    bound
-}
-
-/// The names that closures, `let`, `for` and the arms of a `match` bind somewhere in the tokens.
-fn bind(tokens: &TokenStream, bound: &mut BTreeSet<String>) {
-    let mut tokens = Tokens::new(tokens.clone());
-    while let Some(tree) = tokens.next() {
-        let ends: fn(&Tokens) -> bool = match &tree {
-            TokenTree::Group(group) => {
-                bind(&group.stream(), bound);
-                continue;
-            }
-            TokenTree::Punct(punct) if punct.as_char() == '|' => |tokens| tokens.is_punct(0, '|'),
-            TokenTree::Ident(ident) if ident == "let" => |tokens| tokens.is_punct(0, '='),
-            TokenTree::Ident(ident) if ident == "for" => |tokens| tokens.is_ident(0, "in"),
-            _ => continue,
-        };
-        for tree in tokens.take_until(ends) {
-            names(tree, bound);
-        }
-        tokens.next();
-    }
-}
-
-fn names(tree: TokenTree, found: &mut BTreeSet<String>) {
-    match tree {
-        TokenTree::Ident(name) => {
-            found.insert(text_of(&name));
-        }
-        TokenTree::Group(group) => group
-            .stream()
-            .into_iter()
-            .for_each(|tree| names(tree, found)),
-        _ => {}
-    }
 }

@@ -13,7 +13,10 @@ mod hover;
 mod lossless;
 #[cfg(test)]
 mod marker;
+mod uses;
 mod value;
+
+pub(crate) use hover::arguments;
 
 use crate::docs::text_of;
 use crate::parse;
@@ -21,12 +24,14 @@ use crate::report::Report;
 use crate::scan::tokens::placed;
 use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::env;
+use std::mem::take;
 use std::path::Path;
 use std::sync::OnceLock;
+use uses::Uses;
 
 /// Whether an editor expands, and not a compiler. rust-analyzer sets this variable for the process in which macros run, which
 /// refuses to start without it, and for nothing else.
@@ -41,6 +46,9 @@ pub(crate) fn is_wanted() -> bool {
             && !env::current_exe().is_ok_and(|exe| compiler(&exe))
     })
 }
+
+/// What the IDE expansion says of itself, where an editor shows it.
+const NOTE: &str = "An editor sees this of the plan. rustc compiles another expansion.";
 
 /// What makes the IDE expansion of a plan.
 struct IdeExpansion {
@@ -70,10 +78,7 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let mut expansion = IdeExpansion {
         steps: steps.clone().map(text_of).collect(),
         known: inputs.chain(steps).map(text_of).collect(),
-        bound: plan
-            .statements
-            .iter()
-            .fold(BTreeSet::new(), hover::bound_in),
+        bound: bound_in(plan),
         ahead: BTreeSet::new(),
         checks: RefCell::default(),
         editor,
@@ -97,23 +102,25 @@ impl IdeExpansion {
         let tail = self.gap(&tail);
         let (ahead, echo) = (self.items_ahead(plan), self.echo(plan));
         let Some(head) = &plan.head else {
-            return quote!({ let __plan = #editor::inline(|| { use #editor::Owned as _; #body #ahead #tail }); #echo __plan });
+            return quote!({ #[doc = #NOTE] let __plan = #editor::inline(|| { use #editor::{Argument as _, Owned as _}; #body #ahead #tail }); #echo __plan });
         };
         let inputs = head.inputs.iter().flatten().map(|input| {
             let (name, ty, extra) = (&input.name, &input.ty, &input.extra);
-            quote!(let #name #ty = #editor::any(); let (#extra) = #editor::any();)
+            quote!(let #name #ty; let (#extra);)
         });
         let extra = &head.extra;
         let tail = match &head.output {
-            Some((_, ty)) => quote!(let _: #ty = #tail;),
+            // Not `let _: #ty =`: half a type and `=` would be one operator.
+            Some((_, ty)) => quote!(let _ = || -> #ty #tail;),
             None => quote!(let _ = #tail;),
         };
         quote! {
+            #[doc = #NOTE]
             #[allow(warnings, non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
-                use #editor::Owned as _;
+                use #editor::{Argument as _, Owned as _};
                 #(#inputs)*
-                let _: (#extra) = #editor::any();
+                let _: (#extra);
                 #body
                 #tail
                 #ahead
@@ -125,14 +132,16 @@ impl IdeExpansion {
     /// All before the last expression, and the tokens of that. Between two statements, something may be half typed.
     fn statements(&self, plan: &PlanTokens) -> (TokenStream, TokenStream) {
         let mut statements = TokenStream::new();
-        let gap = self.gap(&TokenStream::new());
-        let mut last = TokenStream::new();
+        // What is written where a statement begins, and what may be the last expression.
+        let (mut begun, mut last) = (TokenStream::new(), TokenStream::new());
         for statement in &plan.statements {
             if !last.is_empty() {
-                let last = self.gap(&self.value(std::mem::take(&mut last)));
-                statements.extend(quote!(#last;));
+                let last = self.value(take(&mut last));
+                begun.extend(quote!(#last;));
             }
-            for attribute in statement.attributes() {
+            let attributes = statement.attributes();
+            for attribute in attributes.filter(|attribute| !attribute::is_doc(attribute)) {
+                let gap = self.gap(&take(&mut begun));
                 let attribute = self.attribute(attribute);
                 statements.extend(quote!(#gap; #attribute));
             }
@@ -146,12 +155,17 @@ impl IdeExpansion {
                 StatementKind::Step(step) => {
                     let is_name = |word: &&Ident| *word == "let" || self.known.contains("step");
                     let keyword = step.keyword.as_ref().filter(|word| !is_name(word));
-                    let keyword = self.gap(&quote!(#keyword));
+                    begun.extend(keyword.map(ToTokens::to_token_stream));
+                    let gap = self.gap(&take(&mut begun));
                     let step_itself = self.step(step, attribute::policy(statement));
-                    statements.extend(quote!(#gap; #keyword; #step_itself));
+                    statements.extend(quote!(#gap; #step_itself));
                     step.extra.clone()
                 }
             };
+        }
+        if !begun.is_empty() {
+            let gap = self.gap(&begun);
+            statements.extend(quote!(#gap;));
         }
         (statements, last)
     }
@@ -188,6 +202,16 @@ impl IdeExpansion {
             }
         }
     }
+}
+
+/// The names that patterns bind in the steps.
+fn bound_in(plan: &PlanTokens) -> BTreeSet<String> {
+    let none = BTreeSet::new();
+    let mut uses = Uses::of(&none);
+    for step in plan.statements.iter().filter_map(Statement::step) {
+        uses.look_in(step.value.clone());
+    }
+    uses.bound
 }
 
 /// The same tokens at the place of the macro: not another place at which the author wrote them.

@@ -37,9 +37,8 @@ impl IdeExpansion {
     }
 
     fn wrapped(&self, item: &ValueTokens) -> TokenStream {
-        let editor = &self.editor;
         let (value, extra) = (self.unwrapped(&item.kind), &item.extra);
-        quote!(#editor::arg(&(#value)) #extra)
+        quote!((#value).__plan_arg() #extra)
     }
 
     fn item(&self, item: &ValueTokens) -> TokenStream {
@@ -73,12 +72,13 @@ impl IdeExpansion {
                 tokens = quote!(#editor::variant(#path, #values));
             }
             ValueKind::Macro(call) => {
+                let name = call.path.segments.last().map(|last| &last.ident);
                 tokens = if last_name(&call.path) == "json" {
                     let json = self.json(&mut Tokens::new(call.tokens.clone()));
-                    quote!(#editor::json(#json))
+                    quote!({ use #editor::#name as _; #editor::json_value(#json) })
                 } else {
                     let last = call.to_token_stream().into_iter().last();
-                    quote!(#editor::format! #last)
+                    quote!(#editor::#name! #last)
                 };
             }
             ValueKind::Reference(_, written)
@@ -92,14 +92,13 @@ impl IdeExpansion {
 
     /// Values with commas between them. After the last comma, another can begin.
     fn pieces(&self, pieces: &[Piece]) -> TokenStream {
-        let editor = &self.editor;
         let mut tokens = TokenStream::new();
         for (item, comma) in pieces {
             let item = self.wrapped(item);
             tokens.extend(quote!(#item #comma));
         }
         if pieces.last().is_none_or(|(_, comma)| comma.is_some()) {
-            tokens.extend(quote!(#editor::arg(&())));
+            tokens.extend(quote!(().__plan_arg()));
         }
         tokens
     }
@@ -115,13 +114,22 @@ impl IdeExpansion {
                 quote!(#name #colon #value #comma)
             }
             FieldKind::Name(name) if self.knows(name) || self.bound.contains(&text_of(name)) => {
-                quote!(#name: #editor::arg(&(#name)) #comma)
+                quote!(#name: #name.__plan_arg() #comma)
             }
             FieldKind::Rest(dots, rest) if rest.is_empty() => quote!(#dots #editor::any()),
             // The name of a half-typed field is written once, as it is.
             FieldKind::Name(name) => quote!(#name #comma),
             FieldKind::Rest(dots, rest) => quote!(#dots #rest),
-            FieldKind::Broken(tokens) => quote!(#tokens #comma),
+            FieldKind::Broken(tokens) => {
+                let mut tokens = Tokens::new(tokens.clone());
+                // A value whose name is not typed yet.
+                if tokens.is_punct(0, ':') {
+                    let (colon, value) = (tokens.next(), self.argument(tokens.rest()));
+                    return quote!(#colon #value #comma);
+                }
+                let tokens = tokens.rest();
+                quote!(#tokens #comma)
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::ast::Local;
 use crate::docs::text_of;
+use std::collections::HashSet;
 use syn::Ident;
 
 /// The names that `for` and `if let` bind, outermost first.
@@ -12,6 +13,19 @@ pub(super) struct Frame {
     pub(super) names: Vec<(String, Option<usize>)>,
     /// What the names are bound to could not be read, so nothing is known of them. Such a frame is not expanded.
     pub(super) broken: bool,
+    /// The names that something mentions.
+    pub(super) used: HashSet<String>,
+}
+
+impl Frame {
+    /// Names that nothing mentions yet.
+    pub(super) fn new(names: Vec<(String, Option<usize>)>, broken: bool) -> Self {
+        Self {
+            names,
+            broken,
+            used: HashSet::new(),
+        }
+    }
 }
 
 impl Frames {
@@ -19,8 +33,24 @@ impl Frames {
         self.0.push(frame);
     }
 
-    pub(super) fn leave(&mut self) {
-        self.0.pop();
+    /// Leaves the innermost names, and gives those of `bound` that nothing mentions.
+    pub(super) fn leave(&mut self, bound: Vec<Ident>) -> impl Iterator<Item = Ident> {
+        let mut frame = self.0.pop();
+        let is_unused = move |name: &Ident| {
+            let text = text_of(name);
+            let is_named = !text.starts_with('_');
+            // A name may be in each of the patterns that `|` separates.
+            let is_new = |frame: &mut Frame| !frame.broken && frame.used.insert(text);
+            is_named && frame.as_mut().is_some_and(is_new)
+        };
+        bound.into_iter().filter(is_unused)
+    }
+
+    /// Says that a value mentions a name.
+    pub(super) fn mention(&mut self, name: &Ident) {
+        if let Some((index, _)) = self.find(name) {
+            self.0[index].used.insert(text_of(name));
+        }
     }
 
     /// Where a name is bound, if it is.

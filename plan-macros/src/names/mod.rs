@@ -1,6 +1,7 @@
 //! Which names a plan has, and whether each that it uses is one of them: `resolve` goes through the values, `computed` through the Rust
 //! expressions among them.
 
+mod braces;
 mod computed;
 mod frames;
 mod resolve;
@@ -44,6 +45,8 @@ pub(crate) struct Names {
     bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
     inputs_help: String,
+    /// Whether there may be inputs that could not be read.
+    unclear: bool,
 }
 
 impl Names {
@@ -108,6 +111,7 @@ impl Names {
             broken,
             bound,
             inputs_help,
+            unclear: plan.head.as_ref().is_some_and(|head| head.unclear_inputs),
         }
     }
 
@@ -123,6 +127,8 @@ impl Names {
             Meaning::Broken
         } else if self.get(name).is_some() {
             Meaning::Source
+        } else if self.unclear {
+            Meaning::Broken
         } else {
             Meaning::Unknown
         }

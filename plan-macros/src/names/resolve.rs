@@ -1,15 +1,17 @@
 //! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
 
-use super::computed;
 use super::frames::Frame;
 use super::{Frames, Meaning, Names, Source};
+use super::{braces, computed};
 use crate::ast::{
-    Body, Branch, Computed, Condition, Fields, Json, List, Mention, Plan, Reference, Rest, Value,
+    Body, Branch, Computed, Condition, Field, Fields, Json, List, Mention, Plan, Reference, Rest,
+    Scalar, Value,
 };
 use crate::docs::text_of;
 use crate::report::Report;
-use syn::Ident;
+use proc_macro2::Span;
 use syn::ext::IdentExt;
+use syn::{Ident, Lit, Pat};
 
 /// Replaces all values that refer to unknown names by [`Value::Broken`], and calls of the plan itself; finds the names in computed values.
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
@@ -18,6 +20,8 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
         mentions: Vec::new(),
+        unused: Vec::new(),
+        braces: Vec::new(),
         report,
     };
     for step in &mut plan.steps {
@@ -32,6 +36,8 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         resolver.value(&mut tail.value);
         tail.mentions = resolver.mentions;
     }
+    plan.unused = resolver.unused;
+    plan.braces = resolver.braces;
 }
 
 struct Resolver<'a> {
@@ -41,6 +47,10 @@ struct Resolver<'a> {
     frames: Frames,
     /// What the values so far mention.
     mentions: Vec<Mention>,
+    /// The names that are bound and not mentioned.
+    unused: Vec<(Ident, bool)>,
+    /// Texts that are probably meant as calls of `format!`.
+    braces: Vec<(Span, String)>,
     report: &'a mut Report,
 }
 
@@ -88,9 +98,11 @@ impl Resolver<'_> {
                         self.condition(condition);
                     }
                     self.body(body);
-                    for condition in conditions {
-                        if !matches!(condition, Condition::Holds(_)) {
-                            self.frames.leave();
+                    for condition in conditions.iter().rev() {
+                        match condition {
+                            Condition::Holds(_) => {}
+                            Condition::Let(pat, ..) => self.leave(pat),
+                            Condition::Broken(_) => drop(self.frames.leave(Vec::new())),
                         }
                     }
                 }
@@ -114,9 +126,9 @@ impl Resolver<'_> {
                     List::Broken => parts(&crate::parse::names_in(&repeat.pat)),
                 };
                 let broken = matches!(repeat.list, List::Broken);
-                self.frames.enter(Frame { names, broken });
+                self.frames.enter(Frame::new(names, broken));
                 self.body(&mut repeat.body);
-                self.frames.leave();
+                self.leave(&repeat.pat);
             }
             Body::Broken(_) => {}
         }
@@ -134,7 +146,17 @@ impl Resolver<'_> {
             Condition::Let(_, _, names) => (parts(names), false),
             Condition::Broken(names) => (parts(names), true),
         };
-        self.frames.enter(Frame { names, broken });
+        self.frames.enter(Frame::new(names, broken));
+    }
+
+    /// Leaves what a pattern binds.
+    fn leave(&mut self, pat: &Pat) {
+        let fields = crate::parse::fields_in(pat);
+        let names = self.frames.leave(crate::parse::names_in(pat));
+        self.unused.extend(names.map(|name| {
+            let is_field = fields.contains(&name);
+            (name, is_field)
+        }));
     }
 
     fn fields(&mut self, fields: &mut Fields) {
@@ -144,8 +166,16 @@ impl Resolver<'_> {
                     self.value(&mut field.value);
                 }
                 // It is not known whether the field or the value is meant: one message is enough.
+                let is_unknown =
+                    |field: &Field| field.shorthand && matches!(field.value, Value::Broken);
+                for at in 1..fields.len() {
+                    if is_unknown(&fields[at]) {
+                        // `a: b,c` may be `a: b.c`.
+                        fields[at - 1].value = Value::Broken;
+                    }
+                }
                 let before = fields.len();
-                fields.retain(|field| !(field.shorthand && matches!(field.value, Value::Broken)));
+                fields.retain(|field| !is_unknown(field));
                 if fields.len() < before {
                     *rest = Rest::Broken;
                 }
@@ -156,11 +186,31 @@ impl Resolver<'_> {
     }
 
     fn value(&mut self, value: &mut Value) {
+        let before = self.report.len();
+        self.parts_of(value);
+        // A name that is unknown twice is one mistake.
+        self.report.keep_one_of_each(before);
+    }
+
+    fn parts_of(&mut self, value: &mut Value) {
         match value {
+            Value::Scalar(Scalar {
+                lit: Lit::Str(text),
+                ..
+            }) => {
+                let meant = braces::meant(text, self.names, &self.frames);
+                self.braces.extend(meant.map(|call| (text.span(), call)));
+            }
             Value::Scalar(_) | Value::None(_) | Value::Broken => {}
             Value::Some(_, _, value) => self.value(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
+                let before = self.report.len();
                 values.iter_mut().for_each(|value| self.value(value));
+                // `(a,b)` may be `a.b`, so their number is not known.
+                let is_broken = values.iter().any(|value| matches!(value, Value::Broken));
+                if is_broken && self.report.len() > before {
+                    *value = Value::Broken;
+                }
             }
             Value::Literal(literal) => self.fields(&mut literal.fields),
             Value::Json(_, json) => self.json(json),
@@ -191,7 +241,10 @@ impl Resolver<'_> {
     fn reference(&mut self, reference: &mut Reference) -> bool {
         let name = &reference.root;
         match self.names.find(name, &self.frames) {
-            Meaning::Local(local) => reference.local = Some(local),
+            Meaning::Local(local) => {
+                reference.local = Some(local);
+                self.frames.mention(name);
+            }
             Meaning::Source => self.mentions.push(Mention {
                 name: name.clone(),
                 computed: false,
@@ -209,6 +262,9 @@ impl Resolver<'_> {
     /// `false` if something in the expression was reported.
     fn computed(&mut self, computed: &mut Computed) -> bool {
         let ok = computed::analyse(computed, self.names, &self.frames, self.report);
+        for (name, _) in &computed.locals {
+            self.frames.mention(name);
+        }
         if ok {
             let names = computed.names.iter().cloned();
             let computed = true;

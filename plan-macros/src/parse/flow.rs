@@ -15,7 +15,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::{BinOp, Expr, ExprIf, ExprLet, Pat, PatIdent};
+use syn::{BinOp, Expr, ExprIf, ExprLet, FieldPat, Pat, PatIdent};
 
 /// Reads what a step without a type does. `until` is what ends it.
 pub(super) fn body(
@@ -247,8 +247,12 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
             split(*branch.cond, keyword, report, &mut conditions);
             conditions
         }
-        Err(error) if has_let(&tokens) => {
-            report.push(error);
+        Err(_) if has_let(&tokens) => {
+            let at = tokens.clone().into_iter().next();
+            report.error_at(
+                at.map_or(keyword, |first| first.span()),
+                "this is not a condition: write `ready`, or `let Some(x) = maybe`, with `&&` between them",
+            );
             vec![Condition::Broken(names_of_lets(&tokens))]
         }
         Err(_) => vec![Condition::Holds(value::all(tokens, keyword, "`{`", report))],
@@ -437,22 +441,41 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
 
 /// The names that a pattern binds.
 pub(crate) fn names_in(pat: &Pat) -> Vec<Ident> {
-    let mut names = PatternNames(Vec::new());
+    let mut names = PatternNames::default();
     names.visit_pat(pat);
-    names.0
+    names.all
 }
 
-struct PatternNames(Vec<Ident>);
+/// Those of them that are fields' names, too: `Email { id, .. }`.
+pub(crate) fn fields_in(pat: &Pat) -> Vec<Ident> {
+    let mut names = PatternNames::default();
+    names.visit_pat(pat);
+    names.fields
+}
+
+#[derive(Default)]
+struct PatternNames {
+    all: Vec<Ident>,
+    fields: Vec<Ident>,
+}
 
 impl<'ast> Visit<'ast> for PatternNames {
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
         let name = pat.ident.to_string();
         // `None` in a pattern is a constant, not a name.
         if pat.subpat.is_some() || !name.starts_with(char::is_uppercase) {
-            self.0.push(pat.ident.clone());
+            self.all.push(pat.ident.clone());
         }
         if let Some((_, pat)) = &pat.subpat {
             self.visit_pat(pat);
+        }
+    }
+
+    fn visit_field_pat(&mut self, field: &'ast FieldPat) {
+        let before = self.all.len();
+        self.visit_pat(&field.pat);
+        if field.colon_token.is_none() {
+            self.fields.extend(self.all[before..].iter().cloned());
         }
     }
 }

@@ -1,9 +1,12 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
+use super::attribute::attributes;
 use super::{policy, types};
 use crate::ast::{Header, Input};
 use crate::report::Report;
 use crate::scan;
+use crate::scan::tokens::Tokens;
+use crate::scan::value::end_of;
 use plan_graph::similar;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -52,7 +55,9 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
     let before = report.len();
     if let Some(keyword) = source.keyword {
-        let message = if similar(&keyword.to_string(), ["pub"]).is_some() {
+        let message = if keyword == "pub" {
+            "a plan has one `pub`: remove this one".to_owned()
+        } else if similar(&keyword.to_string(), ["pub"]).is_some() {
             format!("expected `pub`, found `{keyword}`")
         } else {
             "a plan starts with its name: `Name(input: Type) -> Output { … }`".to_owned()
@@ -77,6 +82,15 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         return None;
     }
     let mut broken = Vec::new();
+    let mut unclear_inputs = source.inputs.is_none();
+    let inputs = self::inputs(
+        source.inputs.as_deref().unwrap_or_default(),
+        &mut broken,
+        &mut unclear_inputs,
+        report,
+    );
+    // Without its brackets, a part of the head is taken for another one.
+    let start = report.len();
     if let Some(at) = source
         .braced_inputs
         .or_else(|| source.inputs.is_none().then(|| name.span()))
@@ -86,11 +100,6 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
             format!("expected the inputs in parentheses, even if the plan has none: `{name}(input: Type)`, `{name}()`"),
         );
     }
-    let inputs = self::inputs(
-        source.inputs.as_deref().unwrap_or_default(),
-        &mut broken,
-        report,
-    );
     let arrow = source.output.is_some();
     let extra = source.extra.into_iter().next();
     if let Some(TokenTree::Punct(colon)) = &extra
@@ -116,7 +125,8 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
             "expected nothing after the plan: each `plan!` contains one plan",
         );
     }
-    let mut attrs = parse_all(Attribute::parse_outer, source.attrs, report).unwrap_or_default();
+    report.keep_first(start);
+    let mut attrs = attributes(source.attrs, report).unwrap_or_default();
     attrs.retain(|attr| is_not_of_step(attr, "a plan", report));
     let vis = parse_all(Visibility::parse, source.vis, report).unwrap_or(Visibility::Inherited);
     Some(Header {
@@ -125,6 +135,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         name,
         inputs,
         broken,
+        unclear_inputs,
         unclear: arrow || report.len() > before,
         output,
     })
@@ -136,7 +147,16 @@ fn output(arrow: Span, ty: TokenStream, report: &mut Report) -> Option<Type> {
         report.error_at(arrow, "expected the type of the plan's output after `->`");
         return None;
     }
-    let ty = parse_all(Type::parse, ty, report)?;
+    let ty = match types::read(ty) {
+        Ok(ty) => ty,
+        Err(at) => {
+            report.error_at(
+                at,
+                "the type of the plan's output is not valid: write `-> Type`",
+            );
+            return None;
+        }
+    };
     if let Some(value) = types::result(&ty) {
         let value = types::shown(value);
         report.error(
@@ -164,21 +184,31 @@ fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
 fn inputs(
     source: &[scan::InputTokens],
     broken: &mut Vec<Ident>,
+    unclear: &mut bool,
     report: &mut Report,
 ) -> Vec<Input> {
     let mut inputs = Vec::new();
     let next = source.iter().skip(1).map(Some).chain([None]);
+    let mut was_wrong = false;
     for (one, next) in source.iter().zip(next) {
-        if let (None, Some(next)) = (&one.comma, next) {
-            report.error(&next.name, "expected `,` before this input");
-        }
-        let tokens = one.to_token_stream();
+        let before = report.len();
+        let is_part = match &one.name {
+            Some(name) => {
+                let is_type = was_wrong || name.to_string().starts_with(char::is_uppercase);
+                is_type && !scan::starts_with(&one.ty, ':')
+            }
+            None => !scan::starts_with(&one.ty, '&'),
+        };
+        let mut tokens = Tokens::new(one.to_token_stream());
+        let attrs = attributes(tokens.attributes(), report).unwrap_or_default();
+        let tokens = tokens.rest();
         if let (true, Some(comma)) = (tokens.is_empty(), &one.comma) {
-            report.error(comma, "expected an input before this comma: `name: Type`");
+            report.contained(comma, "expected an input before this comma: `name: Type`");
             continue;
         }
         match input.parse2(tokens) {
             Ok(mut input) => {
+                input.attrs = attrs;
                 input
                     .attrs
                     .retain(|attr| is_not_of_step(attr, "an input", report));
@@ -191,15 +221,25 @@ fn inputs(
             Err(error) => {
                 // What refers to it is not wrong.
                 broken.extend(one.name.clone());
-                report.push(error);
+                if !(is_part && was_wrong) {
+                    report.push(error);
+                }
+                if is_part {
+                    // It may be a part of the input before it.
+                    *unclear = true;
+                    broken.extend(inputs.pop().map(|input: Input| input.name));
+                }
             }
+        }
+        was_wrong = report.len() > before || is_part;
+        if let (None, Some(next), false) = (&one.comma, next, was_wrong) {
+            report.error(&next.name, "expected `,` before this input");
         }
     }
     inputs
 }
 
 fn input(input: ParseStream<'_>) -> syn::Result<Input> {
-    let attrs = Attribute::parse_outer(input)?;
     if input.peek(Token![self]) || input.peek(Token![&]) {
         return Err(input.error("a plan cannot have `self`: its inputs are `name: Type`"));
     }
@@ -224,16 +264,23 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
             format!("the input `{name}` needs a type: `{name}: Type`"),
         ));
     }
-    let ty: Type = input.parse().map_err(|error| {
+    let last = end_of(&input.fork().parse()?);
+    let ty: Type = input.parse().map_err(|error: syn::Error| {
+        // syn has no place for what is missing at the end.
+        let last = last.filter(|_| input.is_empty());
         syn::Error::new(
-            error.span(),
+            last.unwrap_or_else(|| error.span()),
             format!("the type of the input `{name}` is not valid: write `{name}: Type`"),
         )
     })?;
     if !input.is_empty() {
         return Err(input.error("expected `,` or the end of the inputs"));
     }
-    Ok(Input { attrs, name, ty })
+    Ok(Input {
+        attrs: Vec::new(),
+        name,
+        ty,
+    })
 }
 
 fn parse_all<T>(

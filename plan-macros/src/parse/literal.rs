@@ -1,7 +1,7 @@
 //! `Type { … }`, `path::Variant(…)`, `Some(…)`.
 
 use super::path_text;
-use super::value::{NEXT, classify, read, separated, start_of};
+use super::value::{NEXT, classify, is_dangling, read, separated, start_of};
 use crate::ast::{self, Fields, Literal, Reference, Rest, Scalar, Value};
 use crate::report::Report;
 use crate::scan::tokens::Tokens;
@@ -106,6 +106,7 @@ pub(super) fn named(
     let mut fields: Vec<ast::Field> = Vec::new();
     let mut rest = Rest::Nothing;
     let mut source = source.into_iter().peekable();
+    let mut dangling = false;
     while let Some(FieldTokens {
         kind,
         comma,
@@ -115,6 +116,10 @@ pub(super) fn named(
         if let Some(at) = semicolon {
             report.error_at(at, "a comma separates arguments: write `,` instead of `;`");
         }
+        let was_dangling = std::mem::replace(
+            &mut dangling,
+            matches!(&kind, FieldKind::Value(_, _, item) if is_dangling(item)),
+        );
         let (name, shorthand, value) = match kind {
             FieldKind::Value(name, colon, item) => {
                 let is_missing =
@@ -134,6 +139,11 @@ pub(super) fn named(
                     }
                     _ => (name, false, value),
                 }
+            }
+            // `a: b.,c` may be `a: b.c`.
+            FieldKind::Name(_) | FieldKind::Broken(_) if was_dangling => {
+                rest = Rest::Broken;
+                continue;
             }
             FieldKind::Name(name) => {
                 let value = Value::Reference(Reference {
@@ -177,7 +187,12 @@ pub(super) fn named(
         };
         if fields.iter().any(|earlier| earlier.name == name) {
             let message = format!("the argument `{name}` is given more than once");
-            report.error(&name, message);
+            // A shorthand may be a part of the value before it.
+            if shorthand {
+                report.error(&name, message);
+            } else {
+                report.contained(&name, message);
+            }
         } else {
             fields.push(ast::Field {
                 name,

@@ -1,5 +1,6 @@
 //! From tokens to [`ast`](crate::ast). Every stage of it records what is wrong and goes on with what follows.
 
+mod attribute;
 mod call;
 mod flow;
 mod format;
@@ -14,7 +15,7 @@ mod token_text;
 mod types;
 mod value;
 
-pub(crate) use flow::{names_in, pattern_text};
+pub(crate) use flow::{fields_in, names_in, pattern_text};
 pub(crate) use head::krate;
 pub(crate) use token_text::{path_text, tidy};
 
@@ -45,6 +46,8 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         head,
         steps,
         tail,
+        unused: Vec::new(),
+        braces: Vec::new(),
     })
 }
 
@@ -56,8 +59,12 @@ fn statements(
     let mut ended = false;
     let mut steps = Vec::new();
     let mut tail: Option<Tail> = None;
+    // Whether attributes belong to what is in the place of the tail.
+    let mut stray_attrs = false;
+    let mut before = report.len();
     for statement in statements {
         ended |= !statement.semicolon;
+        before = report.len();
         let Statement {
             attrs,
             kind,
@@ -66,7 +73,12 @@ fn statements(
         } = statement;
         match kind {
             StatementKind::Step(step) => {
-                if let Some(tail) = tail.take()
+                let stray = tail.take();
+                let is_part = stray
+                    .as_ref()
+                    .is_some_and(|tail| stray_attrs || is_part(&tail.tokens));
+                stray_attrs = false;
+                if let Some(tail) = stray
                     && !matches!(tail.value, Value::Broken)
                 {
                     report.error(
@@ -75,10 +87,19 @@ fn statements(
                          help: `step name: Type = …;` is a computed step",
                     );
                 }
-                steps.extend(step::step(attrs, step, semicolon, end, report));
+                let read = step::step(attrs, step, semicolon, end, report);
+                if is_part {
+                    // It is not known to which step it belongs.
+                    let beside = steps.len().saturating_sub(1);
+                    steps.extend(read);
+                    steps[beside..].iter_mut().for_each(Step::forget);
+                } else {
+                    steps.extend(read);
+                }
             }
             StatementKind::Other(tokens) => {
                 ended = true;
+                stray_attrs = !attrs.is_empty();
                 let value = tail::tail(attrs, tokens, semicolon, end, report);
                 if let (Some(_), Some(second)) = (&tail, &value) {
                     report.error(
@@ -91,7 +112,10 @@ fn statements(
             }
         }
     }
-    if let Some(head) = head {
+    // What is wrong with the last statement may be that it has taken the output.
+    if let Some(head) = head
+        && (tail.is_some() || report.len() == before)
+    {
         check_output(head, tail.as_ref(), ended, &steps, report);
     }
     (steps, tail)
@@ -131,6 +155,12 @@ fn check_output(
         }
         _ => {}
     }
+}
+
+/// Whether tokens between two steps seem to be a part of one: they start with brackets.
+fn is_part(tokens: &TokenStream) -> bool {
+    let first = tokens.clone().into_iter().next();
+    matches!(first, Some(TokenTree::Group(group)) if group.delimiter() != Delimiter::Parenthesis)
 }
 
 /// Whether the type is `()`.

@@ -1,5 +1,6 @@
 //! The attributes of a step.
 
+use super::attribute::attributes;
 use super::token_text::path_text;
 use super::value;
 use crate::ast::{Body, Optional, Policy};
@@ -7,7 +8,7 @@ use crate::docs;
 use crate::options;
 use crate::report::Report;
 use plan_graph::similar;
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use std::time::Duration;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -31,27 +32,22 @@ pub(super) struct Attributes {
     pub(super) intent: String,
     pub(super) after: Vec<Ident>,
     pub(super) policy: Policy,
+    /// Whether an attribute that cannot be read may change the step's type.
+    pub(super) unclear: bool,
     /// Where the time limit of a call is.
     timeout: Option<Span>,
 }
 
 /// Reads the doc comment and the attributes of a step.
 pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
-    let mut outer = TokenStream::new();
-    for tree in stream {
-        match &tree {
-            TokenTree::Punct(punct) if punct.as_char() == '!' => {
-                report.error_at(punct.span(), "an attribute of a step has no `!`");
-            }
-            _ => outer.extend([tree]),
-        }
-    }
-    let attrs = match Attribute::parse_outer.parse2(outer) {
-        Ok(attrs) => attrs,
-        Err(error) => {
-            report.push(error);
-            return Attributes::default();
-        }
+    let before = report.len();
+    let attrs = attributes(stream, report);
+    let is_written_wrong = report.len() > before;
+    let Some(attrs) = attrs else {
+        return Attributes {
+            unclear: true,
+            ..Attributes::default()
+        };
     };
     let mut read = Attributes {
         intent: docs::text(&attrs),
@@ -73,9 +69,13 @@ pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
         seen.push(name.clone());
         if let Err(error) = one(&name, attr, &mut read, report) {
             report.push(error);
+            read.unclear |= similar(&name, ["optional"]).is_some();
         }
     }
     check(&read, report);
+    if is_written_wrong {
+        report.keep_first(before);
+    }
     read
 }
 
@@ -117,11 +117,11 @@ fn one(
                 attr,
                 "`#[fallback(…)]` takes the value to use as the output if the step fails: `#[fallback(0)]`",
             )?;
-            let end = tokens.span();
-            policy.fallback = Some((
-                attr.path().span(),
-                Box::new(value::all(tokens, end, "`)`", report)),
-            ));
+            let (before, end) = (report.len(), tokens.span());
+            let value = value::all(tokens, end, "`)`", report);
+            if !report.keep_first(before) {
+                policy.fallback = Some((attr.path().span(), Box::new(value)));
+            }
         }
         _ => {
             let help = match similar(name, KNOWN) {
@@ -235,6 +235,7 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
     policy.attempts = Some(count);
     let known = &["backoff", "max", "jitter"];
     let mut longest = None;
+    let before = report.len();
     options::read(rest, known, report, |key, input| {
         match key {
             "backoff" => policy.backoff = Some(duration(input)?),
@@ -249,7 +250,9 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         }
         Ok(())
     });
-    if let (Some(at), true) = (longest, policy.max < policy.backoff) {
+    if !report.keep_first(before)
+        && let (Some(at), true) = (longest, policy.max < policy.backoff)
+    {
         report.error_at(
             at,
             "the longest wait between attempts is shorter than `backoff`, the first one",

@@ -11,7 +11,7 @@ pub(super) fn checked(reference: Reference, report: &mut Report) -> Value {
         if let Hop::Pointer(_, _, text) = hop {
             let value = text.value();
             if let Err(error) = Pointer::parse(&value) {
-                report.error(text, pointer_error(&value, &error));
+                report.contained(text, pointer_error(&value, &error));
             }
         }
     }

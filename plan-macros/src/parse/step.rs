@@ -20,9 +20,15 @@ pub(super) fn step(
         intent,
         after,
         policy,
+        unclear,
         ..
     } = policy::parse(attrs, report);
-    let name = name(&source, end, report)?;
+    // What is wrong with the tokens of a step is one mistake: the first makes all that follows it look wrong.
+    let before = report.len();
+    let Some(name) = name(&source, end, report) else {
+        report.keep_first(before);
+        return None;
+    };
     let has_type = source.ty.is_some();
     let has_value = source.equals.is_some();
     let ty = source
@@ -30,9 +36,14 @@ pub(super) fn step(
         .and_then(|(colon, ty)| self::ty(ty, colon, has_value, &name, report));
     let (value, extra) = (source.value, source.extra);
     let body = if let Some(equals) = source.equals {
+        let early = extra.clone().into_iter().next();
+        let early = early.filter(|_| scan::starts_with(&extra, ';'));
         let value = quote!(#value #extra);
-        if let Some(comma) = source.comma {
-            report.error_at(comma, "a step ends with `;`, not with a comma");
+        if let Some(instead) = source.instead {
+            let message = format!("a step ends with `;`, not with `{instead}`");
+            report.error(instead, message);
+        } else if let Some(early) = early {
+            report.error(early, "a step has one `;`, at its end: remove this one");
         } else if !semicolon && !value.is_empty() {
             report.error_at(end, "expected `;` after this: a step ends with a semicolon");
         }
@@ -64,16 +75,26 @@ pub(super) fn step(
         }
         Body::Broken(None)
     };
-    policy::check_body(&policy, &body, report);
-    Some(Step {
+    let is_unclear = report.keep_first(before);
+    if !is_unclear {
+        policy::check_body(&policy, &body, report);
+    }
+    let mut step = Step {
         intent,
         after,
         policy,
         name,
-        ty,
+        ty: ty.filter(|_| !unclear),
         body,
         mentions: Vec::new(),
-    })
+    };
+    if unclear {
+        step.body = Body::Broken(None);
+    }
+    if is_unclear || unclear || matches!(step.body, Body::Broken(_)) {
+        step.forget();
+    }
+    Some(step)
 }
 
 /// The name of the step, with what is wrong before it.
@@ -144,13 +165,10 @@ fn ty(
         }
         return None;
     }
-    let ty = syn::parse2(tokens.clone());
-    if let Err(error) = &ty {
-        let at = if tokens.is_empty() {
-            colon
-        } else {
-            error.span()
-        };
+    let is_empty = tokens.is_empty();
+    let ty = types::read(tokens);
+    if let Err(at) = &ty {
+        let at = if is_empty { colon } else { *at };
         report.error_at(
             at,
             format!("expected the type of the computed step: `step {name}: Type = …;`"),

@@ -1,7 +1,7 @@
 //! The last expression of a plan, its output.
 
 use super::{braced, value};
-use crate::ast::Tail;
+use crate::ast::{Tail, Value};
 use crate::report::Report;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{Expr, ExprIf};
@@ -19,6 +19,11 @@ pub(super) fn tail(
             attrs,
             "only steps have attributes and doc comments; expected `step name = …;` after this",
         );
+        return (!tokens.is_empty()).then(|| Tail {
+            value: Value::Broken,
+            mentions: Vec::new(),
+            tokens,
+        });
     }
     if tokens.is_empty() {
         return None;
@@ -55,7 +60,11 @@ pub(super) fn tail(
         );
         return None;
     }
-    let value = value::all(tokens.clone(), end, "the end of the plan", report);
+    let before = report.len();
+    let mut value = value::all(tokens.clone(), end, "the end of the plan", report);
+    if report.keep_first(before) {
+        value = Value::Broken;
+    }
     let mentions = Vec::new();
     Some(Tail {
         value,

@@ -1,9 +1,26 @@
 //! The types that an author writes: of inputs, of the output, of computed steps.
 
+use super::value;
 use crate::report::Report;
+use crate::scan::value::end_of;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
 use syn::visit::{self, Visit};
 use syn::{GenericArgument, PathArguments, Type};
+
+/// Reads a type that is all of the tokens, or says where it cannot be read.
+pub(super) fn read(tokens: TokenStream) -> Result<Type, Span> {
+    let last = end_of(&tokens).unwrap_or_else(Span::call_site);
+    let parser = |input: ParseStream<'_>| {
+        let ty = input.parse::<Type>();
+        // syn has no place for what is missing at the end.
+        let at = if input.is_empty() { last } else { input.span() };
+        let rest = value::drain(input);
+        Ok(ty.ok().filter(|_| rest.is_empty()).ok_or(at))
+    };
+    parser.parse2(tokens).unwrap_or(Err(last))
+}
 
 /// Reports what no value of a plan can be.
 pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {

@@ -80,25 +80,23 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
                 TokenTree::Group(_) => false,
                 _ => true,
             };
-            (!is_name).then(|| dot.span())
+            (!is_name).then_some(dot)
         }
         _ => None,
     });
     if let Some(dot) = dot {
-        report.error_at(dot, "expected the name of a field after the `.`");
+        report.contained(dot, "expected the name of a field after the `.`");
         return;
     }
     let index = trees.windows(2).find_map(|pair| match pair {
         [
             TokenTree::Ident(_) | TokenTree::Group(_),
             TokenTree::Group(index),
-        ] if index.delimiter() == Delimiter::Bracket && index.stream().is_empty() => {
-            Some(index.span())
-        }
+        ] if index.delimiter() == Delimiter::Bracket && index.stream().is_empty() => Some(index),
         _ => None,
     });
     if let Some(index) = index {
-        report.error_at(
+        report.contained(
             index,
             "expected an index: `[0]`, `[\"key\"]`, or `[..]` for every element",
         );
@@ -107,7 +105,7 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
     match trees.last() {
         None => report.error_at(end, "expected a value after this"),
         Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
-            report.error_at(dot.span(), "expected the name of a field after the `.`");
+            report.contained(dot, "expected the name of a field after the `.`");
         }
         Some(TokenTree::Punct(last)) if last.as_char() != '?' => {
             report.error_at(last.span(), "expected a value after this");
@@ -146,11 +144,26 @@ fn ends_early(trees: &[TokenTree]) -> bool {
     }
 }
 
+/// Whether the value ends with a dot.
+pub(super) fn is_dangling(item: &ValueTokens) -> bool {
+    let last = match &item.kind {
+        ValueKind::Broken(tokens, _) => tokens.clone().into_iter().last(),
+        _ => None,
+    };
+    matches!(last, Some(TokenTree::Punct(dot)) if dot.as_char() == '.')
+}
+
 /// Values with commas between them.
 pub(super) fn separated(pieces: Vec<Piece>, end: Span, report: &mut Report) -> Vec<Value> {
     let mut values = Vec::new();
+    let mut dangling = false;
     for (item, comma) in pieces {
+        let was_dangling = std::mem::replace(&mut dangling, is_dangling(&item));
         match (&item.kind, comma) {
+            // `a.,b c` may be `a.b, c`.
+            (ValueKind::Reference(..), _) if was_dangling && !item.extra.is_empty() => {
+                values.push(Value::Broken);
+            }
             (ValueKind::Broken(tokens, _), Some(comma)) if tokens.is_empty() => {
                 report.error(comma, "expected a value before this comma");
             }

@@ -16,7 +16,7 @@ pub(crate) use brackets::argument_name;
 pub(crate) use flow::{BranchTokens, FlowTokens, ForTokens};
 pub(crate) use head::{HeadTokens, InputTokens};
 pub(crate) use reference::is_source_name;
-pub(crate) use statement::{Statement, StatementKind, StepTokens};
+pub(crate) use statement::{Statement, StatementKind, StepTokens, starts_with};
 
 use proc_macro2::TokenStream;
 use tokens::Tokens;

@@ -2,7 +2,8 @@
 
 use super::tokens::Tokens;
 use super::value::{end_of, split};
-use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::quote;
 use syn::Expr;
 use syn::parse::Parse;
 
@@ -34,8 +35,8 @@ pub(crate) struct StepTokens {
     pub(crate) value: TokenStream,
     /// The tokens between the value and the semicolon, where there should be none. Without a value, all after the name.
     pub(crate) extra: TokenStream,
-    /// A comma in place of the semicolon.
-    pub(crate) comma: Option<Span>,
+    /// A comma or a colon in place of the semicolon.
+    pub(crate) instead: Option<Punct>,
 }
 
 impl Statement {
@@ -72,15 +73,26 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
         }
         let attrs = tokens.attributes();
         let mut begun = false;
+        // `step name; Type = …`
+        let declares = tokens.is_ident(0, "step") && tokens.peek_ident(1).is_some();
+        let is_colon = declares && tokens.is_punct(2, ';') && assigns_later(&tokens);
+        let first: TokenStream = (0..if is_colon { 3 } else { 0 })
+            .filter_map(|_| tokens.next())
+            .collect();
         let taken = tokens.take_until(|tokens| {
-            let is_next = tokens.is_punct(0, ';')
-                || begun && (starts_step(tokens) || tokens.attribute(0).is_some());
+            let is_next =
+                ends(tokens) || begun && (starts_step(tokens, 0) || tokens.attribute(0).is_some());
             begun = true;
             is_next
         });
-        let end = tokens.last();
-        let semicolon = tokens.eat_punct(';');
-        let mut taken = Tokens::new(taken);
+        let mut end = tokens.last();
+        let mut semicolon = tokens.eat_punct(';');
+        let mut taken = Tokens::new(quote!(#first #taken));
+        if semicolon && let Some(start) = start_of_next(&mut taken, &tokens) {
+            tokens.put_back(start);
+            semicolon = false;
+            end = taken.peek_last().map_or(end, close);
+        }
         let mut statement = Statement {
             attrs,
             kind: StatementKind::Other(TokenStream::new()),
@@ -104,8 +116,18 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
                 split(&step.value, Expr::parse).unwrap_or_else(|| after_braces(step.value));
             statement.end = end_of(&step.value).unwrap_or(statement.end);
             let mut rest = Tokens::new(after);
-            step.comma = rest.eat_punct(',').then(|| rest.last());
+            let instead = rest.peek_punct(0).filter(|punct| {
+                punct.as_char() == ','
+                    || punct.as_char() == ':' && punct.spacing() == Spacing::Alone
+            });
+            step.instead = instead.cloned();
+            if step.instead.is_some() {
+                rest.next();
+            }
             after = rest.rest();
+            if starts_with(&after, ';') {
+                step.extra = std::mem::take(&mut after);
+            }
         }
         statement.kind = StatementKind::Step(step);
         statements.push(statement);
@@ -121,14 +143,69 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
     statements
 }
 
-/// Whether `step name =` or `step name:` comes next, perhaps after attributes.
-fn starts_step(tokens: &Tokens) -> bool {
-    let mut at = 0;
+pub(crate) fn starts_with(tokens: &TokenStream, char: char) -> bool {
+    matches!(tokens.clone().into_iter().next(), Some(TokenTree::Punct(punct)) if punct.as_char() == char)
+}
+
+/// Where a token ends.
+fn close(tree: &TokenTree) -> Span {
+    match tree {
+        TokenTree::Group(group) => group.span_close(),
+        other => other.span(),
+    }
+}
+
+/// Whether a semicolon comes next that is not in front of the brackets of a call.
+fn ends(tokens: &Tokens) -> bool {
+    let is_early = match tokens.peek(1) {
+        Some(TokenTree::Group(group)) => match group.delimiter() {
+            Delimiter::Brace => {
+                tokens.peek(2).is_some() && !tokens.is_punct(2, '.') && !tokens.is_punct(2, '?')
+            }
+            Delimiter::Parenthesis => starts_step(tokens, 2),
+            _ => false,
+        },
+        _ => false,
+    };
+    tokens.is_punct(0, ';') && !is_early
+}
+
+/// Whether `step name =` or `step name:` comes after some tokens, perhaps with attributes.
+fn starts_step(tokens: &Tokens, mut at: usize) -> bool {
     while let Some(length) = tokens.attribute(at) {
         at += length;
     }
-    let assigns = tokens.is_punct(at + 2, '=') || tokens.is_punct(at + 2, ':');
-    tokens.is_ident(at, "step") && tokens.peek_ident(at + 1).is_some() && assigns
+    tokens.is_ident(at, "step") && tokens.peek_ident(at + 1).is_some() && assigns(tokens, at + 2)
+}
+
+/// Whether `; Type =` comes after `step name`.
+fn assigns_later(tokens: &Tokens) -> bool {
+    let is_type = match tokens.peek(3) {
+        Some(TokenTree::Ident(word)) => word != "step",
+        Some(TokenTree::Group(_)) => true,
+        _ => false,
+    };
+    let mut at = 3;
+    while tokens.peek(at).is_some() && !tokens.is_punct(at, ';') && !tokens.is_punct(at, '=') {
+        at += 1;
+    }
+    is_type
+        && tokens.is_punct(at, '=')
+        && !tokens.peek_ident(at - 2).is_some_and(|word| word == "step")
+}
+
+/// Takes the last token if it is the first one of the next statement: the semicolon is after it, not before it.
+fn start_of_next(taken: &mut Tokens, next: &Tokens) -> Option<TokenTree> {
+    let is_start = match taken.peek_last()? {
+        TokenTree::Ident(word) => {
+            word == "step" && next.peek_ident(0).is_some() && assigns(next, 1)
+        }
+        TokenTree::Punct(hash) => {
+            hash.as_char() == '#' && next.peek_group(0, Delimiter::Bracket).is_some()
+        }
+        _ => false,
+    };
+    is_start.then(|| taken.take_last()).flatten()
 }
 
 /// Whether the statement is meant as a step: `step …`, and what is easily written instead of it.
@@ -186,7 +263,7 @@ fn step(tokens: &mut Tokens) -> StepTokens {
         equals,
         value,
         extra,
-        comma: None,
+        instead: None,
     }
 }
 

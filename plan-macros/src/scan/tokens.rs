@@ -35,6 +35,18 @@ impl Tokens {
         Some(next)
     }
 
+    pub(super) fn peek_last(&self) -> Option<&TokenTree> {
+        self.queue.back()
+    }
+
+    pub(super) fn take_last(&mut self) -> Option<TokenTree> {
+        self.queue.pop_back()
+    }
+
+    pub(crate) fn put_back(&mut self, tree: TokenTree) {
+        self.queue.push_front(tree);
+    }
+
     /// The span of the token that was taken last.
     pub(crate) fn last(&self) -> Span {
         self.last
@@ -84,7 +96,7 @@ impl Tokens {
         Some(ident)
     }
 
-    pub(super) fn next_braces(&mut self) -> Option<Group> {
+    pub(crate) fn next_braces(&mut self) -> Option<Group> {
         let group = self.peek_group(0, Delimiter::Brace)?.clone();
         self.next();
         Some(group)
@@ -139,15 +151,15 @@ impl Tokens {
             let inside: Vec<TokenTree> = group.stream().into_iter().collect();
             self.queue.pop_front();
             for tree in inside.into_iter().rev() {
-                self.queue.push_front(tree);
+                self.put_back(tree);
             }
         }
     }
 
-    /// Takes the attributes that come next: the tokens of each, `#` and brackets.
+    /// Takes the attributes that come next, with what is easily written instead: `[optional]`, `#optional`.
     pub(crate) fn attributes(&mut self) -> TokenStream {
         let mut attributes = TokenStream::new();
-        while let Some(length) = self.attribute(0) {
+        while let Some(length) = self.attribute(0).or_else(|| self.bare_attribute()) {
             attributes.extend(self.queue.drain(..length - 1));
             attributes.extend(self.next());
         }
@@ -156,9 +168,40 @@ impl Tokens {
 
     /// How many tokens the attribute here has.
     pub(crate) fn attribute(&self, ahead: usize) -> Option<usize> {
-        let length = if self.is_punct(ahead + 1, '!') { 3 } else { 2 };
-        let group = self.peek_group(ahead + length - 1, Delimiter::Bracket);
-        (self.is_punct(ahead, '#') && group.is_some()).then_some(length)
+        if !self.is_hash(ahead) {
+            return None;
+        }
+        let is_next = |at| {
+            let starts = |word| self.is_ident(ahead + at, word);
+            self.is_hash(ahead + at) || starts("step") || starts("pub")
+        };
+        match self.peek(ahead + 1)? {
+            _ if is_next(1) => Some(1),
+            TokenTree::Group(_) => Some(2),
+            TokenTree::Punct(sign) => {
+                let group = self.peek_group(ahead + 2, Delimiter::Bracket);
+                (sign.as_char() == '!' && group.is_some()).then_some(3)
+            }
+            TokenTree::Ident(_) if is_next(2) => Some(2),
+            TokenTree::Ident(_) => {
+                let given = self.peek_group(ahead + 2, Delimiter::Parenthesis);
+                given.map(|_| 3)
+            }
+            TokenTree::Literal(_) => None,
+        }
+    }
+
+    /// One token, if brackets are here that are neither a list nor a part of one.
+    fn bare_attribute(&self) -> Option<usize> {
+        self.peek_group(0, Delimiter::Bracket)?;
+        let word = self.peek_ident(1).is_some_and(|word| word != "as");
+        (word || self.is_hash(1)).then_some(1)
+    }
+
+    /// Whether `#` comes next, or `##`, which the compiler reports and hands on as one token.
+    fn is_hash(&self, ahead: usize) -> bool {
+        self.is_punct(ahead, '#')
+            || matches!(self.peek(ahead), Some(TokenTree::Literal(_)) if self.peek(ahead).is_some_and(|tree| tree.to_string() == "##"))
     }
 }
 

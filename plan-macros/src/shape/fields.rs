@@ -158,11 +158,11 @@ impl ShapeFields<'_> {
         let own_functions = attrs.serialize_with().is_some() || attrs.deserialize_with().is_some();
         let member = &field.member;
         match (attrs.default(), self.container_default()) {
-            (Default::None, Default::None) if own_functions => never,
+            (Default::None, Default::None) if own_functions => quote!(#check::Omitted::Required),
             (Default::None, Default::None) => quote!(#check::Probe::<#ty>::OMITTED_OPTION),
-            (Default::Default, _) if own_functions => {
-                quote!(#check::Probe::<#ty>::OMITTED_OPTION)
-            }
+            (Default::Default, _) if own_functions => quote! {
+                if #check::Probe::<#ty>::IS_OPTION { #check::Omitted::Null } else { #never }
+            },
             _ if own_functions => never,
             (Default::Default, _) => quote! {
                 if #check::Probe::<#ty>::IS_OPTION {

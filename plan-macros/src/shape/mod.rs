@@ -10,7 +10,7 @@ use quote::quote;
 use serde_derive_internals::ast::{Container, Data};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
-use syn::{DeriveInput, Ident, Meta, Path, parse_quote};
+use syn::{DeriveInput, Ident, Meta, Path};
 
 /// `#[derive(Shape)]`.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
@@ -38,7 +38,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
 }
 
 fn krate(input: &DeriveInput, report: &mut Report) -> Path {
-    let mut krate = parse_quote!(::plan_runtime);
+    let mut krate = options::runtime();
     for attr in &input.attrs {
         if !attr.path().is_ident("shape") {
             continue;

@@ -84,7 +84,7 @@ struct ContractOptions {
 impl ContractOptions {
     fn read(input: &DeriveInput, report: &mut Report) -> Self {
         let mut read = Self {
-            krate: parse_quote!(::plan_runtime),
+            krate: options::runtime(),
             name: None,
             output: None,
             read_only: false,

@@ -4,18 +4,18 @@ use super::signature::{self, Application, Argument, Signature};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::placed;
-use crate::{docs, options};
+use crate::{docs, ide, json, options};
 use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, ItemFn, Path, Type, parse_quote};
+use syn::{Attribute, Ident, ItemFn, Path, Type};
 
 /// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
 pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
     let mut report = Report::default();
-    let options = FunctionOptions::read(options, &item.sig.ident, &mut report);
+    let options = FunctionOptions::read(options, &item, &mut report);
     let signature = signature::read(&mut item, &mut report);
     let (for_struct, rest) = item
         .attrs
@@ -23,8 +23,12 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         .partition(|attr| attr.path().is_ident("derive") || attr.path().is_ident("serde"));
     item.attrs = rest;
 
+    let krate = &options.krate;
+    let unknown = report
+        .first()
+        .map(|error| json::unknown(&error, &quote!(#krate::check)));
     let tool = Expansion {
-        good: report.is_empty(),
+        unknown,
         krate: &options.krate,
         name: &options.name,
         read_only: options.read_only,
@@ -40,7 +44,13 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         let structure = tool.structure();
         let contract = tool.contract();
         let implementation = tool.implementation();
-        quote!(#structure #contract #implementation)
+        let called = quote!(#contract #implementation);
+        if ide::is_wanted() {
+            let (called, arguments) = (ide::unplaced(called), tool.arguments());
+            quote!(#structure #called #arguments)
+        } else {
+            quote!(#structure #called)
+        }
     };
     let errors = report.into_compile_errors();
     quote! {
@@ -58,7 +68,8 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
 }
 
 struct Expansion<'a> {
-    good: bool,
+    /// If there is a mistake: a type of which rustc says nothing.
+    unknown: Option<TokenStream>,
     krate: &'a Path,
     name: &'a str,
     read_only: bool,
@@ -91,8 +102,20 @@ impl Expansion<'_> {
             .then(|| format!("The arguments of [`{}`].", function.sig.ident.unraw()))
             .map(|doc| quote!(#[doc = #doc]));
         let arguments = self.signature.arguments.iter();
-        let fields = arguments.filter(|_| self.can_name_types()).map(|argument| {
-            let Argument { attrs, ident, ty } = argument;
+        let check = quote!(#krate::check);
+        let fields = arguments.map(|argument| {
+            let Argument {
+                attrs,
+                ident: name,
+                ty,
+            } = argument;
+            let granted = ty
+                .as_ref()
+                .map(|ty| json::granted(ty, attrs, ident, for_struct, &check));
+            let ty = match ty {
+                Some(ty) => ty.to_token_stream(),
+                None => self.unknown.to_token_stream(),
+            };
             // A doc comment that says nothing would end up in the argument's JSON Schema.
             let undocumented = docs::text(attrs)
                 .is_empty()
@@ -100,7 +123,8 @@ impl Expansion<'_> {
             quote! {
                 #undocumented
                 #(#attrs)*
-                #vis #ident: #ty
+                #granted
+                #vis #name: #ty
             }
         });
         quote! {
@@ -126,11 +150,9 @@ impl Expansion<'_> {
             krate, name, ident, ..
         } = self;
         let cfgs = self.cfgs();
-        let output = match self.output() {
-            Some(output) => {
-                quote_spanned!(output.span()=> <#output as #krate::check::Outcome>::Output)
-            }
-            None => quote!(()),
+        let output = match (self.outcome(), &self.unknown) {
+            (Some(outcome), _) => quote_spanned!(outcome.span()=> <#outcome>::Output),
+            (None, unknown) => quote!(#unknown),
         };
         let description = docs::text(&self.function.attrs);
         let read_only = self.read_only;
@@ -173,11 +195,6 @@ impl Expansion<'_> {
         let future = quote_spanned! {self.function.sig.ident.span()=>
             impl ::core::future::Future<Output = #result> + ::core::marker::Send
         };
-        // If the function returns no `Result`, `Tool` says so; to take it for granted here keeps rustc from saying it again.
-        // The `for<>` is what lets a bound without parameters be taken for granted.
-        let granted = self
-            .output()
-            .map(|output| quote!(where for<'__any> #output: #krate::check::Outcome));
         let call = quote! {
             fn call(self, __app: #lent) -> #future {
                 #call
@@ -185,7 +202,7 @@ impl Expansion<'_> {
         };
         // Where an application lacks the tool, the header is shown.
         let implementation = quote_spanned! {ident.span()=>
-            impl #generics #krate::Call<#application> for #ident #granted { #call }
+            impl #generics #krate::Call<#application> for #ident { #call }
         };
         quote! {
             #(#cfgs)*
@@ -195,7 +212,7 @@ impl Expansion<'_> {
     }
 
     fn call(&self, result: &TokenStream) -> TokenStream {
-        if !self.good {
+        if self.unknown.is_some() {
             return quote! {
                 let _ = __app;
                 ::core::future::pending::<#result>()
@@ -212,34 +229,36 @@ impl Expansion<'_> {
             quote!(#(#cfgs)* self.#ident,)
         });
         // At the return type, where rustc says that the error does not convert.
-        let output = self.output();
-        let span = output.map_or_else(Span::call_site, Spanned::span);
-        let krate = placed(self.krate.to_token_stream(), span);
+        let outcome = self.outcome();
+        let span = outcome.as_ref().map_or_else(Span::call_site, Spanned::span);
         let mut called = function.clone();
         called.set_span(span);
         let finished = quote_spanned! {span=>
-            #krate::check::Finish::<#output>::finish(#called(#application #(#arguments)*).await)
+            <#outcome>::finish(#called(#application #(#arguments)*).await)
         };
-        let krate = self.krate;
-        let future = quote_spanned! {function.span()=>
-            async move {
-                #[allow(unused_imports)]
-                use #krate::check::NoFinish as _;
-                #finished
-            }
-        };
+        let future = quote_spanned!(function.span()=> async move { #finished });
         quote!(#unused #future)
     }
 
-    /// Whether the types of the signature mean something outside of the function.
-    fn can_name_types(&self) -> bool {
-        self.function.sig.generics.params.is_empty()
+    /// The return type as one that a tool can have, if it may be one.
+    fn outcome(&self) -> Option<TokenStream> {
+        let output = self.signature.output.as_ref()?;
+        let span = output.span();
+        let check = placed(self.krate.to_token_stream(), span);
+        let check = quote_spanned!(span=> #check::check);
+        Some(if json::is_known_result(output) {
+            quote_spanned!(span=> #output as #check::Outcome<true>)
+        } else {
+            quote_spanned!(span=> #output as #check::Outcome<{ #check::outcome::<#output>() }>)
+        })
     }
 
-    /// The return type, if it is one that a tool can have.
-    fn output(&self) -> Option<&Type> {
-        let output = self.signature.output.as_ref();
-        output.filter(|_| self.can_name_types())
+    /// What an editor sees of the arguments in the body.
+    fn arguments(&self) -> TokenStream {
+        let body = self.function.block.to_token_stream();
+        let arguments = self.signature.arguments.iter();
+        let names = arguments.map(|argument| &argument.ident);
+        ide::arguments(self.krate, self.ident, names, body)
     }
 
     fn cfgs(&self) -> Vec<&Attribute> {
@@ -256,10 +275,10 @@ struct FunctionOptions {
 }
 
 impl FunctionOptions {
-    fn read(tokens: TokenStream, function: &Ident, report: &mut Report) -> Self {
-        let name = text_of(function);
+    fn read(tokens: TokenStream, function: &ItemFn, report: &mut Report) -> Self {
+        let name = text_of(&function.sig.ident);
         let mut read = Self {
-            krate: parse_quote!(::plan_runtime),
+            krate: options::runtime(),
             name: name.clone(),
             read_only: false,
             ident: format_ident!("Tool"),
@@ -279,26 +298,32 @@ impl FunctionOptions {
                 Ok(())
             },
         );
-        read.ident = ident.unwrap_or_else(|| struct_name(&name, function.span(), report));
+        read.ident = ident.unwrap_or_else(|| struct_name(&function.sig, report));
         read
     }
 }
 
-fn struct_name(function: &str, span: Span, report: &mut Report) -> Ident {
+fn struct_name(sig: &syn::Signature, report: &mut Report) -> Ident {
+    let (function, span) = (text_of(&sig.ident), sig.ident.span());
     let name = function.to_upper_camel_case();
-    match syn::parse_str::<Ident>(&name) {
-        Ok(mut ident) => {
-            ident.set_span(span);
-            ident
-        }
-        Err(_) => {
-            report.error_at(
-                span,
-                format_args!(
-                    "no struct can be named after `{function}`\nhelp: name it yourself: `#[tool(struct = …)]`"
-                ),
-            );
-            format_ident!("{}Tool", name, span = span)
-        }
+    let Ok(mut ident) = syn::parse_str::<Ident>(&name) else {
+        report.error_at(
+            span,
+            format_args!(
+                "no struct can be named after `{function}`\nhelp: name it yourself: `#[tool(struct = …)]`"
+            ),
+        );
+        return format_ident!("{}Tool", name, span = span);
+    };
+    ident.set_span(span);
+    if signature::mentions(sig, &ident) {
+        report.error_at(
+            span,
+            format_args!(
+                "the struct of this tool's arguments would be called `{name}`, as a type in its signature is\nhelp: give the struct another name: `#[tool(struct = {name}Tool)]`; if the type is the struct itself, say so: `#[tool(struct = {name})]`"
+            ),
+        );
+        return format_ident!("{}Tool", name, span = span);
     }
+    ident
 }

@@ -7,7 +7,7 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, FnArg, Ident, ItemFn, Lifetime, Pat, PatType, ReturnType, Safety, Type,
-    TypeImplTrait, TypeParamBound, TypeReference,
+    TypeImplTrait, TypeParamBound, TypePath, TypeReference,
 };
 
 /// What a function says of the tool that it is.
@@ -28,7 +28,8 @@ pub(super) struct Application {
 pub(super) struct Argument {
     pub(super) attrs: Vec<Attribute>,
     pub(super) ident: Ident,
-    pub(super) ty: Type,
+    /// Its type, if it is one that an argument can have.
+    pub(super) ty: Option<Type>,
 }
 
 /// Reads the signature, adds all that a tool cannot have to `report`, and takes the attributes that are meant for the
@@ -61,6 +62,13 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
         report.error(variadic, "a tool has a fixed list of arguments");
     }
     signature.output = output(item, report);
+    if !item.sig.generics.params.is_empty() {
+        // The types mean nothing outside of the function.
+        signature.output = None;
+        for argument in &mut signature.arguments {
+            argument.ty = None;
+        }
+    }
     signature
 }
 
@@ -189,13 +197,11 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
     input.attrs = rest;
     let mut attrs: Vec<Attribute> = attrs;
     attrs.extend(input.attrs.iter().filter(|attr| is_cfg(attr)).cloned());
-    if !(is_owned(&input.ty, report) && no_impl_trait(&input.ty, report)) {
-        return None;
-    }
+    let good = is_owned(&input.ty, report) && no_impl_trait(&input.ty, report);
     Some(Argument {
         attrs,
         ident: ident?,
-        ty: (*input.ty).clone(),
+        ty: good.then(|| (*input.ty).clone()),
     })
 }
 
@@ -216,6 +222,28 @@ fn output(item: &ItemFn, report: &mut Report) -> Option<Type> {
             None
         }
     }
+}
+
+/// Whether an argument or the output has a type with this name.
+pub(super) fn mentions(sig: &syn::Signature, name: &Ident) -> bool {
+    struct Mentions<'a>(&'a Ident, bool);
+    impl<'ast> Visit<'ast> for Mentions<'_> {
+        fn visit_type_path(&mut self, path: &'ast TypePath) {
+            let path_alone = path.path.leading_colon.is_none() && path.path.segments.len() == 1;
+            self.1 |= path_alone && path.path.segments[0].ident == *self.0;
+            visit::visit_type_path(self, path);
+        }
+    }
+    let mut mentions = Mentions(name, false);
+    for input in &sig.inputs {
+        if let FnArg::Typed(input) = input
+            && !matches!(&*input.ty, Type::Reference(_))
+        {
+            mentions.visit_type(&input.ty);
+        }
+    }
+    mentions.visit_return_type(&sig.output);
+    mentions.1
 }
 
 /// Attributes that a parameter has for the field that becomes of it.

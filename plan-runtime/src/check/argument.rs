@@ -52,6 +52,12 @@ pub fn untyped() -> Passed<UntypedJson, Value> {
     unreachable()
 }
 
+/// What is in a `Some`. The call takes all of the `Some` for its place, so that one error about it is one message.
+#[must_use]
+pub fn inner<T>(_: T) -> T {
+    unreachable()
+}
+
 /// A value of any type.
 #[must_use]
 pub fn any<T>() -> T {
@@ -66,7 +72,7 @@ pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
-    note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait Allows<K, T, N>: Sized {
     /// The kind of value.
@@ -83,7 +89,7 @@ pub trait Allows<K, T, N>: Sized {
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
-    note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped or fail, give the step an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    note = "there are four ways to fix this: in `Some(…)`, leave the `Some` out; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait FitsInto<T, To, N>: Sized {
     /// As `Allows::Kind`.
@@ -113,11 +119,60 @@ macro_rules! arrivals {
 
 arrivals! {
     [T, To] AlwaysPresent, T => To, (): T;
-    [To] UntypedJson, Value => To, (): Value;
     [T, To] MaybeAbsent, T => Option<To>, (): Option<T>;
     [T] MaybeAbsent, T => Value, (): Option<T>;
     [To] MaybeAbsent, Unknown => To, Unknown: Unknown;
     [To] MaybeAbsent, Unclear => To, Unclear: Unclear;
+}
+
+impl<To> Allows<UntypedJson, Value, ()> for To
+where
+    Value: CanBe<To>,
+{
+    type Kind = UntypedJson;
+    type Given = <Value as CanBe<To>>::Given;
+}
+
+// Nothing is of this kind: with one thing alone that an `Option` allows, the compiler would name it where another does not fit.
+#[diagnostic::do_not_recommend]
+impl<To> Allows<UntypedJson, Unclear, Unclear> for Option<To> {
+    type Kind = UntypedJson;
+    type Given = Unclear;
+}
+
+impl<K: IsUntyped, To> FitsInto<Value, To, ()> for K
+where
+    Value: CanBe<To>,
+{
+    type Kind = K;
+    type Given = <Value as CanBe<To>>::Given;
+}
+
+/// The kind of JSON of any kind. A parameter in its place keeps the list of what there is out of messages.
+pub trait IsUntyped {}
+
+impl IsUntyped for UntypedJson {}
+
+/// JSON of any kind, in a place that takes a `To`.
+#[diagnostic::on_unimplemented(
+    message = "expected `{To}`, found untyped JSON",
+    label = "this is a `{Self}`",
+    note = "to read a value of one type from JSON, compute it: `reference.as_str().unwrap_or_default().to_owned()` is a `String`, and `reference.as_u64().unwrap_or_default()` is a `u64`",
+    note = "if the JSON always has the same fields, let the tool return a struct with `#[derive(Serialize, Deserialize, Shape)]` instead of a `{Self}`"
+)]
+pub trait CanBe<To> {
+    /// The JSON. If it does not fit, its type is unknown, so the compiler reports nothing else about it.
+    type Given;
+}
+
+#[diagnostic::do_not_recommend]
+impl CanBe<Value> for Value {
+    type Given = Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl CanBe<Option<Value>> for Value {
+    type Given = Self;
 }
 
 /// A place that takes a value of type `T`.
@@ -150,6 +205,20 @@ impl<T> Takes<AlwaysPresent, T, WrappedAsJson> for Option<Value> {}
 impl Takes<UntypedJson, Value, Wrapped> for Option<Value> {}
 #[diagnostic::do_not_recommend]
 impl<T> Takes<MaybeAbsent, Option<T>, AsJson> for Value {}
+
+/// Into a `Box`, an `Rc` or an `Arc`, which serde reads as what is inside.
+pub struct Boxed;
+
+macro_rules! boxes {
+    ($($pointer:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T> Takes<AlwaysPresent, T, Boxed> for $pointer<T> {}
+        #[diagnostic::do_not_recommend]
+        impl<T> Takes<AlwaysPresent, T, Boxed> for Option<$pointer<T>> {}
+    )*};
+}
+
+boxes!(Box, Rc, Arc);
 
 /// A place that takes a text literal.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
@@ -243,16 +312,21 @@ impl<T> TakesNone for Option<T> {}
     message = "expected `{Self}`, found `Some(…)`",
     label = "`{Self}` is not optional: leave the `Some` out"
 )]
-pub trait TakesSome<Inner>: Sized {
+pub trait TakesSome: Sized {
+    /// What is in the `Some`.
+    type Inner;
+
     /// `Some(…)`
     #[must_use]
-    fn some(_: Inner) -> Self {
+    fn some(_: Self::Inner) -> Self {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> TakesSome<T> for Option<T> {}
+impl<T> TakesSome for Option<T> {
+    type Inner = T;
+}
 
 /// The types of literals.
 pub trait Scalar {}
@@ -323,11 +397,11 @@ impl<const N: usize, C: TakesList<N>> TakesList<N> for Option<C> {
     type Element = C::Element;
 }
 
-/// What `format!` can show.
+/// What `{}` can show.
 #[diagnostic::on_unimplemented(
-    message = "this value may be absent: it is an `Option<{Self}>`, and `format!` needs it to be there",
+    message = "this value may be absent: it is an `Option<{Self}>`, and `{{}}` needs it to be there",
     label = "this may be absent",
-    note = "there are three ways to fix this: use `?` in a reference for an argument that is an `Option`; give a step that may be skipped or fail an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    note = "there are four ways to fix this: show `Some(…)` or `None` with `{{:?}}`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait ShownInText<K>: Sized {
     /// The type itself.

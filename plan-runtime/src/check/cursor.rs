@@ -254,7 +254,8 @@ pub(super) fn unreachable() -> ! {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this needs the JSON names of the fields of `{Self}`",
-    note = "add `#[derive(plan_runtime::Shape)]` to `{Self}`"
+    note = "add `#[derive(plan_runtime::Shape)]` to the declaration of `{Self}`",
+    note = "if `{Self}` is from another crate, use a computed value, which needs no `Shape`: `value.field.clone()`, or the call of a function that makes a `{Self}`"
 )]
 pub trait HasShape: Sized {
     /// The type itself.

@@ -1,9 +1,11 @@
 //! What the IDE expansion of a plan names, which only editors see: see `ide` in `plan-macros`. Nothing of it is ever called.
 
+use super::argument::TakesText;
 use super::cursor::unreachable;
 use super::run::{Inline, Request, RunsOn, Started};
 pub use crate::Tool;
 use serde_json::Value;
+pub use serde_json::json;
 pub use std::format;
 use std::marker::PhantomData;
 
@@ -19,9 +21,17 @@ pub fn call<T: Tool>(_: T) -> T::Output {
 }
 
 /// A value on its way into a place that may be of another type: a string literal fits a path, and `None` fits many an `Option`.
-pub fn arg<T: ?Sized, To>(_: &T) -> To {
-    unreachable()
+///
+/// It is a method, since an editor knows of no type that it expects of a function's argument, but of the value of the whole call.
+pub trait Argument {
+    /// The value in its place.
+    #[doc(hidden)]
+    fn __plan_arg<To>(&self) -> To {
+        unreachable()
+    }
 }
+
+impl<T: ?Sized> Argument for T {}
 
 /// A variant of an enum with its values.
 pub fn variant<P, V, To>(_: P, _: V) -> To {
@@ -95,6 +105,27 @@ impl<To, T> Misfit<T> for ExpectedValue<To, T> {
     }
 }
 
+/// A text literal on its way into a place.
+pub struct ExpectedText<To>(PhantomData<To>);
+
+/// The field that takes a text literal.
+pub fn text<S, To>(_: fn(&S) -> &To) -> ExpectedText<To> {
+    unreachable()
+}
+
+impl<To: TakesText> ExpectedText<To> {
+    /// The text as what it becomes.
+    pub fn fit(self) -> fn() -> To {
+        unreachable()
+    }
+}
+
+impl<To> Misfit<&'static str> for ExpectedText<To> {
+    fn fit(&self) -> fn() -> &'static str {
+        unreachable()
+    }
+}
+
 /// What a step gives that may be skipped or may fail.
 pub fn optional<T>(_: T) -> Option<T> {
     unreachable()
@@ -149,16 +180,16 @@ impl<T> Owned<T> for LoopElements<T> {
 }
 
 /// What `json!` gives.
-pub fn json<T, To>(_: T) -> To {
+pub fn json_value<T, To>(_: T) -> To {
     unreachable()
 }
 
 /// What the expression form gives.
-pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<AnySteps, O> {
+pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<O> {
     unreachable()
 }
 
-/// The steps of some plan.
+/// The steps of a plan, which an editor does not tell apart.
 #[derive(Debug)]
 pub struct AnySteps;
 
@@ -171,42 +202,36 @@ impl<App: ?Sized> RunsOn<App> for AnySteps {
 /// What starts a statement of a plan.
 pub mod keyword {
     /// A step calls a tool, `step name = Tool { … };`, or computes a value, `step name: Type = …;`.
-    #[expect(non_upper_case_globals, reason = "it is a keyword")]
-    pub const step: () = ();
+    pub mod step {}
 }
 
 /// The attributes of steps.
 pub mod attribute {
-    #![expect(non_upper_case_globals, reason = "they are attributes")]
-
     /// `#[after(first, second)]`: the steps that must end first.
-    pub const after: () = ();
+    pub mod after {}
     /// `#[timeout("10s")]`: how long each attempt may take.
-    pub const timeout: () = ();
+    pub mod timeout {}
     /// `#[deadline("1m")]`: how long all attempts may take together, with the waits.
-    pub const deadline: () = ();
+    pub mod deadline {}
     /// `#[optional]`: its failure does not fail the plan, and its output is an `Option`. `#[optional(each)]` is for the elements of
     /// a `for`.
-    pub const optional: () = ();
+    pub mod optional {
+        /// `#[optional(each)]`: an element of a `for` that fails is `None` in the list.
+        pub mod each {}
+    }
     /// `#[concurrency(4)]`: how many elements of a `for` run concurrently.
-    pub const concurrency: () = ();
+    pub mod concurrency {}
     /// `#[fallback(value)]`: the output, if the step fails.
-    pub const fallback: () = ();
-
+    pub mod fallback {}
     /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: how often the step is tried at most.
-    pub const retry: () = ();
-}
-
-/// The options of `#[retry(…)]`.
-pub mod retry {
-    #![expect(non_upper_case_globals, reason = "they are options")]
-
-    /// How often the step is tried at most.
-    pub const attempts: () = ();
-    /// The first wait, which doubles.
-    pub const backoff: () = ();
-    /// The longest wait.
-    pub const max: () = ();
-    /// Whether a random part of each wait is left out.
-    pub const jitter: () = ();
+    pub mod retry {
+        /// How often the step is tried at most.
+        pub mod attempts {}
+        /// The first wait, which doubles.
+        pub mod backoff {}
+        /// The longest wait.
+        pub mod max {}
+        /// Whether a random part of each wait is left out.
+        pub mod jitter {}
+    }
 }

@@ -1,7 +1,7 @@
 //! Names that `for` and `if let` bind.
 
 use super::argument::{AlwaysPresent, Passed, UntypedJson};
-use super::cursor::{PathCursor, root, unreachable};
+use super::cursor::{PathCursor, Unclear, root, unreachable};
 use super::literal::Slot;
 use crate::plan::Source;
 use crate::resolve::{Compute, ResolveError, Scope};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "this list may be absent: it is an `Option<{Self}>`, and `for` needs it to be there",
     label = "this may be absent",
-    note = "there are three ways to fix this: use `?` in a reference for an argument that is an `Option`; give a step that may be skipped or fail an `else` or a `#[fallback(…)]`; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    note = "there are three ways to fix this: iterate only if it is there: `if let Some(list) = reference {{ for x in list {{ … }} }}`; iterate over no elements if it is not: `for x in reference.iter().flatten() {{ … }}`; or, if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead"
 )]
 pub trait Iterated<K>: Sized {
     /// The list itself.
@@ -101,6 +101,34 @@ pub const fn element<T, F: Fn() -> PathCursor<T>>(_: &F) -> PathCursor<T> {
 /// The place of the variables that a pattern binds: a tuple.
 pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> PathCursor<T> {
     root()
+}
+
+/// What a `for` goes through. It is unknown if the type `V` of a variable is, because of an earlier mistake: the compiler does not
+/// complain again.
+pub fn known<V, N, T: Known<V, N>>(_: PathCursor<V>, value: T) -> T::Itself {
+    value.known()
+}
+
+/// See [`known`]. `N` is for the compiler only, see `Unclear`.
+pub trait Known<V, N> {
+    /// The type itself.
+    type Itself;
+    /// The value itself.
+    fn known(self) -> Self::Itself;
+}
+
+impl<V, T> Known<V, ()> for T {
+    type Itself = T;
+    fn known(self) -> T {
+        self
+    }
+}
+
+impl<T> Known<Unclear, Unclear> for T {
+    type Itself = Unclear;
+    fn known(self) -> Unclear {
+        unreachable()
+    }
 }
 
 /// The place of one of the variables that a pattern binds.
@@ -257,27 +285,31 @@ impl<L: Locals, F: Serialize> Compute for Within<L, F> {
     }
 }
 
+type Bind<L, V> =
+    for<'a> fn(&Scope<'a>, <L as Locals>::Refs<'a>, PathCursor<V>) -> Result<Value, ResolveError>;
+
 /// The list of a `for`, or what the pattern of an `if let` binds, as JSON.
-pub const fn binding<L: Locals>(
+pub const fn binding<L: Locals, V>(
     locals: L,
     look: Look,
-    bind: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> Result<Value, ResolveError>,
-) -> Binding<L> {
+    _: PathCursor<V>,
+    bind: Bind<L, V>,
+) -> Binding<L, V> {
     Binding { locals, look, bind }
 }
 
 /// See [`binding`].
-pub struct Binding<L: Locals> {
+pub struct Binding<L: Locals, V> {
     locals: L,
     look: Look,
-    bind: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> Result<Value, ResolveError>,
+    bind: Bind<L, V>,
 }
 
-impl<L: Locals> Compute for Binding<L> {
+impl<L: Locals, V> Compute for Binding<L, V> {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
         (self.look)(scope)?;
         self.locals.look(scope)?;
-        let bound = (self.bind)(scope, self.locals.refs(scope))?;
+        let bound = (self.bind)(scope, self.locals.refs(scope), root())?;
         scope.charge(&bound)?;
         Ok(bound)
     }

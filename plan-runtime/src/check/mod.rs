@@ -6,13 +6,15 @@ mod cursor;
 mod decode;
 pub mod editor;
 mod flow;
+mod json;
 mod literal;
 mod run;
 mod segment;
 
 pub use argument::{
-    Allows, AlwaysPresent, FitsInto, MaybeAbsent, ShownInText, Takes, TakesList, TakesLiteral,
-    TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, show, shown, untyped,
+    Allows, AlwaysPresent, CanBe, FitsInto, IsUntyped, MaybeAbsent, ShownInText, Takes, TakesList,
+    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, inner, show,
+    shown, untyped,
 };
 pub use called::{Called, StaticTool};
 pub use cursor::{
@@ -22,8 +24,9 @@ pub use cursor::{
 pub use decode::{Constant, decode};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
-    element, own, part,
+    element, known, own, part,
 };
+pub use json::{Checked, Json, Outcome, json, outcome};
 pub use literal::{
     ComputedValue, Literal, MayTake, Slot, arguments, literal, slot, takable, witness,
 };
@@ -31,13 +34,12 @@ pub use run::{
     CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
     input, kept_input,
 };
-pub use segment::Flattened;
+pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
 pub use crate::shape::probe::{NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
-pub use crate::tool::{Finish, NoFinish, Outcome};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};
 pub use serde;
 pub use serde_json;

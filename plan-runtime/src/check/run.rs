@@ -2,6 +2,7 @@
 
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
+use super::editor::AnySteps;
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue};
 use crate::{Call, Plan, Result, Run};
@@ -60,12 +61,12 @@ where
 }
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.
-pub struct Inline<S, O> {
+pub struct Inline<O, S = AnySteps> {
     plan: &'static LazyPlan,
     types: PhantomData<fn() -> (S, O)>,
 }
 
-impl<S, O> Inline<S, O> {
+impl<O, S> Inline<O, S> {
     /// A plan with an output of the witness' type.
     #[must_use]
     pub const fn new(plan: &'static LazyPlan, _: PhantomData<fn() -> O>) -> Self {
@@ -90,21 +91,21 @@ impl<S, O> Inline<S, O> {
     }
 }
 
-impl<S, O> Clone for Inline<S, O> {
+impl<O, S> Clone for Inline<O, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S, O> Copy for Inline<S, O> {}
+impl<O, S> Copy for Inline<O, S> {}
 
-impl<S, O> std::fmt::Debug for Inline<S, O> {
+impl<O, S> std::fmt::Debug for Inline<O, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.plan.fmt(f)
     }
 }
 
-impl<S, O> std::fmt::Display for Inline<S, O> {
+impl<O, S> std::fmt::Display for Inline<O, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.plan.fmt(f)
     }

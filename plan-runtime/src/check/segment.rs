@@ -34,6 +34,15 @@ pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) {
             "` is serialized by a custom function (`#[serde(with)]`), so its content is unknown",
         ])
     }
+    if matches!(field.omitted, Omitted::Required) {
+        fail(&[
+            "`",
+            ident,
+            "` may be missing: `#[serde(skip_serializing_if)]` leaves it out, and nothing says what it is then\nhelp: add `#[serde(default)]` to `",
+            ident,
+            "`",
+        ])
+    }
     match field.output {
         FieldPlace::Key(_) | FieldPlace::Index(_) | FieldPlace::Inner => {}
         FieldPlace::Flattened if last => fail(&[
@@ -49,6 +58,23 @@ pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) {
             attribute,
             "` leaves it out when the output is written as JSON",
         ]),
+    }
+}
+
+/// Checks that a field which a computed value names is part of its type's JSON: elsewhere, it would have its default.
+#[track_caller]
+pub const fn written(shape: TypeShape, ident: &'static str) {
+    if let TypeShape::Struct(fields) = shape
+        && let Some(field) = find(fields, ident)
+        && let FieldPlace::LeftOut(attribute) = field.output
+    {
+        fail(&[
+            "`",
+            ident,
+            "` is not part of the output: `",
+            attribute,
+            "` leaves it out when the output is written as JSON",
+        ])
     }
 }
 
@@ -94,7 +120,7 @@ pub(super) fn field(reference: Reference, field: &Field) -> Reference {
         FieldPlace::Inner | FieldPlace::Flattened | FieldPlace::LeftOut(_) => return reference,
     };
     reference.absent(match field.omitted {
-        Omitted::Never => Absent::Error,
+        Omitted::Never | Omitted::Required => Absent::Error,
         Omitted::Null => Absent::Default(Box::new(Value::Null)),
         Omitted::Default(default) => made(default),
     })

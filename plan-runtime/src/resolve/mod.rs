@@ -35,6 +35,9 @@ pub(crate) use meter::{MemoryBudget, Meter};
 pub(crate) use scope::drop_quietly;
 pub use scope::{Scope, StoredValue};
 
+#[cfg(feature = "dynamic")]
+pub(crate) use walk::{TemplateNode, walk};
+
 use crate::plan::Template;
 use serde::de::DeserializeOwned;
 

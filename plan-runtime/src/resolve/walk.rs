@@ -6,7 +6,7 @@ use crate::plan::{Absent, Path, Segment, Selector, Template, index};
 use serde_json::Value;
 
 /// A value to deserialize.
-pub(super) enum TemplateNode<'a> {
+pub(crate) enum TemplateNode<'a> {
     Template(&'a Template),
     /// Text of the plan, such as a variant's name.
     Name(&'a str),
@@ -40,7 +40,7 @@ pub(super) fn straight<'a>(value: &'a Value, path: Path<'_>) -> Option<&'a Value
 }
 
 /// Follows `path` from `value`. Nothing is allocated on the way: defaults are those of the path.
-pub(super) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<TemplateNode<'a>, ResolveError> {
+pub(crate) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<TemplateNode<'a>, ResolveError> {
     let otherwise = path.otherwise;
     let ended = || Ok(otherwise.map_or(TemplateNode::Absent, TemplateNode::Value));
     let (mut at, mut optional) = (value, path.optional);

@@ -130,12 +130,14 @@ pub enum FieldPlace {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Omitted {
-    /// Serializing never leaves it out, or it has no value when left out.
+    /// Serializing never leaves it out, or nothing is known of its value when left out.
     Never,
     /// It is an `Option`, and it was `None`.
     Null,
     /// It has a `#[serde(default)]`, and this is its JSON.
     Default(fn() -> Value),
+    /// It has no value: reading the type fails where it was left out.
+    Required,
 }
 
 /// How serde tells the variants of an enum apart.

@@ -3,7 +3,7 @@
 //! Rust prefers what a type has itself over what a trait gives it, so `Probe::<T>::IS_OPTION` is the constant of
 //! `Probe<Option<_>>` where `T` is an `Option`, under whatever name, and that of [`NotProbed`] otherwise.
 
-use super::Omitted;
+use super::{Omitted, Shape, TypeShape};
 use serde::Serialize;
 use serde_json::Value;
 use std::marker::PhantomData;
@@ -18,11 +18,14 @@ pub trait NotProbed {
     /// Whether it is an `Option`.
     const IS_OPTION: bool = false;
     /// Its value if it was left out and has no default.
-    const OMITTED_OPTION: Omitted = Omitted::Never;
+    const OMITTED_OPTION: Omitted = Omitted::Required;
     /// Its value if it was left out and has its type's default.
     const OMITTED_DEFAULT: Omitted = Omitted::Never;
     /// Whether it has a JSON.
     const IS_SERIALIZE: bool = false;
+
+    /// What it says of its fields, if anything.
+    const WRITTEN: TypeShape = TypeShape::Opaque;
 
     /// Whether it has a default.
     const IS_DEFAULT: bool = false;
@@ -50,6 +53,11 @@ impl<T> Probe<Option<T>> {
     pub const IS_OPTION: bool = true;
     /// See [`NotProbed::OMITTED_OPTION`].
     pub const OMITTED_OPTION: Omitted = Omitted::Null;
+}
+
+impl<T: Shape> Probe<T> {
+    /// See [`NotProbed::WRITTEN`].
+    pub const WRITTEN: TypeShape = T::SHAPE;
 }
 
 impl<T: Default> Probe<T> {

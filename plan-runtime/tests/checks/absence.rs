@@ -1,104 +1,13 @@
-//! Whether a reference may lead to nothing, compared with what the resolver makes of it.
+//! Whether a reference may lead to nothing, and what the plan has in place of it.
 
-use crate::random::Random;
 use plan_runtime::Error;
 use plan_runtime::dynamic::{Code, Contract, Contracts, Finding, Reader, Toolbox};
-use plan_runtime::plan::{Action, Executable, Plan};
-use plan_runtime::resolve::{Scope, StoredValue, resolve};
-use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use plan_runtime::plan::{Executable, Plan};
+use serde_json::{Value, json};
 
-fn coin(random: &mut Random, of: usize) -> bool {
-    random.below(of) == 0
-}
-
-/// An object with members that are required or not, a list of two elements, or a number; each may be null if its schema says so.
-fn schema(random: &mut Random, depth: usize) -> Value {
-    let mut schema = match random.below(if depth == 0 { 1 } else { 4 }) {
-        0 => json!({"type": "integer"}),
-        1 => json!({"type": "array", "items": schema(random, depth - 1)}),
-        _ => {
-            let names = ["a", "b"];
-            let members = names.map(|name| (name.to_owned(), schema(random, depth - 1)));
-            let required: Vec<_> = names.into_iter().filter(|_| coin(random, 2)).collect();
-            let members: Map<String, Value> = members.into_iter().collect();
-            json!({"type": "object", "properties": members, "required": required})
-        }
-    };
-    if coin(random, 3) {
-        schema["nullable"] = json!(true);
-    }
-    schema
-}
-
-fn fitting(random: &mut Random, schema: &Value) -> Value {
-    if schema["nullable"] == true && coin(random, 3) {
-        return Value::Null;
-    }
-    match schema["type"].as_str().unwrap() {
-        "integer" => json!(7),
-        "array" => json!([
-            fitting(random, &schema["items"]),
-            fitting(random, &schema["items"])
-        ]),
-        _ => {
-            let mut members = Map::new();
-            for (name, member) in schema["properties"].as_object().unwrap() {
-                let required = schema["required"].as_array().unwrap();
-                if required.contains(&json!(name)) || coin(random, 2) {
-                    members.insert(name.clone(), fitting(random, member));
-                }
-            }
-            Value::Object(members)
-        }
-    }
-}
-
-/// A reference in plan JSON that goes as deep into the schema as a coin says.
-fn reference(random: &mut Random, mut schema: &Value) -> Value {
-    let optional = |random: &mut Random| coin(random, 4);
-    let mut reference = json!({"step": "made", "optional": optional(random)});
-    let mut ends = reference["optional"] == true;
-    let mut path = Vec::new();
-    while schema["type"] != "integer" && !coin(random, 5) {
-        let mut part = json!({"optional": optional(random)});
-        let token = match schema["type"].as_str() {
-            Some("object") => {
-                let name = ["a", "b"][random.below(2)];
-                schema = &schema["properties"][name];
-                Some(name)
-            }
-            _ => {
-                schema = &schema["items"];
-                [None, Some("0"), Some("1")][random.below(3)]
-            }
-        };
-        match token {
-            None => part["each"] = json!("element"),
-            Some(token) => {
-                part["token"] = json!(token);
-                part["absent"] = match random.below(6) {
-                    0 => json!("null"),
-                    1 => json!({"default": fitting(random, schema)}),
-                    2 => json!("end"),
-                    _ => Value::Null,
-                };
-            }
-        }
-        ends |= part["optional"] == true || part["absent"] == "end";
-        path.push(part);
-    }
-    reference["path"] = path.into();
-    if ends && coin(random, 2) {
-        reference["else"] = [json!(null), json!(1)][random.below(2)].clone();
-    }
-    json!({"reference": reference})
-}
-
-/// What is found in a plan of a step that gives what the schema says, and one whose required argument the reference is.
-fn read(schema: &Value, reference: &Value) -> (Plan, Vec<Finding>) {
-    let kinds = ["integer", "array", "object"];
-    let takes = json!({"type": "object", "properties": {"x": {"type": kinds}}, "required": ["x"]});
+/// What is found in a plan of a step that gives what the schema says, and one whose required argument `x` the reference is.
+pub(crate) fn read(schema: &Value, reference: &Value, takes: &Value) -> (Plan, Vec<Finding>) {
+    let takes = json!({"type": "object", "properties": {"x": takes}, "required": ["x"]});
     let tools: Contracts = [
         Contract::new("make").output(schema.clone()),
         Contract::new("take").arguments(takes),
@@ -115,37 +24,6 @@ fn read(schema: &Value, reference: &Value) -> (Plan, Vec<Finding>) {
     match Reader::new().tools(&tools).read(&text) {
         Ok(document) => (plan, document.warnings().to_vec()),
         Err(findings) => (plan, findings.to_vec()),
-    }
-}
-
-/// What the argument is, if it is anything.
-fn given(plan: &Plan, output: Value) -> Option<Value> {
-    let outputs = [Some(StoredValue::json(output)), None];
-    let scope = Scope::new(plan, &[], &outputs);
-    let action: &Action = plan.steps[1].action().unwrap();
-    let arguments: Result<Value, _> = resolve(&action.args, &scope);
-    arguments.ok()?.get("x").filter(|x| !x.is_null()).cloned()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn what_may_be_absent_is_what_the_resolver_may_not_find(seed in any::<u64>()) {
-        let mut random = Random(seed);
-        let schema = schema(&mut random, 4);
-        let reference = reference(&mut random, &schema);
-        let (plan, findings) = read(&schema, &reference);
-        let found: Vec<_> = findings.iter().map(|finding| finding.code).collect();
-        prop_assert!(found.is_empty() || found == [Code::MaybeAbsent], "{:?}", findings);
-        let mut outputs = (0..300).map(|_| fitting(&mut random, &schema));
-        let absent = outputs.find(|output| given(&plan, output.clone()).is_none());
-        match findings.first() {
-            None => prop_assert_eq!(absent, None, "{:#} {:#}", schema, reference),
-            // Somebody asked, although the schema says that the value is there.
-            Some(finding) if finding.message.ends_with("the reference has a `?`") => {}
-            Some(finding) => prop_assert!(absent.is_some(), "{:#} {:#} {}", schema, reference, finding),
-        }
     }
 }
 
@@ -175,7 +53,8 @@ fn an_else_replaces_only_what_has_ended() {
     ];
     for (path, absent) in cases {
         let reference = json!({"reference": {"step": "made", "path": path, "else": 1}});
-        let (_, findings) = read(&schema, &reference);
+        let takes = json!({"type": ["integer", "array", "object"]});
+        let (_, findings) = read(&schema, &reference, &takes);
         let message = findings.first().map(|finding| &*finding.message);
         assert_eq!(message.is_some(), absent.is_some(), "{path} {findings:?}");
         assert!(
@@ -185,6 +64,159 @@ fn an_else_replaces_only_what_has_ended() {
             "{path} {findings:?}"
         );
     }
+}
+
+/// What is found for a reference of plan JSON into a required argument.
+#[track_caller]
+fn found(schema: &Value, reference: &Value, takes: &Value, expected: &str) {
+    let mut reference = reference.clone();
+    reference["step"] = json!("made");
+    let (_, findings) = read(schema, &json!({"reference": reference}), takes);
+    let found = findings.iter().map(|finding| {
+        let severity = format!("{:?}", finding.severity).to_lowercase();
+        let help = finding.help.iter().map(|help| format!("; {help}"));
+        let help: String = help.collect();
+        format!("{severity}[{}]: {}{help}", finding.code, finding.message)
+    });
+    assert_eq!(
+        found.collect::<Vec<_>>().join("\n"),
+        expected,
+        "{schema} {reference} {takes}"
+    );
+}
+
+fn closed() -> Value {
+    json!({"type": "object", "properties": {"total": {"type": "string"}}, "required": ["total"], "additionalProperties": false})
+}
+
+/// Of a scalar, or of a list by a name, there is no part that could be missing.
+#[test]
+fn what_fails_in_each_run_is_an_error() {
+    let string = json!({"type": "string"});
+    found(
+        &string,
+        &json!({"path": [{"token": "0", "absent": "end"}], "else": "d"}),
+        &string,
+        "error[list-or-element]: the output of `make` is a string, which has no element [0]; did you mean `made`?",
+    );
+    found(
+        &json!({"type": "array", "items": string}),
+        &json!({"path": [{"token": "a", "absent": "end"}]}),
+        &string,
+        "error[list-or-element]: the output of `make` is a list of strings, which has no field `a`",
+    );
+    found(
+        &closed(),
+        &json!({"path": [{"token": "totl", "absent": "end"}]}),
+        &string,
+        "error[maybe-absent]: argument `x` is required, but `made.pointer(\"/totl\")` leads to nothing: \
+         the output of `make` has no field `totl`; did you mean `made.total`?",
+    );
+    found(
+        &json!({"type": "null"}),
+        &json!({"optional": true, "path": []}),
+        &string,
+        "error[maybe-absent]: argument `x` is required, but `made?` leads to nothing: the output may be null",
+    );
+    let lost = json!({"properties": {"a": false, "b": string}});
+    found(
+        &lost,
+        &json!({"path": ["a"]}),
+        &string,
+        "error[unknown-field]: the output of `make` has no field `a`; it has `b`",
+    );
+}
+
+#[test]
+fn what_can_do_without_is_a_warning() {
+    let integer = json!({"type": "integer"});
+    let warning = "warning[unknown-field]: the output of `make` has no field `totl`; did you mean `made.total`?";
+    for (absent, takes) in [
+        (json!({"default": 7}), &integer),
+        (json!("null"), &json!({"type": ["integer", "null"]})),
+    ] {
+        let reference = json!({"path": [{"token": "totl", "absent": absent}]});
+        found(&closed(), &reference, takes, warning);
+    }
+    // That a string, which cannot end, is not null is known; what is there of which no schema speaks is not.
+    let string = json!({"type": "string"});
+    found(&string, &json!({"optional": true, "path": []}), &string, "");
+    found(
+        &json!({}),
+        &json!({"optional": true, "path": [], "else": "d"}),
+        &string,
+        "",
+    );
+    found(
+        &json!({}),
+        &json!({"optional": true, "path": []}),
+        &string,
+        "error[maybe-absent]: argument `x` is required, but `made?` may lead to nothing: the reference has a `?`; \
+         refer to a value that is always present, not to an optional step or field",
+    );
+    found(
+        &json!({"type": "null"}),
+        &json!({"optional": true, "path": [], "else": "d"}),
+        &string,
+        "",
+    );
+}
+
+#[test]
+fn what_replaces_a_value_has_to_fit_as_if_it_was_written_there() {
+    let string = json!({"type": "string"});
+    let nullable = json!({"type": ["string", "null"]});
+    let optional = |other: &Value| json!({"optional": true, "path": [], "else": other});
+    let four = "if the reference ends, argument `x` is the number 4, but must be a string; write it as a string: `\"4\"`";
+    found(
+        &nullable,
+        &optional(&json!(4)),
+        &string,
+        &format!("error[wrong-type]: {four}"),
+    );
+    found(&nullable, &optional(&json!("4")), &string, "");
+    // It is never used.
+    found(&string, &optional(&json!(4)), &string, "");
+    found(
+        &json!({"type": ["array", "null"]}),
+        &optional(&json!("d")),
+        &json!({"type": "array"}),
+        "error[list-or-element]: if the reference ends, argument `x` is the string \"d\", but must be a list; put it in a list: `[\"d\"]`",
+    );
+    let members = json!({"type": "object", "properties": {"a": string}, "required": []});
+    let missing = |default: &Value, rest: &[&str]| {
+        let mut path =
+            vec![json!({"token": "a", "absent": {"default": default}, "optional": true})];
+        path.extend(rest.iter().map(|token| json!(token)));
+        json!({"path": path})
+    };
+    found(
+        &members,
+        &missing(&json!({"a": "z"}), &[]),
+        &json!({"type": ["string", "integer"]}),
+        "error[wrong-type]: if `a` is missing, argument `x` is an object, but must be a string or an integer",
+    );
+    found(&members, &missing(&json!("z"), &[]), &string, "");
+    // Each element ends by itself, and what follows is looked up in a default too.
+    found(
+        &json!({"type": "array", "items": nullable}),
+        &json!({"path": [{"each": "element", "optional": true}], "else": 4}),
+        &json!({"type": "array", "items": string}),
+        "error[wrong-type]: if the reference ends, argument `x[..]` is the number 4, but must be a string; write it as a string: `\"4\"`",
+    );
+    let inner = json!({"type": "object", "properties": {"a": members}, "required": []});
+    found(
+        &inner,
+        &missing(&json!({"a": 4}), &["a"]),
+        &json!({"type": "integer"}),
+        "error[wrong-type]: argument `x` must be an integer, but `made.a.or({\"a\":4})?.a` is a string",
+    );
+    found(
+        &inner,
+        &missing(&json!({"b": 4}), &["a"]),
+        &nullable,
+        "error[unknown-field]: if `a` is missing, `a` in the output of `make` has no field `a`",
+    );
 }
 
 /// A step of `#[optional(each)]` in plan JSON, and one that takes the value at this pointer in its output.

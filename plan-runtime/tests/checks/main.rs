@@ -6,6 +6,7 @@ mod contracts;
 mod plans;
 mod random;
 mod references;
+mod runs;
 mod schemas;
 #[cfg(feature = "schema")]
 mod schemas_of_types;

@@ -103,6 +103,49 @@ plan! {
     }
 }
 
+/// Plans that do not say what the runtime crate is called.
+pub mod found {
+    use flows::{plan, tool, Result, Shape, Tool};
+    use serde::{Deserialize, Serialize};
+
+    /// A line.
+    #[derive(Serialize, Deserialize, Shape, Debug)]
+    pub struct Line {
+        /// Its length.
+        pub length: u64,
+    }
+
+    /// Draws a line.
+    ///
+    /// # Errors
+    /// Never.
+    #[tool]
+    #[derive(Debug)]
+    pub async fn draw(
+        /// What to draw.
+        line: Line,
+    ) -> Result<Line> {
+        Ok(line)
+    }
+
+    /// Forgets a line.
+    #[derive(Serialize, Deserialize, Shape, Tool, Debug)]
+    #[tool(output = ())]
+    pub struct Erase {
+        /// What to forget.
+        pub line: Line,
+    }
+
+    plan! {
+        /// Draws a line.
+        #[derive(Debug)]
+        pub DrawOne(#[allow(missing_docs)] length: u64) -> u64 {
+            step drawn = Draw { line: Line { length } };
+            drawn.length
+        }
+    }
+}
+
 /// The runtime crate by yet another path.
 pub mod again {
     pub use ::flows;
@@ -125,6 +168,8 @@ mod tests {
         .unwrap();
         assert_eq!(moved, Point { x: 8, y: Some(2) });
         assert_eq!(smol::block_on(Stay { point }.run(&())).unwrap(), "2 2");
+        let drawn = super::found::DrawOne { length: 3 };
+        assert_eq!(smol::block_on(drawn.run(&())).unwrap(), 3);
         let plan = plan! {
             #![plan(crate = flows)]
             step once = Shift { point: Point { x: 1, y: None }, by: 1 };

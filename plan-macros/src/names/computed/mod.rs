@@ -15,7 +15,7 @@ use quote::{ToTokens, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Pat};
+use syn::{Expr, Ident, Member, Pat};
 
 /// Fills in what the expression mentions. `false` if something in it was reported, so that it cannot be used.
 pub(super) fn analyse(
@@ -30,6 +30,7 @@ pub(super) fn analyse(
         report,
         scopes: Vec::new(),
         found: Vec::new(),
+        fields: Vec::new(),
         locals: Vec::new(),
         nested: 0,
         foreign: 0,
@@ -37,8 +38,13 @@ pub(super) fn analyse(
     };
     finder.visit_expr_mut(&mut computed.expr);
     let Finder {
-        found, locals, ok, ..
+        found,
+        fields,
+        locals,
+        ok,
+        ..
     } = finder;
+    computed.fields = fields;
     computed.names = found;
     computed.locals = locals;
     ok
@@ -51,6 +57,7 @@ struct Finder<'a> {
     /// The names that the expression binds, innermost scope last.
     scopes: Vec<HashSet<String>>,
     found: Vec<Ident>,
+    fields: Vec<(Ident, Member)>,
     locals: Vec<(Ident, Local)>,
     /// How many closures, async blocks and macros are around, in which `return` and `?` are the author's own.
     nested: usize,
@@ -203,7 +210,7 @@ fn root(expr: &Expr) -> Option<Ident> {
 
 /// `*name`, in brackets that print nothing.
 fn dereferenced(name: &Ident) -> Expr {
-    in_parens(quote_spanned!(name.span()=> *#name), name.span())
+    in_parens(&quote_spanned!(name.span()=> *#name), name.span())
 }
 
 /// A clone of what `expr` leads to, which begins with `name`.
@@ -221,10 +228,7 @@ fn taken(expr: &Expr, name: &Ident) -> Expr {
     let path = quote_spanned!(start=> *__plan);
     let mut arguments = Group::new(Delimiter::Parenthesis, place);
     arguments.set_span(end);
-    in_parens(
-        quote_spanned!(end=> #path::takable #arguments .plan_taken()),
-        end,
-    )
+    Expr::Verbatim(quote_spanned!(end=> #path::takable #arguments .plan_taken()))
 }
 
 /// A reference to what `expr` leads to, and where the expression begins and ends.
@@ -240,8 +244,8 @@ fn borrowed(expr: &Expr, name: &Ident) -> (TokenStream, Span, Span) {
     }
 }
 
-fn in_parens(inside: TokenStream, at: Span) -> Expr {
-    let mut group = Group::new(Delimiter::Parenthesis, inside);
+fn in_parens(inside: &impl ToTokens, at: Span) -> Expr {
+    let mut group = Group::new(Delimiter::Parenthesis, inside.to_token_stream());
     group.set_span(at);
     Expr::Verbatim(TokenTree::Group(group).into())
 }

@@ -1,6 +1,6 @@
 //! The way through an expression: what binds names, what mentions them, and what a computed value cannot be.
 
-use super::{Finder, Meaning, dereferenced, owned, root, source, taken};
+use super::{Finder, Meaning, dereferenced, in_parens, owned, root, source, taken};
 use crate::docs::text_of;
 use crate::parse::{is_source_name, names_in};
 use quote::ToTokens;
@@ -185,11 +185,18 @@ impl Finder<'_> {
             Expr::Paren(inner) => self.visit_looked(&mut inner.expr),
             Expr::Field(field) => {
                 self.visit_self(field);
+                if let Some(name) = source(&field.base).filter(|name| self.is_plans(name)) {
+                    self.fields.push((name, field.member.clone()));
+                }
                 self.visit_inside(&mut field.base);
             }
             Expr::MethodCall(call) => {
                 if consumes(&text_of(&call.method)) {
+                    let is_plans = self.plans_root(&call.receiver).is_some();
                     self.visit_taken(&mut call.receiver);
+                    if is_plans {
+                        *call.receiver = in_parens(&call.receiver, call.dot_token.spans[0]);
+                    }
                 } else {
                     self.visit_inside(&mut call.receiver);
                 }

@@ -2,7 +2,9 @@
 
 use super::outputs::KnownOutputs;
 use super::path::Given;
+use super::unresolved::Unresolved;
 use crate::dynamic::dialects::references::Style;
+use crate::dynamic::finding::Note;
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Reference, Template};
@@ -85,6 +87,14 @@ impl<'a> CheckedValue<'a> {
         match self {
             Self::Template(_, _, known) => known.style(reference),
             Self::Json(_) => Style::rust("value"),
+        }
+    }
+
+    /// The note that this reference leads nowhere.
+    pub(super) fn lost(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<Note> {
+        match self {
+            Self::Template(_, at, known) => Some(known.lost(*at, reference, lost)),
+            Self::Json(_) => None,
         }
     }
 

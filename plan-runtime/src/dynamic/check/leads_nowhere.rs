@@ -1,8 +1,9 @@
 //! References that lead nowhere.
 
 use super::outputs::KnownOutputs;
-use super::path::{Unresolved, UnresolvedReason, follow, words};
-use super::reference::{first_element, stops};
+use super::path::{follow, words};
+use super::reference::first_element;
+use super::unresolved::{Unresolved, UnresolvedReason};
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::dialects::references::{ReferenceTarget, Style};
 use crate::dynamic::finding::{Code, Note};
@@ -51,9 +52,11 @@ impl KnownOutputs<'_> {
             }
             UnresolvedReason::NoList => format!("{inside} is {given}, which has no element {name}"),
         };
-        let note = Note::error(code, self.place(at), message);
-        note.help(self.way_out(reference, lost))
-            .warn_if(stops(segment))
+        let (message, help) = match &lost.when {
+            Some(when) => (format!("if {when}, {message}"), None),
+            None => (message, self.way_out(reference, lost)),
+        };
+        Note::error(code, self.place(at), message).help(help)
     }
 
     /// How other references to the same would be written.
@@ -79,7 +82,8 @@ impl KnownOutputs<'_> {
                 segments,
                 ..reference.path()
             };
-            follow(self.given(reference.source), path, self.work).ok()
+            let found = follow(self.given(reference.source), path, self.work).ok();
+            found.filter(|found| found.lost.is_none())
         };
         let meant = |fixed: &[Segment]| format!("did you mean `{}`?", style.write(fixed));
         let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
@@ -87,7 +91,8 @@ impl KnownOutputs<'_> {
         match (&path[lost.segment].selector, lost.why) {
             (Selector::Key(wrong), UnresolvedReason::NoField) => {
                 let forms = lost.inside.forms().iter();
-                let names: Vec<&str> = forms.flat_map(Form::names).collect();
+                let names = forms.flat_map(Form::names).filter(|name| name != wrong);
+                let names: Vec<&str> = names.collect();
                 if let Some(name) = similar(wrong, names.iter().copied()) {
                     fixed[lost.segment] = key(name);
                     return Some(meant(&fixed));

@@ -10,7 +10,8 @@
 //! - A field may be absent where its object's schema has a `required` that lacks it. Without any `required`, nothing is known of that.
 //! - Null for an argument that need not be given is as good as not giving it.
 //! - An element of a list is taken to be there, as in Rust.
-//! - Where a profile allows that a reference leads to nothing, that is a warning.
+//! - Where a reference may end, it is a warning that it leads to nothing, unless each run fails because of it.
+//! - What the plan has for a value that is missing must fit as if it was written there.
 
 mod bounds;
 mod checked_value;
@@ -19,6 +20,8 @@ mod leads_nowhere;
 mod outputs;
 mod path;
 mod reference;
+mod replacement;
+mod unresolved;
 mod unused;
 mod value;
 
@@ -178,11 +181,22 @@ impl<'a> Checker<'a, '_> {
             if known.is_broken(at) {
                 return;
             }
+            let step = step.map(|step| &step.0);
             let why = match known.found(reference) {
-                Ok(found) => found.ty.beyond().cloned(),
+                Ok(found) => {
+                    // Where an argument can not do without it, that was said.
+                    let lost = found
+                        .lost
+                        .filter(|_| !self.notes.has_error(&known.place(at)));
+                    if let Some(lost) = lost {
+                        let note = known.lost(at, reference, &lost).into_warning();
+                        self.notes.append(note.into(), step);
+                    }
+                    found.ty.beyond().cloned()
+                }
                 Err(LeadsNowhere::Lost(lost)) => {
                     let note = known.lost(at, reference, &lost);
-                    return self.notes.append(note.into(), step.map(|step| &step.0));
+                    return self.notes.append(note.into(), step);
                 }
                 Err(LeadsNowhere::Unknown(why)) => Some(why),
             };
@@ -194,7 +208,7 @@ impl<'a> Checker<'a, '_> {
             };
             let message = format!("{whose} cannot be checked: {why}");
             let note = Note::error(Code::LimitPassed, known.place(at), message);
-            self.notes.append(note.into(), step.map(|step| &step.0));
+            self.notes.append(note.into(), step);
         });
     }
 

@@ -139,7 +139,10 @@ impl<'a> Outputs<'a, '_> {
                 (None, Template::Reference(reference)) => {
                     let given = self.given(reference.source);
                     match follow(given, reference.path(), self.work) {
-                        Ok(given) => given,
+                        Ok(given) => Given {
+                            lost: None,
+                            ..given
+                        },
                         Err(LeadsNowhere::Lost(_)) => Given::any(),
                         Err(LeadsNowhere::Unknown(why)) => Given::typed(Type::unknown(why)),
                     }
@@ -152,6 +155,7 @@ impl<'a> Outputs<'a, '_> {
                     let given = self.of_body(&branch.body, each);
                     all.ty = all.ty.or(given.ty);
                     all.absent = all.absent.or(given.absent);
+                    all.replaced.extend(given.replaced);
                 }
                 let last = branches.last();
                 if !last.is_some_and(|branch| branch.conditions.is_empty()) {
@@ -165,7 +169,12 @@ impl<'a> Outputs<'a, '_> {
                 if each && !matches!(repeat.body, Body::For(_)) {
                     element.nullable(String::new());
                 }
-                Given::typed(Type::list(element.ty))
+                let mut replaced = element.replaced;
+                replaced.iter_mut().for_each(|other| other.lists += 1);
+                Given {
+                    replaced,
+                    ..Given::typed(Type::list(element.ty))
+                }
             }
         }
     }

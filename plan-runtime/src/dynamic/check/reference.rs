@@ -2,12 +2,14 @@
 
 use super::checked_value::CheckedValue;
 use super::path::Given;
+use super::replacement::Replacement;
 use super::value::{ValueCheck, subject};
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Clash, Form, Property, TooMuchWork, Type, Types};
 use crate::plan::{Absent, Reference, Segment, Selector, is_word};
 use crate::resolve::describe::short;
+use std::borrow::Cow;
 
 /// In how many members it is looked for how two objects differ.
 const MOST_TRIED: usize = 64;
@@ -28,20 +30,63 @@ impl ValueCheck<'_> {
             let left_out = !required && given.ty.types() == Types::NULL;
             return Ok((!left_out).then(|| self.clash(item, reference, &given.ty, takes, clash)));
         }
+        let never_there = given.ty.types().is_empty();
+        for other in &given.replaced {
+            // In a lenient profile, a reference that ends stays in place as text, which nobody wants.
+            if !never_there
+                && other
+                    .value
+                    .as_str()
+                    .is_some_and(|it| Some(it) == reference.as_written())
+            {
+                continue;
+            }
+            if let Some(note) = self.replacement(item, other, takes)? {
+                return Ok(Some(note));
+            }
+        }
         let Some(absent) = &given.absent else {
             return Ok(None);
         };
         if !required || takes.types().overlaps(Types::NULL) {
             return Ok(None);
         }
-        let message = format!(
-            "{} is required, but `{}` may lead to nothing: {absent}",
-            subject(&place),
-            short(&reference.text())
-        );
+        let (subject, written) = (subject(&place), short(&reference.text()));
+        let but =
+            |verb: &str| format!("{subject} is required, but `{written}` {verb} to nothing: ");
+        if never_there && given.replaced.is_empty() {
+            let lost = given.lost.as_ref();
+            let lost = lost.and_then(|lost| item.lost(reference, lost));
+            let note = lost.unwrap_or_else(|| Note::error(Code::MaybeAbsent, item.place(), absent));
+            return Ok(Some(note.code(Code::MaybeAbsent).after(&but("leads"))));
+        }
         let help = "refer to a value that is always present, not to an optional step or field";
-        let note = Note::error(Code::MaybeAbsent, item.place(), message).help(help.to_owned());
-        Ok(Some(note.warn_if(reference.path.iter().any(stops))))
+        let note = Note::error(Code::MaybeAbsent, item.place(), absent).after(&but("may lead"));
+        let may_end = reference.path.iter().any(stops);
+        Ok(Some(note.help(help.to_owned()).warn_if(may_end)))
+    }
+
+    /// How a value of the plan does not fit that replaces what a reference leads to.
+    fn replacement(
+        &self,
+        item: &CheckedValue<'_>,
+        replacement: &Replacement,
+        takes: &Type<'_>,
+    ) -> Result<Option<Note>, TooMuchWork> {
+        let mut takes = Cow::Borrowed(takes);
+        for _ in 0..replacement.lists {
+            takes = Cow::Owned(takes.element());
+        }
+        let place = format!(
+            "{}{}",
+            self.place.borrow(),
+            "[..]".repeat(replacement.lists)
+        );
+        let problem = self.literal(&replacement.value, &takes, place)?;
+        Ok(problem.map(|problem| {
+            let when = format!("if {}, ", replacement.when);
+            problem.at(item.place()).after(&when)
+        }))
     }
 
     /// Whether it is known that one fits the other, for what to do about one that does not.
@@ -149,7 +194,7 @@ impl ValueCheck<'_> {
     }
 }
 
-/// Whether the profile allows that there is nothing here.
+/// Whether the author or the profile allows that there is nothing here.
 pub(super) fn stops(segment: &Segment) -> bool {
     matches!(segment.absent, Absent::End)
 }

@@ -63,6 +63,20 @@ impl Note {
         Self { severity, ..self }
     }
 
+    pub(in crate::dynamic) fn code(self, code: Code) -> Self {
+        Self { code, ..self }
+    }
+
+    pub(in crate::dynamic) fn at(self, at: Range<usize>) -> Self {
+        Self { at, ..self }
+    }
+
+    /// The same, with more words before the message.
+    pub(in crate::dynamic) fn after(mut self, words: &str) -> Self {
+        self.message = cut(format!("{words}{}", self.message), LONGEST);
+        self
+    }
+
     pub(in crate::dynamic) fn label(mut self, label: impl Into<String>) -> Self {
         self.label = cut(label.into(), LONGEST);
         self
@@ -203,6 +217,20 @@ impl Notes {
     /// Whether there are more errors than are listed, so that nobody needs to look for further ones.
     pub(in crate::dynamic) fn is_full(&self) -> bool {
         self.errors == MOST && self.more_errors > 0
+    }
+
+    /// Whether an error is at this place.
+    pub(in crate::dynamic) fn has_error(&self, at: &Range<usize>) -> bool {
+        let mut errors = self
+            .kept
+            .iter()
+            .filter(|note| note.severity == Severity::Error);
+        errors.any(|note| note.at == *at)
+    }
+
+    pub(in crate::dynamic) fn into_first_error(self) -> Option<Note> {
+        let mut kept = self.kept.into_iter();
+        kept.find(|note| note.severity == Severity::Error)
     }
 
     pub(in crate::dynamic) fn has_errors(&self) -> bool {

@@ -169,6 +169,19 @@ impl<'a> Form<'a> {
         Element::Type(Type::all(elements))
     }
 
+    /// Whether a list has an element at this index.
+    pub(in crate::dynamic) fn has_element(&self, index: usize) -> Presence {
+        let mut least = self
+            .schemas()
+            .iter()
+            .map(|schema| schema.length("minItems"));
+        if least.any(|least| least.is_some_and(|least| index < least)) {
+            Presence::Sure
+        } else {
+            Presence::Unknown
+        }
+    }
+
     /// How many elements of a list have schemas of their own.
     pub(in crate::dynamic) fn first_elements(&self) -> usize {
         let first = self

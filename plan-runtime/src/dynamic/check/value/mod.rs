@@ -80,6 +80,21 @@ impl<'t> ValueCheck<'t> {
         Ok(fit.problems(item, takes, true)?.is_empty())
     }
 
+    /// What is wrong with JSON that the plan has for this place.
+    pub(super) fn literal(
+        &self,
+        value: &serde_json::Value,
+        takes: &Type<'_>,
+        place: String,
+    ) -> Result<Option<Note>, TooMuchWork> {
+        let fit = Self {
+            place: RefCell::new(place),
+            ..Self::new(self.tool, 0..0, self.guesses, self.work)
+        };
+        let problems = fit.problems(CheckedValue::Json(value), takes, true)?;
+        Ok(problems.into_first_error())
+    }
+
     fn spend(&self, work: usize) -> Result<(), TooMuchWork> {
         self.work.spend(work)
     }

@@ -1,0 +1,148 @@
+//! The types that JSON has to hold, and how rustc is made to say of each once that it cannot.
+
+use crate::parse::tidy;
+use crate::scan::tokens::placed;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, GenericArgument, Ident, LitStr, Meta, PathArguments, PathSegment, Type};
+
+/// Types that JSON can hold, if it can hold their parameters.
+const KNOWN: &[&str] = &[
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
+    "u64", "u128", "usize", "String", "Value", "Option", "Vec", "VecDeque", "Box", "BTreeMap",
+    "BTreeSet", "HashMap", "HashSet",
+];
+
+/// The types in a type of which only rustc knows whether JSON can hold them: `Email` in `Vec<Email>`.
+fn unknown_parts(ty: &Type) -> Vec<&Type> {
+    match ty {
+        Type::Tuple(tuple) => tuple.elems.iter().flat_map(unknown_parts).collect(),
+        Type::Path(path) => match path.path.segments.last() {
+            Some(last) if KNOWN.iter().any(|known| last.ident == known) => {
+                type_arguments(last).flat_map(unknown_parts).collect()
+            }
+            _ => vec![ty],
+        },
+        _ => vec![ty],
+    }
+}
+
+fn type_arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
+    let arguments = match &segment.arguments {
+        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+        _ => None,
+    };
+    let arguments = arguments.into_iter().flatten();
+    arguments.filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// Whether the type is a `Result` with an output that JSON can hold.
+pub(crate) fn is_known_result(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| {
+        let output = type_arguments(last).next();
+        last.ident == "Result" && output.is_some_and(|output| unknown_parts(output).is_empty())
+    })
+}
+
+/// What makes rustc say that JSON cannot hold the type, and say nothing more of the type that is returned: items, and the type. `written`
+/// are the tokens for the type, and `prefix` is what names of items begin with.
+pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenStream, TokenStream) {
+    let parts = unknown_parts(ty);
+    let Some(first) = parts.first() else {
+        return (TokenStream::new(), written);
+    };
+    // The same place as that of the attribute below, so that rustc says the same of both, which it does once.
+    let at = first.span();
+    let checks = parts.iter().map(|part| {
+        let part = placed(part.to_token_stream(), at);
+        quote_spanned!(at=> __plan::json::<#part>())
+    });
+    let is_json = format_ident!("{prefix}IsJson");
+    (
+        quote!(const #is_json: ::core::primitive::bool = #(#checks)&*;),
+        quote_spanned!(ty.span()=> <#written as __plan::Checked<{ #is_json }>>::Itself),
+    )
+}
+
+/// The same for an alias of the type: rustc has other words for an unknown type if more than the type is in the alias.
+pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStream) {
+    let mut written = format_ident!("{name}Written");
+    written.set_span(name.span());
+    let (items, checked) = checked(ty, written.to_token_stream(), &name.to_string());
+    if items.is_empty() {
+        return (items, ty.to_token_stream());
+    }
+    (quote!(type #written = #ty; #items), checked)
+}
+
+/// A type of which rustc says nothing, instead of one that was refused with this error.
+pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
+    quote!(<() as #check::Checked<{ #error }>>::Itself)
+}
+
+/// The attribute of a field that has serde's derives take for granted that JSON can hold its type: rustc has one thing to say of a type
+/// then, and not one for each use of the type in what the derives write. `owner` is the struct, which has the attributes `around`.
+pub(crate) fn granted(
+    ty: &Type,
+    attrs: &[Attribute],
+    owner: &Ident,
+    around: &[Attribute],
+    check: &TokenStream,
+) -> TokenStream {
+    const OTHER: &[&str] = &[
+        "with",
+        "serialize_with",
+        "deserialize_with",
+        "skip",
+        "skip_serializing",
+        "skip_deserializing",
+        "bound",
+        "from",
+        "try_from",
+        "into",
+        "remote",
+    ];
+    let says_other = |attr: &Attribute| match &attr.meta {
+        Meta::List(list) if attr.path().is_ident("serde") => mentions(
+            &list.tokens,
+            &|token| matches!(token, TokenTree::Ident(name) if OTHER.iter().any(|other| name == other)),
+        ),
+        _ => false,
+    };
+    // A struct that contains itself would take itself for granted; and `$crate` means nothing in a text.
+    let cannot_say = |token: &TokenTree| match token {
+        TokenTree::Ident(name) => name == owner || name == "Self",
+        TokenTree::Punct(punct) => punct.as_char() == '$',
+        _ => false,
+    };
+    if mentions(&ty.to_token_stream(), &cannot_say) || attrs.iter().chain(around).any(says_other) {
+        return TokenStream::new();
+    }
+    let check = tidy(check);
+    let parts = unknown_parts(ty);
+    let Some(first) = parts.first() else {
+        return TokenStream::new();
+    };
+    let bounds: Vec<String> = parts
+        .iter()
+        .map(|part| {
+            let part = tidy(&part.to_token_stream());
+            format!("for<'__json> {part}: {check}::Json<'__json, {{ {check}::json::<{part}>() }}>")
+        })
+        .collect();
+    let bounds = LitStr::new(&bounds.join(", "), first.span());
+    // Documentation would show it.
+    quote!(#[cfg_attr(not(doc), serde(bound = #bounds))])
+}
+
+fn mentions(tokens: &TokenStream, is: &dyn Fn(&TokenTree) -> bool) -> bool {
+    tokens.clone().into_iter().any(|token| match &token {
+        TokenTree::Group(group) => mentions(&group.stream(), is),
+        token => is(token),
+    })
+}

@@ -1,0 +1,69 @@
+//! Attributes that are not written as Rust wants them: `[optional]`, `#optional`, `#(optional)`.
+
+use super::tidy;
+use crate::report::Report;
+use crate::scan::tokens::Tokens;
+use proc_macro2::{Delimiter, Punct, Spacing, TokenStream, TokenTree};
+use quote::quote;
+use syn::Attribute;
+use syn::parse::Parser;
+
+/// Reads attributes. What is only written wrong is reported and read; `None` is for what cannot be read.
+pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec<Attribute>> {
+    let before = report.len();
+    let mut tokens = Tokens::new(stream);
+    let mut written = TokenStream::new();
+    let mut is_clear = true;
+    while let Some(first) = tokens.next() {
+        let (hash, mut tree) = match first {
+            TokenTree::Punct(hash) => (Some(hash), tokens.next()),
+            // `##`, which the compiler has reported.
+            TokenTree::Literal(_) => (Some(Punct::new('#', Spacing::Alone)), tokens.next()),
+            other => (None, Some(other)),
+        };
+        if let (Some(hash), Some(TokenTree::Punct(second))) = (&hash, &tree) {
+            if second.as_char() == '!' {
+                report.error(second, "an attribute here has no `!`");
+                tree = tokens.next();
+            } else {
+                // The compiler itself reports `##`.
+                if hash.spacing() == Spacing::Alone {
+                    report.error(hash, "an attribute has one `#`: `#[…]`");
+                }
+                tokens.put_back(tree.take()?);
+                continue;
+            }
+        }
+        let (content, in_brackets) = match &tree {
+            None => {
+                report.error(hash, "expected an attribute after the `#`: `#[…]`");
+                is_clear = false;
+                break;
+            }
+            Some(TokenTree::Group(group)) => {
+                (group.stream(), group.delimiter() == Delimiter::Bracket)
+            }
+            Some(name) => {
+                let given = tokens.peek_group(0, Delimiter::Parenthesis).is_some();
+                let given = given.then(|| tokens.next()).flatten();
+                (quote!(#name #given), false)
+            }
+        };
+        if in_brackets && hash.is_some() {
+            written.extend(quote!(#hash #tree));
+        } else {
+            let shown = tidy(&content);
+            report.error(tree, format!("an attribute is written `#[{shown}]`"));
+            written.extend(quote!(#[#content]));
+        }
+    }
+    // One is enough: the first may be a part of the next.
+    report.keep_first(before);
+    match Attribute::parse_outer.parse2(written) {
+        Ok(attrs) => Some(attrs).filter(|_| is_clear),
+        Err(error) => {
+            report.push(error);
+            None
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The types of arguments, inputs and outputs, each checked once, where it is written.
+//!
+//! A type is used with a constant: `for<'a> Lamp: Json<'a, { json::<Lamp>() }>`. If the type is wrong, the constant does not compile, which is one
+//! error. rustc then says nothing more about types and bounds with this constant in them. `Json` and `Outcome` are implemented for both
+//! `true` and `false`: of one implementation alone, rustc would say why it does not apply.
+
+use crate::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A type that is read from JSON and written as JSON. The lifetime is for `for<'a>`, by which rustc takes for granted that a bound without
+/// type parameters holds.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` must implement `Serialize` and `Deserialize`",
+    label = "this is passed as JSON",
+    note = "add `#[derive(serde::Serialize, serde::Deserialize, plan_runtime::Shape)]` to the declaration of your type",
+    note = "if the type is from another crate, enable the feature `serde` of that crate, or pass a type of your own or a `serde_json::Value` instead"
+)]
+pub trait Json<'a, const CHECKED: bool>: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Json<'_, true> for T {}
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Json<'_, false> for T {}
+
+/// Compiles if JSON can hold the type.
+#[must_use]
+pub const fn json<T: for<'a> Json<'a, true>>() -> bool {
+    true
+}
+
+/// A type of which nothing is known where the constant does not compile.
+pub trait Checked<const CHECKED: bool> {
+    /// The type itself.
+    type Itself;
+}
+
+impl<T> Checked<true> for T {
+    type Itself = T;
+}
+
+/// What a function with `#[tool]` returns.
+#[diagnostic::on_unimplemented(
+    message = "a tool must return a `Result`, not `{Self}`",
+    label = "this is not a `Result`",
+    note = "a tool that cannot fail must return `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
+)]
+pub trait Outcome<const CHECKED: bool>: Sized {
+    /// What the tool returns when it succeeds.
+    type Output;
+    /// What it fails with.
+    type Failure;
+
+    /// The result with the error that every tool has.
+    ///
+    /// # Errors
+    ///
+    /// The failure.
+    fn finish(self) -> Result<Self::Output>
+    where
+        Self::Failure: Failure;
+}
+
+macro_rules! outcome {
+    ($($checked:literal)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T, E> Outcome<$checked> for std::result::Result<T, E> {
+            type Output = T;
+            type Failure = E;
+
+            fn finish(self) -> Result<T>
+            where
+                E: Failure,
+            {
+                self.map_err(Into::into)
+            }
+        }
+    )*};
+}
+
+outcome!(true false);
+
+/// Compiles if a function with `#[tool]` may return the type.
+#[must_use]
+pub const fn outcome<O: Outcome<true>>() -> bool
+where
+    O::Output: for<'a> Json<'a, true>,
+{
+    true
+}
+
+/// What a function with `#[tool]` may fail with.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot become a `plan_runtime::Error`",
+    label = "a tool fails with a `plan_runtime::Error` or with what converts into one",
+    note = "any `std::error::Error` that is `Send + Sync + 'static`, a `String`, and a boxed error do: implement `std::error::Error` for `{Self}`"
+)]
+pub trait Failure: Into<Error> {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<Error>> Failure for E {}

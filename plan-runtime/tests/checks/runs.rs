@@ -1,0 +1,341 @@
+//! What the check says of a reference, compared with runs.
+
+use crate::absence::read;
+use crate::random::Random;
+use plan_runtime::dynamic::{Code, Severity};
+use plan_runtime::plan::{Action, Plan};
+use plan_runtime::resolve::{Scope, StoredValue, resolve};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Members with schemas of their own have the first two names.
+const LISTED: usize = 2;
+
+fn coin(random: &mut Random, of: usize) -> bool {
+    random.below(of) == 0
+}
+
+/// An object with members that are required or not, a list of two elements, or a scalar; each may be null if its schema says so.
+/// An object may have other members if its schema says so, or does not say.
+fn schema(random: &mut Random, depth: usize) -> Value {
+    let mut schema = match random.below(if depth == 0 { 2 } else { 6 }) {
+        0 => json!({"type": "integer"}),
+        1 => json!({"type": "string"}),
+        2 => {
+            json!({"type": "array", "items": schema(random, depth - 1), "minItems": 2, "maxItems": 2})
+        }
+        _ => {
+            let names = &NAMES[..LISTED];
+            let members = names
+                .iter()
+                .map(|name| ((*name).to_owned(), schema(random, depth - 1)));
+            let members: Map<String, Value> = members.collect();
+            let required: Vec<_> = names.iter().filter(|_| coin(random, 2)).collect();
+            let mut object = json!({"type": "object", "properties": members, "required": required});
+            if coin(random, 2) {
+                object["additionalProperties"] = json!(coin(random, 2));
+            }
+            object
+        }
+    };
+    if coin(random, 3) {
+        schema["nullable"] = json!(true);
+    }
+    schema
+}
+
+/// A schema of arguments: that of an output, or several kinds.
+fn taking(random: &mut Random) -> Value {
+    if coin(random, 3) {
+        let mut schema = schema(random, 1);
+        // A member too many does no harm.
+        schema
+            .as_object_mut()
+            .unwrap()
+            .remove("additionalProperties");
+        return schema;
+    }
+    let kinds = ["integer", "string", "array", "object", "null"];
+    let kinds: Vec<_> = kinds.into_iter().filter(|_| coin(random, 2)).collect();
+    if kinds.is_empty() {
+        return json!({"type": "string"});
+    }
+    json!({"type": kinds})
+}
+
+fn fitting(random: &mut Random, schema: &Value) -> Value {
+    if schema["nullable"] == true && coin(random, 3) {
+        return Value::Null;
+    }
+    match schema["type"].as_str().unwrap() {
+        "integer" => json!(7),
+        "string" => json!("text"),
+        "array" => json!([
+            fitting(random, &schema["items"]),
+            fitting(random, &schema["items"])
+        ]),
+        _ => {
+            let mut members = Map::new();
+            for (name, member) in schema["properties"].as_object().unwrap() {
+                let required = schema["required"].as_array().unwrap();
+                if required.contains(&json!(name)) || coin(random, 2) {
+                    members.insert(name.clone(), fitting(random, member));
+                }
+            }
+            if schema["additionalProperties"] != false && coin(random, 2) {
+                let any = self::schema(random, 1);
+                members.insert(NAMES[LISTED].to_owned(), fitting(random, &any));
+            }
+            Value::Object(members)
+        }
+    }
+}
+
+fn fits(value: &Value, schema: &Value) -> bool {
+    let is = |kind: &Value| match value {
+        Value::Null => kind == "null",
+        Value::Number(_) => kind == "integer",
+        Value::String(_) => kind == "string",
+        Value::Array(_) => kind == "array",
+        _ => kind == "object",
+    };
+    let kinds = schema["type"].as_array();
+    let fits_kind = kinds.map_or_else(|| is(&schema["type"]), |kinds| kinds.iter().any(is));
+    match value {
+        Value::Null => fits_kind || schema["nullable"] == true,
+        _ if !fits_kind => false,
+        Value::Array(items) if schema["items"].is_object() => {
+            let count = items.len() as u64;
+            let least = schema["minItems"].as_u64().unwrap();
+            count == least && items.iter().all(|item| fits(item, &schema["items"]))
+        }
+        Value::Object(members) if schema["properties"].is_object() => {
+            let required = schema["required"].as_array().unwrap();
+            // Null for what need not be given is as good as not giving it.
+            let properties = schema["properties"].as_object().unwrap();
+            properties
+                .iter()
+                .all(|(name, schema)| match members.get(name) {
+                    None | Some(Value::Null) if !required.contains(&json!(name)) => true,
+                    member => member.is_some_and(|member| fits(member, schema)),
+                })
+        }
+        _ => true,
+    }
+}
+
+/// A value for a missing one, which fits the schema of it or does not.
+fn other(random: &mut Random, like: &Value) -> Value {
+    match random.below(3) {
+        0 => fitting(random, like),
+        1 => Value::Null,
+        _ => {
+            let any = schema(random, 2);
+            fitting(random, &any)
+        }
+    }
+}
+
+/// A reference in plan JSON that goes as deep into the schema as a coin says, and sometimes where nothing is.
+fn reference(random: &mut Random, schema: &Value) -> Value {
+    let (anything, mut schema) = (json!({"type": "string"}), schema);
+    let mut reference = json!({"step": "made", "optional": coin(random, 4)});
+    let mut ends = reference["optional"] == true;
+    let mut path = Vec::new();
+    while !coin(random, 4) && path.len() < 5 {
+        let mut part = json!({"optional": coin(random, 4)});
+        // Of an open object, all names but its own are the same.
+        let is_open = schema["type"] == "object" && schema["additionalProperties"] != false;
+        let kind = if coin(random, 12) && !is_open {
+            "string"
+        } else {
+            schema["type"].as_str().unwrap()
+        };
+        let (token, inside) = match kind {
+            "object" => {
+                let name = NAMES[random.below(NAMES.len())];
+                (Some(name), schema["properties"].get(name))
+            }
+            "array" => (
+                [None, Some("0"), Some("1")][random.below(3)],
+                schema.get("items"),
+            ),
+            _ => {
+                let token = [None, Some("0"), Some("a")][random.below(3)];
+                let inside = match token {
+                    Some("a") => schema["properties"].get("a"),
+                    _ => schema.get("items"),
+                };
+                (token, inside)
+            }
+        };
+        let is_listed =
+            inside.is_some() || kind != "object" || schema["additionalProperties"].is_boolean();
+        schema = inside.unwrap_or(&anything);
+        match token {
+            None => part["each"] = json!("element"),
+            Some(token) => {
+                part["token"] = json!(token);
+                // That a plan relies on what no schema promises is an error, although it may be there.
+                part["absent"] = match random.below(if is_listed { 6 } else { 3 }) {
+                    0 => json!("null"),
+                    1 => json!({"default": other(random, schema)}),
+                    2 => json!("end"),
+                    _ => Value::Null,
+                };
+            }
+        }
+        ends |= part["optional"] == true || part["absent"] == "end";
+        path.push(part);
+    }
+    reference["path"] = path.into();
+    if ends && coin(random, 2) {
+        reference["else"] = other(random, schema);
+    }
+    json!({"reference": reference})
+}
+
+/// Whether it is the output that a reference leads to, or what the plan has for it: all that happens in a run.
+fn ways(value: &Value, reference: &Value) -> BTreeSet<String> {
+    let path = reference["reference"]["path"].as_array().unwrap();
+    let mut ways = BTreeSet::new();
+    way(
+        value,
+        path,
+        reference["reference"]["optional"] == true,
+        "there",
+        &mut ways,
+    );
+    ways
+}
+
+fn way(value: &Value, path: &[Value], optional: bool, from: &str, ways: &mut BTreeSet<String>) {
+    let mut from = from.to_owned();
+    let mut at = value;
+    let mut optional = optional;
+    for (place, part) in path.iter().enumerate() {
+        let end = format!("{from}, ended before {}", path.len() - place);
+        if optional && at.is_null() {
+            ways.insert(end);
+            return;
+        }
+        optional = part["optional"] == true;
+        let Some(token) = part["token"].as_str() else {
+            match at.as_array() {
+                Some(items) => items
+                    .iter()
+                    .for_each(|item| way(item, &path[place + 1..], optional, &from, ways)),
+                None => {
+                    ways.insert(format!("{from}, failed"));
+                }
+            }
+            return;
+        };
+        let found = match at {
+            Value::Array(items) => token
+                .parse::<usize>()
+                .ok()
+                .and_then(|index| items.get(index)),
+            at => at.get(token),
+        };
+        let has_parts = at.is_object() || (at.is_array() && token.parse::<usize>().is_ok());
+        at = match (found, &part["absent"]) {
+            (Some(found), _) => {
+                if token == NAMES[LISTED] {
+                    from.push_str(", unlisted");
+                }
+                found
+            }
+            (None, absent) if absent == "end" && (has_parts || at.is_null()) => {
+                ways.insert(end);
+                return;
+            }
+            (None, absent) if has_parts && (absent == "null" || absent.is_object()) => {
+                from = format!("{from}, missing {}", path.len() - place);
+                absent.get("default").unwrap_or(&Value::Null)
+            }
+            (None, _) => {
+                ways.insert(format!("{from}, failed"));
+                return;
+            }
+        };
+    }
+    let null = match at {
+        Value::Null => ", null",
+        at if at.to_string().contains("null") => ", null inside",
+        _ => "",
+    };
+    ways.insert(if optional && at.is_null() {
+        format!("{from}, ended")
+    } else {
+        format!("{from}{null}")
+    });
+}
+
+/// What the argument is.
+fn given(plan: &Plan, output: &Value) -> Option<Value> {
+    let outputs = [Some(StoredValue::json(output.clone())), None];
+    let scope = Scope::new(plan, &[], &outputs);
+    let action: &Action = plan.steps[1].action().unwrap();
+    let arguments: Result<Value, _> = resolve(&action.args, &scope);
+    Some(arguments.ok()?["x"].clone())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    /// An error says that no run succeeds that goes one of the ways, and no such way is without a finding.
+    #[test]
+    fn what_is_an_error_is_what_fails(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let schema = schema(&mut random, 3);
+        let reference = reference(&mut random, &schema);
+        let takes = taking(&mut random);
+        let (plan, findings) = read(&schema, &reference, &takes);
+        let all = format!("{schema}\n{reference}\n{takes}\n{findings:?}");
+        prop_assert!(findings.len() <= 2, "{all}");
+        let errors: Vec<_> = findings.iter().filter(|it| it.severity == Severity::Error).collect();
+        prop_assert!(errors.len() <= 1, "{all}");
+
+        let mut of_ways: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        let (mut may_be_absent, mut may_succeed) = (false, false);
+        for _ in 0..400 {
+            let output = fitting(&mut random, &schema);
+            let given = given(&plan, &output);
+            let succeeds = given.as_ref().is_some_and(|x| fits(x, &takes));
+            may_be_absent |= given.is_none_or(|x| x.is_null());
+            for way in ways(&output, &reference) {
+                // Nobody knows what is there of which the schema does not speak.
+                may_succeed |= succeeds || way.contains("unlisted");
+                let (runs, successes) = of_ways.entry(way).or_default();
+                *runs += 1;
+                *successes += usize::from(succeeds);
+            }
+        }
+        let all = format!("{all}\n{of_ways:?}");
+        match errors.first() {
+            Some(error) if error.code == Code::MaybeAbsent => prop_assert!(may_be_absent, "{all}"),
+            Some(_) => {
+                let fails = of_ways.values().any(|(_, successes)| *successes == 0);
+                prop_assert!(fails, "{all}");
+            }
+            None => {
+                prop_assert!(may_succeed || of_ways.is_empty(), "{all}");
+                let is_open = of_ways.keys().any(|way| way.contains("unlisted"));
+                let is_free = is_open || reference.to_string().contains("each");
+                let has_else = !reference["reference"]["else"].is_null();
+                for (way, (runs, successes)) in of_ways {
+                    // That a reference leads to nothing may be a warning. Elements of a list may be null, and so may what no schema speaks of.
+                    let is_nothing = way.ends_with("null") || (way.contains("ended") && !has_else);
+                    let is_said = is_nothing && (is_free || !findings.is_empty());
+                    let some_fail = ["failed", "unlisted", "null inside"];
+                    let is_said = is_said || some_fail.iter().any(|it| way.contains(it));
+                    prop_assert!(is_said || successes > 0 || runs < 20, "{way}\n{all}");
+                }
+            }
+        }
+    }
+}
