@@ -51,7 +51,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #texts
                 #old
                 #(#allowed)*
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, private_bounds, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
                     use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
