@@ -319,8 +319,8 @@ impl Builder<'_> {
             next,
             Some(Hop::Each(_) | Hop::Index(..) | Hop::Get(_, _, Lit::Int(_)))
         );
-        let mut after = rest.iter().filter(|hop| !is_optional(hop));
-        let after = after.find(|hop| !matches!(hop, Hop::Field(..)));
+        let mut after = rest.iter();
+        let after = after.find(|hop| !matches!(hop, Hop::Field(..) | Hop::Optional(_)));
         let has_key = matches!(
             after,
             Some(Hop::Key(..) | Hop::Get(_, _, Lit::Str(_)) | Hop::Pointer(..))
