@@ -70,7 +70,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Nothing is known of the step any more but its name, and what it gives if its tool is known.
+    /// Nothing is known of the step any more but its name, and its output if its tool is known.
     pub(crate) fn forget(&mut self) {
         self.body = match std::mem::replace(&mut self.body, Body::Broken(None)) {
             Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => Body::Broken(Some(path)),

@@ -33,7 +33,7 @@ const PLANS: &[(&str, &str)] = &[
     ("types", include_str!("plans/types.rs")),
 ];
 
-/// How many mutants are in one program: cargo checks as many programs at once as there are processors.
+/// How many mutants are in one program: cargo checks as many programs in parallel as there are processors.
 const TOGETHER: usize = 100;
 
 /// Of how many mutants one is drawn.

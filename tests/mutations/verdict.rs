@@ -89,7 +89,7 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// The lines of what was changed, and of the tokens beside it.
+/// The lines of the changed tokens, and of the tokens beside them.
 fn lines(mutant: &Mutant) -> std::ops::RangeInclusive<usize> {
     let text = &mutant.text;
     let before = text[..mutant.after.start].trim_end().len();

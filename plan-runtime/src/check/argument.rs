@@ -148,7 +148,7 @@ where
     type Given = <Value as CanBe<To>>::Given;
 }
 
-/// The kind of JSON of any kind. A parameter in its place keeps the list of what there is out of messages.
+/// The kind of JSON of any kind. As a parameter, it keeps the list of implementations out of messages.
 pub trait IsUntyped {}
 
 impl IsUntyped for UntypedJson {}

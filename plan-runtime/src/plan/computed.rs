@@ -69,7 +69,7 @@ pub(crate) enum Form<'p> {
     Value,
     /// The value as a text, of this format.
     Formatted(&'p str),
-    /// A list of what this pattern binds in each round.
+    /// A list of the values that this pattern binds in each round.
     Each(&'p str),
     /// What this pattern binds, or null.
     Let(&'p str),

@@ -213,7 +213,7 @@ fn dereferenced(name: &Ident) -> Expr {
     in_parens(&quote_spanned!(name.span()=> *#name), name.span())
 }
 
-/// A clone of what `expr` leads to, which begins with `name`.
+/// A clone of the value that `expr` leads to. `expr` begins with `name`.
 fn owned(expr: &Expr, name: &Ident) -> Expr {
     let (place, start, end) = borrowed(expr, name);
     let path = quote_spanned!(start=> <__plan::ComputedValue as __plan::MayTake<_>>);

@@ -358,7 +358,7 @@ impl Finder<'_> {
 }
 
 impl VisitMut for Finder<'_> {
-    /// Visits a value: a part of what the plan has is cloned, since it may be used again.
+    /// Visits a value: a part of a step's output or an input is cloned, since it may be used again.
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let name = self.plans_root(expr);
         self.visit_inside(expr);
