@@ -1,6 +1,7 @@
 //! The plan of a `plan!`, which is made when it is first used.
 
 use super::{Checked, Executable, Graph, Plan};
+use std::cell::RefCell;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -49,6 +50,33 @@ impl Made for (Plan, OnceLock<Checked>) {
     }
 }
 
+thread_local! {
+    /// The addresses of the plans that this thread makes. Making one calls the functions of serde's defaults, which may use another.
+    static MAKING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Until it is dropped, a plan is being made, and may not be used by what makes it: a `OnceLock` would wait for itself.
+struct Making;
+
+impl Making {
+    fn start(plan: &LazyPlan) -> Self {
+        let address = std::ptr::from_ref(plan).addr();
+        let again = MAKING.with_borrow(|making| making.contains(&address));
+        assert!(
+            !again,
+            "a plan is used while it is made: the function of a serde default in it mentions the plan itself"
+        );
+        MAKING.with_borrow_mut(|making| making.push(address));
+        Self
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        MAKING.with_borrow_mut(Vec::pop);
+    }
+}
+
 impl LazyPlan {
     /// A plan that is made when it is first used. Not for users: `plan!` makes them.
     #[doc(hidden)]
@@ -61,6 +89,10 @@ impl LazyPlan {
     }
 
     fn made(&self) -> &dyn Made {
+        if let Some(made) = self.plan.get() {
+            return &**made;
+        }
+        let _making = Making::start(self);
         let make = || -> Box<dyn Made> { Box::new(((self.make)(), OnceLock::new())) };
         &**self.plan.get_or_init(make)
     }
@@ -125,5 +157,29 @@ impl PartialEq<Plan> for LazyPlan {
 impl PartialEq<LazyPlan> for Plan {
     fn eq(&self, other: &LazyPlan) -> bool {
         *self == **other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LazyPlan, Plan};
+    use std::panic::catch_unwind;
+
+    static ITSELF: LazyPlan = LazyPlan::new(|| Plan::new(ITSELF.name.clone()));
+    static OTHER: LazyPlan = LazyPlan::new(|| Plan::new("other"));
+    static OF_OTHER: LazyPlan = LazyPlan::new(|| Plan::new(OTHER.name.clone()));
+
+    #[test]
+    fn a_plan_that_uses_itself_is_a_panic_each_time() {
+        for _ in 0..2 {
+            let panic = catch_unwind(|| ITSELF.name.clone()).unwrap_err();
+            let message = panic.downcast_ref::<&str>().copied();
+            assert!(
+                message
+                    .unwrap()
+                    .starts_with("a plan is used while it is made")
+            );
+            assert_eq!(OF_OTHER.name, "other");
+        }
     }
 }
