@@ -1,13 +1,7 @@
 //! What the steps of a plan that call the same tool have in common.
 
-use super::decode::Constant;
+use super::decode::{Constant, StaticTool};
 use crate::Tool;
-
-/// What a plan says of a tool, before it is decoded.
-pub struct StaticTool {
-    pub(super) name: &'static str,
-    pub(super) description: &'static str,
-}
 
 /// A tool as part of a plan.
 pub trait Called: Tool {

@@ -1,7 +1,7 @@
 //! Makes a plan of the text and the constants that `plan!` emits, in the notation that `expand/data.rs` of `plan-macros` describes. What is
 //! not in the notation is a bug of this crate, and panics.
 
-use super::{StaticTool, segment};
+use super::segment;
 use crate::plan::{
     Absent, Action, Body, Branch, Code, Compiled, CompiledNames, Computed, Condition, Entry, For,
     Form, FormatSpec, Input, Key, LocalValue, Number, Optional, Output, Part, Plan, Policy,
@@ -12,6 +12,12 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What a plan says of a tool, before it is decoded.
+pub struct StaticTool {
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+}
 
 /// What only the compiler knows of a part of a plan.
 #[derive(Clone, Copy)]

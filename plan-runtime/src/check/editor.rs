@@ -2,7 +2,7 @@
 
 use super::argument::TakesText;
 use super::cursor::unreachable;
-use super::run::{Inline, Request, RunsOn, Started};
+use super::run::Inline;
 pub use crate::Tool;
 use serde_json::Value;
 pub use serde_json::json;
@@ -187,16 +187,6 @@ pub fn json_value<T, To>(_: T) -> To {
 /// What the expression form gives.
 pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<O> {
     unreachable()
-}
-
-/// The steps of a plan, which an editor does not tell apart.
-#[derive(Debug)]
-pub struct AnySteps;
-
-impl<App: ?Sized> RunsOn<App> for AnySteps {
-    fn start<'a>(_: usize, _: Request<'_>, _: &'a App) -> Started<'a> {
-        unreachable()
-    }
 }
 
 /// What starts a statement of a plan.

@@ -16,12 +16,12 @@ pub use argument::{
     TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, inner, show,
     shown, untyped,
 };
-pub use called::{Called, StaticTool};
+pub use called::Called;
 pub use cursor::{
     AtJson, AtOption, AtValue, CanBeAbsent, HasElements, HasShape, IsTool, PathCursor, Reachable,
     Unknown, here, root, whole,
 };
-pub use decode::{Constant, decode};
+pub use decode::{Constant, StaticTool, decode};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     element, known, own, part,

@@ -1,7 +1,7 @@
 //! What a plan has from the compiler: expressions and placeholders, each in one piece with the text that it was compiled from.
 
-use super::pattern::is_part;
 use super::{Plan, RustText, Source};
+use crate::print::is_part_of_name;
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Display, Formatter};
@@ -322,7 +322,7 @@ fn kind_and_place(source: Source) -> (&'static str, usize) {
 /// The words of a text, be they in a string or a comment, and whether each follows a single dot, as fields and methods do.
 fn words(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut end = 0;
-    text.split(|c| !is_part(c)).filter_map(move |word| {
+    text.split(|c| !is_part_of_name(c)).filter_map(move |word| {
         let before = &text[..end];
         end += word.len()
             + text[end + word.len()..]

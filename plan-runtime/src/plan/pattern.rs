@@ -1,6 +1,7 @@
 //! Patterns: the variables that they bind, as far as their text shows them, and what data is compared with.
 
 use super::{Absent, Path, Selector, Source, Template};
+use crate::print::is_part_of_name;
 use crate::print::{is_code, literal, short, word};
 use std::collections::HashSet;
 
@@ -220,7 +221,7 @@ fn name(token: &str) -> Option<&str> {
 fn identifier(token: &str) -> Option<&str> {
     let plain = plain(token);
     let is_name = plain.starts_with(|c: char| c == '_' || c.is_alphabetic())
-        && plain.chars().all(is_part)
+        && plain.chars().all(is_part_of_name)
         && token != "_"
         && !KEYWORDS.contains(&token);
     is_name.then_some(plain)
@@ -231,10 +232,6 @@ fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
-pub(super) fn is_part(c: char) -> bool {
-    c == '_' || c.is_alphanumeric()
-}
-
 /// All words in these, in order: as Rust reads them, and as the names of steps are written.
 fn words(tokens: &[&str], has_strings: bool) -> Vec<Box<str>> {
     let tokens = tokens
@@ -242,7 +239,7 @@ fn words(tokens: &[&str], has_strings: bool) -> Vec<Box<str>> {
         .filter(|token| !(has_strings && literal(token).is_some()));
     let readings = |token: &&str| {
         let whole = token.contains(['-', '$']).then_some(*token);
-        let words = token.split(|c| !is_part(c)).chain(whole);
+        let words = token.split(|c| !is_part_of_name(c)).chain(whole);
         // A word that begins with a digit is not a name. As the name of a step, it is written in quotes.
         let words = words.filter(|word| !word.is_empty() && !word.starts_with(char::is_numeric));
         words.map(Box::from).collect::<Vec<Box<str>>>()

@@ -1,7 +1,7 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
-use super::pattern::is_part;
 use super::{Absent, Path, Segment, Selector, index, push_key};
+use crate::print::is_part_of_name;
 use crate::print::{Line, Name, Quoted, literal};
 use jsonptr::PointerBuf;
 
@@ -195,7 +195,7 @@ fn is_spelled(field: &str, key: &str) -> bool {
         letters.flat_map(char::to_lowercase).collect()
     };
     let spelled = words(field);
-    field.chars().all(is_part) && !spelled.is_empty() && spelled == words(key)
+    field.chars().all(is_part_of_name) && !spelled.is_empty() && spelled == words(key)
 }
 
 /// A string literal of Rust at the start, and what follows it.

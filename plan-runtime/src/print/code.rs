@@ -99,8 +99,12 @@ pub(crate) fn has_outside(mut text: &str, sign: &str) -> bool {
 
 /// The letters and digits that a text begins with.
 pub(crate) fn word(text: &str) -> &str {
-    let is_part = |c: char| c == '_' || c.is_alphanumeric();
-    &text[..text.len() - text.trim_start_matches(is_part).len()]
+    &text[..text.len() - text.trim_start_matches(is_part_of_name).len()]
+}
+
+/// Whether a name in Rust may contain the character.
+pub(crate) fn is_part_of_name(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
 }
 
 /// The length of the string or the character that a text begins with; 0 if it does not end.

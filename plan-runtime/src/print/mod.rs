@@ -16,7 +16,9 @@
 
 mod code;
 
-pub(crate) use code::{Code, has_outside, is_code, is_expression, is_whole, literal, root, word};
+pub(crate) use code::{
+    Code, has_outside, is_code, is_expression, is_part_of_name, is_whole, literal, root, word,
+};
 
 use std::fmt::{Display, Formatter, Result, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
