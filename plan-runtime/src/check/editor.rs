@@ -190,10 +190,7 @@ pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<O> {
 }
 
 /// The steps of a plan, which an editor does not tell apart.
-#[derive(Debug)]
-pub struct AnySteps;
-
-impl<App: ?Sized> RunsOn<App> for AnySteps {
+impl<App: ?Sized> RunsOn<App> for () {
     fn start<'a>(_: usize, _: Request<'_>, _: &'a App) -> Started<'a> {
         unreachable()
     }

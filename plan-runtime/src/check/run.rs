@@ -2,7 +2,6 @@
 
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
-use super::editor::AnySteps;
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue};
 use crate::{Call, Plan, Result, Run};
@@ -61,7 +60,7 @@ where
 }
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.
-pub struct Inline<O, S = AnySteps> {
+pub struct Inline<O, S = ()> {
     plan: &'static LazyPlan,
     types: PhantomData<fn() -> (S, O)>,
 }
