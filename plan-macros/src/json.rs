@@ -10,14 +10,16 @@ use syn::{Attribute, GenericArgument, Ident, LitStr, Meta, PathArguments, PathSe
 /// Types that JSON can hold, if it can hold their parameters.
 const KNOWN: &[&str] = &[
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
-    "u64", "u128", "usize", "String", "Value", "Option", "Vec", "VecDeque", "Box", "BTreeMap",
-    "BTreeSet", "HashMap", "HashSet",
+    "u64", "u128", "usize", "str", "String", "Value", "Option", "Vec", "VecDeque", "Box",
+    "BTreeMap", "BTreeSet", "HashMap", "HashSet",
 ];
 
 /// The types in a type of which only rustc knows whether JSON can hold them: `Email` in `Vec<Email>`.
 fn unknown_parts(ty: &Type) -> Vec<&Type> {
     match ty {
         Type::Tuple(tuple) => tuple.elems.iter().flat_map(unknown_parts).collect(),
+        // What is in a `Box`.
+        Type::Slice(slice) => unknown_parts(&slice.elem),
         Type::Path(path) => match path.path.segments.last() {
             Some(last) if KNOWN.iter().any(|known| last.ident == known) => {
                 type_arguments(last).flat_map(unknown_parts).collect()

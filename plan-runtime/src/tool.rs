@@ -32,7 +32,7 @@ use std::future::Future;
 /// ```
 ///
 /// The options are `#[tool(name = "mail.count")]`, `#[tool(struct = Count)]` for the struct's name, `#[tool(read_only)]` for a
-/// tool that [only reads](Tool::READ_ONLY), and `#[tool(crate = path)]` where this crate has another name. The function may return any `Result` whose error converts into
+/// tool that [only reads](Tool::READ_ONLY), and `#[tool(crate = path)]` where this crate is reached only through another. The function may return any `Result` whose error converts into
 /// [`Error`](crate::Error).
 ///
 /// # From a struct

@@ -246,3 +246,76 @@ fn parts() {
     });
     assert_eq!(done(Parts { count: 3, y: 4 }.run(&())), expected);
 }
+
+/// What neither is `Clone` nor can be: it is looked at where it is.
+#[derive(Serialize, Deserialize, Shape)]
+pub struct Single {
+    pub name: Option<String>,
+    pub count: u64,
+}
+
+impl Single {
+    /// Has the name of a method that takes what it is called on.
+    fn map(&self, more: u64) -> u64 {
+        self.count + more
+    }
+}
+
+plan! {
+    Taking(names: Vec<String>, note: Option<String>, point: Point, single: Single, order: Order) -> Vec<Value> {
+        step pairs: Vec<(String, String)> = names.iter().cloned().zip(names).collect();
+        step twice: (Vec<String>, Vec<String>) = (names, names);
+        step default: String = note.unwrap_or_default() + "!" + &note.map(|note| note.len().to_string()).unwrap_or_default();
+        step matched: String = match note { Some(text) => text, None => "none".to_owned() };
+        step price: f64 = match order { Order { items, id, .. } if id == 7 => items[0].price, _ => 0.0 };
+        step grown: Vec<String> = { let mut names = names; names.push("c".to_owned()); names };
+        step largest: i64 = point.x.max(point.y).max(3);
+        step moved: Point = std::convert::identity(Point { x: 5, ..point });
+        step looked: u64 = single.map(1) + match single { Single { count, .. } => count };
+        step inside: String = single.name.unwrap_or_default();
+        step item: String = order.items[largest as usize - 4].name;
+        [
+            json!(pairs), json!(twice), json!(default), json!(matched), json!(price), json!(grown), json!(largest), json!(moved),
+            json!(looked), json!(inside), json!(item), json!(names), json!(note),
+        ]
+    }
+}
+
+#[test]
+fn what_is_taken_is_cloned() {
+    let taking = Taking {
+        names: vec!["a".to_owned(), "b".to_owned()],
+        note: Some("hey".to_owned()),
+        point: Point { x: 2, y: 4 },
+        single: Single {
+            name: Some("one".to_owned()),
+            count: 2,
+        },
+        order: Order {
+            id: 7,
+            items: vec![Item {
+                name: "nut".to_owned(),
+                price: 1.5,
+            }],
+            note: None,
+        },
+    };
+    assert_eq!(
+        Value::Array(smol::block_on(taking.run(&())).unwrap()),
+        json!([
+            [["a", "a"], ["b", "b"]],
+            [["a", "b"], ["a", "b"]],
+            "hey!3",
+            "hey",
+            1.5,
+            ["a", "b", "c"],
+            4,
+            { "x": 5, "y": 4 },
+            5,
+            "one",
+            "nut",
+            ["a", "b"],
+            "hey",
+        ])
+    );
+}

@@ -42,6 +42,7 @@ pub struct Email {
     pub shared: Arc<Person>,
     pub wrapped: Wrapped,
     pub pair: Pair,
+    pub people: (Person,),
     pub tuple: (u8, String),
     #[serde(flatten)]
     pub meta: Meta,
@@ -78,6 +79,7 @@ fn email(number: u64) -> Email {
             inner: person(None),
         },
         pair: Pair(Id(number + 100), "second".into()),
+        people: (person(None),),
         tuple: (7, "of a tuple".into()),
         meta: Meta { total: number * 2 },
         renamed: 9,
@@ -108,6 +110,8 @@ plan! {
         step shared = Same::<String> { value: got.data[0].shared.email };
         step wrapped = Same::<String> { value: got.data[0].wrapped.inner.email };
         step pair = Same::<u64> { value: got.data[0].pair.0.0 };
+        step spaced = Same::<u64> { value: got.data[0].pair. 0. 0 };
+        step spaced_name = Same::<String> { value: got.data[0].people.0. email };
         step second = Same::<String> { value: got.data[0].pair.1 };
         step tuple = Same::<(u8, String)> { value: got.data[0].tuple };
         step member = Same::<u8> { value: got.data[0].tuple.0 };
@@ -119,7 +123,7 @@ plan! {
         step key = Same::<Id> { value: got.map["odd \"key\"/~"].thread_id };
         json!({
             "whole": whole.next, "id": id, "inner": inner, "type": raw_name, "box": boxed, "the_box": the_box.nick,
-            "shared": shared, "wrapped": wrapped, "pair": [pair, second], "tuple": tuple, "member": member, "flat": flat,
+            "shared": shared, "wrapped": wrapped, "pair": [pair, second], "spaced": [spaced, spaced_name], "tuple": tuple, "member": member, "flat": flat,
             "renamed": renamed, "labels": labels, "note": note, "odd": odd, "key": key,
         })
     }
@@ -130,7 +134,7 @@ fn fields() {
     let got = done(Fields { page: page() }.run(&()));
     let expected = json!({
         "whole": "token", "id": 1, "inner": 1, "type": "plain", "box": "1@example.org", "the_box": "Jo",
-        "shared": "1@example.org", "wrapped": "1@example.org", "pair": [101, "second"], "tuple": [7, "of a tuple"],
+        "shared": "1@example.org", "wrapped": "1@example.org", "pair": [101, "second"], "spaced": [101, "1@example.org"], "tuple": [7, "of a tuple"],
         "member": 7, "flat": 2, "renamed": 9, "labels": [], "note": null, "odd": "escaped", "key": 4,
     });
     assert_eq!(got, expected);
@@ -148,6 +152,8 @@ fn pointers_of_fields() {
         ("boxed", "/data/0/from/email"),
         ("wrapped", "/data/0/wrapped/email"),
         ("pair", "/data/0/pair/0"),
+        ("spaced", "/data/0/pair/0"),
+        ("spaced_name", "/data/0/people/0/email"),
         ("second", "/data/0/pair/1"),
         ("member", "/data/0/tuple/0"),
         ("flat", "/data/0/total-count"),

@@ -24,6 +24,7 @@ use syn::{Attribute, Type};
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Report) -> TokenStream {
     let cx = Context::new(plan, names, graph, report.first());
     let errors = report.into_compile_errors();
+    let case = case(&cx);
     match &plan.head {
         Some(head) => {
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
@@ -47,11 +48,12 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             });
             quote! {
                 #errors
+                #case
                 #definition
                 #texts
                 #old
                 #(#allowed)*
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_upper_case_globals, unreachable_code, unused_qualifications)]
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_snake_case, non_upper_case_globals, private_bounds, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
                     use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
@@ -64,7 +66,8 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             let krate = cx.krate();
             quote!({
                 #errors
-                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_upper_case_globals, unreachable_code, unused_qualifications)]
+                #case
+                #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_snake_case, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
                     use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
@@ -430,6 +433,19 @@ fn braces_name(index: usize, at: Span) -> Ident {
     let number = (index > 0).then(|| format!("_{}", index + 1));
     let name = format!("PLAIN_TEXT_WITH_BRACES{}", number.unwrap_or_default());
     Ident::new(&name, at)
+}
+
+/// Lets rustc warn of the case of a step's name where the step is declared, and not where it is used.
+fn case(cx: &Context<'_>) -> Option<TokenStream> {
+    let is_upper = |name: &&Ident| text_of(name).contains(char::is_uppercase);
+    let names = cx.plan.steps.iter().map(|step| &step.name);
+    let names: Vec<&Ident> = names.filter(is_upper).collect();
+    (cx.error.is_none() && !names.is_empty()).then(|| {
+        quote! {
+            #[allow(dead_code, unused_variables)]
+            const _: () = { fn names(#(#names: ()),*) {} };
+        }
+    })
 }
 
 fn allows(attrs: &[Attribute]) -> Vec<Attribute> {

@@ -21,6 +21,8 @@ struct Chain<'a> {
     same: String,
     /// Where there is a field after a `?`: a constant for whether it has led to a flattened field.
     flattened: Option<TokenStream>,
+    /// The fields before a key, where one is: what is known of each type, and the name of the field in it.
+    fields: Vec<(Ident, String)>,
 }
 
 /// Where a reference has led to.
@@ -195,6 +197,7 @@ impl Builder<'_> {
             place: Position::Root,
             same,
             flattened: may_be_flattened.then(|| quote!(__plan::Flattened::No)),
+            fields: Vec::new(),
         };
         for (index, hop) in reference.hops.iter().enumerate() {
             self.hop(&mut chain, hop, source, &reference.hops[index + 1..]);
@@ -222,6 +225,7 @@ impl Builder<'_> {
             Hop::Key(bracket, key) => {
                 let at = bracket.span.join();
                 chain.enter(at, at, Look::Other, |value| indexed(value, bracket, key));
+                self.not_beside(chain, &key.value(), key.span());
                 chain.same.push_str("[key]");
                 self.key(&key.value(), '!');
             }
@@ -269,6 +273,7 @@ impl Builder<'_> {
                         self.index(index, '?');
                     }
                     Lit::Str(key) => {
+                        self.not_beside(chain, &key.value(), key.span());
                         chain.same.push_str(".get(key)");
                         self.key(&key.value(), '?');
                     }
@@ -281,10 +286,18 @@ impl Builder<'_> {
                 chain.call("pointer", dot.spans[0], at, Look::Other, |value| {
                     quote_spanned!(at=> #value #dot #method(#pointer)).into()
                 });
-                chain.same.push_str(".pointer(key)");
                 let asked = matches!(rest.first(), Some(Hop::Optional(_)));
                 let value = pointer.value();
-                for token in Pointer::parse(&value).iter().flat_map(|it| it.tokens()) {
+                let tokens = || {
+                    Pointer::parse(&value)
+                        .into_iter()
+                        .flat_map(|it| it.tokens())
+                };
+                if let Some(first) = tokens().next() {
+                    self.not_beside(chain, &first.decoded(), pointer.span());
+                }
+                chain.same.push_str(".pointer(key)");
+                for token in tokens() {
                     self.key(&token.decoded(), if asked { '^' } else { '!' });
                 }
             }
@@ -300,13 +313,30 @@ impl Builder<'_> {
         source: Option<Source>,
         rest: &[Hop],
     ) {
-        let last = rest.iter().all(is_optional);
+        let next = rest.iter().find(|hop| !is_optional(hop));
+        let last = next.is_none();
+        let has_elements = matches!(
+            next,
+            Some(Hop::Each(_) | Hop::Index(..) | Hop::Get(_, _, Lit::Int(_)))
+        );
+        let mut after = rest.iter();
+        let after = after.find(|hop| !matches!(hop, Hop::Field(..) | Hop::Optional(_)));
+        let has_key = matches!(
+            after,
+            Some(Hop::Key(..) | Hop::Get(_, _, Lit::Str(_)) | Hop::Pointer(..))
+        );
         let (at, ident) = field_name(member);
         // Its type may not be looked into where the way ends with it.
-        let check = format!("{}.{ident}{}", chain.same, if last { " last" } else { "" });
+        let how = match (last, has_elements) {
+            (true, _) => " last",
+            (_, true) => " list",
+            _ => "",
+        };
+        let check = format!("{}.{ident}{how}", chain.same);
         let is_new_check = self.data.is_new_check(check);
         let same = format!("shape {}", chain.same);
-        let is_new = is_new_check || chain.flattened.is_some() || !self.data.has_constant(&same);
+        let is_new =
+            is_new_check || has_key || chain.flattened.is_some() || !self.data.has_constant(&same);
         let known = is_new.then(|| self.fresh_at("t", at.resolved_at(chain.root.span())));
         let number = self.shared_constant(&same, || quote_spanned!(at=> #known.shape()));
         self.data.tag('.').number(number).text(&ident);
@@ -338,8 +368,11 @@ impl Builder<'_> {
         };
         chain.enter(dot.spans[0], at, see, field);
         if is_new_check {
-            self.constants
-                .check(quote_spanned!(at=> #known.check(#ident, #last);));
+            self.constants.check(if has_elements {
+                quote_spanned!(at=> #known.check_list(#ident);)
+            } else {
+                quote_spanned!(at=> #known.check(#ident, #last);)
+            });
         }
         if let Some(from) = &chain.flattened {
             let entered = self.fresh_at("e", at.resolved_at(chain.root.span()));
@@ -350,6 +383,23 @@ impl Builder<'_> {
         }
         chain.same.push('.');
         chain.same.push_str(&ident);
+        if has_key && let Some(known) = known {
+            chain.fields.push((known, ident));
+        }
+    }
+
+    /// Checks that a key of a flattened map is not a field beside it, which the JSON has at the same place.
+    fn not_beside(&mut self, chain: &mut Chain<'_>, key: &str, at: Span) {
+        let fields = std::mem::take(&mut chain.fields);
+        if fields.is_empty() || !self.data.is_new_check(format!("{}[{key:?}]", chain.same)) {
+            return;
+        }
+        let mut inside = quote!(true);
+        for (mut known, ident) in fields.into_iter().rev() {
+            known.set_span(at.resolved_at(known.span()));
+            inside = quote_spanned!(at=> #known.not_beside(#ident, #key, #inside));
+        }
+        self.constants.check(quote_spanned!(at=> #inside;));
     }
 
     fn index(&mut self, index: &LitInt, absence: char) {

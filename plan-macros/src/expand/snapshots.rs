@@ -84,7 +84,9 @@ fn a_reference() {
                 clippy::nursery,
                 dead_code,
                 non_camel_case_types,
+                non_snake_case,
                 non_upper_case_globals,
+                private_bounds,
                 unreachable_code,
                 unused_qualifications
             )]
@@ -126,7 +128,7 @@ fn a_reference() {
                             ),
                         )
                     };
-                    __t0.check("data", false);
+                    __t0.check_list("data");
                     __t1.check("thread_id", true);
                     &[__t0.shape(), __t1.shape()]
                 };

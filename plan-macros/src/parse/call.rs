@@ -28,19 +28,21 @@ pub(super) fn call(
             format!("a step calls its tool without `{written}`: the run awaits the tool, and fails if the tool fails"),
         );
     }
-    if let Some(path) = in_parentheses(rest.clone()) {
-        report.error(
-            &path,
-            format!(
-                "a tool is called with named arguments: `{} {{ … }}`\n\
-                 help: if this is a value, not a tool, give the step a type: `step {name}: Type = …;`",
-                path_text(&path)
-            ),
-        );
-        return Body::Broken(None);
-    }
     match value::all(rest, end, until, report) {
-        Value::Literal(literal) => Body::Call(literal),
+        Value::Literal(literal) => match literal.fields {
+            Fields::Named(..) | Fields::Unit => Body::Call(literal),
+            Fields::Unnamed(..) => {
+                report.error(
+                    &literal.path,
+                    format!(
+                        "a tool is called with named arguments: `{} {{ … }}`\n\
+                         help: if this is a value, not a tool, give the step a type: `step {name}: Type = …;`",
+                        path_text(&literal.path)
+                    ),
+                );
+                Body::Broken(None)
+            }
+        },
         Value::Broken => Body::Broken(tool_path(tokens)),
         Value::Computed(computed) if is_unit(&computed.expr) => {
             let path = if let syn::Expr::Path(path) = computed.expr {
@@ -170,21 +172,6 @@ fn tool_path(tokens: TokenStream) -> Option<Path> {
         Ok(braced.then_some(path))
     };
     parser.parse2(tokens).ok().flatten()
-}
-
-/// The path of a type before parentheses, which a tool has no arguments in.
-fn in_parentheses(tokens: TokenStream) -> Option<Path> {
-    let parser = |input: ParseStream<'_>| {
-        let path = input.call(Path::parse_mod_style)?;
-        let group = input.parse::<proc_macro2::Group>()?;
-        let called = input.is_empty() && group.delimiter() == Delimiter::Parenthesis;
-        input.parse::<TokenStream>()?;
-        Ok(called.then_some(path))
-    };
-    let path = parser.parse2(tokens).ok().flatten()?;
-    last_name(&path)
-        .starts_with(char::is_uppercase)
-        .then_some(path)
 }
 
 /// The function that is called by `name(…)`, or as if it were a tool by `name { … }`.

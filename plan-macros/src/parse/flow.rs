@@ -240,13 +240,25 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
     // A condition is what can follow `if`. The parser of an expression alone does not know that.
     let end = tokens.clone().into_iter().last();
     let end = end.map_or(keyword, |last| last.span());
-    let parsed = syn::parse2::<ExprIf>(quote_spanned!(end=> if #tokens {}));
+    let mut at_end = false;
+    let parser = |input: ParseStream<'_>| {
+        let parsed = input.parse::<ExprIf>();
+        at_end = input.is_empty();
+        value::drain(input);
+        parsed
+    };
+    let parsed = parser.parse2(quote_spanned!(end=> if #tokens {}));
     match parsed {
         Ok(branch) => {
             let mut conditions = Vec::new();
             split(*branch.cond, keyword, report, &mut conditions);
             conditions
         }
+        Err(error) if has_let(&tokens) && !at_end => {
+            report.push(error);
+            vec![Condition::Broken(names_of_lets(&tokens))]
+        }
+        // syn has no place for what is missing at the end.
         Err(_) if has_let(&tokens) => {
             let at = tokens.clone().into_iter().next();
             report.error_at(

@@ -195,7 +195,7 @@ fn inputs(
         let is_part = match &one.name {
             Some(name) => {
                 let is_type = was_wrong || name.to_string().starts_with(char::is_uppercase);
-                is_type && !scan::starts_with(&one.ty, ':')
+                is_type && name != "self" && !scan::starts_with(&one.ty, ':')
             }
             None => !scan::starts_with(&one.ty, '&'),
         };

@@ -41,31 +41,8 @@ pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
 fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>> {
     // What is most frequent is looked for first.
     let (hop, end) = if input.peek(Token![.]) {
-        let dot: Token![.] = input.parse()?;
-        if !input.peek(Ident) && input.peek(LitFloat) {
-            return two_fields(dot, &input.parse()?, hops);
-        }
-        match input.parse()? {
-            Member::Named(name) if input.peek(token::Paren) => {
-                let (paren, content) = in_parens(input)?;
-                let argument = content.parse()?;
-                content.parse::<Option<Token![,]>>()?;
-                let hop = match argument {
-                    _ if !content.is_empty() => return Ok(None),
-                    key @ (Lit::Int(_) | Lit::Str(_)) if name == "get" => Hop::Get(dot, name, key),
-                    Lit::Str(text) if name == "pointer" => Hop::Pointer(dot, name, text),
-                    _ => return Ok(None),
-                };
-                (hop, paren.span.close())
-            }
-            member => {
-                let end = match &member {
-                    Member::Named(name) => name.span(),
-                    Member::Unnamed(index) => index.span,
-                };
-                (Hop::Field(dot, member), end)
-            }
-        }
+        let dot = input.parse()?;
+        return after_dot(dot, input, hops);
     } else if input.peek(token::Bracket) {
         let (bracket, content) = in_brackets(input)?;
         let hop = if content.peek(Token![..]) && !content.peek(Token![..=]) {
@@ -90,8 +67,47 @@ fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>>
     Ok(Some(end))
 }
 
-/// `.0.1`, whose numbers are one token.
-fn two_fields(dot: Token![.], both: &LitFloat, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>> {
+/// A field, or what `get` or `pointer` is called with.
+fn after_dot(
+    dot: Token![.],
+    input: ParseStream<'_>,
+    hops: &mut Vec<Hop>,
+) -> syn::Result<Option<Span>> {
+    if !input.peek(Ident) && input.peek(LitFloat) {
+        return two_fields(dot, input, hops);
+    }
+    let (hop, end) = match input.parse()? {
+        Member::Named(name) if input.peek(token::Paren) => {
+            let (paren, content) = in_parens(input)?;
+            let argument = content.parse()?;
+            content.parse::<Option<Token![,]>>()?;
+            let hop = match argument {
+                _ if !content.is_empty() => return Ok(None),
+                key @ (Lit::Int(_) | Lit::Str(_)) if name == "get" => Hop::Get(dot, name, key),
+                Lit::Str(text) if name == "pointer" => Hop::Pointer(dot, name, text),
+                _ => return Ok(None),
+            };
+            (hop, paren.span.close())
+        }
+        member => {
+            let end = match &member {
+                Member::Named(name) => name.span(),
+                Member::Unnamed(index) => index.span,
+            };
+            (Hop::Field(dot, member), end)
+        }
+    };
+    hops.push(hop);
+    Ok(Some(end))
+}
+
+/// `.0.1`, whose numbers are one token, as `0.` is in `.0. name`.
+fn two_fields(
+    dot: Token![.],
+    input: ParseStream<'_>,
+    hops: &mut Vec<Hop>,
+) -> syn::Result<Option<Span>> {
+    let both: LitFloat = input.parse()?;
     let (token, span) = (both.token(), both.span());
     let text = token.to_string();
     let Some((first, second)) = text.split_once('.') else {
@@ -100,15 +116,17 @@ fn two_fields(dot: Token![.], both: &LitFloat, hops: &mut Vec<Hop>) -> syn::Resu
     let part = |range| token.subspan(range).unwrap_or(span);
     let middle = first.len();
     let next = Token![.](part(middle..middle + 1));
-    let mut end = None;
-    for (dot, digits, at) in [
-        (dot, first, part(0..middle)),
-        (next, second, part(middle + 1..text.len())),
-    ] {
+    let mut field = |dot, digits, at| -> syn::Result<()> {
         let mut index: Index = syn::parse_str(digits)?;
         index.span = at;
-        end = Some(at);
         hops.push(Hop::Field(dot, Member::Unnamed(index)));
+        Ok(())
+    };
+    field(dot, first, part(0..middle))?;
+    if second.is_empty() {
+        return after_dot(next, input, hops);
     }
-    Ok(end)
+    let end = part(middle + 1..text.len());
+    field(next, second, end)?;
+    Ok(Some(end))
 }

@@ -191,7 +191,7 @@ fn assigns_later(tokens: &Tokens) -> bool {
     }
     is_type
         && tokens.is_punct(at, '=')
-        && !tokens.peek_ident(at - 2).is_some_and(|word| word == "step")
+        && tokens.peek_ident(at - 2).is_none_or(|word| word != "step")
 }
 
 /// Takes the last token if it is the first one of the next statement: the semicolon is after it, not before it.

@@ -151,8 +151,11 @@ impl Expansion<'_> {
         } = self;
         let cfgs = self.cfgs();
         let output = match (self.outcome(), &self.unknown) {
-            (Some(outcome), _) => quote_spanned!(outcome.span()=> <#outcome>::Output),
-            (None, unknown) => quote!(#unknown),
+            // All of it is at the type, where rustc says that the type is private.
+            (Some(outcome), _) => {
+                quote_spanned!(outcome.span()=> type Output = <#outcome>::Output;)
+            }
+            (None, unknown) => quote!(type Output = #unknown;),
         };
         let description = docs::text(&self.function.attrs);
         let read_only = self.read_only;
@@ -165,7 +168,7 @@ impl Expansion<'_> {
             #(#cfgs)*
             #[allow(deprecated)]
             impl #krate::Tool for #ident {
-                type Output = #output;
+                #output
                 const NAME: &'static str = #name;
                 const DESCRIPTION: &'static str = #description;
                 #read_only

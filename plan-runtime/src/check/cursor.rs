@@ -114,6 +114,19 @@ impl<T> KnownShape<T> {
         super::segment::check(self.0, ident, last);
     }
 
+    /// Checks that a reference can lead to a field whose elements it goes on to.
+    #[track_caller]
+    pub const fn check_list(self, ident: &'static str) {
+        super::segment::check_list(self.0, ident);
+    }
+
+    /// Checks that a key in a field is not a field beside it, if both may be at one place of the JSON: the field is flattened, and
+    /// `inside` says whether all fields are that lead on from it. Returns whether the field itself is.
+    #[track_caller]
+    pub const fn not_beside(self, ident: &'static str, key: &'static str, inside: bool) -> bool {
+        inside && super::segment::not_beside(self.0, ident, key)
+    }
+
     /// Goes on to a field of a reference with a `?`, which follows the field itself if it is `asked`.
     #[track_caller]
     pub const fn enter(self, ident: &'static str, asked: bool, from: Flattened) -> Flattened {

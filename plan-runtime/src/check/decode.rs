@@ -241,7 +241,7 @@ impl Decoder {
     /// A value that a pattern takes apart, which is a local value from here on.
     fn bound(&mut self, form: Form<'static>, pattern: &'static str) -> Template {
         let value = self.template_as(form);
-        self.locals.push(LocalValue::new(pattern, &value));
+        self.locals.push(value.bound_by(pattern));
         value
     }
 

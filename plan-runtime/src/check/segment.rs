@@ -61,6 +61,19 @@ pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) {
     }
 }
 
+/// Checks that a reference can lead to a field of an output, and on to its elements.
+#[track_caller]
+pub(super) const fn check_list(shape: TypeShape, ident: &'static str) {
+    check(shape, ident, false);
+    if let FieldPlace::Flattened = output(shape, ident).output {
+        fail(&[
+            "`",
+            ident,
+            "` is flattened (`#[serde(flatten)]`), so its JSON is an object, which has no elements\nhelp: write a computed value",
+        ])
+    }
+}
+
 /// Checks that a field which a computed value names is part of its type's JSON: elsewhere, it would have its default.
 #[track_caller]
 pub const fn written(shape: TypeShape, ident: &'static str) {
@@ -76,6 +89,33 @@ pub const fn written(shape: TypeShape, ident: &'static str) {
             "` leaves it out when the output is written as JSON",
         ])
     }
+}
+
+/// Checks that a key in a flattened field is not the name of a field beside it. Returns whether the JSON of the field is where its
+/// type's is.
+#[track_caller]
+pub(super) const fn not_beside(shape: TypeShape, ident: &'static str, key: &'static str) -> bool {
+    let place = output(shape, ident).output;
+    let (FieldPlace::Flattened, TypeShape::Struct(mut fields)) = (place, shape) else {
+        return matches!(place, FieldPlace::Inner);
+    };
+    while let [field, others @ ..] = fields {
+        if let FieldPlace::Key(name) = field.output
+            && equal(name.as_bytes(), key.as_bytes())
+        {
+            fail(&[
+                "in JSON, `",
+                key,
+                "` may be the field `",
+                field.ident,
+                "` beside the flattened `",
+                ident,
+                "` (`#[serde(flatten)]`)\nhelp: refer to that field, or write a computed value",
+            ])
+        }
+        fields = others;
+    }
+    true
 }
 
 /// Whether a reference has led to a flattened field, which has no value of its own in JSON.

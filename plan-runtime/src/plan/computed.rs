@@ -1,7 +1,7 @@
 //! What a plan has from the compiler: expressions and placeholders, each in one piece with the text that it was compiled from.
 
 use super::pattern::is_part;
-use super::{Plan, RustText, Source, Template};
+use super::{Plan, RustText, Source};
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Display, Formatter};
@@ -250,16 +250,6 @@ impl Compiled {
             let (name, now) = (self.names.inputs[place].0, crate::print::short(now));
             format!("for an input `{name}` of the type `{before}`, which is `{now}` now")
         })
-    }
-}
-
-impl<'p> LocalValue<'p> {
-    pub(crate) fn new(pattern: &'p str, value: &Template) -> Self {
-        let is_computed = matches!(value, Template::Computed(_));
-        Self {
-            pattern,
-            is_computed,
-        }
     }
 }
 

@@ -272,7 +272,7 @@ impl<'p> Check<'p> {
                         Condition::Let { pattern, value } => {
                             self.template_as(Form::Let(pattern), value, depth)?;
                             pattern_fits(pattern, value, true)?;
-                            self.locals.push(LocalValue::new(pattern, value));
+                            self.locals.push(value.bound_by(pattern));
                         }
                     }
                 }
@@ -282,7 +282,7 @@ impl<'p> Check<'p> {
                 self.template_as(Form::Each(&each.pattern), &each.list, depth)?;
                 pattern_fits(&each.pattern, &each.list, false)?;
                 let around = self.locals.len();
-                self.locals.push(LocalValue::new(&each.pattern, &each.list));
+                self.locals.push(each.list.bound_by(&each.pattern));
                 self.inner(&each.body, around, depth)
             }
         }

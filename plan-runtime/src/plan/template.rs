@@ -1,6 +1,6 @@
 //! Templates: JSON with references in it.
 
-use super::{Computed, FormatSpec, Reference};
+use super::{Computed, FormatSpec, LocalValue, Reference};
 use crate::shape::Tagging;
 
 /// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
@@ -102,4 +102,15 @@ pub enum Part {
         /// What is written after the colon in `{:>8}`; empty for `{}`.
         spec: FormatSpec,
     },
+}
+
+impl Template {
+    /// The local value that this pattern makes of it.
+    pub(crate) fn bound_by<'p>(&self, pattern: &'p str) -> LocalValue<'p> {
+        let is_computed = matches!(self, Self::Computed(_));
+        LocalValue {
+            pattern,
+            is_computed,
+        }
+    }
 }

@@ -36,7 +36,7 @@ use serde_json::Value;
 /// that nothing of its inside is known.
 ///
 /// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
-/// [opaque](TypeShape::Opaque). Where this crate has another name, say `#[shape(crate = path)]`.
+/// [opaque](TypeShape::Opaque). Where this crate is reached only through another, say `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this refers to a field of `{Self}`",

@@ -1,4 +1,4 @@
-#![deny(unused_variables)]
+#![deny(unused_variables, non_snake_case)]
 
 #[path = "../tools.rs"]
 mod tools;
@@ -12,6 +12,8 @@ plan! {
         step called_for_its_effect = Say { text: "a" };
         step total: u64 = inbox.total + 1;
         step _ignored: u64 = inbox.total + 1;
+        step upperCase = Say { text: "b" };
+        step _used = Say { text: upperCase };
         inbox
     }
 }

@@ -320,10 +320,21 @@ impl Finder<'_> {
             Expr::Try(ask) if self.nested == 0 => {
                 let token = ask.question_token;
                 self.visit_expr_mut(&mut ask.expr);
+                let way = match &*ask.expr {
+                    Expr::MethodCall(call) if call.method == "first" => {
+                        "\nhelp: in a reference, `.get(0)?` is the first element if there is one"
+                    }
+                    Expr::MethodCall(call) if call.method == "get" => {
+                        "\nhelp: a reference has a number or a text here, such as `.get(0)?`"
+                    }
+                    _ => "",
+                };
                 self.refuse(
                     token,
-                    "`?` is for references, such as `inbox.next?.id`, not for computed values\n\
-                     help: use a method of `Option` or `Result`, such as `unwrap_or_default()`",
+                    &format!(
+                        "`?` is for references, such as `inbox.next?.id`, not for computed values\n\
+                         help: use a method of `Option` or `Result`, such as `unwrap_or_default()`{way}"
+                    ),
                 );
             }
             Expr::Return(back) if self.nested == 0 => {

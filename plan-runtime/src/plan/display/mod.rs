@@ -117,10 +117,10 @@ impl Display for InPlan<'_, &Reference> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Reference { source, .. } = *self.part;
         let path = self.part.path();
-        if let Some(text) = self.part.as_written() {
-            if self.is_named(source, root_name(text)) {
-                return write_reference(f, text, true);
-            }
+        if let Some(text) = self.part.as_written()
+            && self.is_named(source, root_name(text))
+        {
+            return write_reference(f, text, true);
         }
         let own = source.name();
         let name = self.plan.and_then(|plan| plan.name_of(source));

@@ -1,0 +1,174 @@
+//! Five plans in which each token is deleted, doubled, swapped with the next one or misspelled: one error each, on its line.
+//!
+//! A bracket is mutated together with the one that closes it, since rustc reads brackets before the macro does. All mutants are
+//! modules of a few programs: rustc goes on to the next module after every error that a plan gives.
+//!
+//! A part of the mutants is drawn, always the same. `MUTATIONS=all cargo test -p plan-tests --test mutations` checks all of them,
+//! `MUTATIONS='flow: delete'` those with this in their name. `UPDATE_EXPECT=1` writes those
+//! that give other errors into `exceptions.txt`.
+#![forbid(unsafe_code)]
+
+mod declared;
+mod exceptions;
+mod mutant;
+#[path = "../mistakes/rustc.rs"]
+mod rustc;
+mod token;
+mod verdict;
+
+use mutant::Mutant;
+use rustc::{Message, Rustc};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::Range;
+use verdict::Verdict;
+
+/// The plans, with their names.
+const PLANS: &[(&str, &str)] = &[
+    ("references", include_str!("plans/references.rs")),
+    ("flow", include_str!("plans/flow.rs")),
+    ("policies", include_str!("plans/policies.rs")),
+    ("computed", include_str!("plans/computed.rs")),
+    ("types", include_str!("plans/types.rs")),
+];
+
+/// How many mutants are in one program: cargo checks as many programs at once as there are processors.
+const TOGETHER: usize = 100;
+
+/// Of how many mutants one is drawn.
+const DRAWN: u64 = 8;
+
+const HEAD: &str = "#![allow(dead_code, unused_imports)]\nuse mailbox::*;\nuse serde_json::json;\nuse std::collections::BTreeMap;\n";
+
+#[test]
+fn slips_give_one_error_on_their_line() {
+    let Some(rustc) = rustc::pinned("mutations") else {
+        return;
+    };
+    let wanted = std::env::var("MUTATIONS").unwrap_or_default();
+    let mutants: Vec<Mutant> = PLANS
+        .iter()
+        .flat_map(|(name, file)| mutant::all(name, plan(file)))
+        .filter(|mutant| match &*wanted {
+            "" => mutant.is_first || mutant.number() % DRAWN == 0,
+            "all" => true,
+            part => mutant.name.contains(part),
+        })
+        .collect();
+    let said = check(&rustc, &mutants);
+    let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
+    let mut found = Vec::new();
+    let mut shown = String::new();
+    for (mutant, messages) in mutants.iter().zip(&said) {
+        let verdict = verdict::of(mutant, messages);
+        assert!(
+            !mutant.is_first || verdict == Verdict::Silent,
+            "{}: {messages:?}",
+            mutant.name
+        );
+        *counts.entry(verdict).or_default() += 1;
+        if verdict.is_exception() {
+            found.push(&*mutant.name);
+        }
+        if verdict.is_exception() && !exceptions::holds(&mutant.name) {
+            let _ = writeln!(shown, "{}\n    {}", mutant.name, mutant.line_after());
+            for message in messages {
+                let line = verdict::line(&mutant.text, message.spans[0].start);
+                let text = message.text.replace('\n', "\n        | ");
+                let _ = writeln!(shown, "      line {line}: {text}");
+            }
+        }
+    }
+    let count = |verdict| counts.get(&verdict).copied().unwrap_or_default();
+    let right = count(Verdict::Right) + count(Verdict::AtUses);
+    let wrong = right + found.len();
+    let summary = format!(
+        "tests/mutations: of {} mutants, {} are still correct ({} with a warning); of {wrong} wrong ones, {right} ({:.1} %) give one error: \
+         {} on the line, {} where the changed name is used; {} give one elsewhere, {} more than one, {} an internal name\n",
+        mutants.len(),
+        count(Verdict::Silent) + count(Verdict::Warned),
+        count(Verdict::Warned),
+        100.0 * right as f64 / wrong.max(1) as f64,
+        count(Verdict::Right),
+        count(Verdict::AtUses),
+        count(Verdict::Elsewhere),
+        count(Verdict::Several),
+        count(Verdict::Internal),
+    );
+    std::io::stderr().write_all(summary.as_bytes()).unwrap();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let checked: Vec<&str> = mutants.iter().map(|mutant| &*mutant.name).collect();
+        exceptions::write(&found, &checked);
+        return;
+    }
+    assert!(shown.is_empty(), "not one error on the line:\n{shown}");
+    let better: Vec<_> = mutants
+        .iter()
+        .map(|mutant| &*mutant.name)
+        .filter(|name| exceptions::holds(name) && !found.contains(name))
+        .collect();
+    assert!(
+        better.is_empty(),
+        "no longer exceptions: {}",
+        better.join("\n")
+    );
+    if wanted == "all" {
+        assert!(100 * right >= 95 * wrong, "{summary}");
+    }
+}
+
+/// What is between the braces of `plan!`.
+fn plan(file: &str) -> &str {
+    let start = file.find("plan! {").expect("a plan") + "plan! {".len();
+    &file[start..file.rfind('}').expect("an end")]
+}
+
+/// What rustc says of each mutant, with ranges in its text.
+fn check(rustc: &Rustc, mutants: &[Mutant]) -> Vec<Vec<Message>> {
+    let all: Vec<&Mutant> = mutants.iter().collect();
+    let mut said = together(rustc, &all);
+    // After an error elsewhere, rustc does not look at all that may be wrong.
+    let silent: Vec<usize> = (0..said.len()).filter(|at| said[*at].is_empty()).collect();
+    let again: Vec<&Mutant> = silent.iter().map(|at| &mutants[*at]).collect();
+    for (at, messages) in silent.into_iter().zip(together(rustc, &again)) {
+        said[at] = messages;
+    }
+    said
+}
+
+fn together(rustc: &Rustc, mutants: &[&Mutant]) -> Vec<Vec<Message>> {
+    let mut said: Vec<Vec<Message>> = mutants.iter().map(|_| Vec::new()).collect();
+    let mut programs = Vec::new();
+    let mut places: Vec<Vec<Range<usize>>> = Vec::new();
+    for (number, part) in mutants.chunks(TOGETHER).enumerate() {
+        let mut source = HEAD.to_owned();
+        let mut part_places = Vec::new();
+        for (number, mutant) in part.iter().enumerate() {
+            let _ = write!(
+                source,
+                "mod m{number} {{ use super::*; plan_runtime::plan! {{"
+            );
+            part_places.push(source.len()..0);
+            source.push_str(&mutant.text);
+            source.push_str("} }\n");
+            part_places[number].end = source.len();
+        }
+        source.push_str("fn main() {}\n");
+        programs.push((format!("part_{number}"), source));
+        places.push(part_places);
+    }
+    for (part, messages) in rustc.check(&programs).into_iter().enumerate() {
+        for mut message in messages {
+            let at = message.spans[0].start;
+            let within = places[part].partition_point(|place| place.end <= at);
+            let start = places[part][within].start;
+            for span in &mut message.spans {
+                // A span before it is the call of the macro.
+                *span = span.start.saturating_sub(start)..span.end.saturating_sub(start);
+            }
+            said[part * TOGETHER + within].push(message);
+        }
+    }
+    said
+}

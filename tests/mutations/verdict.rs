@@ -1,0 +1,104 @@
+//! Whether what rustc says of a mutant is one error on its line.
+
+use crate::declared;
+use crate::mutant::Mutant;
+use crate::rustc::Message;
+use std::ops::Range;
+
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Verdict {
+    /// It is still right.
+    Silent,
+    /// It is still right, with warnings.
+    Warned,
+    /// One error, on the line.
+    Right,
+    /// Errors only where a step or input is used that was changed.
+    AtUses,
+    /// One error, elsewhere.
+    Elsewhere,
+    /// More than one error.
+    Several,
+    /// An error that names what only this crate's authors know.
+    Internal,
+}
+
+impl Verdict {
+    /// Whether it is worse than one error on the line.
+    pub(crate) fn is_exception(self) -> bool {
+        matches!(self, Self::Elsewhere | Self::Several | Self::Internal)
+    }
+}
+
+pub(crate) fn of(mutant: &Mutant, messages: &[Message]) -> Verdict {
+    let errors: Vec<_> = messages.iter().filter(|message| message.is_error).collect();
+    if errors.is_empty() {
+        return if messages.is_empty() {
+            Verdict::Silent
+        } else {
+            Verdict::Warned
+        };
+    }
+    let lines = lines(mutant);
+    let on_line = |error: &&&Message| {
+        let starts = error
+            .spans
+            .iter()
+            .map(|span| line(&mutant.text, span.start));
+        starts.into_iter().any(|line| lines.contains(&line))
+    };
+    let here: Vec<_> = errors.iter().filter(on_line).collect();
+    let declared = declared::all(&mutant.original);
+    // A removed declaration, or, if nothing is wrong here, one whose type has changed.
+    let changed: Vec<_> = declared
+        .iter()
+        .filter(|declared| {
+            overlap(&declared.at, &mutant.before)
+                || here.is_empty() && overlap(&declared.all, &mutant.before)
+        })
+        .map(|declared| declared.name.as_str())
+        .collect();
+    let at_use = |error: &Message| {
+        error.spans.iter().any(|span| {
+            let text = mutant.text.get(span.clone()).unwrap_or_default();
+            let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            words.into_iter().any(|word| changed.contains(&word))
+        })
+    };
+    let others = errors
+        .iter()
+        .filter(|error| !on_line(error) && !at_use(error))
+        .count();
+    if errors
+        .iter()
+        .any(|error| error.internal_names().next().is_some())
+    {
+        return Verdict::Internal;
+    }
+    match (here.len(), others) {
+        (1, 0) => Verdict::Right,
+        (0, 0) => Verdict::AtUses,
+        (0, 1) => Verdict::Elsewhere,
+        _ if errors.len() == 1 => Verdict::Elsewhere,
+        _ if here.iter().all(|error| at_use(error)) && others == 0 => Verdict::AtUses,
+        _ => Verdict::Several,
+    }
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// The lines of what was changed, and of the tokens beside it.
+fn lines(mutant: &Mutant) -> std::ops::RangeInclusive<usize> {
+    let text = &mutant.text;
+    let before = text[..mutant.after.start].trim_end().len();
+    let end = &text[mutant.after.end..];
+    let next = mutant.after.end + end.len() - end.trim_start().len();
+    line(text, before)..=line(text, next)
+}
+
+/// The line of a place.
+pub(crate) fn line(text: &str, at: usize) -> usize {
+    text.get(..at).map_or(0, |text| text.matches('\n').count())
+}
