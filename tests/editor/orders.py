@@ -44,7 +44,7 @@ HOVERS = [
     ("a tool's function", "pub async fn find_▮order", ["pub async fn find_order", "pub struct FindOrder"]),
 ]
 # What no hover shows.
-INTERNAL = ["__", "AnySteps", "::core::future", "plan_runtime::check::run", "extern crate", "::Steps"]
+INTERNAL = ["__", "::core::future", "plan_runtime::check::run", "extern crate", "::Steps"]
 
 REFERENCES = [
     ("an input that arms bind again", "sl▮ot: String,",

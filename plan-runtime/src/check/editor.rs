@@ -2,7 +2,7 @@
 
 use super::argument::TakesText;
 use super::cursor::unreachable;
-use super::run::Inline;
+use super::run::{Inline, Request, RunsOn, Started};
 pub use crate::Tool;
 use serde_json::Value;
 pub use serde_json::json;
@@ -187,6 +187,13 @@ pub fn json_value<T, To>(_: T) -> To {
 /// What the expression form gives.
 pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<O> {
     unreachable()
+}
+
+/// The steps of a plan, which an editor does not tell apart.
+impl<App: ?Sized> RunsOn<App> for () {
+    fn start<'a>(_: usize, _: Request<'_>, _: &'a App) -> Started<'a> {
+        unreachable()
+    }
 }
 
 /// What starts a statement of a plan.

@@ -2,7 +2,6 @@
 
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
-use super::cursor::unreachable;
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue};
 use crate::{Call, Plan, Result, Run};
@@ -60,18 +59,8 @@ where
     async move { Ok(run.await?) }
 }
 
-/// The steps of a plan, which an editor does not tell apart.
-#[derive(Debug)]
-pub struct AnySteps;
-
-impl<App: ?Sized> RunsOn<App> for AnySteps {
-    fn start<'a>(_: usize, _: Request<'_>, _: &'a App) -> Started<'a> {
-        unreachable()
-    }
-}
-
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.
-pub struct Inline<O, S = AnySteps> {
+pub struct Inline<O, S = ()> {
     plan: &'static LazyPlan,
     types: PhantomData<fn() -> (S, O)>,
 }
