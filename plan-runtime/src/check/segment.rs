@@ -23,9 +23,9 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str) -> &'static Fi
     }
 }
 
-/// Checks that a reference can lead to a field of an output; `last` says that it ends there.
+/// Checks that a reference can lead to a field of an output, and returns where that is; `last` says that it ends there.
 #[track_caller]
-pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) {
+pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) -> FieldPlace {
     let field = output(shape, ident);
     if field.opaque && !last {
         fail(&[
@@ -59,13 +59,13 @@ pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) {
             "` leaves it out when the output is written as JSON",
         ]),
     }
+    field.output
 }
 
 /// Checks that a reference can lead to a field of an output, and on to its elements.
 #[track_caller]
 pub(super) const fn check_list(shape: TypeShape, ident: &'static str) {
-    check(shape, ident, false);
-    if let FieldPlace::Flattened = output(shape, ident).output {
+    if let FieldPlace::Flattened = check(shape, ident, false) {
         fail(&[
             "`",
             ident,
