@@ -14,6 +14,8 @@ pub(crate) struct Case {
     pub(crate) never: Vec<String>,
     /// What the help proposes in place of each marked piece.
     pub(crate) fixes: Vec<String>,
+    /// Why the code that the help shows is in neither the fixes nor the right code.
+    pub(crate) unapplied: Option<String>,
     /// Why the messages are not yet as this says.
     pub(crate) worse: Option<String>,
     /// The similar code that is right.
@@ -58,7 +60,12 @@ fn read(file: &str, text: &str) -> Vec<Case> {
             Some(("!- ", words)) => case.never.push(words.to_owned()),
             Some(("=> ", code)) => case.fixes.push(code.to_owned()),
             Some(("!~ ", reason)) => case.worse = Some(reason.to_owned()),
-            Some((":: ", code)) => case.right = Some(code.to_owned()),
+            Some(("=~ ", reason)) => case.unapplied = Some(reason.to_owned()),
+            Some((":: ", code)) => {
+                let right = case.right.get_or_insert_default();
+                right.push_str(code);
+                right.push('\n');
+            }
             _ => {
                 case.code.push_str(line);
                 case.code.push('\n');

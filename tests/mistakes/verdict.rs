@@ -61,11 +61,3 @@ pub(crate) fn of(program: &Program, messages: &[Message]) -> Option<String> {
     }
     Some(format!("{}\n{wrong}", program.name))
 }
-
-/// Whether a help says which code to write, of this crate's messages.
-pub(crate) fn shows_code(messages: &[Message]) -> bool {
-    messages.iter().any(|message| {
-        let mut helps = message.text.lines().filter(|line| line.contains("help: "));
-        message.is_error && helps.any(|help| help.contains('`'))
-    })
-}

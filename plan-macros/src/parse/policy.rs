@@ -132,7 +132,7 @@ fn one(
                     format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
                 }
                 None if name == "cfg" => {
-                    "help: a plan has the same steps in every build: write `#[cfg(…)]` on one of two plans, or call the tool in an `if`".to_owned()
+                    "help: a plan has the same steps in every build: write `#[cfg(…)]` above one of two `plan!`, or call the tool in an `if`".to_owned()
                 }
                 None if ["allow", "warn", "deny", "expect", "forbid"].contains(&name) => {
                     format!("help: write `#[{name}(…)]` on the plan, before its name")

@@ -11,10 +11,7 @@ pub(super) fn expand(item: &Item) -> TokenStream {
     match item {
         Item::Struct(item) => report.error(
             &item.ident,
-            format_args!(
-                "`#[tool]` on a struct needs `#[derive(Tool)]`\nhelp: write `#[derive(Tool)]` above the `#[tool(…)]` of `{}`",
-                item.ident
-            ),
+            "`#[tool]` on a struct needs `#[derive(Tool)]`\nhelp: write `#[derive(Serialize, Deserialize, Shape, Tool)]` above the struct, and `#[tool(output = Type)]` below the derive",
         ),
         other => report.error(
             other,

@@ -45,7 +45,7 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
         match input {
             FnArg::Receiver(receiver) => report.error(
                 receiver,
-                "a tool is a free function\nhelp: take the application as the first parameter: `app: &App`",
+                "a tool is a free function\nhelp: move it out of the `impl`, and take the application as the first parameter: `app: &App`",
             ),
             FnArg::Typed(input) => match &*input.ty {
                 Type::Reference(reference) if i == 0 && !is_borrowed_value(&reference.elem) => {
@@ -134,7 +134,7 @@ fn application(
     if let Some(mutability) = reference.mutability {
         report.error(
             mutability,
-            "steps run concurrently, so they share the application\nhelp: take `&App`, and put mutable state into a `Mutex` or use a channel",
+            "steps run concurrently, so they share the application\nhelp: write `&` without `mut`, and put mutable state into a `Mutex` or use a channel",
         );
         return None;
     }
@@ -287,6 +287,9 @@ impl<'ast> Visit<'ast> for Borrows<'_> {
         let instead = match &*reference.elem {
             Type::Path(path) if path.path.is_ident("str") => "`String`".to_owned(),
             Type::Slice(slice) => format!("`Vec<{}>`", slice.elem.to_token_stream()),
+            Type::Path(path) if path.path.get_ident().is_some() => {
+                format!("`{}`", path.path.to_token_stream())
+            }
             _ => "the type without `&`".to_owned(),
         };
         self.report.error(
