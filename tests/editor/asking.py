@@ -53,6 +53,10 @@ class Crate:
         result = self.server.ask("textDocument/hover", self.at(marked))
         return result["contents"]["value"] if result else ""
 
+    def signatures(self, marked):
+        result = self.server.ask("textDocument/signatureHelp", self.at(marked))
+        return [signature["label"] for signature in result["signatures"]] if result else []
+
     def definitions(self, marked):
         """The lines of the definitions, with brackets around the name. One place may be found twice: as a local, and as a field."""
         result = self.server.ask("textDocument/definition", self.at(marked)) or []

@@ -271,6 +271,9 @@ def run(crate, table, show):
         internal = [text for text in getattr(table, "INTERNAL", []) if text in found]
         missing = [text for text in expected if text not in found]
         case("hover", title, f"found {found!r}" if missing or internal else None)
+    for title, marked, expected in getattr(table, "SIGNATURES", []):
+        found = crate.signatures(crate.marked(marked))
+        case("signature", title, None if found == expected else f"found {found}")
     for title, marked, expected in table.REFERENCES:
         found = crate.references(crate.marked(marked))
         case("references", title, None if begin_as(found, expected) else f"found {found}")

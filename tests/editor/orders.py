@@ -30,6 +30,8 @@ DEFINITIONS = [
     ("what `if let` binds", "{ line: gi▮ft }", ["step last = if let Some([gift]) = &order.gift {"]),
     ("a tool's function", "pub async fn find_▮order", ["pub async fn [find_order](shop: &Shop, id: u64) -> Result<Order> {"]),
     ("a parameter, in the function", ".map(|copies| te▮xt", ["[text]: String,"]),
+    ("the run of a plan", "plan.ru▮n(shop)", ["pub []Deliver(", "[plan!] {"]),
+    ("the plan's name", "let plan = Del▮iver", ["pub [Deliver]("]),
     ("a tool that is a struct", "Lo▮g { line: line }", ["pub struct [Log] {"]),
 ]
 
@@ -38,13 +40,22 @@ HOVERS = [
     ("an input", "_ => sl▮ot.to_upper", ["let slot: String"]),
     ("a step", "text: lab▮el,", ["let label: String", "plan_editor::orders::Deliver", "What is written on it."]),
     ("the run of a plan", "plan.ru▮n(shop)", ["pub fn run", "plan_runtime::Run<'_, A, String>"]),
+    ("the block of a branch", "if booked && count > 3 ▮{", []),
+    ("the block of an `else`", "} else ▮{\n            Send", []),
+    ("the block of a `for`", "for line in order.lines ▮{", []),
     ("`plan!`", "pl▮an! {", ["proc_macro plan", "step found = Search {"]),
     ("`#[tool]`", "#[to▮ol]\npub async fn find_order", ["proc_macro tool", "pub async fn search("]),
     ("`Shape`", "derive(Clone, Serialize, Deserialize, Sha▮pe)]\npub enum", ["proc_macro Shape", "found[0].from"]),
     ("a tool's function", "pub async fn find_▮order", ["pub async fn find_order", "pub struct FindOrder"]),
 ]
 # What no hover shows.
-INTERNAL = ["__", "::core::future", "plan_runtime::check::run", "extern crate", "::Steps"]
+INTERNAL = ["__", "crate plan_runtime", "::core::future", "plan_runtime::check::run", "extern crate", "::Steps"]
+
+# The signatures that are shown as arguments are typed.
+SIGNATURES = [
+    ("an argument", "text: ▮greeting, copies: 2", ["struct Send { speed: Speed, text: String, copies: u32 }"]),
+    ("a variant's value", "Speed::Booked(▮slot), text", []),
+]
 
 REFERENCES = [
     ("an input that arms bind again", "sl▮ot: String,",

@@ -8,7 +8,7 @@ use crate::ast::{Body, Header, Input, Plan, Step};
 use crate::docs;
 use crate::docs::text_of;
 use crate::graph::StepGraph;
-use crate::ide::unplaced;
+use crate::ide::{before, unplaced};
 use crate::json;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
@@ -101,15 +101,18 @@ pub(crate) fn outside(
     let unit: Type = syn::parse_quote!(());
     let ty = unplaced(head.output.as_ref().unwrap_or(&unit).to_token_stream());
     let (plan_doc, run_doc) = docs_of(head);
+    // An editor leads from them to the plan, but not back, and refuses to rename them.
+    let at = Span::call_site().located_at(before(head.name.span()));
+    let (plan_name, run_name) = (Ident::new("PLAN", at), Ident::new("run", at));
     quote! {
         #ide
         #errors
         #definition
         impl #name {
             #[doc = #plan_doc]
-            #vis const PLAN: &'static #krate::plan::LazyPlan = #check::editor::any();
+            #vis const #plan_name: &'static #krate::plan::LazyPlan = #check::editor::any();
             #[doc = #run_doc]
-            #vis fn run<A: ?::core::marker::Sized>(self, app: &A) -> #krate::Run<'_, A, #ty> {
+            #vis fn #run_name<A: ?::core::marker::Sized>(self, app: &A) -> #krate::Run<'_, A, #ty> {
                 #check::editor::any()
             }
         }

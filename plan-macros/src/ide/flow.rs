@@ -1,7 +1,7 @@
 //! What a step does, as an expression, and its output type.
 
-use super::IdeExpansion;
 use super::fit::enclosed;
+use super::{IdeExpansion, before};
 use crate::scan::tokens::{Tokens, placed};
 use crate::scan::{BranchTokens, FlowTokens};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
@@ -53,7 +53,7 @@ impl IdeExpansion {
         }
     }
 
-    /// All that is around a call is at one place, and none of it has the span of a name. Where the branches of an `if` differ, an editor
+    /// All that is around a call is at one place, and none of it has the span of a token. Where the branches of an `if` differ, an editor
     /// underlines the block, which is all in the plan then.
     fn expression(&self, flow: &FlowTokens, policy: IdePolicy, at: Span) -> TokenStream {
         let editor = &self.editor;
@@ -64,7 +64,7 @@ impl IdeExpansion {
                 let branches = branches.iter().map(|branch| {
                     let (keywords, condition) = (&branch.keywords, &branch.condition);
                     let block = branch.block.as_ref();
-                    let at = block.map_or_else(Span::call_site, Group::span_open);
+                    let at = block.map_or_else(Span::call_site, |block| before(block.span_open()));
                     let body = self.expression(&FlowTokens::within(block), policy, at);
                     let at = block.map_or(at, Group::span);
                     let block = enclosed(Delimiter::Brace, body, at);

@@ -218,3 +218,12 @@ fn bound_in(plan: &PlanTokens) -> BTreeSet<String> {
 pub(crate) fn unplaced(tokens: TokenStream) -> TokenStream {
     placed(tokens, Span::mixed_site())
 }
+
+/// The place before a token, at which there is none: an editor shows nothing of what is there.
+pub(crate) fn before(token: Span) -> Span {
+    if proc_macro::is_available() {
+        token.unwrap().start().into()
+    } else {
+        token
+    }
+}

@@ -1,6 +1,7 @@
 //! Values as plain Rust: the author's tokens, with what may be of another type than its place wrapped.
 
 use super::IdeExpansion;
+use super::fit::enclosed;
 use crate::docs::{last_name, text_of};
 use crate::scan::tokens::Tokens;
 use crate::scan::value::{self as scan, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
@@ -37,6 +38,9 @@ impl IdeExpansion {
     }
 
     fn wrapped(&self, item: &ValueTokens) -> TokenStream {
+        if matches!(item.kind, ValueKind::Variant(..)) {
+            return self.item(item);
+        }
         let (value, extra) = (self.unwrapped(&item.kind), &item.extra);
         quote!((#value).__plan_arg() #extra)
     }
@@ -66,10 +70,10 @@ impl IdeExpansion {
                 });
             }
             ValueKind::Variant(path, paren, pieces, _) => {
-                // Of the values, some may be missing.
-                let mut values = TokenStream::new();
-                paren.surround(&mut values, |inner| inner.extend(self.pieces(pieces)));
-                tokens = quote!(#editor::variant(#path, #values));
+                // Of the values, some may be missing. A call around them would be shown as they are typed.
+                let values = self.pieces(pieces);
+                let values = enclosed(Delimiter::Bracket, values, paren.span.join());
+                tokens = quote!({ let _ = #path; #values.__plan_arg() });
             }
             ValueKind::Macro(call) => {
                 let name = call.path.segments.last().map(|last| &last.ident);

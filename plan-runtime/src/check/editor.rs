@@ -33,11 +33,6 @@ pub trait Argument {
 
 impl<T: ?Sized> Argument for T {}
 
-/// A variant of an enum with its values.
-pub fn variant<P, V, To>(_: P, _: V) -> To {
-    unreachable()
-}
-
 /// A field that takes a value.
 pub struct DocumentedField<T>(PhantomData<T>);
 
