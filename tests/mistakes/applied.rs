@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::rustc::Message;
 
-/// What stands for code of the author in the code that a help shows.
+/// Placeholders in the code that a help shows: any code of the author can be in their place.
 const AUTHORS: &[&str] = &["…", "Type", "Tool"];
 
 /// What is missing in a case whose help shows code: a fix, right code that has it, or a reason.
