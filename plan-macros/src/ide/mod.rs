@@ -219,7 +219,7 @@ pub(crate) fn unplaced(tokens: TokenStream) -> TokenStream {
     placed(tokens, Span::mixed_site())
 }
 
-/// The place before a token, at which there is none: an editor shows nothing of what is there.
+/// The place before a token, where no token is, so that an editor shows nothing.
 pub(crate) fn before(token: Span) -> Span {
     if proc_macro::is_available() {
         token.unwrap().start().into()

@@ -1,6 +1,6 @@
 //! Plans that were checked, with everything that their runs need to know.
 
-use super::json::meaningless;
+use super::json::{DEEPEST_BODY, DEEPEST_VALUE, meaningless};
 use super::{
     Absent, Body, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step,
     Template, pattern_mistake,
@@ -207,9 +207,6 @@ pub(crate) fn number(steps: usize) -> u32 {
     steps as u32
 }
 
-/// How deep bodies and templates are nested at most. rustc does not parse an expression of this depth.
-const DEEPEST: usize = 512;
-
 /// What is found in the parts of a plan. The only place that looks whether they are legal.
 struct Check<'p> {
     plan: &'p Plan,
@@ -251,7 +248,6 @@ impl<'p> Check<'p> {
     }
 
     fn body(&mut self, body: &'p Body, depth: usize) -> Result<(), String> {
-        fits(depth)?;
         match body {
             Body::Action(action) => {
                 self.actions += 1;
@@ -262,15 +258,15 @@ impl<'p> Check<'p> {
                 {
                     return Err("calls a tool without a name".to_owned());
                 }
-                self.template(&action.args, depth)
+                self.template(&action.args, 0)
             }
             Body::If(branches) => branches.iter().try_for_each(|branch| {
                 let around = self.locals.len();
                 for condition in &branch.conditions {
                     match condition {
-                        Condition::Holds(value) => self.template(value, depth)?,
+                        Condition::Holds(value) => self.template(value, 0)?,
                         Condition::Let { pattern, value } => {
-                            self.template_as(Form::Let(pattern), value, depth)?;
+                            self.template_as(Form::Let(pattern), value, 0)?;
                             pattern_fits(pattern, value, true)?;
                             self.locals.push(value.bound_by(pattern));
                         }
@@ -279,7 +275,7 @@ impl<'p> Check<'p> {
                 self.inner(&branch.body, around, depth)
             }),
             Body::For(each) => {
-                self.template_as(Form::Each(&each.pattern), &each.list, depth)?;
+                self.template_as(Form::Each(&each.pattern), &each.list, 0)?;
                 pattern_fits(&each.pattern, &each.list, false)?;
                 let around = self.locals.len();
                 self.locals.push(each.list.bound_by(&each.pattern));
@@ -290,6 +286,11 @@ impl<'p> Check<'p> {
 
     /// A body in another, around which there are fewer local values.
     fn inner(&mut self, body: &'p Body, around: usize, depth: usize) -> Result<(), String> {
+        if depth >= DEEPEST_BODY {
+            return Err(format!(
+                "nests conditions and loops more than {DEEPEST_BODY} levels deep"
+            ));
+        }
         let checked = self.body(body, depth + 1);
         self.locals.truncate(around);
         checked
@@ -305,7 +306,14 @@ impl<'p> Check<'p> {
         template: &'p Template,
         depth: usize,
     ) -> Result<(), String> {
-        fits(depth)?;
+        // Plan JSON has them as they are.
+        let is_scalar = matches!(
+            template,
+            Template::Null | Template::Bool(_) | Template::Number(_) | Template::String(_)
+        );
+        if !is_scalar {
+            fits(depth)?;
+        }
         match template {
             Template::Reference(reference) => {
                 if reference.otherwise.is_some() && !reference.can_end() {
@@ -317,7 +325,7 @@ impl<'p> Check<'p> {
                     Absent::Error | Absent::End => None,
                 });
                 let mut values = defaults.chain(reference.otherwise.as_deref());
-                values.try_for_each(|value| value_fits(value, depth))?;
+                values.try_for_each(|value| value_fits(value, 0))?;
             }
             Template::Computed(computed) => {
                 let mut reads = computed.reads().iter();
@@ -397,16 +405,17 @@ fn pattern_fits(pattern: &str, value: &Template, in_if: bool) -> Result<(), Stri
 
 /// A value is nested as templates are.
 fn value_fits(value: &Value, depth: usize) -> Result<(), String> {
+    let (items, members) = match value {
+        Value::Array(items) => (Some(items), None),
+        Value::Object(members) => (None, Some(members.values())),
+        _ => return Ok(()),
+    };
     fits(depth)?;
-    match value {
-        Value::Array(items) => items
-            .iter()
-            .try_for_each(|item| value_fits(item, depth + 1)),
-        Value::Object(members) => members
-            .values()
-            .try_for_each(|member| value_fits(member, depth + 1)),
-        _ => Ok(()),
-    }
+    let mut parts = items
+        .into_iter()
+        .flatten()
+        .chain(members.into_iter().flatten());
+    parts.try_for_each(|part| value_fits(part, depth + 1))
 }
 
 fn within(place: usize, count: usize, mistake: impl Fn() -> String) -> Result<(), String> {
@@ -417,8 +426,10 @@ fn within(place: usize, count: usize, mistake: impl Fn() -> String) -> Result<()
 }
 
 fn fits(depth: usize) -> Result<(), String> {
-    if depth <= DEEPEST {
+    if depth < DEEPEST_VALUE {
         return Ok(());
     }
-    Err(format!("nests values more than {DEEPEST} levels deep"))
+    Err(format!(
+        "nests values more than {DEEPEST_VALUE} levels deep"
+    ))
 }

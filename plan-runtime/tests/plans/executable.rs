@@ -189,12 +189,58 @@ fn values_and_bodies_that_are_nested_too_deep() {
         value = vec![value].into();
         body = vec![Branch::new(None, body)].into();
     }
-    let deep = "step `b` nests values more than 512 levels deep";
+    let deep = "step `b` nests values more than 127 levels deep";
     assert_eq!(Executable::new(&computing(value)).mistake(), Some(deep));
+    let deep = "step `b` nests conditions and loops more than 64 levels deep";
     assert_eq!(
         Executable::new(&with(Step::new("b", body))).mistake(),
         Some(deep)
     );
+}
+
+/// A value or a body around another one.
+type Around<T> = fn(T) -> T;
+
+#[test]
+fn what_may_run_can_be_stored_however_deep_it_is() {
+    let values: [Around<Template>; 4] = [
+        |inner| vec![inner].into(),
+        |inner| Template::Object(vec![Entry::new(Key::Name("a".into()), inner)]),
+        |inner| Template::Object(vec![Entry::new(Key::Flattened, inner)]),
+        |inner| Template::Text(vec![Part::value(inner, ""), Part::Literal(String::new())]),
+    ];
+    let ends = [
+        Template::Number(Number::Unsigned(1)),
+        reference(Source::Input(0)),
+    ];
+    let bodies: [Around<Body>; 2] = [
+        |inner| vec![Branch::new(None, inner)].into(),
+        |inner| For::new("_", Vec::<Template>::new(), inner).into(),
+    ];
+    let mut legal = Vec::new();
+    for (around, body_around) in values
+        .iter()
+        .flat_map(|value| bodies.map(|body| (value, body)))
+    {
+        for levels in [1, 63, 64, 126, 127, 128, 300] {
+            for (end, bodies) in ends
+                .iter()
+                .flat_map(|end| [0, 1, 64, 65].map(|bodies| (end, bodies)))
+            {
+                let value = (0..levels).fold(end.clone(), |inner, _| around(inner));
+                let inside = Body::from(Action::value(value));
+                let body = (0..bodies).fold(inside, |inner, _| body_around(inner));
+                let plan = with(Step::new("b", body));
+                legal.extend(Some(plan).filter(|plan| Executable::new(plan).mistake().is_none()));
+            }
+        }
+    }
+    assert!(legal.len() > 100, "{}", legal.len());
+    for plan in &legal {
+        let json = serde_json::to_value(plan).unwrap();
+        let read: Plan = serde_json::from_value(json).unwrap_or_else(|error| panic!("{error}"));
+        assert!(read == *plan);
+    }
 }
 
 #[test]
@@ -210,7 +256,7 @@ fn defaults_that_are_nested_too_deep() {
         let plan = computing(reference);
         assert_eq!(
             Executable::new(&plan).mistake(),
-            Some("step `b` nests values more than 512 levels deep")
+            Some("step `b` nests values more than 127 levels deep")
         );
     }
 }

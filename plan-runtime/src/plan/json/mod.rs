@@ -56,6 +56,9 @@ impl JsonType {
 /// How many parts the path of a reference has at most. No JSON is nested so deep.
 pub(crate) const MOST_PARTS: usize = 256;
 
+/// How deep values are nested at most. It is that of JSON texts in serde_json.
+pub(crate) const DEEPEST_VALUE: usize = 127;
+
 /// How deep bodies are nested at most, and how many local values there are at most in one.
 pub(crate) const DEEPEST_BODY: usize = 64;
 

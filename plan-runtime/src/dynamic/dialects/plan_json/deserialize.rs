@@ -5,7 +5,7 @@ use crate::dynamic::dialects::reading::{PlanBuilder, cycle};
 use crate::dynamic::finding::Finding;
 use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Dialect, Limits, Profile};
-use crate::plan::json::Json;
+use crate::plan::json::{DEEPEST_VALUE, Json};
 use crate::plan::{Plan, Template};
 use crate::print::{Line, MessageName};
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -19,7 +19,7 @@ const MOST: usize = 32;
 const LIMITS: Limits = Limits {
     bytes: usize::MAX,
     steps: usize::MAX,
-    depth: 127,
+    depth: DEEPEST_VALUE,
     string: usize::MAX,
     name: usize::MAX,
     values: usize::MAX,

@@ -20,7 +20,7 @@ use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::json_node::JsonNode;
 use crate::dynamic::limits::Limits;
 use crate::dynamic::spans::{Span, Spans};
-use crate::plan::json::{MOST_PARTS, number};
+use crate::plan::json::{DEEPEST_VALUE, MOST_PARTS, number};
 use crate::plan::{Input, Template, ToolInfo};
 use crate::print::short;
 use plan_graph::similar;
@@ -76,7 +76,7 @@ impl PlanBuilder {
             dialect,
             profile,
             limits: Limits {
-                depth: limits.depth.min(127),
+                depth: limits.depth.min(DEEPEST_VALUE),
                 ..limits
             },
             notes: Notes::default(),
