@@ -168,9 +168,16 @@ fn output(arrow: Span, ty: TokenStream, report: &mut Report) -> Option<Type> {
     types::is_owned(&ty, report).then_some(ty)
 }
 
-/// Reports an attribute that only steps have.
+/// Reports an attribute that only steps have, or that rustc would apply to a part of what the plan becomes.
 fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
     let name = attr.path().get_ident().map(Ident::to_string);
+    if name.as_deref() == Some("cfg") {
+        report.error(
+            attr.path(),
+            format!("{what} cannot have `#[cfg(…)]`: a plan has the same parts in every build\nhelp: write `#[cfg(…)]` above `plan!`"),
+        );
+        return false;
+    }
     let name = name.filter(|name| policy::KNOWN.contains(&name.as_str()));
     if let Some(name) = &name {
         report.error(
