@@ -168,7 +168,7 @@ fn output(arrow: Span, ty: TokenStream, report: &mut Report) -> Option<Type> {
     types::is_owned(&ty, report).then_some(ty)
 }
 
-/// Reports an attribute that only steps have, or that rustc would apply to a part of what the plan becomes.
+/// Reports an attribute that only steps have, or that rustc would apply to one of the items that the plan expands to.
 fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
     let name = attr.path().get_ident().map(Ident::to_string);
     if name.as_deref() == Some("cfg") {
