@@ -81,9 +81,7 @@ async fn main() -> Result<()> {
     let run = gallery.run(&());
 
     #[cfg(feature = "progress")]
-    let progress = plan_runtime::run::Progress::new();
-    #[cfg(feature = "progress")]
-    let run = run.observe(&progress);
+    let run = run.observe(plan_runtime::run::Progress::new());
 
     let (result, report) = run.with_report().await;
     let (page, bytes) = result?;

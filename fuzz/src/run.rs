@@ -45,8 +45,8 @@ pub fn runs(data: &[u8]) {
     let inputs = inputs(plan);
     let run = || toolbox.run(plan, &inputs, &()).limits(LIMITS);
 
-    let alone = drive(&timer, run().timer(&timer).concurrency(1));
-    let together = drive(&timer, run().timer(&timer));
+    let alone = drive(&timer, run().timer(timer.clone()).concurrency(1));
+    let together = drive(&timer, run().timer(timer.clone()));
     match (&alone, &together) {
         (Some(Ok(alone)), Some(Ok(together))) => assert_eq!(alone, together),
         (Some(alone), Some(together)) => assert_eq!(alone.is_ok(), together.is_ok(), "{text}"),
@@ -55,7 +55,7 @@ pub fn runs(data: &[u8]) {
 
     let on_failure = [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
     let configured = run()
-        .timer(&timer)
+        .timer(timer.clone())
         .on_failure(on_failure[options as usize % 3])
         .concurrency(1 + (options / 3 % 3) as usize)
         .deadline(Duration::from_secs(u64::from(options / 9 % 4) * 1800))
@@ -68,7 +68,7 @@ pub fn runs(data: &[u8]) {
         assert!(timer.elapsed() - before <= most);
     }
 
-    let mut dropped = pin!(run().timer(&timer));
+    let mut dropped = pin!(run().timer(timer.clone()));
     for _ in 0..options / 36 % 8 {
         if dropped
             .as_mut()
@@ -90,7 +90,7 @@ pub fn report(plan: &Plan) -> Option<(Result<Value, RunError>, Report)> {
     let toolbox = toolbox(&timer);
     let inputs = inputs(plan);
     let run: Run<'_, (), Value> = toolbox.run(plan, &inputs, &()).limits(LIMITS);
-    let run = run.timer(&timer).on_failure(OnFailure::Continue);
+    let run = run.timer(timer.clone()).on_failure(OnFailure::Continue);
     let run = run.capture_arguments(true).capture_outputs(true);
     drive(&timer, run.with_report())
 }

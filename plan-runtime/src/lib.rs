@@ -135,13 +135,12 @@ mod print;
 pub mod resolve;
 pub mod run;
 pub mod shape;
-mod tool;
 
 pub use crate::error::{Error, Result, ResultExt};
 pub use crate::plan::Plan;
+pub use crate::run::tool::{Call, Tool};
 pub use crate::run::{Report, Run, RunError};
 pub use crate::shape::Shape;
-pub use crate::tool::{Call, Tool};
 
 /// Implements [`Tool`](trait@Tool), the contract of a tool, for the struct of its arguments. Implement [`Call`](trait@Call) for each
 /// application that has the tool.

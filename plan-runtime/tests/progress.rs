@@ -55,7 +55,7 @@ fn a_line_for_each_step_that_runs() {
     let progress = Progress::on(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
     let timer = ManualTimer::new();
     let run = Run::<_, ()>::new(&plan, Ok(vec![]), &timer, start);
-    let mut run = pin!(run.timer(&timer).observe(&progress));
+    let mut run = pin!(run.timer(timer.clone()).observe(progress));
     let mut cx = Context::from_waker(Waker::noop());
     // What spins and what counts real time is left out.
     let mut shown = |seconds| {
@@ -97,7 +97,7 @@ fn lines_are_no_more_than_steps() {
     let progress = Progress::on(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
     let timer = ManualTimer::new();
     let run = Run::<_, ()>::new(&plan, Ok(vec![]), &timer, start);
-    let mut run = pin!(run.timer(&timer).observe(&progress));
+    let mut run = pin!(run.timer(timer.clone()).observe(progress));
     let mut cx = Context::from_waker(Waker::noop());
     assert!(run.as_mut().poll(&mut cx).is_pending());
     std::thread::sleep(Duration::from_millis(250));

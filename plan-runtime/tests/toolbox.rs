@@ -452,8 +452,10 @@ impl Observer for Log {
 
 #[test]
 fn observers_and_reports() {
-    let (toolbox, plan, log) = (voices(), greeting(), Log::default());
-    let run = toolbox.run(&plan, json!({"who": "Ann"}), "!").observe(&log);
+    let (toolbox, plan, log) = (voices(), greeting(), Arc::new(Log::default()));
+    let run = toolbox
+        .run(&plan, json!({"who": "Ann"}), "!")
+        .observe(log.clone());
     let run = run.capture_arguments(true).capture_outputs(true);
     let (output, report) = smol::block_on(run.with_report());
     assert_eq!(output.unwrap()["said"], "Hi Ann!");

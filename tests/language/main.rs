@@ -9,6 +9,7 @@
 mod support;
 
 mod computed;
+mod context;
 mod edges;
 mod flattened;
 mod flow;

@@ -294,6 +294,10 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
             __plan::called(self.run(__app))
         }
+
+        fn call_in(self, __app: &__App, __context: __plan::CallContext) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
+            __plan::called_in(self.run(__app), __context)
+        }
     };
     // Where an application lacks a tool of a plan inside another, the header is shown.
     let call = quote_spanned! {name.span()=>
@@ -331,6 +335,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             type Output = #output_type;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
+            const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(&__PLAN);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
-use super::signature::{self, Application, Argument, Signature};
+use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::placed;
@@ -194,13 +194,28 @@ impl Expansion<'_> {
         };
         let result = quote!(#krate::Result<<Self as #krate::Tool>::Output>);
         let call = self.call(&result);
+        let context = quote!(#krate::run::CallContext);
         // Where rustc says why the future is not `Send`.
         let future = quote_spanned! {self.function.sig.ident.span()=>
             impl ::core::future::Future<Output = #result> + ::core::marker::Send
         };
-        let call = quote! {
-            fn call(self, __app: #lent) -> #future {
-                #call
+        let call = if self.signature.context.is_some() {
+            quote! {
+                fn call(self, __app: #lent) -> #future {
+                    #krate::Call::call_in(self, __app, #context::default())
+                }
+
+                fn call_in(self, __app: #lent, __context: #context) -> #future {
+                    #call
+                }
+            }
+        } else {
+            quote! {
+                fn call(self, __app: #lent) -> #future {
+                    #call
+                }
+
+                const USES_CONTEXT: ::core::primitive::bool = false;
             }
         };
         // Where an application lacks the tool, the header is shown.
@@ -231,6 +246,11 @@ impl Expansion<'_> {
             let cfgs = argument.attrs.iter().filter(|attr| signature::is_cfg(attr));
             quote!(#(#cfgs)* self.#ident,)
         });
+        let mut arguments: Vec<TokenStream> = arguments.collect();
+        if let Some(ContextParameter { place, ty }) = &self.signature.context {
+            // At the type, where rustc says that it is another.
+            arguments.insert(*place, quote_spanned!(ty.span()=> __context,));
+        }
         // At the return type, where rustc says that the error does not convert.
         let outcome = self.outcome();
         let span = outcome.as_ref().map_or_else(Span::call_site, Spanned::span);

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, Ident, ItemFn, Lifetime, Pat, PatType, ReturnType, Safety, Type,
+    Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, ReturnType, Safety, Type,
     TypeImplTrait, TypeParamBound, TypePath, TypeReference,
 };
 
@@ -15,6 +15,8 @@ pub(super) struct Signature {
     /// The type that the first parameter refers to.
     pub(super) application: Option<Application>,
     pub(super) arguments: Vec<Argument>,
+    /// The parameter that gets the context of the call.
+    pub(super) context: Option<ContextParameter>,
     /// The return type, if it is one that a tool can have.
     pub(super) output: Option<Type>,
 }
@@ -23,6 +25,13 @@ pub(super) struct Signature {
 pub(super) struct Application {
     pub(super) ty: Type,
     pub(super) lifetimes: Vec<Lifetime>,
+}
+
+/// A parameter with `#[context]`.
+pub(super) struct ContextParameter {
+    /// How many arguments are before it.
+    pub(super) place: usize,
+    pub(super) ty: Type,
 }
 
 pub(super) struct Argument {
@@ -39,6 +48,7 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
     let mut signature = Signature {
         application: None,
         arguments: Vec::new(),
+        context: None,
         output: None,
     };
     for (i, input) in item.sig.inputs.iter_mut().enumerate() {
@@ -47,6 +57,14 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
                 receiver,
                 "a tool is a free function\nhelp: move it out of the `impl`, and take the application as the first parameter: `app: &App`",
             ),
+            FnArg::Typed(input) if input.attrs.iter().any(is_context) => {
+                context(input, report);
+                let place = signature.arguments.len();
+                let ty = (*input.ty).clone();
+                if signature.context.replace(ContextParameter { place, ty }).is_some() {
+                    report.error(input, "a tool has one context\nhelp: remove this parameter");
+                }
+            }
             FnArg::Typed(input) => match &*input.ty {
                 Type::Reference(reference) if i == 0 && !is_borrowed_value(&reference.elem) => {
                     let reference = reference.clone();
@@ -70,6 +88,31 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
         }
     }
     signature
+}
+
+/// The attribute of the parameter that gets the context of the call.
+fn is_context(attr: &Attribute) -> bool {
+    attr.path().is_ident("context")
+}
+
+/// Takes the attributes off the context that are not for rustc.
+fn context(input: &mut PatType, report: &mut Report) {
+    for attr in &input.attrs {
+        if is_context(attr) && !matches!(attr.meta, Meta::Path(_)) {
+            report.error(
+                attr,
+                "`#[context]` has no options\nhelp: write `#[context]`",
+            );
+        } else if attr.path().is_ident("serde") {
+            report.error(
+                attr,
+                "this parameter is the context of the call, not an argument of the tool",
+            );
+        }
+    }
+    input
+        .attrs
+        .retain(|attr| !is_context(attr) && !is_for_struct(attr));
 }
 
 fn qualifiers(item: &ItemFn, report: &mut Report) {
@@ -197,12 +240,36 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
     input.attrs = rest;
     let mut attrs: Vec<Attribute> = attrs;
     attrs.extend(input.attrs.iter().filter(|attr| is_cfg(attr)).cloned());
-    let good = is_owned(&input.ty, report) && no_impl_trait(&input.ty, report);
+    let good = is_no_context(input, report)
+        && is_owned(&input.ty, report)
+        && no_impl_trait(&input.ty, report);
     Some(Argument {
         attrs,
         ident: ident?,
         ty: good.then(|| (*input.ty).clone()),
     })
+}
+
+/// Reports a `CallContext` among the arguments, which no plan can give.
+fn is_no_context(input: &PatType, report: &mut Report) -> bool {
+    let is_context = match &*input.ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "CallContext" && last.arguments.is_none()),
+        _ => false,
+    };
+    if is_context {
+        report.error(
+            input,
+            format_args!(
+                "no plan can give a `CallContext`: it is not an argument\nhelp: write `#[context] {}`",
+                crate::parse::tidy(&input.to_token_stream())
+            ),
+        );
+    }
+    !is_context
 }
 
 fn output(item: &ItemFn, report: &mut Report) -> Option<Type> {

@@ -32,12 +32,13 @@ pub use literal::{
 };
 pub use run::{
     CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
-    input, kept_input,
+    called_in, input, kept_input,
 };
 pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
+pub use crate::run::CallContext;
 pub use crate::shape::probe::{NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};

@@ -4,6 +4,7 @@ pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue};
+use crate::run::CallContext;
 use crate::{Call, Plan, Result, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -57,6 +58,18 @@ where
     O: DeserializeOwned,
 {
     async move { Ok(run.await?) }
+}
+
+/// The same as part of another run.
+pub fn called_in<A, O>(
+    run: Run<'_, A, O>,
+    context: CallContext,
+) -> impl Future<Output = Result<O>> + Send
+where
+    A: ?Sized + Sync,
+    O: DeserializeOwned,
+{
+    called(run.inside(&context))
 }
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.

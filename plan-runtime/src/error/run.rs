@@ -192,6 +192,8 @@ pub(crate) enum Interrupt {
     Cancelled,
     /// It is inside of this many other runs, which are too many.
     Nested(usize),
+    /// The call that it is inside of is over.
+    Outer,
 }
 
 /// Why a run gave no output.
@@ -283,7 +285,9 @@ impl RunError {
                 .failures()
                 .iter()
                 .all(|failure| failure.error.is_transient()),
-            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested(_)) => false,
+            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested(_) | Interrupt::Outer) => {
+                false
+            }
             Cause::Output(error) | Cause::Panicked(error) => error.is_transient(),
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
@@ -320,6 +324,9 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Interrupted(Interrupt::Cancelled) => f.write_str("was cancelled")?,
             Cause::Interrupted(Interrupt::Deadline(limit)) => {
                 write!(f, "took longer than {}", format_duration(*limit))?;
+            }
+            Cause::Interrupted(Interrupt::Outer) => {
+                f.write_str("took longer than the call that it is part of may take")?;
             }
             Cause::Interrupted(Interrupt::Nested(around)) => write!(
                 f,

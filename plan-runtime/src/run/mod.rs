@@ -18,22 +18,30 @@
 //! | [`Observer`] | is notified of events as they happen |
 //! | [`Timer`] | where waits and time limits take the time from |
 
+mod catch;
+mod context;
 mod limits;
 mod nesting;
 mod observe;
+mod on_failure;
 mod options;
+mod permits;
 #[cfg(feature = "progress")]
 mod progress;
 mod report;
 mod schedule;
+mod shared;
 pub(crate) mod start;
 mod timer;
+pub(crate) mod tool;
 mod trace;
 
 pub use crate::error::{Failure, RunError, StepError};
+pub use context::CallContext;
 pub use limits::Limits;
 pub use observe::{Observer, StepRef};
-pub use options::{DEFAULT_CONCURRENCY, OnFailure};
+pub use on_failure::OnFailure;
+pub use options::DEFAULT_CONCURRENCY;
 #[cfg(feature = "progress")]
 pub use progress::Progress;
 pub use report::{
@@ -46,15 +54,17 @@ pub(crate) use crate::error::Cause;
 use crate::error::Interrupt;
 use crate::plan::Executable;
 use crate::resolve::{ResolveError, StoredValue};
+use catch::catch;
 use nesting::{DEEPEST, Nested};
 use options::Options;
-use schedule::{Schedule, catch, unstarted};
+use schedule::{Schedule, unstarted};
 use serde::de::DeserializeOwned;
 use start::{StartFn, Starter};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -96,7 +106,11 @@ pub struct Run<'a, App: ?Sized, O> {
 }
 
 enum Stage<'a> {
-    New(Executable<'a>, Result<Vec<StoredValue>, Cause>, Options<'a>),
+    New(
+        Executable<'a>,
+        Result<Vec<StoredValue>, Cause>,
+        Box<Options<'a>>,
+    ),
     Running(Box<Schedule<'a>>),
     Ended,
 }
@@ -124,7 +138,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         Self {
             app,
             starter,
-            stage: Stage::New(plan, inputs, Options::default()),
+            stage: Stage::New(plan, inputs, Box::default()),
             output: PhantomData,
         }
     }
@@ -207,9 +221,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.limits = limits)
     }
 
-    /// Has the run watched. There is one observer; one that hands everything on to several is easily written.
-    pub fn observe(self, observer: &'a (dyn Observer + 'a)) -> Self {
-        self.configure(|options| options.observer = Some(observer))
+    /// Has the run watched, also by several observers. Whoever needs one after the run passes an [`Arc`] of it.
+    pub fn observe(self, observer: impl Observer + 'static) -> Self {
+        self.configure(|options| options.observers.push(Arc::new(observer)))
     }
 
     /// Takes the time from `timer`. Without it, [`ThreadTimer`] gives it.
@@ -233,18 +247,54 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///     broken
     /// };
     /// let timer = ManualTimer::new();
-    /// let run = plan.run(&()).timer(&timer);
+    /// let run = plan.run(&()).timer(timer.clone());
     /// let result = smol::block_on(timer.skip_waits(run));
     /// assert!(result.is_err());
     /// assert_eq!(timer.elapsed(), Duration::from_secs(10 + 20));
     /// ```
-    pub fn timer(self, timer: impl Timer + 'a) -> Self {
-        self.configure(|options| options.timer = Box::new(timer))
+    pub fn timer(self, timer: impl Timer + 'static) -> Self {
+        self.configure(|options| options.timer = Some(Arc::new(timer)))
     }
 
     /// Makes the jitter of waits the same in each run, for tests.
     pub fn seed(self, seed: u64) -> Self {
         self.configure(|options| options.seed = Some(seed))
+    }
+
+    /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random.
+    pub fn id(self, id: impl Into<String>) -> Self {
+        self.configure(|options| options.id = Some(id.into()))
+    }
+
+    /// Makes the run a part of the one that made a call: it has that run's bound on calls, what becomes of other steps
+    /// [on failure](Self::on_failure), limits, observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
+    /// effect. A deadline of its own holds besides that of the call.
+    ///
+    /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose:
+    ///
+    /// ```
+    /// use plan_runtime::run::CallContext;
+    /// use plan_runtime::{Result, plan, tool};
+    ///
+    /// /// Says where it is called.
+    /// #[tool]
+    /// async fn locate(#[context] context: CallContext) -> Result<String> {
+    ///     Ok(context.to_string())
+    /// }
+    ///
+    /// /// Runs a plan.
+    /// #[tool]
+    /// async fn choose(#[context] context: CallContext) -> Result<String> {
+    ///     let plan = plan! { step inner = Locate {}; inner };
+    ///     Ok(plan.run(&()).inside(&context).await?)
+    /// }
+    ///
+    /// let plan = plan! { step chosen = Choose {}; chosen };
+    /// assert_eq!(smol::block_on(plan.run(&()))?, "chosen.inner");
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    pub fn inside(self, call: &CallContext) -> Self {
+        self.configure(|options| options.outer = call.run().map(|_| call.clone()))
     }
 
     /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
@@ -282,7 +332,7 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
                     .map_err(Cause::Plan)
                     .and_then(|graph| Ok((graph, inputs?)))
                     .and_then(|(graph, inputs)| {
-                        catch(|| Schedule::new(plan, graph, inputs, options))
+                        catch(|| Schedule::new(plan, graph, inputs, *options))
                             .map_err(Cause::Panicked)
                     }),
                 None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST))),

@@ -6,6 +6,7 @@ use crate::error::Elements;
 use crate::plan::{Step, ToolInfo};
 use crate::print::MessageName;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Watches a run. Its methods are called in between the steps' work, so they should not take long.
@@ -15,7 +16,7 @@ use std::time::Duration;
 /// ```
 /// use plan_runtime::run::{Observer, Status, StepError, StepRef};
 /// use plan_runtime::{Error, Result, plan, tool};
-/// use std::sync::Mutex;
+/// use std::sync::{Arc, Mutex};
 /// use std::time::Duration;
 ///
 /// #[derive(Default)]
@@ -45,13 +46,13 @@ use std::time::Duration;
 ///     step halves = for number in [8, 5] { Halve { number } };
 ///     halves
 /// };
-/// let log = Log::default();
-/// assert_eq!(smol::block_on(plan.run(&()).observe(&log))?, [Some(4), None]);
+/// let log = Arc::new(Log::default());
+/// assert_eq!(smol::block_on(plan.run(&()).observe(log.clone()))?, [Some(4), None]);
 /// assert_eq!(*log.0.lock().unwrap(), ["halves[1], attempt 1: 5 is odd", "halves: recovered"]);
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 #[expect(unused_variables, reason = "the names say what is given")]
-pub trait Observer: Sync {
+pub trait Observer: Send + Sync {
     /// The run starts.
     fn plan_started(&self, plan: &Plan) {}
 
@@ -93,22 +94,80 @@ pub trait Observer: Sync {
     fn step_blocked(&self, step: &StepRef<'_>, by: &Step) {}
 }
 
-/// A step of a plan that is running, or an element of it. It prints as `inbox` or `inbox[3]`.
-#[derive(Clone, Copy, Debug)]
+impl<T: Observer + ?Sized> Observer for Arc<T> {
+    fn plan_started(&self, plan: &Plan) {
+        (**self).plan_started(plan);
+    }
+
+    fn plan_finished(&self, plan: &Plan, totals: &Totals, took: Duration) {
+        (**self).plan_finished(plan, totals, took);
+    }
+
+    fn step_ready(&self, step: &StepRef<'_>) {
+        (**self).step_ready(step);
+    }
+
+    fn step_started(&self, step: &StepRef<'_>) {
+        (**self).step_started(step);
+    }
+
+    fn list_started(&self, step: &StepRef<'_>, length: usize) {
+        (**self).list_started(step, length);
+    }
+
+    fn element_finished(&self, step: &StepRef<'_>) {
+        (**self).element_finished(step);
+    }
+
+    fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {
+        (**self).attempt_started(step, attempt);
+    }
+
+    fn attempt_completed(&self, step: &StepRef<'_>, attempt: u32, took: Duration) {
+        (**self).attempt_completed(step, attempt, took);
+    }
+
+    fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {
+        (**self).attempt_failed(step, attempt, error, took);
+    }
+
+    fn retrying(&self, step: &StepRef<'_>, attempt: u32, wait: Duration) {
+        (**self).retrying(step, attempt, wait);
+    }
+
+    fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {
+        (**self).step_finished(step, status, took);
+    }
+
+    fn step_skipped(&self, step: &StepRef<'_>) {
+        (**self).step_skipped(step);
+    }
+
+    fn step_blocked(&self, step: &StepRef<'_>, by: &Step) {
+        (**self).step_blocked(step, by);
+    }
+}
+
+/// A step of a plan that is running, or an element of it. It prints as `inbox` or `inbox[3]`, after the path of the plan
+/// if that is itself a step of another: `pages[3].chunked`.
+#[derive(Clone, Copy)]
 pub struct StepRef<'e> {
     pub(super) plan: &'e Plan,
     pub(super) index: usize,
     pub(super) element: &'e [usize],
     pub(super) tool: Option<&'e ToolInfo>,
+    /// The path of the plan, if it runs as a step of another.
+    pub(super) outer: Option<&'e dyn fmt::Display>,
 }
 
 impl<'e> StepRef<'e> {
-    pub(super) fn whole(plan: &'e Plan, step: usize) -> Self {
+    pub(super) fn whole(plan: &'e Plan, step: usize, outer: Option<&'e dyn fmt::Display>) -> Self {
         Self {
             plan,
             index: step,
             element: &[],
             tool: plan.steps[step].tool(),
+            outer,
         }
     }
 
@@ -132,6 +191,11 @@ impl<'e> StepRef<'e> {
         self.element
     }
 
+    /// Whether the step's plan runs as a step of another.
+    pub fn is_nested(&self) -> bool {
+        self.outer.is_some()
+    }
+
     /// The tool that is called; of a step as a whole, the only one that it may call.
     pub fn tool(&self) -> Option<&'e ToolInfo> {
         self.tool
@@ -140,7 +204,16 @@ impl<'e> StepRef<'e> {
 
 impl fmt::Display for StepRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(outer) = self.outer {
+            write!(f, "{outer}.")?;
+        }
         let (step, element) = (MessageName(&self.step().id), Elements(self.element));
         write!(f, "{step}{element}")
+    }
+}
+
+impl fmt::Debug for StepRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StepRef(`{self}`)")
     }
 }

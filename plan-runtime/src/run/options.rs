@@ -1,51 +1,18 @@
 //! The options of a run.
 
+use super::context::CallContext;
 use super::limits::Limits;
 use super::observe::Observer;
+use super::on_failure::OnFailure;
+use super::shared::{SharedOptions, SharedRun};
 use super::timer::{ThreadTimer, Timer};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How many calls of a run are made concurrently, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
 pub const DEFAULT_CONCURRENCY: usize = 64;
-
-/// What a run does about the other steps when one fails. In any case the run ends with an error that names all failures.
-///
-/// A step that is optional or has a fallback does not fail in this sense.
-///
-/// ```
-/// use plan_runtime::run::OnFailure;
-/// # use plan_runtime::{Error, Result, plan, tool};
-/// # #[tool] async fn read(disk: u8) -> Result<u8> { if disk > 0 { Ok(disk) } else { Err(Error::msg("no disk")) } }
-///
-/// let plan = plan! {
-///     step broken = Read { disk: 0 };
-///     step sound = Read { disk: 1 };
-///     step after_sound = Read { disk: sound };
-///     (broken, after_sound)
-/// };
-/// let completed = |on_failure| {
-///     let run = plan.run(&()).concurrency(1).on_failure(on_failure);
-///     smol::block_on(run.with_report()).1.totals().completed
-/// };
-/// assert_eq!(completed(OnFailure::Stop), 0);
-/// assert_eq!(completed(OnFailure::Continue), 2);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum OnFailure {
-    /// Starts nothing more, and lets the calls that run finish.
-    ///
-    /// It starts no step, no further element of a `for` and no further attempt. A step that waits for its next attempt fails
-    /// with the error of the last one.
-    #[default]
-    Stop,
-    /// Still runs every step that does not depend on the failed one.
-    Continue,
-    /// Starts nothing more, and drops the calls that run.
-    Cancel,
-}
 
 pub(super) struct Options<'a> {
     pub(super) concurrency: usize,
@@ -57,9 +24,12 @@ pub(super) struct Options<'a> {
     pub(super) capture_outputs: bool,
     /// Whether each attempt is to be in a report.
     pub(super) record: bool,
-    pub(super) observer: Option<&'a (dyn Observer + 'a)>,
-    pub(super) timer: Box<dyn Timer + 'a>,
+    pub(super) observers: Vec<Arc<dyn Observer>>,
+    pub(super) timer: Option<Arc<dyn Timer>>,
     pub(super) seed: Option<u64>,
+    pub(super) id: Option<String>,
+    /// The call that the run is inside of.
+    pub(super) outer: Option<CallContext>,
 }
 
 impl Default for Options<'_> {
@@ -73,9 +43,26 @@ impl Default for Options<'_> {
             capture: false,
             capture_outputs: false,
             record: false,
-            observer: None,
-            timer: Box::new(ThreadTimer),
+            observers: Vec::new(),
+            timer: None,
             seed: None,
+            id: None,
+            outer: None,
         }
+    }
+}
+
+impl Options<'_> {
+    /// What the plans inside an outermost run have in common with it.
+    pub(super) fn share(&mut self) -> SharedRun {
+        SharedRun::new(SharedOptions {
+            id: self.id.take(),
+            timer: self.timer.take().unwrap_or_else(|| Arc::new(ThreadTimer)),
+            seed: self.seed,
+            on_failure: self.on_failure,
+            concurrency: self.concurrency,
+            limits: self.limits,
+            observers: std::mem::take(&mut self.observers),
+        })
     }
 }

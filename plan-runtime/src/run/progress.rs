@@ -21,8 +21,7 @@ use std::time::Duration;
 /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
 ///
 /// let plan = plan! { step six = Double { number: 3 }; six };
-/// let progress = Progress::new();
-/// assert_eq!(smol::block_on(plan.run(&()).observe(&progress))?, 6);
+/// assert_eq!(smol::block_on(plan.run(&()).observe(Progress::new()))?, 6);
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 pub struct Progress {
@@ -75,6 +74,9 @@ impl Progress {
     }
 
     fn say(&self, step: &StepRef<'_>, text: String) {
+        if step.is_nested() {
+            return;
+        }
         if let Some(bar) = self.state().steps.get(&step.index()) {
             bar.set_message(text);
         }
@@ -82,6 +84,9 @@ impl Progress {
 
     /// A step will not run any more.
     fn over(&self, step: &StepRef<'_>, failed: bool) {
+        if step.is_nested() {
+            return;
+        }
         let mut state = self.state();
         if let Some(bar) = state.steps.remove(&step.index()) {
             bar.finish_and_clear();
@@ -132,6 +137,10 @@ impl Observer for Progress {
     }
 
     fn step_started(&self, step: &StepRef<'_>) {
+        // A plan inside this one is one of its steps.
+        if step.is_nested() {
+            return;
+        }
         let bar = self.bars.add(ProgressBar::no_length());
         bar.set_style(style(STEP));
         bar.set_prefix(step.to_string());
@@ -142,7 +151,8 @@ impl Observer for Progress {
 
     fn list_started(&self, step: &StepRef<'_>, length: usize) {
         // Of lists in lists, the outermost is counted.
-        if step.element().is_empty()
+        if !step.is_nested()
+            && step.element().is_empty()
             && let Some(bar) = self.state().steps.get(&step.index())
         {
             bar.set_length(length as u64);
@@ -151,7 +161,8 @@ impl Observer for Progress {
     }
 
     fn element_finished(&self, step: &StepRef<'_>) {
-        if step.element().len() == 1
+        if !step.is_nested()
+            && step.element().len() == 1
             && let Some(bar) = self.state().steps.get(&step.index())
             && bar.length().is_some()
         {

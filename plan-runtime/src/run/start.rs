@@ -1,6 +1,7 @@
 //! What starts the steps of a plan: generated code, or a toolbox.
 
 use super::StepError;
+use super::context::{CallContext, RunningCall};
 use crate::plan::Action;
 use crate::resolve::{ErrorKind, Meter, ResolveError, Scope, StoredValue, encode_within, resolve};
 use crate::{Call, Result};
@@ -57,6 +58,8 @@ pub enum Started<'x> {
     Ended(StepResult),
     /// It runs.
     Running(StepFuture<'x>),
+    /// It runs, and knows where it is.
+    InContext(StepFuture<'x>, CallContext),
 }
 
 /// What there is to start an action with: the action, and what it can refer to.
@@ -65,6 +68,7 @@ pub struct Request<'s> {
     scope: &'s Scope<'s>,
     action: &'s Action,
     captured: Option<&'s Cell<Option<Value>>>,
+    context: Option<&'s dyn Fn(bool) -> CallContext>,
 }
 
 impl<'s> Request<'s> {
@@ -74,6 +78,7 @@ impl<'s> Request<'s> {
             scope,
             action,
             captured: None,
+            context: None,
         }
     }
 
@@ -81,6 +86,15 @@ impl<'s> Request<'s> {
     #[must_use]
     pub fn capturing(self, captured: Option<&'s Cell<Option<Value>>>) -> Self {
         Self { captured, ..self }
+    }
+
+    /// The same, for a call whose context this makes. It is given whether the tool is a plan.
+    #[must_use]
+    pub(super) fn within(self, context: &'s dyn Fn(bool) -> CallContext) -> Self {
+        Self {
+            context: Some(context),
+            ..self
+        }
     }
 
     /// The action.
@@ -114,12 +128,27 @@ impl<'s> Request<'s> {
             }
         }
         let room = self.scope.room();
-        let output = tool.call(app);
-        Started::Running(Box::pin(async move {
-            let output = output.await.map_err(StepError::tool)?;
+        let store = move |output: Result<T::Output>| {
+            let output = output.map_err(StepError::tool)?;
             let meter = Meter::new(room, None);
             StoredValue::metered(output, keep, &meter).map_err(StepError::output)
-        }))
+        };
+        if !T::USES_CONTEXT {
+            let output = tool.call(app);
+            return Started::Running(Box::pin(async move { store(output.await) }));
+        }
+        let is_plan = T::PLAN.is_some();
+        let context = self
+            .context
+            .map_or_else(CallContext::default, |make| make(is_plan));
+        let running = RunningCall::of(&context);
+        let output = tool.call_in(app, context.clone());
+        let future = Box::pin(async move {
+            let output = output.await;
+            running.end();
+            store(output)
+        });
+        Started::InContext(future, context)
     }
 
     /// Calls a tool whose arguments and output are JSON. The arguments are resolved immediately, and `check` returns what is wrong

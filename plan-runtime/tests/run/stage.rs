@@ -114,7 +114,7 @@ impl Stage {
     }
 
     pub(crate) fn run<'a, O>(&'a self, plan: &'a Plan) -> Run<'a, Self, O> {
-        Run::new(plan, Ok(Vec::<StoredValue>::new()), self, start).timer(&self.timer)
+        Run::new(plan, Ok(Vec::<StoredValue>::new()), self, start).timer(self.timer.clone())
     }
 }
 

@@ -4,7 +4,7 @@ use super::stage::{End, Stage, act, branch, each, list, local, ms, plan, step, s
 use plan_runtime::plan::{Body, Condition, Optional, Plan, Policy, Step, Template};
 use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef, Totals};
 use serde_json::Value;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[derive(Default)]
@@ -93,10 +93,10 @@ fn an_observer_sees_it_all() {
     let stage = Stage::default()
         .with("x", &[(10, End::Transient), (10, End::Permanent)])
         .with("a", &[(5, End::Permanent)]);
-    let log = Log::default();
+    let log = Arc::new(Log::default());
     let run = stage
         .run::<Value>(&plan)
-        .observe(&log)
+        .observe(log.clone())
         .on_failure(OnFailure::Continue);
     stage.play(run).unwrap_err();
     assert_eq!(
@@ -134,9 +134,14 @@ fn an_observer_sees_it_all() {
 fn what_is_cancelled_has_finished() {
     let plan = plan(vec![step("a", act(string("a")), &[])]);
     let stage = Stage::default().with("a", &[(0, End::Hang)]);
-    let log = Log::default();
+    let log = Arc::new(Log::default());
     stage
-        .play(stage.run::<Value>(&plan).observe(&log).deadline(ms(3)))
+        .play(
+            stage
+                .run::<Value>(&plan)
+                .observe(log.clone())
+                .deadline(ms(3)),
+        )
         .unwrap_err();
     let said = log.said();
     assert_eq!(said[4..], ["a cancelled 3ms", "1 cancelled in 3ms"]);

@@ -130,11 +130,11 @@ plan! { HangsForGood() -> String { #[timeout("5s")] step one = Hang {}; one } }
 #[test]
 fn time_limits() {
     let timer = ManualTimer::new();
-    let output = smol::block_on(timer.skip_waits(Hangs {}.run(&()).timer(&timer)));
+    let output = smol::block_on(timer.skip_waits(Hangs {}.run(&()).timer(timer.clone())));
     assert_eq!(output.unwrap(), json!([null, "late", [null, null, null]]));
     assert_eq!(timer.elapsed(), Duration::from_hours(1));
     let timer = ManualTimer::new();
-    let output = smol::block_on(timer.skip_waits(HangsForGood {}.run(&()).timer(&timer)));
+    let output = smol::block_on(timer.skip_waits(HangsForGood {}.run(&()).timer(timer.clone())));
     assert_eq!(
         output.unwrap_err().to_string(),
         "plan `hangs_for_good` failed: step `one` (hang): took longer than 5s"

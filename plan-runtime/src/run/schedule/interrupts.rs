@@ -8,11 +8,13 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The deadline and the cancellation of a run, which are also looked at while a value is made.
 pub(super) struct Interrupts<'x> {
     deadline: Option<(Duration, Sleep)>,
+    /// When the call that the run is inside of is over: it is dropped then.
+    outer: Option<Instant>,
     cancel: RefCell<Option<Cancel<'x>>>,
     /// What has happened.
     happened: Cell<Option<Interrupt>>,
@@ -27,13 +29,18 @@ struct Cancel<'x> {
 }
 
 impl<'x> Interrupts<'x> {
-    pub(super) fn new(deadline: Option<(Duration, Sleep)>, cancel: Option<Cancelling<'x>>) -> Self {
+    pub(super) fn new(
+        deadline: Option<(Duration, Sleep)>,
+        outer: Option<Instant>,
+        cancel: Option<Cancelling<'x>>,
+    ) -> Self {
         let cancel = cancel.map(|future| Cancel {
             future,
             waker: Waker::noop().clone(),
         });
         Self {
             deadline,
+            outer,
             cancel: RefCell::new(cancel),
             happened: Cell::new(None),
         }
@@ -51,7 +58,7 @@ impl<'x> Interrupts<'x> {
     }
 
     /// Whether the run is over; if not, it is woken when it is.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, clock: &Clock<'_>) -> bool {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, clock: &Clock) -> bool {
         if let Some(cancel) = self.cancel.get_mut() {
             cancel.waker.clone_from(cx.waker());
         }
@@ -66,7 +73,7 @@ impl<'x> Interrupts<'x> {
     }
 
     /// Whether the run is over, while a value is made.
-    pub(super) fn look(&self, clock: &Clock<'_>) -> bool {
+    pub(super) fn look(&self, clock: &Clock) -> bool {
         if self.happened.get().is_some() {
             return true;
         }
@@ -83,6 +90,8 @@ impl<'x> Interrupts<'x> {
             && clock.now() >= limit
         {
             self.happen(Interrupt::Deadline(limit));
+        } else if self.outer.is_some_and(|outer| clock.is_past(outer)) {
+            self.happen(Interrupt::Outer);
         }
         self.happened.get().is_some()
     }

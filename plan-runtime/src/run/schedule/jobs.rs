@@ -1,12 +1,13 @@
 //! What a step with branches, elements or attempts does next.
 
 use super::super::StepError;
-use super::super::options::OnFailure;
+use super::super::catch::catch;
+use super::super::on_failure::OnFailure;
 use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::trace::Span;
 use super::body_state::{BodyState, CALL, LIST, OutputSlot, note};
-use super::task::{CallState, catch};
+use super::task::CallState;
 use super::{Schedule, Start};
 use crate::plan::{Body, Branch, Condition, Optional};
 use crate::resolve::{Meter, ResolveError, Scope, StoredValue, describe, resolve};
@@ -170,7 +171,7 @@ impl<'x> Schedule<'x> {
         let Some(mut flow) = self.steps.take_flow(step) else {
             return;
         };
-        let watched = self.observer.listens();
+        let watched = self.run.is_observed();
         let stored = flow.stored;
         flow.deliver(place, frame, value, &mut |flow, place| {
             if watched {
@@ -235,8 +236,13 @@ impl<'x> Schedule<'x> {
             let flow = self.steps.flow(step);
             let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
             let scope = self.scope().with_locals(&locals).metered(&meter);
-            let request =
-                Request::new(&scope, action).capturing(self.options.capture.then_some(&captured));
+            let context = |is_plan| {
+                let element = flow.map_or_else(Vec::new, |flow| flow.elements(place));
+                self.context(step, element, attempt, until, is_plan)
+            };
+            let request = Request::new(&scope, action)
+                .capturing(self.options.capture.then_some(&captured))
+                .within(&context);
             let result = catch(|| span.in_scope(|| start(number, request)));
             (result, meter.spent())
         };
@@ -247,11 +253,17 @@ impl<'x> Schedule<'x> {
             attempt.arguments = captured;
         }
         match result {
-            Ok(Started::Running(future)) => {
-                self.calls += 1;
+            Ok(Started::InContext(future, context)) => {
                 self.stored += bytes;
                 self.flow(step).active += 1;
-                let more = CallState::of(span, limit);
+                self.push_in_context((step, job), future, span, limit, context, bytes);
+            }
+            Ok(Started::Running(future)) => {
+                self.calls += 1;
+                self.has_permit = false;
+                self.stored += bytes;
+                self.flow(step).active += 1;
+                let more = CallState::of(span, limit, None);
                 self.running.push((step, job), Some(future), more, bytes);
             }
             Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
@@ -360,7 +372,7 @@ impl<'x> Schedule<'x> {
                 note(&mut flow.failed, element, error);
             }
         }
-        if self.options.on_failure == OnFailure::Cancel {
+        if self.run.options.on_failure == OnFailure::Cancel {
             self.abandon(|task| task.step == step);
             self.flow(step).active = 0;
         }

@@ -1,15 +1,15 @@
 //! How much a run holds, and how much more it may.
 
 use super::super::StepError;
+use super::super::catch::catch;
 use super::Schedule;
-use super::task::catch;
 use crate::resolve::{MemoryBudget, Meter, ResolveError, Scope};
 
 impl Schedule<'_> {
     /// How much room there is for a value.
     #[inline]
     pub(super) fn room(&self) -> MemoryBudget {
-        let limits = &self.options.limits;
+        let limits = &self.run.options.limits;
         MemoryBudget {
             value: limits.value,
             total: limits.total,
@@ -20,7 +20,7 @@ impl Schedule<'_> {
     /// Whether the run may hold `bytes` more.
     #[inline]
     pub(super) fn has_room(&self, bytes: usize) -> bool {
-        bytes <= self.options.limits.total.saturating_sub(self.stored)
+        bytes <= self.run.options.limits.total.saturating_sub(self.stored)
     }
 
     /// Why an output is not held.

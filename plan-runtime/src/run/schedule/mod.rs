@@ -13,12 +13,17 @@ mod tasks;
 mod watch;
 
 pub(super) use outcome::unstarted;
-pub(super) use task::catch;
 
+use super::catch::catch;
+use super::context::{CallContext, CallPlace};
 use super::nesting::{Turn, may_start};
 use super::observe::StepRef;
-use super::options::{OnFailure, Options};
-use super::start::{Request, Started, StepResult};
+use super::on_failure::OnFailure;
+use super::options::Options;
+use super::permits::Applicant;
+use super::shared::SharedRun;
+use super::start::{Request, Started, StepFuture, StepResult};
+use super::timer::Sleep;
 use super::trace::Span;
 use crate::error::{Interrupt, StepError};
 use crate::plan::{Action, Body, Graph, Optional, Plan, Step, number};
@@ -29,16 +34,20 @@ use interrupts::Interrupts;
 use ready::Ready;
 use serde_json::Value;
 use state::{StepState, StepStates};
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use task::{CallState, Task};
 use tasks::{Happened, Tasks};
-use watch::Watcher;
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
     plan: &'x Plan,
+    /// What the run has in common with the plans around it and inside it.
+    run: Arc<SharedRun>,
+    /// The call that the run is inside of.
+    outer: Option<CallContext>,
     options: Options<'x>,
     graph: Arc<Graph>,
     /// For each step, how many of the steps that it waits for have not completed.
@@ -65,14 +74,18 @@ pub(super) struct Schedule<'x> {
     /// The bytes that are held, as [`Limits`](super::Limits) count them.
     stored: usize,
     random: fastrand::Rng,
-    clock: Clock<'x>,
+    clock: Clock,
     ended: Option<Duration>,
     /// Whether anyone watches. Where nobody does, nothing is made for them.
     watched: bool,
     #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
     span: Span,
-    observer: Watcher<'x>,
     turn: Turn,
+    /// Whether calls need permits: a plan may run beside this one, as a part of the same run.
+    is_shared: bool,
+    applicant: Applicant,
+    /// Whether there is a permit for the next call.
+    has_permit: bool,
 }
 
 /// Starts the action of a number.
@@ -86,15 +99,20 @@ impl<'x> Schedule<'x> {
         mut options: Options<'x>,
     ) -> Self {
         let count = plan.steps.len();
-        let timer = std::mem::replace(&mut options.timer, Box::new(super::ThreadTimer));
-        let clock = Clock::start(timer);
+        let outer = options.outer.take();
+        let run = outer.as_ref().and_then(CallContext::run).cloned();
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        let clock = Clock::start(Arc::clone(&run));
+        let seed = run.options.seed.map(|seed| match &outer {
+            Some(outer) => seed ^ outer.hash(),
+            None => seed,
+        });
         let mut ready = Ready::new(count);
         for (step, waits) in graph.waits.iter().enumerate() {
             if *waits == 0 {
                 ready.insert(step);
             }
         }
-        let observer = Watcher::new(options.observer);
         let mut schedule = Self {
             plan,
             inputs,
@@ -107,7 +125,7 @@ impl<'x> Schedule<'x> {
             calls: 0,
             open: 0,
             steps: StepStates::new(count),
-            times: if options.record || options.observer.is_some() {
+            times: if options.record || run.is_observed() {
                 vec![(None, None); count]
             } else {
                 Vec::new()
@@ -116,20 +134,28 @@ impl<'x> Schedule<'x> {
             captured: Vec::new(),
             interrupts: Interrupts::new(
                 options.deadline.map(|limit| (limit, clock.sleep(limit))),
+                outer.as_ref().and_then(CallContext::deadline),
                 options.cancel.take(),
             ),
             stored: 0,
-            random: options
-                .seed
-                .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
+            random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             options,
             clock,
             ended: None,
             watched: false,
             span: Span::none(),
-            observer,
             turn: Turn::default(),
+            is_shared: false,
+            applicant: Applicant::default(),
+            has_permit: false,
+            run,
+            outer,
         };
+        if let Some(outer) = &schedule.outer {
+            // In its place, the plan's own calls count.
+            outer.stop_counting();
+            schedule.is_shared = true;
+        }
         schedule.look_who_watches();
         schedule.watch_plan_start();
         schedule
@@ -144,31 +170,41 @@ impl<'x> Schedule<'x> {
                 self.cancel();
                 break;
             }
-            while self.calls < self.options.concurrency {
+            let mut is_waiting = false;
+            while self.calls < self.run.options.concurrency {
                 let Some(step) = self.next_ready() else { break };
                 if !may_start() {
                     self.ready.insert(step);
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
+                if self.is_shared && !self.may_call(cx) {
+                    self.ready.insert(step);
+                    is_waiting = true;
+                    break;
+                }
                 match self.steps.states[step] {
                     StepState::Waiting => self.start(step, start),
                     _ => self.advance(step, start),
                 }
             }
+            if self.is_shared && !is_waiting {
+                self.give_back();
+            }
             if self.interrupts.happened().is_some() {
                 continue;
             }
-            if self.open == 0 {
+            if self.open == 0 && !is_waiting {
                 break;
             }
             let mut result = None;
             match self.running.poll_next(cx, &mut result) {
                 Poll::Ready(Some(happened)) => self.happened(happened, result),
-                Poll::Ready(None) => break,
-                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) if !is_waiting => break,
+                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
         }
+        self.give_back();
         // Waits may be left, for a step that has failed by now.
         self.abandon_all();
         self.ended = Some(self.clock.now());
@@ -190,7 +226,7 @@ impl<'x> Schedule<'x> {
 
     /// Whether nothing more is started.
     fn is_stopping(&self) -> bool {
-        self.options.on_failure != OnFailure::Continue && !self.failed.is_empty()
+        self.run.options.on_failure != OnFailure::Continue && !self.failed.is_empty()
     }
 
     fn start(&mut self, step: usize, start: Start<'_, 'x>) {
@@ -235,7 +271,8 @@ impl<'x> Schedule<'x> {
         let stop = || self.interrupts.look(&self.clock);
         let meter = Meter::new(self.room(), Some(&stop));
         let scope = self.scope().metered(&meter);
-        let request = Request::new(&scope, action);
+        let context = |is_plan| self.context(step, Vec::new(), 1, None, is_plan);
+        let request = Request::new(&scope, action).within(&context);
         let number = self.graph.actions[step] as usize;
         let started = catch(|| match &span {
             Some(span) => span.in_scope(|| start(number, request)),
@@ -245,9 +282,15 @@ impl<'x> Schedule<'x> {
         match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
+                self.has_permit = false;
                 self.stored += bytes;
-                let more = span.and_then(|span| CallState::of(span, None));
+                let more = span.and_then(|span| CallState::of(span, None, None));
                 self.running.push((step, 0), Some(future), more, bytes);
+            }
+            Ok(Started::InContext(future, context)) => {
+                self.stored += bytes;
+                let span = span.unwrap_or_else(Span::none);
+                self.push_in_context((step, 0), future, span, None, context, bytes);
             }
             // It stays a step that runs, which the run drops when it ends.
             Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
@@ -294,6 +337,9 @@ impl<'x> Schedule<'x> {
         match result {
             Some(result) => {
                 self.calls -= 1;
+                if self.is_shared {
+                    self.call_ended(more.as_deref());
+                }
                 match self.steps.more_of(step) {
                     Some(_) => self.called(step, job, result, span),
                     None => self.single_ended(step, result, span),
@@ -325,7 +371,7 @@ impl<'x> Schedule<'x> {
                 self.failed.push((step, element, error));
                 self.watch_end(step);
                 self.block(step);
-                match self.options.on_failure {
+                match self.run.options.on_failure {
                     OnFailure::Continue => {}
                     OnFailure::Stop if first => {
                         (0..self.plan.steps.len()).for_each(|it| self.cut(it));
@@ -363,8 +409,9 @@ impl<'x> Schedule<'x> {
             if self.waits[dependent] == 0 {
                 self.ready.insert(dependent);
                 let plan = self.plan;
-                self.observer
-                    .tell(|observer| observer.step_ready(&StepRef::whole(plan, dependent)));
+                let outer = self.outer();
+                self.run
+                    .tell(|observer| observer.step_ready(&StepRef::whole(plan, dependent, outer)));
             }
         }
     }
@@ -447,24 +494,31 @@ impl<'x> Schedule<'x> {
         self.times.get(step).copied().unwrap_or_default()
     }
 
-    /// Drops calls and waits, and counts nothing.
+    /// Drops all calls and waits.
     fn abandon_all(&mut self) {
-        self.running.abandon(|_| true);
+        self.abandon(|_| true);
     }
 
     /// Drops calls and waits.
     fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
-        let (mut calls, mut bytes) = (0, 0);
+        let (mut calls, mut bytes, mut permits) = (0, 0, 0);
         self.running.abandon(|task| {
             let fits = which(task);
             if fits && task.is_call() {
                 calls += 1;
                 bytes += task.bytes;
+                match task.context() {
+                    Some(context) => context.stop_counting(),
+                    None => permits += 1,
+                }
             }
             fits
         });
-        self.calls -= calls;
-        self.stored -= bytes;
+        self.calls = self.calls.saturating_sub(calls);
+        self.stored = self.stored.saturating_sub(bytes);
+        if self.is_shared {
+            self.run.permits.give_back(permits);
+        }
     }
 
     /// The step will read nothing any more.
@@ -481,6 +535,88 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    /// The context of a call.
+    #[cold]
+    fn context(
+        &self,
+        step: usize,
+        element: Vec<usize>,
+        attempt: u32,
+        until: Option<Duration>,
+        is_plan: bool,
+    ) -> CallContext {
+        let run = self.options.deadline;
+        let own = [until, run].into_iter().flatten().min();
+        let outer = self.outer.as_ref().and_then(CallContext::deadline);
+        let own = own.and_then(|elapsed| self.clock.at(elapsed));
+        let deadline: Option<Instant> = [own, outer].into_iter().flatten().min();
+        CallContext::new(CallPlace {
+            run: Arc::clone(&self.run),
+            outer: self.outer.clone(),
+            plan: self.plan.name.clone(),
+            step: self.plan.steps[step].id.clone(),
+            element,
+            attempt,
+            deadline,
+            is_plan,
+            counts: AtomicBool::new(false),
+            dropped: Mutex::default(),
+        })
+    }
+
+    /// Adds a call that knows where it is, and may run plans.
+    #[cold]
+    fn push_in_context(
+        &mut self,
+        place: (usize, usize),
+        future: StepFuture<'x>,
+        span: Span,
+        limit: Option<(Sleep, StepError)>,
+        context: CallContext,
+        bytes: usize,
+    ) {
+        if !self.is_shared {
+            // None of them has a context.
+            self.run.permits.count(self.calls);
+            self.is_shared = true;
+            self.has_permit = self.run.permits.try_take();
+        }
+        if context.count() {
+            self.has_permit = false;
+        }
+        self.calls += 1;
+        let more = CallState::of(span, limit, Some(context));
+        self.running.push(place, Some(future), more, bytes);
+    }
+
+    /// Whether there is a permit for one more call. If not, the run is woken when there is one.
+    #[cold]
+    fn may_call(&mut self, cx: &Context<'_>) -> bool {
+        let permits = &self.run.permits;
+        self.has_permit = self.has_permit || permits.take(&mut self.applicant, cx.waker());
+        self.has_permit
+    }
+
+    /// A call has ended, which others may have waited for.
+    #[cold]
+    fn call_ended(&self, state: Option<&CallState>) {
+        match state.and_then(|state| state.context.as_ref()) {
+            Some(context) => context.stop_counting(),
+            None => self.run.permits.give_back(1),
+        }
+    }
+
+    /// No further call is to start for now.
+    fn give_back(&mut self) {
+        if !self.is_shared {
+            return;
+        }
+        self.run.permits.leave(&mut self.applicant);
+        if std::mem::take(&mut self.has_permit) {
+            self.run.permits.give_back(1);
+        }
+    }
+
     fn scope(&self) -> Scope<'_> {
         Scope::new(self.plan, &self.inputs, &self.outputs)
     }
@@ -493,8 +629,7 @@ impl Drop for Schedule<'_> {
         for failed in self.failed.drain(..) {
             drop_quietly(failed);
         }
+        self.give_back();
         self.interrupts.close();
-        let timer = std::mem::replace(&mut self.clock.timer, Box::new(super::ThreadTimer));
-        drop_quietly(timer);
     }
 }

@@ -1,7 +1,7 @@
 //! What a run returns.
 
+use super::super::catch::catch;
 use super::super::report::{Report, Status, StepReport};
-use super::task::catch;
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError};
 use crate::plan::{Plan, number};

@@ -1,13 +1,12 @@
 //! A call, or the wait before one.
 
 use super::super::StepError;
+use super::super::catch::catch;
+use super::super::context::CallContext;
 use super::super::start::{StepFuture, StepResult};
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use crate::resolve::drop_quietly;
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// A call, or the wait before one; a panic is its error. Without a future and more, it is nothing, and never ends.
@@ -25,6 +24,8 @@ pub(super) struct Task<'x> {
 /// What hardly any call has.
 pub(super) struct CallState {
     pub(super) span: Span,
+    /// What the call knows of itself, if it asked for it.
+    pub(super) context: Option<CallContext>,
     /// How long the call may take, or how long to wait.
     limit: Option<TimeLimit>,
 }
@@ -44,21 +45,30 @@ impl Drop for CallState {
 
 impl CallState {
     /// What a call has more than a future, if it has something.
-    pub(super) fn of(span: Span, limit: Option<(Sleep, StepError)>) -> Option<Box<Self>> {
-        if span.is_none() && limit.is_none() {
+    pub(super) fn of(
+        span: Span,
+        limit: Option<(Sleep, StepError)>,
+        context: Option<CallContext>,
+    ) -> Option<Box<Self>> {
+        if span.is_none() && limit.is_none() && context.is_none() {
             return None;
         }
         let limit = limit.map(|(sleep, error)| {
             let error = Some(error);
             TimeLimit { sleep, error }
         });
-        Some(Box::new(Self { span, limit }))
+        Some(Box::new(Self {
+            span,
+            context,
+            limit,
+        }))
     }
 
     pub(super) fn wait(sleep: Sleep) -> Box<Self> {
         let error = None;
         Box::new(Self {
             span: Span::none(),
+            context: None,
             limit: Some(TimeLimit { sleep, error }),
         })
     }
@@ -68,6 +78,11 @@ impl Task<'_> {
     /// Whether a call is running.
     pub(super) fn is_call(&self) -> bool {
         self.future.is_some()
+    }
+
+    /// The call's context, if it asked for one.
+    pub(super) fn context(&self) -> Option<&CallContext> {
+        self.more.as_ref()?.context.as_ref()
     }
 
     /// Whether it is nothing.
@@ -95,7 +110,7 @@ impl Task<'_> {
 
     fn poll_more(&mut self, cx: &mut Context<'_>, result: &mut Option<StepResult>) -> bool {
         let Self { future, more, .. } = self;
-        let Some(CallState { span, limit }) = more.as_deref_mut() else {
+        let Some(CallState { span, limit, .. }) = more.as_deref_mut() else {
             return false;
         };
         if future.is_some() {
@@ -153,26 +168,4 @@ fn drop_future(future: &mut Option<StepFuture<'_>>) {
 fn drop_in_span(future: &mut Option<StepFuture<'_>>, span: &Span) {
     let future = future.take();
     let _ = catch(|| span.in_scope(|| drop(future)));
-}
-
-/// A panic, as a step's error.
-#[inline]
-pub(in crate::run) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
-    // What `run` leaves half done belongs to the step that ends here, or to its author, who shared it.
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| StepError::Panic(message(payload)))
-}
-
-#[cold]
-fn message(payload: Box<dyn Any + Send>) -> Arc<str> {
-    match payload.downcast::<String>() {
-        Ok(message) => (*message).into(),
-        Err(payload) => {
-            let message = match payload.downcast_ref::<&str>() {
-                Some(message) => (*message).into(),
-                None => "(the panic's payload is not text)".into(),
-            };
-            drop_quietly(payload);
-            message
-        }
-    }
 }

@@ -1,37 +1,14 @@
 //! The events of observers and `tracing`.
 
-use super::super::observe::{Observer, StepRef};
+#[cfg(feature = "tracing")]
+use super::super::catch::catch;
+use super::super::observe::StepRef;
 use super::super::report::Totals;
 use super::super::trace::{self, Span};
 use super::super::{Status, StepError};
 use super::body_state::OutputSlot;
-use super::task::catch;
 use super::{Schedule, StepState};
-use std::cell::Cell;
 use std::time::Duration;
-
-/// Who watches a run. One that panics is not notified again; the run is not affected.
-pub(super) struct Watcher<'x>(Cell<Option<&'x dyn Observer>>);
-
-impl<'x> Watcher<'x> {
-    pub(super) fn new(observer: Option<&'x dyn Observer>) -> Self {
-        Self(Cell::new(observer))
-    }
-
-    #[inline]
-    pub(super) fn listens(&self) -> bool {
-        self.0.get().is_some()
-    }
-
-    #[inline]
-    pub(super) fn tell(&self, tell: impl FnOnce(&dyn Observer)) {
-        if let Some(observer) = self.0.get()
-            && catch(|| tell(observer)).is_err()
-        {
-            self.0.set(None);
-        }
-    }
-}
 
 /// Tells the subscriber of `tracing`, which may panic, and may write errors of tools, which may, too.
 #[cfg(feature = "tracing")]
@@ -39,20 +16,22 @@ fn quietly(tell: impl FnOnce()) {
     let _ = catch(tell);
 }
 
-impl<'x> Schedule<'x> {
+impl Schedule<'_> {
     /// Subscribers of `tracing` may come and go while the run waits.
     pub(super) fn look_who_watches(&mut self) {
-        self.watched = self.observer.listens() || trace::is_on();
+        self.watched = self.run.is_observed() || trace::is_on();
     }
 
-    fn whole(&self, step: usize) -> StepRef<'x> {
-        StepRef::whole(self.plan, step)
+    /// The path of the plan, if it runs as a step of another.
+    pub(super) fn outer(&self) -> Option<&dyn std::fmt::Display> {
+        self.outer.as_ref().map(|outer| outer as _)
     }
 
-    fn part<'e>(&self, step: usize, job: usize, element: &'e [usize]) -> StepRef<'e>
-    where
-        'x: 'e,
-    {
+    fn whole(&self, step: usize) -> StepRef<'_> {
+        StepRef::whole(self.plan, step, self.outer())
+    }
+
+    fn part<'e>(&'e self, step: usize, job: usize, element: &'e [usize]) -> StepRef<'e> {
         let flow = self.steps.flow(step);
         let tool = match flow.and_then(|flow| flow.jobs.get(job)) {
             Some(job) => job.action.tool.as_deref(),
@@ -63,6 +42,7 @@ impl<'x> Schedule<'x> {
             index: step,
             element,
             tool,
+            outer: self.outer(),
         }
     }
 
@@ -79,8 +59,10 @@ impl<'x> Schedule<'x> {
         {
             self.span = catch(|| Span::run(self.plan)).unwrap_or_else(|_| Span::none());
         }
-        self.observer.tell(|observer| {
-            observer.plan_started(self.plan);
+        self.run.tell(|observer| {
+            if self.outer.is_none() {
+                observer.plan_started(self.plan);
+            }
             for step in 0..self.plan.steps.len() {
                 if self.waits[step] == 0 {
                     observer.step_ready(&self.whole(step));
@@ -97,28 +79,29 @@ impl<'x> Schedule<'x> {
         let took = self.clock.now();
         #[cfg(feature = "tracing")]
         quietly(|| self.span.finished(&totals, took));
-        self.observer
-            .tell(|observer| observer.plan_finished(self.plan, &totals, took));
+        if self.outer.is_none() {
+            self.run
+                .tell(|observer| observer.plan_finished(self.plan, &totals, took));
+        }
     }
 
     pub(super) fn watch_start(&self, step: usize) {
-        self.observer
+        self.run
             .tell(|observer| observer.step_started(&self.whole(step)));
     }
 
     pub(super) fn watch_list(&self, step: usize, place: OutputSlot, length: usize) {
-        if let (true, Some(flow)) = (self.observer.listens(), self.steps.flow(step)) {
+        if let (true, Some(flow)) = (self.run.is_observed(), self.steps.flow(step)) {
             let element = flow.elements(place);
             let part = self.part(step, usize::MAX, &element);
-            self.observer
+            self.run
                 .tell(|observer| observer.list_started(&part, length));
         }
     }
 
     pub(super) fn watch_element(&self, step: usize, element: &[usize]) {
         let part = self.part(step, usize::MAX, element);
-        self.observer
-            .tell(|observer| observer.element_finished(&part));
+        self.run.tell(|observer| observer.element_finished(&part));
     }
 
     /// An attempt starts; its span is given back.
@@ -128,7 +111,7 @@ impl<'x> Schedule<'x> {
         }
         let (element, attempt, _) = self.elements(step, job);
         let part = self.part(step, job, &element);
-        self.observer
+        self.run
             .tell(|observer| observer.attempt_started(&part, attempt));
         #[cfg(feature = "tracing")]
         return catch(|| Span::attempt(&self.span, &part, attempt))
@@ -151,13 +134,13 @@ impl<'x> Schedule<'x> {
         #[cfg(feature = "tracing")]
         quietly(|| span.unwrap_or(&Span::none()).outcome(error));
         let _ = span;
-        if !self.observer.listens() {
+        if !self.run.is_observed() {
             return;
         }
         let (element, attempt, tried) = self.elements(step, job);
         let part = self.part(step, job, &element);
         let took = self.clock.now().saturating_sub(tried);
-        self.observer.tell(|observer| match error {
+        self.run.tell(|observer| match error {
             None => observer.attempt_completed(&part, attempt, took),
             Some(error) => observer.attempt_failed(&part, attempt, error, took),
         });
@@ -171,7 +154,7 @@ impl<'x> Schedule<'x> {
         let part = self.part(step, job, &element);
         #[cfg(feature = "tracing")]
         quietly(|| self.span.retrying(&part, attempt + 1, wait));
-        self.observer
+        self.run
             .tell(|observer| observer.retrying(&part, attempt + 1, wait));
     }
 
@@ -184,7 +167,7 @@ impl<'x> Schedule<'x> {
         let status = self.status(step);
         #[cfg(feature = "tracing")]
         quietly(|| self.span.step(&whole, status.name()));
-        self.observer
+        self.run
             .tell(|observer| match (&status, self.steps.states[step]) {
                 (Status::Skipped, _) => observer.step_skipped(&whole),
                 (_, StepState::Blocked(by)) => {

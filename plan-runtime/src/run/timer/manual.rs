@@ -109,7 +109,7 @@ impl ManualTimer {
     ///     never
     /// };
     /// let timer = ManualTimer::new();
-    /// let result = smol::block_on(timer.skip_waits(plan.run(&()).timer(&timer)));
+    /// let result = smol::block_on(timer.skip_waits(plan.run(&()).timer(timer.clone())));
     /// assert_eq!(result.unwrap_err().failures()[0].error().to_string(), "took longer than 1h");
     /// assert_eq!(timer.elapsed(), Duration::from_hours(1));
     /// ```

@@ -41,16 +41,6 @@ pub trait Timer: Send + Sync {
     fn sleep(&self, duration: Duration) -> Sleep;
 }
 
-impl<T: Timer + ?Sized> Timer for &T {
-    fn now(&self) -> Instant {
-        (**self).now()
-    }
-
-    fn sleep(&self, duration: Duration) -> Sleep {
-        (**self).sleep(duration)
-    }
-}
-
 impl<T: Timer + ?Sized> Timer for Arc<T> {
     fn now(&self) -> Instant {
         (**self).now()

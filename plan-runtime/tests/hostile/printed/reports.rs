@@ -4,7 +4,7 @@ use plan_runtime::run::{Observer, OnFailure, Report, Status, StepError, StepRef}
 use plan_runtime::{Error, Plan, RunError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
 
@@ -49,17 +49,21 @@ pub(super) fn run(name: &str, message: &str, output: &str) -> (RunError, Report,
         .with_fn(Contract::new("fail"), |arguments: Value| async move {
             Err(Error::msg(arguments["text"].as_str().unwrap_or_default()).context("no"))
         });
-    let seen = Seen::default();
+    let seen = Arc::new(Seen::default());
     let (result, report) = smol::block_on(
         toolbox
             .run(&plan, (), &())
             .on_failure(OnFailure::Continue)
-            .observe(&seen)
+            .observe(seen.clone())
             .capture_arguments(true)
             .capture_outputs(true)
             .with_report(),
     );
-    (result.unwrap_err(), report, seen.0.into_inner().unwrap())
+    (
+        result.unwrap_err(),
+        report,
+        std::mem::take(&mut *seen.0.lock().unwrap()),
+    )
 }
 
 proptest! {

@@ -36,7 +36,7 @@ fn said(plan: &Plan) -> String {
     let tools = tools(&timer);
     let run = tools
         .run(plan, (), &())
-        .timer(&timer)
+        .timer(timer.clone())
         .on_failure(OnFailure::Continue);
     let (result, report) = smol::block_on(timer.skip_waits(run.with_report()));
     let steps: Vec<String> = report

@@ -236,7 +236,6 @@ fn whatever_panics_the_run_ends_and_says_what_it_knows() {
     for at in 0.. {
         let fuse = Fuse::new(at);
         HERE.set(fuse.clone());
-        let observer = Watching(fuse.clone());
         let asked = fuse.clone();
         let cancel = poll_fn(move |_| {
             asked.touch("asking what cancels");
@@ -245,7 +244,7 @@ fn whatever_panics_the_run_ends_and_says_what_it_knows() {
         let (result, report) = ends(
             Kitchen { start: 3 }
                 .run(&())
-                .observe(&observer)
+                .observe(Watching(fuse.clone()))
                 .timer(Ticking(fuse.clone(), Instant::now()))
                 .cancel_on(cancel)
                 .deadline(Duration::from_secs(3600))
@@ -288,9 +287,9 @@ fn whatever_panics_the_run_ends_and_says_what_it_knows() {
     );
 }
 
-struct Count<'c>(&'c AtomicUsize, usize);
+struct Count(Arc<AtomicUsize>, usize);
 
-impl Observer for Count<'_> {
+impl Observer for Count {
     fn attempt_started(&self, _: &StepRef<'_>, _: u32) {
         if self.0.fetch_add(1, Ordering::SeqCst) == self.1 {
             panic!("the observer looks away");
@@ -305,9 +304,8 @@ fn an_observer_that_panicked_is_told_nothing_more() {
         all
     };
     for at in [0, 2, 100] {
-        let told = AtomicUsize::new(0);
-        let observer = Count(&told, at);
-        let result = ends(plan.run(&()).observe(&observer));
+        let told = Arc::new(AtomicUsize::new(0));
+        let result = ends(plan.run(&()).observe(Count(told.clone(), at)));
         assert_eq!(result.unwrap(), [0, 1, 2, 3]);
         assert_eq!(told.load(Ordering::SeqCst), 4.min(at + 1));
     }

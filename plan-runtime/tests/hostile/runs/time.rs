@@ -5,6 +5,7 @@ use plan_runtime::Plan;
 use plan_runtime::run::{RunError, Sleep, Status, Timer};
 use serde_json::{Value, json};
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -16,12 +17,12 @@ struct Slow {
 }
 
 impl Slow {
-    fn new() -> Self {
+    fn new() -> Arc<Self> {
         let start = Instant::now();
-        Self {
+        Arc::new(Self {
             start,
             looks: AtomicU32::new(0),
-        }
+        })
     }
 }
 
@@ -44,11 +45,11 @@ fn long(times: usize, policy: Value) -> Plan {
     ]))
 }
 
-fn by_deadline(plan: &Plan, timer: &Slow) -> RunError {
+fn by_deadline(plan: &Plan, timer: &Arc<Slow>) -> RunError {
     let tools = tools();
     let run = tools
         .run(plan, (), &())
-        .timer(timer)
+        .timer(timer.clone())
         .deadline(Duration::from_millis(50));
     smol::block_on(run).unwrap_err()
 }
@@ -119,7 +120,7 @@ fn the_time_limits_of_a_step_end_what_makes_its_arguments() {
     ] {
         let timer = Slow::new();
         let (plan, tools) = (long(500, policy), tools());
-        let run = tools.run(&plan, (), &()).timer(&timer);
+        let run = tools.run(&plan, (), &()).timer(timer.clone());
         let error = smol::block_on(run).unwrap_err();
         assert_eq!(error.failures()[0].error().to_string(), expected);
         let looks = timer.looks.load(Ordering::Relaxed);
@@ -136,7 +137,10 @@ fn small_values_ask_nobody() {
         counted.fetch_add(1, Ordering::Relaxed);
         Poll::<()>::Pending
     });
-    let run = tools.run(&plan, (), &()).timer(&timer).cancel_on(cancel);
+    let run = tools
+        .run(&plan, (), &())
+        .timer(timer.clone())
+        .cancel_on(cancel);
     smol::block_on(run).unwrap();
     // The start and the end of the run.
     assert_eq!(timer.looks.load(Ordering::Relaxed), 2);

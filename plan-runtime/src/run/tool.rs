@@ -1,5 +1,7 @@
 //! Tools, and applications that can call them.
 
+use super::CallContext;
+use crate::plan::LazyPlan;
 use crate::{Result, Shape};
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
@@ -73,6 +75,19 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     ///
     /// This is not checked. A plan can do without a call to such a tool if nothing uses its output.
     const READ_ONLY: bool = false;
+
+    /// The plan that the tool is, if it is one of [`plan!`](crate::plan!).
+    ///
+    /// ```
+    /// use plan_runtime::{Tool, plan};
+    ///
+    /// plan! {
+    ///     Greet(name: String) -> String { format!("Hello, {name}!") }
+    /// }
+    ///
+    /// assert_eq!(Greet::PLAN.name, <Greet as Tool>::PLAN.unwrap().name);
+    /// ```
+    const PLAN: Option<&'static LazyPlan> = None;
 }
 
 /// An implementation of a [`Tool`] for one application.
@@ -132,4 +147,24 @@ pub trait Call<App: ?Sized>: Tool {
     ///
     /// Whatever keeps the tool from giving its output. A [permanent](crate::Error::permanent) error is not tried again.
     fn call(self, app: &App) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// Calls the tool as part of a run, of which it learns the step, the attempt and the time that is left.
+    ///
+    /// Unless it is implemented, it is [`call`](Self::call). `#[tool]` implements it for a function that has a parameter with `#[context]`.
+    ///
+    /// # Errors
+    ///
+    /// As those of `call`.
+    fn call_in(
+        self,
+        app: &App,
+        context: CallContext,
+    ) -> impl Future<Output = Result<Self::Output>> + Send {
+        drop(context);
+        self.call(app)
+    }
+
+    /// Whether a run makes a context for the tool. If not, it makes its calls with [`call`](Self::call) alone, which takes less time. `#[tool]` says so of
+    /// functions without a parameter with `#[context]`.
+    const USES_CONTEXT: bool = true;
 }

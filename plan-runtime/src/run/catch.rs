@@ -1,0 +1,29 @@
+//! Panics in code that a run calls, as errors.
+
+use super::StepError;
+use crate::resolve::drop_quietly;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// A panic, as a step's error.
+#[inline]
+pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
+    // What `run` leaves half done belongs to the step that ends here, or to its author, who shared it.
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| StepError::Panic(message(payload)))
+}
+
+#[cold]
+fn message(payload: Box<dyn Any + Send>) -> Arc<str> {
+    match payload.downcast::<String>() {
+        Ok(message) => (*message).into(),
+        Err(payload) => {
+            let message = match payload.downcast_ref::<&str>() {
+                Some(message) => (*message).into(),
+                None => "(the panic's payload is not text)".into(),
+            };
+            drop_quietly(payload);
+            message
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What a call knows of the run that it is part of.
+
+use super::shared::SharedRun;
+use crate::error::Elements;
+use crate::print::MessageName;
+use std::fmt;
+use std::future::poll_fn;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+/// What a call to a tool knows of the run that it is part of: the step, the element, the attempt, the time that is left, and whether
+/// anyone still waits for it.
+///
+/// A tool asks for it with a parameter, which is not an argument of the tool. Plans inside it run as a part of the same run if they get it, too:
+///
+/// ```
+/// use plan_runtime::run::CallContext;
+/// use plan_runtime::{Result, plan, tool};
+///
+/// /// Says where it is called.
+/// #[tool]
+/// async fn locate(#[context] context: CallContext, name: String) -> Result<String> {
+///     Ok(format!("{name}: {context}, attempt {}", context.attempt()))
+/// }
+///
+/// plan! {
+///     Pages(names: Vec<String>) -> Vec<String> {
+///         step found = for name in names { Locate { name } };
+///         found
+///     }
+/// }
+///
+/// plan! {
+///     Book(names: Vec<String>) -> Vec<String> {
+///         step pages = Pages { names };
+///         pages
+///     }
+/// }
+///
+/// let book = Book { names: vec!["a".into(), "b".into()] };
+/// assert_eq!(
+///     smol::block_on(book.run(&()))?,
+///     ["a: pages.found[0], attempt 1", "b: pages.found[1], attempt 1"]
+/// );
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
+///
+/// It prints as the path of the call: the step, with the index of the element in each list of a `for`, after those of the plans around it.
+/// The default value is the context of a call outside of a run, as a test makes it: its path is empty.
+#[derive(Clone, Default)]
+pub struct CallContext(Option<Arc<CallPlace>>);
+
+/// Where a call is.
+pub(super) struct CallPlace {
+    pub(super) run: Arc<SharedRun>,
+    /// The call of the plan that the step is of.
+    pub(super) outer: Option<CallContext>,
+    pub(super) plan: String,
+    pub(super) step: String,
+    pub(super) element: Vec<usize>,
+    pub(super) attempt: u32,
+    /// When the run, the step, or one around it is over at the latest.
+    pub(super) deadline: Option<Instant>,
+    /// Whether what is called is a plan, whose calls count in its place.
+    pub(super) is_plan: bool,
+    /// Whether the call counts toward those that the run makes at one time.
+    pub(super) counts: AtomicBool,
+    pub(super) dropped: Mutex<Dropped>,
+}
+
+/// Whether a call was dropped, or who is to be told when it is.
+#[derive(Default)]
+pub(super) struct Dropped {
+    is_dropped: bool,
+    wakers: Vec<Waker>,
+}
+
+impl CallContext {
+    pub(super) fn new(place: CallPlace) -> Self {
+        Self(Some(Arc::new(place)))
+    }
+
+    /// The id of the run: what [`Run::id`](super::Run::id) set, or 32 random hexadecimal digits. Plans inside the run have the same. It is
+    /// empty outside of a run.
+    pub fn run_id(&self) -> &str {
+        self.0.as_ref().map_or("", |place| place.run.id())
+    }
+
+    /// The name of the plan that the step is part of.
+    pub fn plan(&self) -> &str {
+        self.0.as_ref().map_or("", |place| &place.plan)
+    }
+
+    /// The name of the step.
+    pub fn step(&self) -> &str {
+        self.0.as_ref().map_or("", |place| &place.step)
+    }
+
+    /// The index of the element in each list of a `for`, the outermost first; empty where the step has none.
+    pub fn element(&self) -> &[usize] {
+        self.0.as_ref().map_or(&[], |place| &place.element)
+    }
+
+    /// Which attempt it is, counted from 1.
+    pub fn attempt(&self) -> u32 {
+        self.0.as_ref().map_or(1, |place| place.attempt)
+    }
+
+    /// The call of the plan that the step is part of, if that plan runs as a step of another.
+    pub fn outer(&self) -> Option<&Self> {
+        self.0.as_ref()?.outer.as_ref()
+    }
+
+    /// When the call is dropped at the latest, by the run's [timer](super::Run::timer): the first of the time limits of the step, the run, and all
+    /// steps around it. `None` if nothing limits it.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.0.as_ref()?.deadline
+    }
+
+    /// Whether the call was dropped before it had ended: its time is over, its run was cancelled, or another step has failed.
+    ///
+    /// A tool's own future is dropped with its call and need not ask. What it has started elsewhere, a thread or a task, goes on, and asks this, or
+    /// awaits [`cancelled`](Self::cancelled).
+    pub fn is_cancelled(&self) -> bool {
+        let place = self.0.as_ref();
+        place.is_some_and(|place| locked(&place.dropped).is_dropped)
+    }
+
+    /// Is ready once the call [was dropped](Self::is_cancelled) before it had ended. It never is for a call that ends.
+    ///
+    /// ```
+    /// use plan_runtime::run::CallContext;
+    /// use plan_runtime::{Result, plan, tool};
+    /// use std::time::Duration;
+    ///
+    /// /// Takes forever.
+    /// #[tool]
+    /// async fn count(#[context] context: CallContext) -> Result<()> {
+    ///     smol::spawn(async move {
+    ///         context.cancelled().await;
+    ///         println!("counts no further");
+    ///     })
+    ///     .detach();
+    ///     std::future::pending().await
+    /// }
+    ///
+    /// let plan = plan! { step counted = Count {}; counted };
+    /// let error = smol::block_on(plan.run(&()).deadline(Duration::from_millis(5))).unwrap_err();
+    /// assert!(error.is_deadline());
+    /// ```
+    pub async fn cancelled(&self) {
+        poll_fn(|cx| {
+            let Some(place) = &self.0 else {
+                return Poll::Pending;
+            };
+            let mut dropped = locked(&place.dropped);
+            if dropped.is_dropped {
+                return Poll::Ready(());
+            }
+            let mut wakers = dropped.wakers.iter();
+            if !wakers.any(|waker| waker.will_wake(cx.waker())) {
+                dropped.wakers.push(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// What the run has in common with the plans inside it.
+    pub(super) fn run(&self) -> Option<&Arc<SharedRun>> {
+        Some(&self.0.as_ref()?.run)
+    }
+
+    /// A number that only this call of the run has.
+    pub(super) fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let mut at = Some(self);
+        while let Some(place) = at.and_then(|context| context.0.as_ref()) {
+            (&place.step, &place.element, place.attempt).hash(&mut hasher);
+            at = place.outer.as_ref();
+        }
+        hasher.finish()
+    }
+
+    /// The call counts from now on, unless it is that of a plan. Whether it does.
+    pub(super) fn count(&self) -> bool {
+        let place = self.0.as_ref().filter(|place| !place.is_plan);
+        if let Some(place) = place {
+            place.counts.store(true, Ordering::Relaxed);
+        }
+        place.is_some()
+    }
+
+    /// The call counts no more: it has ended, or was dropped, or what it waits for are calls of a plan inside it.
+    pub(super) fn stop_counting(&self) {
+        if let Some(place) = &self.0
+            && place.counts.swap(false, Ordering::Relaxed)
+        {
+            place.run.permits.give_back(1);
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The path of the call: `pages[3].chunked`.
+impl fmt::Display for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(place) = &self.0 else { return Ok(()) };
+        if let Some(outer) = &place.outer {
+            write!(f, "{outer}.")?;
+        }
+        let (step, element) = (MessageName(&place.step), Elements(&place.element));
+        write!(f, "{step}{element}")
+    }
+}
+
+impl fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CallContext(`{self}`, attempt {})", self.attempt())
+    }
+}
+
+/// A call that runs. Unless it has ended, it is cancelled when this is dropped.
+pub(super) struct RunningCall(Option<CallContext>);
+
+impl RunningCall {
+    pub(super) fn of(context: &CallContext) -> Self {
+        Self(Some(context.clone()))
+    }
+
+    pub(super) fn end(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        let Some(place) = self.0.take().and_then(|context| context.0) else {
+            return;
+        };
+        let wakers = {
+            let mut dropped = locked(&place.dropped);
+            dropped.is_dropped = true;
+            std::mem::take(&mut dropped.wakers)
+        };
+        for waker in wakers {
+            waker.wake();
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What a run has in common with the plans inside it.
+
+use super::catch::catch;
+use super::limits::Limits;
+use super::observe::Observer;
+use super::on_failure::OnFailure;
+use super::permits::Permits;
+use super::timer::{ThreadTimer, Timer};
+use crate::resolve::drop_quietly;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// What an outermost run was told that concerns the plans inside it.
+pub(super) struct SharedOptions {
+    pub(super) id: Option<String>,
+    pub(super) timer: Arc<dyn Timer>,
+    pub(super) seed: Option<u64>,
+    pub(super) on_failure: OnFailure,
+    /// How many calls run at one time.
+    pub(super) concurrency: usize,
+    pub(super) limits: Limits,
+    pub(super) observers: Vec<Arc<dyn Observer>>,
+}
+
+/// What a run has in common with the plans inside it, however deep.
+pub(super) struct SharedRun {
+    id: OnceLock<String>,
+    pub(super) options: SharedOptions,
+    pub(super) permits: Permits,
+    /// Which observers have panicked: they are not notified again.
+    panicked: Vec<AtomicBool>,
+}
+
+impl SharedRun {
+    pub(super) fn new(mut options: SharedOptions) -> Self {
+        Self {
+            id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
+            permits: Permits::new(options.concurrency),
+            panicked: options
+                .observers
+                .iter()
+                .map(|_| AtomicBool::new(false))
+                .collect(),
+            options,
+        }
+    }
+
+    /// The run's id: the host's, or a random one.
+    pub(super) fn id(&self) -> &str {
+        self.id.get_or_init(|| {
+            let bits = fastrand::u128(..);
+            format!("{bits:032x}")
+        })
+    }
+
+    /// Whether anyone is to be told.
+    #[inline]
+    pub(super) fn is_observed(&self) -> bool {
+        let has_panicked = |one: &AtomicBool| one.load(Ordering::Relaxed);
+        !self.panicked.iter().all(has_panicked)
+    }
+
+    /// Tells all observers.
+    #[inline]
+    pub(super) fn tell(&self, tell: impl Fn(&dyn Observer)) {
+        for (observer, panicked) in self.options.observers.iter().zip(&self.panicked) {
+            if !panicked.load(Ordering::Relaxed) && catch(|| tell(&**observer)).is_err() {
+                panicked.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for SharedRun {
+    /// What is not this crate's is dropped by itself: one destructor that panics keeps no other from running.
+    fn drop(&mut self) {
+        let timer: Arc<dyn Timer> = Arc::new(ThreadTimer);
+        drop_quietly(std::mem::replace(&mut self.options.timer, timer));
+        self.options.observers.drain(..).for_each(drop_quietly);
+    }
+}
