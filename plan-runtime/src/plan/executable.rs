@@ -2,7 +2,7 @@
 
 use super::json::{DEEPEST_BODY, DEEPEST_VALUE, meaningless};
 use super::{
-    Absent, Body, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step,
+    Absent, Body, Bound, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step,
     Template, pattern_mistake,
 };
 use plan_graph::Graph as Edges;
@@ -320,6 +320,13 @@ impl<'p> Check<'p> {
                     return Err("has a default for a reference that nothing can end".to_owned());
                 }
                 self.source(reference.source)?;
+                if let Source::Local(local) = reference.source
+                    && let local = self.locals[local]
+                    && !local.is_computed
+                    && let Some(mistake) = Bound::of_data(local.pattern).unnamed(reference.path())
+                {
+                    return Err(mistake);
+                }
                 let defaults = reference.path.iter().filter_map(|part| match &part.absent {
                     Absent::Default(value) => Some(&**value),
                     Absent::Error | Absent::End => None,
