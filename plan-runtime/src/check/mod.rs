@@ -31,8 +31,8 @@ pub use literal::{
     ComputedValue, Literal, MayTake, Slot, arguments, literal, slot, takable, witness,
 };
 pub use run::{
-    CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
-    input, kept_input,
+    CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
+    called, input, kept_input,
 };
 pub use segment::{Flattened, written};
 
