@@ -122,7 +122,7 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the application `{App}` cannot call the tool `{Self}`",
-    label = "behind a reference, `Arc` or `Box`? pass `&*app`; otherwise, this application has no `{Self}`",
+    label = "in a reference, an `Arc` or a `Box`? pass `&*app`; otherwise, this application has no `{Self}`",
     note = "run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`"
 )]
 pub trait Call<App: ?Sized>: Tool {

@@ -3,6 +3,7 @@
 use super::value::ends;
 use super::{Context, flow, policy, reference};
 use crate::ast::Body;
+use crate::json;
 use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -32,6 +33,7 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
                 });
                 arms[arm].0.push(call_index);
             } else if let (Some(ty), Body::Compute(_)) = (&step.ty, &step.body) {
+                let (_, ty) = json::checked_alias(ty, &cx.type_of(Source::Step(index)));
                 arms.push((vec![call_index], quote!(__request.compute::<#ty>(#keep))));
             }
             call_index += 1;

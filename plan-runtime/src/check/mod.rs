@@ -19,7 +19,7 @@ pub use argument::{
 pub use called::Called;
 pub use cursor::{
     AtJson, AtOption, AtValue, CanBeAbsent, HasElements, HasShape, IsTool, PathCursor, Reachable,
-    Unknown, here, root, whole,
+    Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode};
 pub use flow::{

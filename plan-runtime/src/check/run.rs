@@ -39,11 +39,11 @@ where
     }
 }
 
-/// The first tool of a plan, if the application can call it. Where it cannot, as one behind a reference, rustc says nothing of the
+/// The first tool of a plan, if the application can call it. Where it cannot, such as a reference to one, rustc says nothing of the
 /// other tools: of two implementations that could apply, it chooses none, so it does not know the type that the others need.
 #[diagnostic::on_unimplemented(
     message = "the application `{App}` cannot call the tool `{Self}`",
-    label = "behind a reference, `Arc` or `Box`? pass `&*app`; otherwise, this application has no `{Self}`",
+    label = "in a reference, an `Arc` or a `Box`? pass `&*app`; otherwise, this application has no `{Self}`",
     note = "run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`",
     note = "if `{Self}` is a plan, the application lacks one of its tools"
 )]
