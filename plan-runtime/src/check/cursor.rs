@@ -291,7 +291,7 @@ impl<T: Shape> HasShape for T {
     const SHAPE: TypeShape = T::SHAPE;
 }
 
-/// `Type { … }` in a step that declares a type, of which nothing is said where the constant does not compile.
+/// `Type { … }` in a step that declares a type, of which nothing is reported where the constant does not compile.
 pub fn declared<const CHECKED: bool, T>(
     _: T,
 ) -> super::literal::Literal<T, <T::Itself as HasShape>::Itself>

@@ -128,7 +128,7 @@ impl<F> Slot<F> {
         Filled { look, compute }
     }
 
-    /// The same in a step that declares a type, of which nothing is said where the constant does not compile.
+    /// The same in a step that declares a type, of which nothing is reported where the constant does not compile.
     #[must_use]
     pub const fn with_declared<const CHECKED: bool>(
         self,
