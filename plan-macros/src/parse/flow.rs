@@ -294,6 +294,14 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
             let mut lets = Vec::new();
             lets_in(&test, &mut lets);
             conditions.push(match lets.first() {
+                Some(_) if let Expr::Range(range) = &test => {
+                    report.error(
+                        range.limits,
+                        "`let` takes no range: one dot leads to a field",
+                    );
+                    let names = lets.iter().flat_map(|binding| names_in(&binding.pat));
+                    Condition::Broken(names.collect())
+                }
                 Some(first) => {
                     report.error(
                         first.let_token,
@@ -320,6 +328,7 @@ fn lets_in<'e>(test: &'e Expr, lets: &mut Vec<&'e ExprLet>) {
             lets_in(&both.right, lets);
         }
         Expr::Paren(inner) => lets_in(&inner.expr, lets),
+        Expr::Range(range) => range.start.iter().for_each(|it| lets_in(it, lets)),
         Expr::Unary(inner) => lets_in(&inner.expr, lets),
         _ => {}
     }
