@@ -294,19 +294,17 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
             let mut lets = Vec::new();
             lets_in(&test, &mut lets);
             conditions.push(match lets.first() {
-                Some(_) if let Expr::Range(range) = &test => {
-                    report.error(
-                        range.limits,
-                        "`let` takes no range: one dot leads to a field",
-                    );
-                    let names = lets.iter().flat_map(|binding| names_in(&binding.pat));
-                    Condition::Broken(names.collect())
-                }
                 Some(first) => {
-                    report.error(
-                        first.let_token,
-                        "`let` is a condition of its own, which only `&&` joins with others",
-                    );
+                    match &test {
+                        Expr::Range(range) => report.error(
+                            range.limits,
+                            "`let` takes no range: one dot leads to a field",
+                        ),
+                        _ => report.error(
+                            first.let_token,
+                            "`let` is a condition of its own, which only `&&` joins with others",
+                        ),
+                    }
                     let names = lets.iter().flat_map(|binding| names_in(&binding.pat));
                     Condition::Broken(names.collect())
                 }
