@@ -171,6 +171,15 @@ fn a_reference() {
                     > + ::core::marker::Send {
                         __plan::called(self.run(__app))
                     }
+                    fn call_in(
+                        self,
+                        __app: &__App,
+                        __context: __plan::CallContext,
+                    ) -> impl ::core::future::Future<
+                        Output = __plan::Result<<Self as __plan::Tool>::Output>,
+                    > + ::core::marker::Send {
+                        __plan::called_in(self.run(__app), __context)
+                    }
                 }
                 impl LatestThread {
                     ///The plan of [`LatestThread`] as data.
@@ -203,6 +212,9 @@ fn a_reference() {
                     type Output = String;
                     const NAME: &'static ::core::primitive::str = "latest_thread";
                     const DESCRIPTION: &'static ::core::primitive::str = "Finds the latest thread.";
+                    const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(
+                        &__PLAN,
+                    );
                 }
             };
         "#]],

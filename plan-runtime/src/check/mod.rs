@@ -31,13 +31,8 @@ pub use literal::{
     ComputedValue, Literal, MayTake, Slot, arguments, literal, slot, takable, witness,
 };
 pub use run::{
-<<<<<<< HEAD
-    CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
-    called_in, input, kept_input,
-=======
     CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
-    called, input, kept_input,
->>>>>>> main
+    called, called_in, input, kept_input,
 };
 pub use segment::{Flattened, written};
 
