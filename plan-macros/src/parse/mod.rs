@@ -17,7 +17,7 @@ mod value;
 
 pub(crate) use flow::{fields_in, names_in, pattern_text};
 pub(crate) use head::krate;
-pub(crate) use token_text::{path_text, tidy};
+pub(crate) use token_text::{path_text, tidy, value_text};
 
 use crate::ast::{Header, Plan, Step, Tail, Value};
 use crate::report::Report;
