@@ -31,10 +31,10 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
-            let allowed = head
-                .attrs
-                .iter()
-                .filter(|attr| attr.path().is_ident("allow"));
+            let allowed = head.attrs.iter();
+            let allowed = allowed.filter(|attr| attr.path().is_ident("allow"));
+            let allowed: Vec<&Attribute> = allowed.collect();
+            let case = case.map(|case| quote!(#(#allowed)* #case));
             // What is deprecated is to be used elsewhere no more; here it is defined.
             let is_deprecated = |attr: &Attribute| attr.path().is_ident("deprecated");
             let old = head
@@ -442,15 +442,17 @@ fn braces_name(index: usize, at: Span) -> Ident {
     Ident::new(&name, at)
 }
 
-/// Lets rustc warn of the case of a step's name where the step is declared, and not where it is used.
+/// Lets rustc warn of the case of a name where it is declared, and not where it is used.
 fn case(cx: &Context<'_>) -> Option<TokenStream> {
-    let is_upper = |name: &&Ident| text_of(name).contains(char::is_uppercase);
     let names = cx.plan.steps.iter().map(|step| &step.name);
-    let names: Vec<&Ident> = names.filter(is_upper).collect();
+    let names: Vec<&Ident> = names
+        .chain(&cx.plan.bound)
+        .filter(|name| text_of(name).contains(char::is_uppercase))
+        .collect();
     (cx.error.is_none() && !names.is_empty()).then(|| {
         quote! {
             #[allow(dead_code, unused_variables)]
-            const _: () = { fn names(#(#names: ()),*) {} };
+            const _: () = { #(const _: () = { fn name(#names: ()) {} };)* };
         }
     })
 }

@@ -44,7 +44,11 @@ impl Builder<'_> {
         );
         self.is_inner = is_inner;
         let value = Ident::new("__v", start);
-        let make = path(&["HasShape", "literal"], start, end);
+        let make = match &self.is_json {
+            Some(is_json) => path(&["declared"], start, end)
+                .and(quote_spanned!(end=> ::<{ #is_json }, _>).into()),
+            None => path(&["HasShape", "literal"], start, end),
+        };
         self.bindings.extend(quote_spanned! {end=>
             let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
         });

@@ -151,6 +151,7 @@ fn a_reference() {
                             0usize => {
                                 <__App as __plan::HasTool<
                                     __PlanArguments0_0,
+                                    _,
                                 >>::start(__app, __request, false)
                             }
                             _ => __request.unknown(),

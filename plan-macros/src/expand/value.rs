@@ -38,6 +38,8 @@ pub(super) struct Builder<'a> {
     pub(super) part: usize,
     /// Whether the value is in a list, a tuple or `Some`.
     pub(super) is_inner: bool,
+    /// The constant that does not compile if JSON cannot hold the type that the step declares.
+    pub(super) is_json: Option<Ident>,
     count: usize,
 }
 
@@ -76,6 +78,7 @@ impl<'a> Builder<'a> {
             data,
             part,
             is_inner: false,
+            is_json: None,
             constants: Constants::default(),
             count: 0,
         }

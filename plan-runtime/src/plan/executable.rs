@@ -3,8 +3,8 @@
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
-    Body, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step, Template,
-    pattern_mistake,
+    Body, Bound, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step,
+    Template, pattern_mistake,
 };
 use plan_graph::Graph as Edges;
 use std::collections::HashMap;
@@ -315,6 +315,13 @@ impl<'p> Check<'p> {
                     return Err("has a default for a reference that nothing can end".to_owned());
                 }
                 self.source(reference.source)?;
+                if let Source::Local(local) = reference.source
+                    && let local = self.locals[local]
+                    && !local.is_computed
+                    && let Some(mistake) = Bound::of_data(local.pattern).unnamed(reference.path())
+                {
+                    return Err(mistake);
+                }
                 if reference.defaults().any(|value| is_deep(value, 0)) {
                     return Err(deep_value());
                 }
