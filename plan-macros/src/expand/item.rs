@@ -2,6 +2,7 @@
 
 use super::data::Data;
 use super::documented::{self, Audience};
+use super::tokens::located;
 use super::value::Builder;
 use super::{Context, cycle, start, step};
 use crate::ast::{Body, Header, Input, Plan, Step};
@@ -289,6 +290,10 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }
     });
+    let inputs = match head.inputs.len() {
+        0 => quote!(::core::result::Result::Ok(__plan::Vec::new())),
+        _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
+    };
     let (plan_doc, run_doc) = docs_of(head);
     let call = quote! {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
@@ -322,7 +327,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
                 __App: ?::core::marker::Sized + ::core::marker::Sync,
                 #(#bounds,)*
             {
-                let __inputs = (|| ::core::result::Result::Ok(::std::vec![#(#inputs),*]))();
+                let __inputs = #inputs;
                 __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::RunsOn<__App>>::start)
             }
         }
@@ -408,8 +413,7 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         let text = braces_name(index, *at);
         match &cx.plan.head {
             Some(head) => {
-                let mut name = head.name.clone();
-                name.set_span(at.resolved_at(name.span()));
+                let name = located(head.name.clone(), *at);
                 quote_spanned!(*at=> const _: () = #name::#text;)
             }
             None => quote_spanned!(*at=> const _: () = #text;),
