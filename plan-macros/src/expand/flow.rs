@@ -6,7 +6,6 @@ use super::reference::path;
 use super::value::{Builder, ends, it};
 use super::{Context, step};
 use crate::ast::{Body, Branch, Condition, For, List, Literal, Step};
-use crate::names::Source;
 use crate::parse::pattern_text;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -19,14 +18,8 @@ impl Builder<'_> {
             Body::Compute(value) => {
                 self.data.tag('V');
                 let check = self.value(value);
-                // The alias, at the type's place: the author's path to a type is written once, so that rustc has one message about it.
-                let mut written = step.ty.to_token_stream().into_iter();
+                let ty = &step.ty;
                 let at = step::place(step);
-                let start = written.next().map_or(at, |tree| tree.span());
-                let end = written.last().map_or(start, |tree| tree.span());
-                let ty = self.cx.type_of(Source::Step(tools.step));
-                let ty = quote_spanned!(start=> __plan::Alias<#ty);
-                let ty = quote_spanned!(end=> #ty>);
                 self.bindings
                     .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
             }

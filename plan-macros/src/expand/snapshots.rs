@@ -223,7 +223,7 @@ fn a_computed_value_and_a_text() {
         &expect![[r#"
             const check_of_step_late: &[__plan::Constant] = {
                 let __k0 = __plan::slot();
-                let _ = || -> __plan::Alias<__PlanStep0> { __k0.value() };
+                let _ = || -> bool { __k0.value() };
                 &[
                     __plan::Constant::Compute(
                         &__k0

@@ -31,8 +31,7 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
                     arms.len() - 1
                 });
                 arms[arm].0.push(call_index);
-            } else if let (Some(_), Body::Compute(_)) = (&step.ty, &step.body) {
-                let ty = cx.type_of(Source::Step(index));
+            } else if let (Some(ty), Body::Compute(_)) = (&step.ty, &step.body) {
                 arms.push((vec![call_index], quote!(__request.compute::<#ty>(#keep))));
             }
             call_index += 1;

@@ -47,6 +47,3 @@ pub use std::format;
 pub use std::string::String;
 pub use std::vec;
 pub use std::vec::Vec;
-
-/// The type itself: its name can be at the place of another type.
-pub type Alias<T> = T;
