@@ -116,6 +116,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     }
     // Without braces, the type may have taken anything.
     let output = source.output.filter(|_| source.braces && extra.is_none());
+    let unclear_body = matches!(&output, Some((_, ty)) if types::read(ty.clone()).is_err());
     let output = output.and_then(|(arrow, ty)| self::output(arrow, ty, report));
     if !source.braces || extra.is_some() {
         let at = extra.map_or(source.end, |tree| tree.span());
@@ -138,6 +139,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         inputs,
         broken,
         unclear_inputs,
+        unclear_body,
         unclear: arrow || report.len() > before,
         output,
     })

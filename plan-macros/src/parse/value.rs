@@ -161,7 +161,7 @@ pub(super) fn separated(pieces: Vec<Piece>, end: Span, report: &mut Report) -> V
         let was_dangling = std::mem::replace(&mut dangling, is_dangling(&item));
         match (&item.kind, comma) {
             // `a.,b c` may be `a.b, c`.
-            (ValueKind::Reference(..), _) if was_dangling && !item.extra.is_empty() => {
+            _ if was_dangling && !item.extra.is_empty() => {
                 values.push(Value::Broken);
             }
             (ValueKind::Broken(tokens, _), Some(comma)) if tokens.is_empty() => {
