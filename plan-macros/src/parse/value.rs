@@ -73,6 +73,15 @@ pub(super) fn start_of(tree: &TokenTree) -> Span {
 /// Reports why tokens are not a value.
 fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report) {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    if let [TokenTree::Group(object)] = &*trees
+        && is_json_object(object)
+    {
+        report.contained(
+            object,
+            "an object of untyped JSON is written in `json!`: `json!({ … })`",
+        );
+        return;
+    }
     let dot = trees.windows(2).find_map(|pair| match pair {
         [TokenTree::Punct(dot), next] if dot.as_char() == '.' => {
             let is_name = match next {
@@ -118,6 +127,14 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         }
         Some(_) => report.push(error),
     }
+}
+
+/// Whether this is `{ "key": …`.
+fn is_json_object(group: &Group) -> bool {
+    let mut content = group.stream().into_iter();
+    group.delimiter() == Delimiter::Brace
+        && matches!(content.next(), Some(TokenTree::Literal(_)))
+        && matches!(content.next(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':')
 }
 
 /// Whether nothing is wrong with these tokens but that more has to follow.
