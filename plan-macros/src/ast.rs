@@ -15,6 +15,8 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// The final expression.
     pub(crate) tail: Option<Tail>,
+    /// The names that `for` and `if let` bind, those that are a field's name aside, once names are resolved.
+    pub(crate) bound: Vec<Ident>,
     /// The names that `for` and `if let` bind and that nothing mentions, once names are resolved; whether each is a field's name, too.
     pub(crate) unused: Vec<(Ident, bool)>,
     /// Texts with names in braces, and the call of `format!` that each is probably meant as, once names are resolved.

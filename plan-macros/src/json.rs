@@ -64,11 +64,21 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
         let part = placed(part.to_token_stream(), at);
         quote_spanned!(at=> __plan::json::<#part>())
     });
-    let is_json = format_ident!("{prefix}IsJson");
+    let is_json = is_json(prefix);
     (
         quote!(const #is_json: ::core::primitive::bool = #(#checks)&*;),
         quote_spanned!(ty.span()=> <#written as __plan::Checked<{ #is_json }>>::Itself),
     )
+}
+
+/// Whether [`checked`] writes a constant.
+pub(crate) fn is_checked(ty: &Type) -> bool {
+    !unknown_parts(ty).is_empty()
+}
+
+/// The name of the constant that [`checked`] writes.
+pub(crate) fn is_json(prefix: &str) -> Ident {
+    format_ident!("{prefix}IsJson")
 }
 
 /// The same for an alias of the type: rustc has other words for an unknown type if more than the type is in the alias.

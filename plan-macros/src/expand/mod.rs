@@ -20,6 +20,8 @@ mod step;
 mod tokens;
 mod types;
 mod value;
+#[cfg(test)]
+mod written;
 
 use crate::ast::{Body, Optional, Plan, Step};
 use crate::graph::StepGraph;

@@ -151,6 +151,7 @@ fn a_reference() {
                             0usize => {
                                 <__App as __plan::HasTool<
                                     __PlanArguments0_0,
+                                    _,
                                 >>::start(__app, __request, false)
                             }
                             _ => __request.unknown(),
@@ -186,7 +187,9 @@ fn a_reference() {
                         __App: __plan::HasTool<__PlanArguments0_0>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
-                            ::std::vec![__plan::input:: < __PlanInput0 > ("sender", & self.sender) ?],
+                            __plan::vec![
+                                __plan::input:: < __PlanInput0 > ("sender", & self.sender) ?
+                            ],
                         ))();
                         __plan::Run::new(
                             &__PLAN,

@@ -55,7 +55,9 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
     let before = report.len();
     if let Some(keyword) = source.keyword {
-        let message = if keyword == "pub" {
+        let message = if keyword == "pub" && source.vis.is_empty() {
+            "`pub` is before the name of the plan".to_owned()
+        } else if keyword == "pub" {
             "a plan has one `pub`: remove this one".to_owned()
         } else if similar(&keyword.to_string(), ["pub"]).is_some() {
             format!("expected `pub`, found `{keyword}`")
@@ -230,6 +232,11 @@ fn inputs(
                 }
             }
             Err(error) => {
+                // It may have taken those after it.
+                *unclear |=
+                    one.ty.clone().into_iter().any(
+                        |tree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ','),
+                    );
                 // What refers to it is not wrong.
                 broken.extend(one.name.clone());
                 if !(is_part && was_wrong) {

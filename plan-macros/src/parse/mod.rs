@@ -46,6 +46,7 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         head,
         steps,
         tail,
+        bound: Vec::new(),
         unused: Vec::new(),
         braces: Vec::new(),
     })

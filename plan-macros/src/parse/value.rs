@@ -101,7 +101,7 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         [
             TokenTree::Ident(_) | TokenTree::Group(_),
             TokenTree::Group(index),
-        ] if index.delimiter() == Delimiter::Bracket && index.stream().is_empty() => Some(index),
+        ] if index.delimiter() == Delimiter::Bracket && is_no_index(index) => Some(index),
         _ => None,
     });
     if let Some(index) = index {
@@ -127,6 +127,13 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         }
         Some(_) => report.push(error),
     }
+}
+
+/// Whether this is `[]` or `[*]`.
+fn is_no_index(group: &Group) -> bool {
+    let mut content = group.stream().into_iter();
+    let is_star = |tree| matches!(tree, TokenTree::Punct(star) if star.as_char() == '*');
+    content.next().is_none_or(is_star) && content.next().is_none()
 }
 
 /// Whether this is `{ "key": …`.

@@ -69,20 +69,28 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let mut vis = TokenStream::new();
     if tokens.is_ident(0, "pub") {
         vis.extend(tokens.next());
-        if tokens.peek_group(0, Delimiter::Parenthesis).is_some() && tokens.peek_ident(1).is_some()
-        {
+        if is_scope(tokens, 0) && tokens.peek(1).is_some() {
             vis.extend(tokens.next());
         }
     } else if !starts_head(tokens) {
         return None;
     }
-    let is_keyword =
-        tokens.peek_ident(0).is_some_and(is_item_keyword) || is_word_before_name(tokens);
-    let keyword = is_keyword.then(|| tokens.next_ident()).flatten();
+    let is_later = |tokens: &Tokens| is_word_before_name(tokens) && tokens.is_ident(1, "pub");
+    let is_keyword = tokens.peek_ident(0).is_some_and(is_item_keyword)
+        || tokens.is_ident(0, "pub")
+        || is_word_before_name(tokens) && !is_later(tokens);
+    let mut keyword = is_keyword.then(|| tokens.next_ident()).flatten();
+    if is_scope(tokens, 0) && tokens.peek_ident(1).is_some() {
+        tokens.next();
+    }
+    let is_later = is_later(tokens);
     let name = tokens.next_ident().ok_or_else(|| {
         let next = tokens.peek(0);
         next.map_or(tokens.last(), proc_macro2::TokenTree::span)
     });
+    if is_later {
+        keyword = tokens.next_ident();
+    }
     let generics = if tokens.is_punct(0, '<') {
         tokens.take_until(|tokens| is_inputs(tokens) || ends(tokens))
     } else {
@@ -122,6 +130,13 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
         after: tokens.rest(),
     };
     Some((head, Tokens::new(body.unwrap_or_default())))
+}
+
+/// Whether `(crate)` is here, as after a `pub`.
+fn is_scope(tokens: &Tokens, ahead: usize) -> bool {
+    let group = tokens.peek_group(ahead, Delimiter::Parenthesis);
+    let first = group.and_then(|group| group.stream().into_iter().next());
+    matches!(first, Some(TokenTree::Ident(word)) if ["crate", "self", "super", "in"].iter().any(|scope| word == scope))
 }
 
 fn is_inputs(tokens: &Tokens) -> bool {

@@ -85,6 +85,13 @@ impl SourceWriter<'_> {
                 }
                 Tree::list("", Delimiter::Brace, LayoutStyle::Between, members)
             }
+            Template::Computed(_) => match self.leaf(path, template, Takes::Anything) {
+                // `json!` would read what is in the brackets.
+                Tree::Text(text) if text.starts_with(['{', '[']) || text == "null" => {
+                    Tree::Text(format!("({text})"))
+                }
+                tree => tree,
+            },
             other => self.leaf(path, other, Takes::Anything),
         }
     }
