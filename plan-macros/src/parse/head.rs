@@ -65,6 +65,10 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
             "a plan starts with its name: `Name(input: Type) -> Output { … }`".to_owned()
         };
         report.error(keyword, message);
+        // Another item of Rust: nothing in it is meant as a part of a plan.
+        if source.inputs.is_none() && source.output.is_none() {
+            return None;
+        }
     }
     let name = match source.name {
         Ok(name) => name,

@@ -96,9 +96,9 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     } else {
         TokenStream::new()
     };
-    // The steps are in braces, too, but no arrow follows them.
+    // The steps are in braces, too, but neither an arrow nor other braces follow them.
     let braced = tokens.peek_group(0, Delimiter::Brace);
-    let braced = braced.filter(|_| tokens.is_arrow(1));
+    let braced = braced.filter(|_| tokens.is_arrow(1) || tokens.is_braces(1));
     let group = tokens.peek_group(0, Delimiter::Parenthesis).or(braced);
     let inputs = group.map(|group| inputs(group.stream()));
     let braced_inputs = braced.map(Group::span);
@@ -147,7 +147,7 @@ fn ends(tokens: &Tokens) -> bool {
     tokens.is_arrow(0) || tokens.is_braces(0)
 }
 
-/// Whether `Name(…)`, `Name ->`, `Name<` or `Name {` with steps in it comes next.
+/// Whether `Name(…)`, `Name ->`, `Name<`, `Name {` with steps in it, or `Name` and inputs in other brackets comes next.
 fn starts_head(tokens: &Tokens) -> bool {
     let Some(name) = tokens.peek_ident(0).filter(|name| *name != "step") else {
         return false;
@@ -169,14 +169,18 @@ fn starts_head(tokens: &Tokens) -> bool {
         body.is_ident(0, "step") && body.peek_ident(1).is_some()
     });
     let is_generic = tokens.is_punct(1, '<') && name.to_string().starts_with(char::is_uppercase);
-    tokens.is_arrow(1) || holds_steps || is_generic
+    let is_group = matches!(tokens.peek(1), Some(TokenTree::Group(_)));
+    let has_output = is_group && (tokens.is_arrow(2) || tokens.is_braces(2));
+    tokens.is_arrow(1) || holds_steps || has_output || is_generic
 }
 
 /// What starts an item of Rust that looks like a plan.
 fn is_item_keyword(ident: &Ident) -> bool {
-    ["fn", "async", "struct", "impl", "plan"]
-        .iter()
-        .any(|keyword| ident == keyword)
+    [
+        "fn", "async", "struct", "enum", "impl", "trait", "mod", "plan",
+    ]
+    .iter()
+    .any(|keyword| ident == keyword)
 }
 
 /// Whether a plan starts after a word: `pbu Name(input: Type) -> …`.
