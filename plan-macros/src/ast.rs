@@ -15,6 +15,8 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// The final expression.
     pub(crate) tail: Option<Tail>,
+    /// The names that `for` and `if let` bind, those that are a field's name aside, once names are resolved.
+    pub(crate) bound: Vec<Ident>,
     /// The names that `for` and `if let` bind and that nothing mentions, once names are resolved; whether each is a field's name, too.
     pub(crate) unused: Vec<(Ident, bool)>,
     /// Texts with names in braces, and the call of `format!` that each is probably meant as, once names are resolved.
@@ -46,6 +48,8 @@ pub(crate) struct Header {
     pub(crate) broken: Vec<Ident>,
     /// Whether there may be other inputs, which could not be read.
     pub(crate) unclear_inputs: bool,
+    /// Whether the type of the output cannot be read, so that the braces may be a part of it or of a step.
+    pub(crate) unclear_body: bool,
     /// Whether no output means that it could not be read, not that it is missing.
     pub(crate) unclear: bool,
     pub(crate) output: Option<Type>,

@@ -21,13 +21,18 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
         // What is in a `Box`.
         Type::Slice(slice) => unknown_parts(&slice.elem),
         Type::Path(path) => match path.path.segments.last() {
-            Some(last) if KNOWN.iter().any(|known| last.ident == known) => {
+            Some(last) if KNOWN.iter().any(|known| last.ident == known) || is_full_result(last) => {
                 type_arguments(last).flat_map(unknown_parts).collect()
             }
             _ => vec![ty],
         },
         _ => vec![ty],
     }
+}
+
+/// Whether it is the `Result` of the standard library, and not an alias that has an error of its own.
+fn is_full_result(segment: &PathSegment) -> bool {
+    segment.ident == "Result" && type_arguments(segment).count() == 2
 }
 
 fn type_arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
@@ -64,11 +69,21 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
         let part = placed(part.to_token_stream(), at);
         quote_spanned!(at=> __plan::json::<#part>())
     });
-    let is_json = format_ident!("{prefix}IsJson");
+    let is_json = is_json(prefix);
     (
         quote!(const #is_json: ::core::primitive::bool = #(#checks)&*;),
         quote_spanned!(ty.span()=> <#written as __plan::Checked<{ #is_json }>>::Itself),
     )
+}
+
+/// Whether [`checked`] writes a constant.
+pub(crate) fn is_checked(ty: &Type) -> bool {
+    !unknown_parts(ty).is_empty()
+}
+
+/// The name of the constant that [`checked`] writes.
+pub(crate) fn is_json(prefix: &str) -> Ident {
+    format_ident!("{prefix}IsJson")
 }
 
 /// The same for an alias of the type: rustc has other words for an unknown type if more than the type is in the alias.

@@ -122,8 +122,8 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the application `{App}` cannot call the tool `{Self}`",
-    label = "this application has no `{Self}`",
-    note = "if the application is in a reference, an `Arc` or a `Box`, pass `&*app`; otherwise run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`"
+    label = "in a reference, an `Arc` or a `Box`? pass `&*app`; otherwise, this application has no `{Self}`",
+    note = "run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`"
 )]
 pub trait Call<App: ?Sized>: Tool {
     /// Calls the tool. Steps that do not depend on each other make their calls concurrently, so the application is shared.

@@ -5,6 +5,7 @@ mod plans;
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Reader, RustSource};
+use plan_runtime::plan::{Absent, Action, For, Reference, Source, Step, Template};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -244,12 +245,74 @@ fn how_long_a_reference_is_at_most_is_said() {
     );
 }
 
+/// `plan!` refuses it, so that the source would not compile; the plan shows it.
 #[test]
-fn how_a_single_attempt_would_be_repeated_is_written() {
-    let text = r#"{"name": "p", "steps": [{"id": "s", "tool": {"name": "t"}, "arguments": {"object": {}},
-        "policy": {"attempts": 1, "backoff": "5s", "jitter": false}}]}"#;
-    let plan = Reader::new().read(text).unwrap().into_plan();
-    let attribute = r#"#[retry(1, backoff = "5s", jitter = false)]"#;
-    assert!(plan.to_rust().unwrap().contains(attribute));
-    assert!(plan.to_string().contains(attribute), "{plan}");
+fn what_has_no_effect_in_a_policy_is_not_written() {
+    let call = r#""tool": {"name": "t"}, "arguments": {"object": {}}"#;
+    let value = r#""value": "x""#;
+    for (body, policy, attribute, lacks) in [
+        (
+            call,
+            r#""attempts": 1, "backoff": "5s", "jitter": false"#,
+            r#"#[retry(1, backoff = "5s", jitter = false)]"#,
+            "how long to wait before another attempt, with one attempt",
+        ),
+        (
+            call,
+            r#""attempts": 2, "backoff": "5s", "max": "4s""#,
+            r#"#[retry(2, backoff = "5s", max = "4s")]"#,
+            "a longest wait that is shorter than the first one",
+        ),
+        (
+            call,
+            r#""timeout": "5s", "deadline": "4s""#,
+            r#"#[deadline("4s")]"#,
+            "a time limit that is longer than the deadline of all attempts",
+        ),
+        (
+            value,
+            r#""attempts": 2"#,
+            "#[retry(2)]",
+            "attempts or time limits of a computed value",
+        ),
+        (
+            call,
+            r#""optional": "whole", "fallback": 0"#,
+            "#[optional]",
+            "that it is optional, beside a fallback",
+        ),
+    ] {
+        let text =
+            format!(r#"{{"name": "p", "steps": [{{"id": "s", {body}, "policy": {{{policy}}}}}]}}"#);
+        let plan = Reader::new().read(&text).unwrap().into_plan();
+        assert!(plan.to_string().contains(attribute), "{plan}");
+        let said = plan.to_rust().unwrap_err().to_string();
+        let expected = format!("`plan!` cannot express a part of the plan: step `s`: {lacks}");
+        assert_eq!(said, expected);
+    }
+}
+
+/// A text that somebody wrote about another name is not shown.
+#[test]
+fn messages_name_steps_and_local_values_as_they_are_called_now() {
+    let call = |value| Action::call("t", Template::object([("a", value)]));
+    let read = |source, text: &str| {
+        let missing = Absent::Default(Box::new(json!(1)));
+        let reference = Reference::new(source)
+            .key("x")
+            .absent(missing)
+            .written(text);
+        assert_eq!(reference.as_written(), Some(text));
+        call(Template::Reference(reference))
+    };
+    let list = Template::List(vec![Template::Null]);
+    let mut plan = Plan::new("p");
+    plan.steps = vec![
+        Step::new("now", call(Template::Null)),
+        Step::new("s", read(Source::Step(0), "before.x")),
+        Step::new("e", For::new("new", list, read(Source::Local(0), "old.x"))),
+    ];
+    let said = plan.to_rust().unwrap_err().to_string();
+    assert!(said.contains("the reference `now.x"), "{said}");
+    assert!(said.contains("the reference `new.x"), "{said}");
 }

@@ -4,8 +4,8 @@
 //! modules of a few programs: rustc goes on to the next module after every error that a plan gives.
 //!
 //! A part of the mutants is drawn, always the same. `MUTATIONS=all cargo test -p plan-tests --test mutations` checks all of them,
-//! `MUTATIONS='flow: delete'` those with this in their name. `UPDATE_EXPECT=1` writes those
-//! that give other errors into `exceptions.txt`.
+//! `MUTATIONS='flow: delete'` those with this in their name, `MUTATIONS=exceptions` shows the errors of those in `exceptions.txt`.
+//! `UPDATE_EXPECT=1` writes those that give other errors into it.
 #![forbid(unsafe_code)]
 
 mod declared;
@@ -53,6 +53,7 @@ fn slips_give_one_error_on_their_line() {
         .filter(|mutant| match &*wanted {
             "" => mutant.is_first || mutant.number() % DRAWN == 0,
             "all" => true,
+            "exceptions" => exceptions::holds(&mutant.name),
             part => mutant.name.contains(part),
         })
         .collect();
@@ -71,8 +72,13 @@ fn slips_give_one_error_on_their_line() {
         if verdict.is_exception() {
             found.push(&*mutant.name);
         }
-        if verdict.is_exception() && !exceptions::holds(&mutant.name) {
-            let _ = writeln!(shown, "{}\n    {}", mutant.name, mutant.line_after());
+        if verdict.is_exception() && (wanted == "exceptions" || !exceptions::holds(&mutant.name)) {
+            let _ = writeln!(
+                shown,
+                "{} ({verdict:?})\n    {}",
+                mutant.name,
+                mutant.line_after()
+            );
             for message in messages {
                 let line = verdict::line(&mutant.text, message.spans[0].start);
                 let text = message.text.replace('\n', "\n        | ");

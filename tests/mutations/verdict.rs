@@ -80,7 +80,10 @@ pub(crate) fn of(mutant: &Mutant, messages: &[Message]) -> Verdict {
         (0, 0) => Verdict::AtUses,
         (0, 1) => Verdict::Elsewhere,
         _ if errors.len() == 1 => Verdict::Elsewhere,
-        _ if here.iter().all(|error| at_use(error)) && others == 0 => Verdict::AtUses,
+        // At most one beyond those where a removed declaration is used.
+        _ if here.iter().filter(|error| !at_use(error)).count() <= 1 && others == 0 => {
+            Verdict::AtUses
+        }
         _ => Verdict::Several,
     }
 }

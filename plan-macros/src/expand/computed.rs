@@ -29,7 +29,11 @@ impl Builder<'_> {
             quote!(#scope)
         };
         let filled = if computed.locals.is_empty() {
-            quote!(#name.with(#look, |#parameter| { #values #expr }))
+            let with = match &self.is_json {
+                Some(is_json) => quote!(with_declared::<{ #is_json }>),
+                None => quote!(with),
+            };
+            quote!(#name.#with(#look, |#parameter| { #values #expr }))
         } else {
             quote!(#name.within(#locals, #look, |#parameter, #refs| { #values #expr }))
         };

@@ -2,6 +2,7 @@
 
 use super::data::Data;
 use super::documented::{self, Audience};
+use super::tokens::located;
 use super::value::Builder;
 use super::{Context, cycle, start, step};
 use crate::ast::{Body, Header, Input, Plan, Step};
@@ -30,10 +31,10 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
-            let allowed = head
-                .attrs
-                .iter()
-                .filter(|attr| attr.path().is_ident("allow"));
+            let allowed = head.attrs.iter();
+            let allowed = allowed.filter(|attr| attr.path().is_ident("allow"));
+            let allowed: Vec<&Attribute> = allowed.collect();
+            let case = case.map(|case| quote!(#(#allowed)* #case));
             // What is deprecated is to be used elsewhere no more; here it is defined.
             let is_deprecated = |attr: &Attribute| attr.path().is_ident("deprecated");
             let old = head
@@ -238,7 +239,7 @@ fn shared(
 
 /// The name of the item that checks the output.
 fn output_name() -> Ident {
-    Ident::new("__PLAN_OUTPUT", Span::mixed_site())
+    Ident::new("check_of_output", Span::mixed_site())
 }
 
 /// A type as its author wrote it.
@@ -289,6 +290,10 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }
     });
+    let inputs = match head.inputs.len() {
+        0 => quote!(::core::result::Result::Ok(__plan::Vec::new())),
+        _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
+    };
     let (plan_doc, run_doc) = docs_of(head);
     let call = quote! {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
@@ -322,7 +327,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
                 __App: ?::core::marker::Sized + ::core::marker::Sync,
                 #(#bounds,)*
             {
-                let __inputs = (|| ::core::result::Result::Ok(::std::vec![#(#inputs),*]))();
+                let __inputs = #inputs;
                 __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::RunsOn<__App>>::start)
             }
         }
@@ -408,8 +413,7 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         let text = braces_name(index, *at);
         match &cx.plan.head {
             Some(head) => {
-                let mut name = head.name.clone();
-                name.set_span(at.resolved_at(name.span()));
+                let name = located(head.name.clone(), *at);
                 quote_spanned!(*at=> const _: () = #name::#text;)
             }
             None => quote_spanned!(*at=> const _: () = #text;),
@@ -438,15 +442,17 @@ fn braces_name(index: usize, at: Span) -> Ident {
     Ident::new(&name, at)
 }
 
-/// Lets rustc warn of the case of a step's name where the step is declared, and not where it is used.
+/// Lets rustc warn of the case of a name where it is declared, and not where it is used.
 fn case(cx: &Context<'_>) -> Option<TokenStream> {
-    let is_upper = |name: &&Ident| text_of(name).contains(char::is_uppercase);
     let names = cx.plan.steps.iter().map(|step| &step.name);
-    let names: Vec<&Ident> = names.filter(is_upper).collect();
+    let names: Vec<&Ident> = names
+        .chain(&cx.plan.bound)
+        .filter(|name| text_of(name).contains(char::is_uppercase))
+        .collect();
     (cx.error.is_none() && !names.is_empty()).then(|| {
         quote! {
             #[allow(dead_code, unused_variables)]
-            const _: () = { fn names(#(#names: ()),*) {} };
+            const _: () = { #(const _: () = { fn name(#names: ()) {} };)* };
         }
     })
 }

@@ -1,7 +1,7 @@
 //! Struct and enum literals.
 
 use super::reference::path;
-use super::tokens::Tokens;
+use super::tokens::{Tokens, located};
 use super::value::{Builder, ends};
 use crate::ast::{Fields, Literal, Rest};
 use crate::docs::{last_name, text_of};
@@ -27,12 +27,7 @@ impl Builder<'_> {
         let name = self.fresh_at("l", start);
         let names = self.fresh_at("n", start);
         let variant = last_name(&literal.path);
-        let at = |span: Span| {
-            let mut names = names.clone();
-            names.set_span(span.resolved_at(names.span()));
-            names
-        };
-        let shape = at(end);
+        let shape = located(names.clone(), end);
         let number = self.constant(quote_spanned!(end=> #shape.shape()));
         self.data.tag('v').number(number).text(&variant);
         let is_inner = std::mem::take(&mut self.is_inner);
@@ -49,7 +44,11 @@ impl Builder<'_> {
         );
         self.is_inner = is_inner;
         let value = Ident::new("__v", start);
-        let make = path(&["HasShape", "literal"], start, end);
+        let make = match &self.is_json {
+            Some(is_json) => path(&["declared"], start, end)
+                .and(quote_spanned!(end=> ::<{ #is_json }, _>).into()),
+            None => path(&["HasShape", "literal"], start, end),
+        };
         self.bindings.extend(quote_spanned! {end=>
             let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
         });
@@ -75,11 +74,7 @@ impl Builder<'_> {
     ) -> Fielded {
         let variant = last_name(&literal.path);
         // A message about a name points at the field.
-        let names_at = |span: Span| {
-            let mut names = names.clone();
-            names.set_span(span.resolved_at(names.span()));
-            names
-        };
+        let names_at = |at: Span| located(names.clone(), at);
         let (mut checked, mut checks) = (TokenStream::new(), TokenStream::new());
         let check = match &literal.fields {
             Fields::Unit => {

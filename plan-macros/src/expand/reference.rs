@@ -1,6 +1,6 @@
 //! References: a chain for rustc to check, and the pointer as data.
 
-use super::tokens::Tokens;
+use super::tokens::{Tokens, located};
 use super::value::Builder;
 use crate::ast::{Hop, Local, Reference};
 use crate::docs::text_of;
@@ -133,10 +133,11 @@ enum Look<'a> {
 
 /// The value at the end of a way. That has a name, since rustc would else point at the reference so far where the value may be
 /// absent.
-fn look(mut way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
-    way.set_span(start.resolved_at(way.span()));
+fn look(way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
     let kind = call(
-        Tokens::from(way).operator(".", end).name("plan_kind", end),
+        Tokens::from(located(way, start))
+            .operator(".", end)
+            .name("plan_kind", end),
         end,
     );
     let (name, value) = match how {
@@ -337,7 +338,13 @@ impl Builder<'_> {
         let same = format!("shape {}", chain.same);
         let is_new =
             is_new_check || has_key || chain.flattened.is_some() || !self.data.has_constant(&same);
-        let known = is_new.then(|| self.fresh_at("t", at.resolved_at(chain.root.span())));
+        // The type of a step or an input has a name.
+        let root = source.filter(|_| matches!(chain.place, Position::Root));
+        let bound = root.and_then(|_| self.known.get(&same)).cloned();
+        let known = is_new.then(|| match &bound {
+            Some(bound) => located(bound.clone(), at),
+            None => self.fresh_at("t", at.resolved_at(chain.root.span())),
+        });
         let number = self.shared_constant(&same, || quote_spanned!(at=> #known.shape()));
         self.data.tag('.').number(number).text(&ident);
         let field = |value: Tokens| {
@@ -347,15 +354,12 @@ impl Builder<'_> {
                 Member::Unnamed(index) => value.and(index.to_token_stream().into()),
             }
         };
-        // The type of a step or an input has a name.
-        let root = source.filter(|_| matches!(chain.place, Position::Root));
-        if let Some(known) = &known {
+        if let Some(known) = known.as_ref().filter(|_| bound.is_none()) {
             let at = self.data.asked_at(&same, at);
             let ty = match root {
                 Some(source) => {
-                    let mut ty = self.cx.type_of(source);
-                    ty.set_span(at.resolved_at(ty.span()));
-                    ty.into_token_stream()
+                    self.known.insert(same, known.clone());
+                    located(self.cx.type_of(source), at).into_token_stream()
                 }
                 None => quote_spanned!(at=> _),
             };
@@ -395,8 +399,8 @@ impl Builder<'_> {
             return;
         }
         let mut inside = quote!(true);
-        for (mut known, ident) in fields.into_iter().rev() {
-            known.set_span(at.resolved_at(known.span()));
+        for (known, ident) in fields.into_iter().rev() {
+            let known = located(known, at);
             inside = quote_spanned!(at=> #known.not_beside(#ident, #key, #inside));
         }
         self.constants.check(quote_spanned!(at=> #inside;));

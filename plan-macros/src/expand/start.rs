@@ -3,8 +3,9 @@
 use super::value::ends;
 use super::{Context, flow, policy, reference};
 use crate::ast::Body;
+use crate::json;
 use crate::names::Source;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -26,12 +27,13 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
             {
                 let arm = *known.entry((tool, keep)).or_insert_with(|| {
                     let arguments = flow::arguments(index, number, path);
-                    let start = quote!(<__App as __plan::HasTool<#arguments>>::start(__app, __request, #keep));
+                    let start = quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request, #keep));
                     arms.push((Vec::new(), start));
                     arms.len() - 1
                 });
                 arms[arm].0.push(call_index);
             } else if let (Some(ty), Body::Compute(_)) = (&step.ty, &step.body) {
+                let (_, ty) = json::checked_alias(ty, &cx.type_of(Source::Step(index)));
                 arms.push((vec![call_index], quote!(__request.compute::<#ty>(#keep))));
             }
             call_index += 1;
@@ -58,23 +60,26 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// What the plan asks of an application: each of its tools. A bound names its tool by the alias of the tool's type, so that rustc has
-/// one thing to say of a path that leads nowhere.
+/// What the plan asks of an application: each of its tools, beside the first if there are several. A bound names its tool by the alias
+/// of the tool's type, so that rustc has one thing to say of a path that leads nowhere.
 pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     let mut seen = HashSet::new();
-    let mut bounds = Vec::new();
+    let mut tools = Vec::new();
     for (index, step) in cx.plan.steps.iter().enumerate() {
         let paths = flow::actions(&step.body).into_iter().flatten();
         for (number, (path, text)) in paths.zip(&cx.tools[index]).enumerate() {
             if seen.insert(text) {
-                let (start, end) = ends(path);
-                let calls = reference::path(&["HasTool"], start, end);
-                let arguments = flow::arguments(index, number, path);
-                bounds.push(quote_spanned!(end=> __App: #calls<#arguments>));
+                tools.push((ends(path), flow::arguments(index, number, path)));
             }
         }
     }
-    bounds
+    let first = tools.first().filter(|_| tools.len() > 1);
+    let first = first.map(|(_, arguments)| quote!(, #arguments));
+    let bound = |((start, end), arguments): &((Span, Span), Ident)| {
+        let calls = reference::path(&["HasTool"], *start, *end);
+        quote_spanned!(*end=> __App: #calls<#arguments #first>)
+    };
+    tools.iter().map(bound).collect()
 }
 
 /// What computed values mention: its Rust value is kept beside the JSON.

@@ -6,6 +6,7 @@ use super::types;
 use super::value::{Builder, ends};
 use super::{Context, policy};
 use crate::ast::{Body, Optional, Step};
+use crate::json;
 use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -37,8 +38,13 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     let output = cx.type_of(Source::Step(index));
     let each = matches!(step.policy.optional, Optional::Each(_));
     let mut types = types::Types::new(index, each);
+    let mut is_json = TokenStream::new();
     let ty = match &step.ty {
-        Some(ty) => Some(quote!(#ty)),
+        Some(ty) => {
+            let (items, checked) = json::checked_alias(ty, &output);
+            is_json = items;
+            Some(checked)
+        }
         // Where nothing is around the call, the path itself is as good.
         None => match &step.body {
             Body::Call(literal) => {
@@ -66,7 +72,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     });
     let at = place(step);
     let same = (!checks.is_empty()).then(|| quote!(const _: () = { #checks };));
-    quote_spanned!(at=> type #output = #ty; #(#tools)* #same)
+    quote_spanned!(at=> #is_json type #output = #ty; #(#tools)* #same)
 }
 
 /// Writes the step as data, and gives the item that checks it.
@@ -84,6 +90,10 @@ pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data)
     after.dedup();
     data.numbers(after.into_iter());
     let mut builder = Builder::new(cx, data);
+    builder.is_json = step.ty.as_ref().and_then(|ty| {
+        let name = cx.type_of(Source::Step(index));
+        json::is_checked(ty).then(|| json::is_json(&name.to_string()))
+    });
     builder.body(&step.body, step, &mut Tools::of(index));
     builder.policy(&step.policy, index);
     builder.into_item(name(index, cx))

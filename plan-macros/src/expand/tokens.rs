@@ -4,6 +4,12 @@
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt};
 
+/// A name at another place, with its own hygiene.
+pub(super) fn located(mut name: Ident, at: Span) -> Ident {
+    name.set_span(at.resolved_at(name.span()));
+    name
+}
+
 /// Tokens, each with its own span.
 #[derive(Clone, Default)]
 pub(super) struct Tokens(Vec<TokenTree>);

@@ -4,12 +4,12 @@ use super::Context;
 use super::binding::LocalFrame;
 use super::data::{Constants, Data};
 use super::reference::path;
-use super::tokens::Tokens;
+use super::tokens::{Tokens, located};
 use crate::ast::{Json, Scalar, Value};
 use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use syn::spanned::Spanned;
 use syn::{Lit, Path};
 
@@ -22,6 +22,8 @@ pub(super) struct Builder<'a> {
     pub(super) apart: TokenStream,
     /// The roots that the body uses, each with the name that first mentions it.
     pub(super) roots: BTreeMap<Source, Ident>,
+    /// What the types of roots say of their fields, by what says that a type is the same.
+    pub(super) known: HashMap<String, Ident>,
     /// What the `for`s and `if let`s around bind.
     pub(super) frames: Vec<LocalFrame>,
     /// The sources that were bound again after a loop that gave their names to elements; their roots may then be unused.
@@ -36,6 +38,8 @@ pub(super) struct Builder<'a> {
     pub(super) part: usize,
     /// Whether the value is in a list, a tuple or `Some`.
     pub(super) is_inner: bool,
+    /// The constant that does not compile if JSON cannot hold the type that the step declares.
+    pub(super) is_json: Option<Ident>,
     count: usize,
 }
 
@@ -67,12 +71,14 @@ impl<'a> Builder<'a> {
             bindings: Bindings::default(),
             apart: TokenStream::new(),
             roots: BTreeMap::new(),
+            known: HashMap::new(),
             frames: Vec::new(),
             rebound: HashSet::new(),
             types: TokenStream::new(),
             data,
             part,
             is_inner: false,
+            is_json: None,
             constants: Constants::default(),
             count: 0,
         }
@@ -184,10 +190,8 @@ impl<'a> Builder<'a> {
                 quote_spanned!(at=> (#(#check,)*)).into()
             }
             Value::Literal(literal) => {
-                let name = self.literal(literal);
                 let (start, end) = ends(&literal.path);
-                let mut name = name;
-                name.set_span(start.resolved_at(name.span()));
+                let name = located(self.literal(literal), start);
                 self.fits(it(name.into(), end), start, end)
             }
             Value::Json(at, json) => {

@@ -20,6 +20,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
         mentions: Vec::new(),
+        bound: Vec::new(),
         unused: Vec::new(),
         braces: Vec::new(),
         report,
@@ -36,6 +37,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         resolver.value(&mut tail.value);
         tail.mentions = resolver.mentions;
     }
+    plan.bound = resolver.bound;
     plan.unused = resolver.unused;
     plan.braces = resolver.braces;
 }
@@ -48,6 +50,7 @@ struct Resolver<'a> {
     /// What the values so far mention.
     mentions: Vec<Mention>,
     /// The names that are bound and not mentioned.
+    bound: Vec<Ident>,
     unused: Vec<(Ident, bool)>,
     /// Texts that are probably meant as calls of `format!`.
     braces: Vec<(Span, String)>,
@@ -152,7 +155,10 @@ impl Resolver<'_> {
     /// Leaves what a pattern binds.
     fn leave(&mut self, pat: &Pat) {
         let fields = crate::parse::fields_in(pat);
-        let names = self.frames.leave(crate::parse::names_in(pat));
+        let names = crate::parse::names_in(pat);
+        let own = names.iter().filter(|name| !fields.contains(name));
+        self.bound.extend(own.cloned());
+        let names = self.frames.leave(names);
         self.unused.extend(names.map(|name| {
             let is_field = fields.contains(&name);
             (name, is_field)

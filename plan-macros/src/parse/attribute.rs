@@ -14,12 +14,17 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
     let mut tokens = Tokens::new(stream);
     let mut written = TokenStream::new();
     let mut is_clear = true;
+    // The second `#` of a `##`.
+    let mut spare = None;
     while let Some(first) = tokens.next() {
         let (hash, mut tree) = match first {
             TokenTree::Punct(hash) => (Some(hash), tokens.next()),
             // `##`, which the compiler has reported.
-            TokenTree::Literal(_) => (Some(Punct::new('#', Spacing::Alone)), tokens.next()),
-            other => (None, Some(other)),
+            TokenTree::Literal(_) => {
+                spare = Some(Punct::new('#', Spacing::Alone));
+                (spare.clone(), tokens.next())
+            }
+            other => (spare.take(), Some(other)),
         };
         if let (Some(hash), Some(TokenTree::Punct(second))) = (&hash, &tree) {
             if second.as_char() == '!' {

@@ -295,10 +295,16 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
             lets_in(&test, &mut lets);
             conditions.push(match lets.first() {
                 Some(first) => {
-                    report.error(
-                        first.let_token,
-                        "`let` is a condition of its own, which only `&&` joins with others",
-                    );
+                    match &test {
+                        Expr::Range(range) => report.error(
+                            range.limits,
+                            "`let` takes no range: one dot leads to a field",
+                        ),
+                        _ => report.error(
+                            first.let_token,
+                            "`let` is a condition of its own, which only `&&` joins with others",
+                        ),
+                    }
                     let names = lets.iter().flat_map(|binding| names_in(&binding.pat));
                     Condition::Broken(names.collect())
                 }
@@ -320,6 +326,7 @@ fn lets_in<'e>(test: &'e Expr, lets: &mut Vec<&'e ExprLet>) {
             lets_in(&both.right, lets);
         }
         Expr::Paren(inner) => lets_in(&inner.expr, lets),
+        Expr::Range(range) => range.start.iter().for_each(|it| lets_in(it, lets)),
         Expr::Unary(inner) => lets_in(&inner.expr, lets),
         _ => {}
     }

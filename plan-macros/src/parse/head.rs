@@ -55,7 +55,9 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
     let before = report.len();
     if let Some(keyword) = source.keyword {
-        let message = if keyword == "pub" {
+        let message = if keyword == "pub" && source.vis.is_empty() {
+            "`pub` is before the name of the plan".to_owned()
+        } else if keyword == "pub" {
             "a plan has one `pub`: remove this one".to_owned()
         } else if similar(&keyword.to_string(), ["pub"]).is_some() {
             format!("expected `pub`, found `{keyword}`")
@@ -63,6 +65,10 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
             "a plan starts with its name: `Name(input: Type) -> Output { … }`".to_owned()
         };
         report.error(keyword, message);
+        // Another item of Rust: nothing in it is meant as a part of a plan.
+        if source.inputs.is_none() && source.output.is_none() {
+            return None;
+        }
     }
     let name = match source.name {
         Ok(name) => name,
@@ -114,6 +120,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     }
     // Without braces, the type may have taken anything.
     let output = source.output.filter(|_| source.braces && extra.is_none());
+    let unclear_body = matches!(&output, Some((_, ty)) if types::read(ty.clone()).is_err());
     let output = output.and_then(|(arrow, ty)| self::output(arrow, ty, report));
     if !source.braces || extra.is_some() {
         let at = extra.map_or(source.end, |tree| tree.span());
@@ -136,6 +143,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         inputs,
         broken,
         unclear_inputs,
+        unclear_body,
         unclear: arrow || report.len() > before,
         output,
     })
@@ -226,6 +234,11 @@ fn inputs(
                 }
             }
             Err(error) => {
+                // It may have taken those after it.
+                *unclear |=
+                    one.ty.clone().into_iter().any(
+                        |tree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ','),
+                    );
                 // What refers to it is not wrong.
                 broken.extend(one.name.clone());
                 if !(is_part && was_wrong) {

@@ -40,12 +40,17 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         Some(head) => Some(head::head(head, report)?),
         None => None,
     };
-    let (steps, tail) = statements(source.statements, head.as_ref(), report);
+    let mut in_body = Report::default();
+    let (steps, tail) = statements(source.statements, head.as_ref(), &mut in_body);
+    if !head.as_ref().is_some_and(|head| head.unclear_body) {
+        report.extend(in_body);
+    }
     Some(Plan {
         krate,
         head,
         steps,
         tail,
+        bound: Vec::new(),
         unused: Vec::new(),
         braces: Vec::new(),
     })

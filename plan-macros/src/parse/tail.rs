@@ -15,8 +15,11 @@ pub(super) fn tail(
     report: &mut Report,
 ) -> Option<Tail> {
     if !attrs.is_empty() {
+        let attrs: Vec<TokenTree> = attrs.into_iter().collect();
+        let is_hash = |tree: &TokenTree| matches!(tree, TokenTree::Punct(_));
+        let last = attrs.iter().rposition(is_hash).unwrap_or_default();
         report.error(
-            attrs,
+            TokenStream::from_iter(attrs.into_iter().skip(last)),
             "only steps have attributes and doc comments; expected `step name = …;` after this",
         );
         return (!tokens.is_empty()).then(|| Tail {

@@ -2,7 +2,7 @@
 
 use super::tokens::Tokens;
 use super::value::split;
-use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Token, Type};
@@ -69,28 +69,36 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let mut vis = TokenStream::new();
     if tokens.is_ident(0, "pub") {
         vis.extend(tokens.next());
-        if tokens.peek_group(0, Delimiter::Parenthesis).is_some() && tokens.peek_ident(1).is_some()
-        {
+        if is_scope(tokens, 0) && tokens.peek(1).is_some() {
             vis.extend(tokens.next());
         }
     } else if !starts_head(tokens) {
         return None;
     }
-    let is_keyword =
-        tokens.peek_ident(0).is_some_and(is_item_keyword) || is_word_before_name(tokens);
-    let keyword = is_keyword.then(|| tokens.next_ident()).flatten();
+    let is_later = |tokens: &Tokens| is_word_before_name(tokens) && tokens.is_ident(1, "pub");
+    let is_keyword = tokens.peek_ident(0).is_some_and(is_item_keyword)
+        || tokens.is_ident(0, "pub")
+        || is_word_before_name(tokens) && !is_later(tokens);
+    let mut keyword = is_keyword.then(|| tokens.next_ident()).flatten();
+    if is_scope(tokens, 0) && tokens.peek_ident(1).is_some() {
+        tokens.next();
+    }
+    let is_later = is_later(tokens);
     let name = tokens.next_ident().ok_or_else(|| {
         let next = tokens.peek(0);
         next.map_or(tokens.last(), proc_macro2::TokenTree::span)
     });
+    if is_later {
+        keyword = tokens.next_ident();
+    }
     let generics = if tokens.is_punct(0, '<') {
         tokens.take_until(|tokens| is_inputs(tokens) || ends(tokens))
     } else {
         TokenStream::new()
     };
-    // The steps are in braces, too, but no arrow follows them.
+    // The steps are in braces, too, but neither an arrow nor other braces follow them.
     let braced = tokens.peek_group(0, Delimiter::Brace);
-    let braced = braced.filter(|_| tokens.is_arrow(1));
+    let braced = braced.filter(|_| tokens.is_arrow(1) || tokens.is_braces(1));
     let group = tokens.peek_group(0, Delimiter::Parenthesis).or(braced);
     let inputs = group.map(|group| inputs(group.stream()));
     let braced_inputs = braced.map(Group::span);
@@ -124,6 +132,13 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     Some((head, Tokens::new(body.unwrap_or_default())))
 }
 
+/// Whether `(crate)` is here, as after a `pub`.
+fn is_scope(tokens: &Tokens, ahead: usize) -> bool {
+    let group = tokens.peek_group(ahead, Delimiter::Parenthesis);
+    let first = group.and_then(|group| group.stream().into_iter().next());
+    matches!(first, Some(TokenTree::Ident(word)) if ["crate", "self", "super", "in"].iter().any(|scope| word == scope))
+}
+
 fn is_inputs(tokens: &Tokens) -> bool {
     tokens.peek_group(0, Delimiter::Parenthesis).is_some()
 }
@@ -132,7 +147,7 @@ fn ends(tokens: &Tokens) -> bool {
     tokens.is_arrow(0) || tokens.is_braces(0)
 }
 
-/// Whether `Name(…)`, `Name ->`, `Name<` or `Name {` with steps in it comes next.
+/// Whether `Name(…)`, `Name ->`, `Name<`, `Name {` with steps in it, or `Name` and inputs in other brackets comes next.
 fn starts_head(tokens: &Tokens) -> bool {
     let Some(name) = tokens.peek_ident(0).filter(|name| *name != "step") else {
         return false;
@@ -154,14 +169,18 @@ fn starts_head(tokens: &Tokens) -> bool {
         body.is_ident(0, "step") && body.peek_ident(1).is_some()
     });
     let is_generic = tokens.is_punct(1, '<') && name.to_string().starts_with(char::is_uppercase);
-    tokens.is_arrow(1) || holds_steps || is_generic
+    let is_group = matches!(tokens.peek(1), Some(TokenTree::Group(_)));
+    let has_output = is_group && (tokens.is_arrow(2) || tokens.is_braces(2));
+    tokens.is_arrow(1) || holds_steps || has_output || is_generic
 }
 
 /// What starts an item of Rust that looks like a plan.
 fn is_item_keyword(ident: &Ident) -> bool {
-    ["fn", "async", "struct", "impl", "plan"]
-        .iter()
-        .any(|keyword| ident == keyword)
+    [
+        "fn", "async", "struct", "enum", "impl", "trait", "mod", "plan",
+    ]
+    .iter()
+    .any(|keyword| ident == keyword)
 }
 
 /// Whether a plan starts after a word: `pbu Name(input: Type) -> …`.

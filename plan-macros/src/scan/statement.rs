@@ -71,7 +71,14 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
         if tokens.eat_punct(';') {
             continue;
         }
-        let attrs = tokens.attributes();
+        let mut attrs = tokens.attributes();
+        if let Some(later) = attribute_after_step(&mut tokens) {
+            // A `#` before the keyword is its own.
+            let mut before: Vec<TokenTree> = attrs.into_iter().collect();
+            before.pop_if(|last| matches!(last, TokenTree::Punct(_)));
+            before.push(later);
+            attrs = before.into_iter().collect();
+        }
         let mut begun = false;
         // `step name; Type = …`
         let declares = tokens.is_ident(0, "step") && tokens.peek_ident(1).is_some();
@@ -153,6 +160,19 @@ fn close(tree: &TokenTree) -> Span {
         TokenTree::Group(group) => group.span_close(),
         other => other.span(),
     }
+}
+
+/// Takes `[optional]` out of `step [optional] name =`.
+fn attribute_after_step(tokens: &mut Tokens) -> Option<TokenTree> {
+    tokens.peek_group(1, Delimiter::Bracket)?;
+    tokens.peek_ident(2)?;
+    if !tokens.is_ident(0, "step") || !assigns(tokens, 3) {
+        return None;
+    }
+    let keyword = tokens.next()?;
+    let attribute = tokens.next();
+    tokens.put_back(keyword);
+    attribute
 }
 
 /// Whether a semicolon comes next that is not in front of the brackets of a call.

@@ -291,6 +291,16 @@ impl<T: Shape> HasShape for T {
     const SHAPE: TypeShape = T::SHAPE;
 }
 
+/// `Type { … }` in a step that declares a type, of which nothing is reported where the constant does not compile.
+pub fn declared<const CHECKED: bool, T>(
+    _: T,
+) -> super::literal::Literal<T, <T::Itself as HasShape>::Itself>
+where
+    T: super::Checked<CHECKED, Itself: HasShape>,
+{
+    unreachable()
+}
+
 /// The type after `step name =`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",

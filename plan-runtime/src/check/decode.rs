@@ -2,6 +2,7 @@
 //! not in the notation is a bug of this crate, and panics.
 
 use super::segment;
+use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
     Absent, Action, Body, Branch, Code, Compiled, CompiledNames, Computed, Condition, Entry, For,
     Form, FormatSpec, Input, Key, LocalValue, Number, Optional, Output, Part, Plan, Policy,
@@ -52,9 +53,6 @@ pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
 
 const BUG: &str =
     "`plan!` has encoded a plan that cannot be decoded: this is a bug of `plan-runtime`";
-
-/// How deep templates and bodies may be nested. rustc does not parse an expression of this depth.
-const DEEPEST: usize = 512;
 
 struct Decoder {
     rest: &'static str,
@@ -137,7 +135,7 @@ impl Decoder {
     /// What is one level deeper.
     fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
         self.depth += 1;
-        assert!(self.depth <= DEEPEST, "{BUG}");
+        assert!(self.depth <= DEEPEST_COMPILED, "{BUG}");
         let value = inside(self);
         self.depth -= 1;
         value

@@ -127,6 +127,19 @@ impl<F> Slot<F> {
     ) -> Filled<F> {
         Filled { look, compute }
     }
+
+    /// The same in a step that declares a type, of which nothing is reported where the constant does not compile.
+    #[must_use]
+    pub const fn with_declared<const CHECKED: bool>(
+        self,
+        look: fn(&Scope<'_>) -> Result<(), ResolveError>,
+        compute: fn(&Scope<'_>) -> F,
+    ) -> Filled<F::Itself>
+    where
+        F: super::Checked<CHECKED, Itself = F>,
+    {
+        self.with(look, compute)
+    }
 }
 
 /// A computed value.

@@ -19,7 +19,7 @@ pub use argument::{
 pub use called::Called;
 pub use cursor::{
     AtJson, AtOption, AtValue, CanBeAbsent, HasElements, HasShape, IsTool, PathCursor, Reachable,
-    Unknown, here, root, whole,
+    Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode};
 pub use flow::{
@@ -31,8 +31,8 @@ pub use literal::{
     ComputedValue, Literal, MayTake, Slot, arguments, literal, slot, takable, witness,
 };
 pub use run::{
-    CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult, called,
-    input, kept_input,
+    CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
+    called, input, kept_input,
 };
 pub use segment::{Flattened, written};
 

@@ -4,7 +4,7 @@ pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue};
-use crate::{Call, Plan, Result, Run};
+use crate::{Call, Plan, Result, Run, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::future::Future;
@@ -17,15 +17,20 @@ pub trait RunsOn<App: ?Sized> {
 }
 
 /// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it
-/// were a parameter, from the one application that has the tool.
-pub trait HasTool<T> {
+/// were a parameter, from the one application that has the tool. `First` is the first tool of a plan with several.
+pub trait HasTool<T, First = ()> {
     /// Starts a step that calls the tool.
     fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
     where
         T: 'a;
 }
 
-impl<T: Call<App>, App: ?Sized + Sync> HasTool<T> for App {
+impl<T, First, App> HasTool<T, First> for App
+where
+    First: CalledOn<App, App = App>,
+    T: Call<<First as CalledOn<App>>::App>,
+    App: ?Sized + Sync,
+{
     fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
     where
         T: 'a,
@@ -33,6 +38,38 @@ impl<T: Call<App>, App: ?Sized + Sync> HasTool<T> for App {
         request.call::<T, App>(self, keep)
     }
 }
+
+/// The first tool of a plan, if the application can call it. Where it cannot, such as a reference to one, rustc says nothing of the
+/// other tools: of two implementations that could apply, it chooses none, so it does not know the type that the others need.
+#[diagnostic::on_unimplemented(
+    message = "the application `{App}` cannot call the tool `{Self}`",
+    label = "in a reference, an `Arc` or a `Box`? pass `&*app`; otherwise, this application has no `{Self}`",
+    note = "run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`",
+    note = "if `{Self}` is a plan, the application lacks one of its tools"
+)]
+pub trait CalledOn<App: ?Sized> {
+    /// The application.
+    type App: ?Sized;
+}
+
+#[diagnostic::do_not_recommend]
+impl<App: ?Sized> CalledOn<App> for () {
+    type App = App;
+}
+
+impl<T: Tool + Call<App>, App: ?Sized> CalledOn<App> for T {
+    type App = App;
+}
+
+impl<T: Tool, App: ?Sized> CalledOn<App> for T
+where
+    for<'a> (): Never<'a>,
+{
+    type App = App;
+}
+
+/// What nothing implements. The lifetime is for `for<'a>`, by which rustc takes for granted that a bound without type parameters holds.
+pub trait Never<'a> {}
 
 /// An application that can run a plan.
 pub trait CanRun<S> {

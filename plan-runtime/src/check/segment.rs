@@ -322,15 +322,24 @@ const fn find_variant(mut variants: &'static [Variant], ident: &str) -> Option<&
     None
 }
 
-/// Whether the names are the same. Calls, also those of `len`, are what costs most where a compiler evaluates this.
+/// Whether the names are the same. Calls, also those of `len`, are what costs most where a compiler evaluates this, and then each statement.
 const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
-    while let ([x, more_of_a @ ..], [y, more_of_b @ ..]) = (a, b) {
-        if *x != *y {
+    while let [a1, a2, a3, a4, more_of_a @ ..] = a {
+        let [b1, b2, b3, b4, more_of_b @ ..] = b else {
+            return false;
+        };
+        if *a1 != *b1 || *a2 != *b2 || *a3 != *b3 || *a4 != *b4 {
             return false;
         }
         (a, b) = (more_of_a, more_of_b);
     }
-    a.is_empty() && b.is_empty()
+    match (a, b) {
+        ([a1, a2, a3], [b1, b2, b3]) => *a1 == *b1 && *a2 == *b2 && *a3 == *b3,
+        ([a1, a2], [b1, b2]) => *a1 == *b1 && *a2 == *b2,
+        ([a], [b]) => *a == *b,
+        ([], []) => true,
+        _ => false,
+    }
 }
 
 /// Ends the compile-time evaluation with a message made of these pieces.

@@ -1,5 +1,6 @@
 //! JSON text, opened one level at a time. A node is a slice of the text, so it knows its place.
 
+use super::containers::{Containers, scalar_end};
 pub(super) use super::source::{Source, Text};
 pub(super) use crate::plan::json::JsonType;
 use serde_json::value::RawValue;
@@ -78,17 +79,28 @@ impl<'a> JsonNode<'a> {
 /// The values right inside a list or an object, names of members among them.
 ///
 /// The text is known to be well-formed, so that only the end of each part is looked for. Reading it once more with serde_json
-/// took ten times as long, and a part is gone over again for each level around it.
+/// took ten times as long.
 struct Parts<'a> {
     text: &'a str,
+    /// What is known of the text from its start on.
+    containers: &'a Containers,
+    /// Where the text starts in the source.
+    start: usize,
     source: &'a Source<'a>,
     at: usize,
 }
 
 impl<'a> Parts<'a> {
     fn of(node: JsonNode<'a>, kind: JsonType) -> Self {
+        let start = node.source.start(node.slice);
+        let containers = node
+            .source
+            .containers
+            .get_or_init(|| Containers::of(node.slice, start));
         Self {
             text: if node.kind() == kind { node.slice } else { "" },
+            containers,
+            start,
             source: node.source,
             at: 1,
         }
@@ -104,57 +116,12 @@ impl<'a> Iterator for Parts<'a> {
             self.at += 1;
         }
         let start = self.at;
-        self.at = end(bytes, start);
+        self.at = match bytes.get(start) {
+            Some(b'[' | b'{') => self.containers.end(bytes, start, self.start),
+            _ => scalar_end(bytes, start),
+        };
         let (slice, source) = (self.text.get(start..self.at)?, self.source);
         (!slice.is_empty()).then_some(JsonNode { slice, source })
-    }
-}
-
-/// Where the value ends that starts at `start`; `start` itself, if no value starts there.
-fn end(bytes: &[u8], start: usize) -> usize {
-    let rest = bytes.get(start..).unwrap_or_default();
-    match rest.first() {
-        Some(b'"') => string_end(bytes, start),
-        Some(b'[' | b'{') => container_end(bytes, start),
-        _ => {
-            let ends =
-                |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r');
-            start + rest.iter().position(ends).unwrap_or(rest.len())
-        }
-    }
-}
-
-fn container_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start;
-    let mut depth = 0_usize;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => {
-                at = string_end(bytes, at);
-                continue;
-            }
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 {
-            break;
-        }
-    }
-    at
-}
-
-/// Where the string ends that starts at `start`.
-pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    loop {
-        match bytes.get(at) {
-            Some(b'"') => return at + 1,
-            Some(b'\\') => at += 2,
-            Some(_) => at += 1,
-            None => return bytes.len(),
-        }
     }
 }
 

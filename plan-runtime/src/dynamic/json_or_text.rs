@@ -1,6 +1,6 @@
 //! The text that a tool gives, as a value: JSON, or a string.
 
-use super::json_node::string_end;
+use super::containers::string_end;
 use crate::resolve::describe::short;
 use crate::{Error, Result};
 use serde::de::IgnoredAny;

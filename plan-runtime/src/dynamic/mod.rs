@@ -75,6 +75,7 @@ mod before_run;
 mod bytes;
 #[cfg(feature = "dynamic")]
 mod check;
+mod containers;
 #[cfg(feature = "dynamic")]
 mod contract;
 mod dialects;

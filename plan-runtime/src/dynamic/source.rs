@@ -1,5 +1,6 @@
 //! Texts that are read, and where a part of one is in the document: strings with escapes, and JSON inside of a string.
 
+use super::containers::Containers;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -13,15 +14,21 @@ pub(super) fn start(text: &str) -> usize {
 }
 
 /// A text that nodes are slices of: the document, or JSON in one of its strings.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     text: &'a str,
     outer: Option<&'a Text<'a>>,
+    /// What is known of the JSON in it.
+    pub(super) containers: OnceCell<Containers>,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn document(text: &'a str) -> Self {
-        Self { text, outer: None }
+        Self {
+            text,
+            outer: None,
+            containers: OnceCell::new(),
+        }
     }
 
     pub(super) fn text(&self) -> &'a str {
@@ -33,9 +40,14 @@ impl<'a> Source<'a> {
         self.outer.map_or(self.text, |string| string.source.whole())
     }
 
+    /// Where a slice of this text starts in it.
+    pub(super) fn start(&self, slice: &str) -> usize {
+        (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
+    }
+
     /// Where a slice of this text is in the document.
     pub(super) fn place(&self, slice: &str) -> Range<usize> {
-        let start = (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let start = self.start(slice);
         let range = start..start + slice.len();
         match self.outer {
             None => range,
@@ -71,8 +83,8 @@ impl<'a> Text<'a> {
     /// The value as a text of its own.
     pub(super) fn inside(&'a self) -> Source<'a> {
         Source {
-            text: &self.value,
             outer: Some(self),
+            ..Source::document(&self.value)
         }
     }
 

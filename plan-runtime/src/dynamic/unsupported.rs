@@ -1,6 +1,7 @@
 //! Parts of a plan that the target cannot express, or that somebody has to review first.
 
-use crate::print::Line;
+use crate::Plan;
+use crate::print::{Line, short};
 use std::fmt;
 
 /// Why a plan is not written: the target cannot express some of its parts, or it contains code that somebody has to review first.
@@ -42,6 +43,16 @@ impl UnsupportedPart {
     pub(in crate::dynamic) fn new(place: impl Into<String>, construct: impl Into<String>) -> Self {
         let (place, construct) = (place.into(), construct.into());
         Self { place, construct }
+    }
+
+    /// The parts of a plan that are nested too deeply to be looked at and written.
+    pub(in crate::dynamic) fn deep(plan: &Plan) -> Vec<Self> {
+        let steps = plan.steps.iter().filter(|step| step.is_deep());
+        let steps = steps.map(|step| format!("step `{}`", shown(&step.id)));
+        let output = plan.output.value.is_deep();
+        let places = steps.chain(output.then(|| "the output".to_owned()));
+        let part = |place| Self::new(place, "a value that is nested too deeply");
+        places.map(part).collect()
     }
 }
 
@@ -85,6 +96,11 @@ impl fmt::Display for Unsupported {
             None => f.write_str("\nhelp: review the code, then call `RustSource::allow_code`"),
         }
     }
+}
+
+/// What a text of the plan says, for a message.
+pub(in crate::dynamic) fn shown(text: &str) -> String {
+    Line(short(text)).to_string()
 }
 
 impl fmt::Display for UnsupportedPart {

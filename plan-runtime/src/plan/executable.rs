@@ -1,12 +1,12 @@
 //! Plans that were checked, with everything that their runs need to know.
 
-use super::json::{DEEPEST_BODY, DEEPEST_VALUE, meaningless};
+use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
+use super::json::meaningless;
 use super::{
-    Absent, Body, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step,
+    Body, Bound, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step,
     Template, pattern_mistake,
 };
 use plan_graph::Graph as Edges;
-use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -306,13 +306,8 @@ impl<'p> Check<'p> {
         template: &'p Template,
         depth: usize,
     ) -> Result<(), String> {
-        // Plan JSON has them as they are.
-        let is_scalar = matches!(
-            template,
-            Template::Null | Template::Bool(_) | Template::Number(_) | Template::String(_)
-        );
-        if !is_scalar {
-            fits(depth)?;
+        if depth >= DEEPEST_VALUE && !template.is_scalar() {
+            return Err(deep_value());
         }
         match template {
             Template::Reference(reference) => {
@@ -320,12 +315,16 @@ impl<'p> Check<'p> {
                     return Err("has a default for a reference that nothing can end".to_owned());
                 }
                 self.source(reference.source)?;
-                let defaults = reference.path.iter().filter_map(|part| match &part.absent {
-                    Absent::Default(value) => Some(&**value),
-                    Absent::Error | Absent::End => None,
-                });
-                let mut values = defaults.chain(reference.otherwise.as_deref());
-                values.try_for_each(|value| value_fits(value, 0))?;
+                if let Source::Local(local) = reference.source
+                    && let local = self.locals[local]
+                    && !local.is_computed
+                    && let Some(mistake) = Bound::of_data(local.pattern).unnamed(reference.path())
+                {
+                    return Err(mistake);
+                }
+                if reference.defaults().any(|value| is_deep(value, 0)) {
+                    return Err(deep_value());
+                }
             }
             Template::Computed(computed) => {
                 let mut reads = computed.reads().iter();
@@ -403,21 +402,6 @@ fn pattern_fits(pattern: &str, value: &Template, in_if: bool) -> Result<(), Stri
     })
 }
 
-/// A value is nested as templates are.
-fn value_fits(value: &Value, depth: usize) -> Result<(), String> {
-    let (items, members) = match value {
-        Value::Array(items) => (Some(items), None),
-        Value::Object(members) => (None, Some(members.values())),
-        _ => return Ok(()),
-    };
-    fits(depth)?;
-    let mut parts = items
-        .into_iter()
-        .flatten()
-        .chain(members.into_iter().flatten());
-    parts.try_for_each(|part| value_fits(part, depth + 1))
-}
-
 fn within(place: usize, count: usize, mistake: impl Fn() -> String) -> Result<(), String> {
     if place < count {
         return Ok(());
@@ -425,11 +409,6 @@ fn within(place: usize, count: usize, mistake: impl Fn() -> String) -> Result<()
     Err(format!("{} {count}", mistake()))
 }
 
-fn fits(depth: usize) -> Result<(), String> {
-    if depth < DEEPEST_VALUE {
-        return Ok(());
-    }
-    Err(format!(
-        "nests values more than {DEEPEST_VALUE} levels deep"
-    ))
+fn deep_value() -> String {
+    format!("nests values more than {DEEPEST_VALUE} levels deep")
 }

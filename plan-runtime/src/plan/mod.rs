@@ -48,6 +48,7 @@
 mod body;
 mod computed;
 mod constructors;
+pub(crate) mod depth;
 mod display;
 mod executable;
 mod graph;

@@ -2,7 +2,7 @@
 
 use super::{Absent, Path, Selector, Source, Template};
 use crate::print::is_part_of_name;
-use crate::print::{is_code, literal, short, word};
+use crate::print::{is_code, literal, short, some_of, word};
 use std::collections::HashSet;
 
 /// How long a pattern is at most that is looked at, in bytes.
@@ -24,6 +24,8 @@ pub(crate) struct Bound {
     names: Vec<Option<Box<str>>>,
     /// Whether the local value is a list of the variables' values.
     parts: bool,
+    /// Whether these are all names that the pattern has: it takes data apart, and not a computed value.
+    is_data: bool,
     /// All words of the pattern, in order: whatever its form is, it binds no other name.
     words: Vec<Box<str>>,
     /// Whether nobody looked at the pattern, as it is too long.
@@ -63,15 +65,16 @@ impl Bound {
             };
         }
         let tokens = tokens(pattern);
-        let (mut names, parts) = match (value, OfData::of(pattern)) {
-            (Template::Computed(_), _) => (together(&tokens), true),
-            (_, Some(OfData { names, parts, .. })) => (names, parts),
-            (_, None) => (Vec::new(), false),
+        let (mut names, parts, is_data) = match (value, OfData::of(pattern)) {
+            (Template::Computed(_), _) => (together(&tokens), true, false),
+            (_, Some(OfData { names, parts, .. })) => (names, parts, true),
+            (_, None) => (Vec::new(), false, false),
         };
         names.truncate(MOST);
         Self {
             names: names.into_iter().map(|name| name.map(Box::from)).collect(),
             parts,
+            is_data,
             words: words(&tokens, is_code(pattern)),
             is_long: false,
         }
@@ -85,6 +88,33 @@ impl Bound {
                 .words
                 .binary_search_by(|word| (**word).cmp(name))
                 .is_ok()
+    }
+
+    /// What is wrong with a reference that reads this path in the local value, if the pattern has no name for it. What is printed could
+    /// not say what is read.
+    pub(crate) fn unnamed(&self, path: Path<'_>) -> Option<String> {
+        if !self.is_data || self.start(path).is_some() {
+            return None;
+        }
+        let names: Vec<&str> = self.names.iter().flatten().map(|name| &**name).collect();
+        let mut message = "reads a local value for which its pattern has no name".to_owned();
+        if !names.is_empty() {
+            message += &format!(", but only for {}", some_of(&names));
+        }
+        Some(message)
+    }
+
+    /// Those of a pattern that takes data apart.
+    pub(crate) fn of_data(pattern: &str) -> Self {
+        match OfData::of(pattern) {
+            Some(OfData { names, parts, .. }) => Self {
+                names: names.into_iter().map(|name| name.map(Box::from)).collect(),
+                parts,
+                is_data: true,
+                ..Self::default()
+            },
+            None => Self::default(),
+        }
     }
 
     /// The name from which a path in the local value starts, and the path from there on.

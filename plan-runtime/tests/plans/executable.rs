@@ -1,12 +1,13 @@
 //! A plan that was made in Rust and is illegal says so where it is checked and at each run, and nothing panics.
 
 use plan_runtime::check::Request;
+use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::{
     Absent, Action, Body, Branch, Computed, Condition, Entry, Executable, For, Input, Key, Number,
     Optional, Output, Part, Plan, Policy, Reference, Source, Step, Template,
 };
 use plan_runtime::{Run, plan};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn reference(source: Source) -> Template {
     Reference::new(source).into()
@@ -357,8 +358,77 @@ fn objects_with_a_member_twice() {
     let inner = Template::object([("a", Template::Null), ("b", Template::Null)]);
     let flattened = Entry::new(Key::Flattened, inner.clone());
     let named = Entry::new(Key::Name("a".into()), inner);
-    let both = Template::Object(vec![named, flattened]);
-    assert_eq!(Executable::new(&computing(both)).mistake(), None);
+    let both = computing(Template::Object(vec![named, flattened]));
+    assert_eq!(Executable::new(&both).mistake(), None);
+    let text = serde_json::to_string(&both).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), both, "{text}");
+}
+
+/// The last of several members with one name counts in a run, and alone is stored.
+#[test]
+fn members_that_replace_others_are_stored_as_they_run() {
+    let one = |name: &str, value: u64| Template::object([(name, value.into())]);
+    let named = |name: &str, value: u64| Entry::new(Key::Name(name.into()), Template::from(value));
+    let part = |key: Key, value: Template| Entry::new(key, value);
+    let unknown = || Template::from(Reference::new(Source::Step(0)));
+    for (entries, outcome) in [
+        (
+            vec![named("n", 1), part(Key::Flattened, one("n", 2))],
+            json!({"n": 2}),
+        ),
+        (
+            vec![part(Key::Inner, one("n", 1)), named("n", 2)],
+            json!({"n": 2}),
+        ),
+        (
+            vec![
+                part(Key::Inner, one("n", 1)),
+                part(Key::Flattened, one("n", 2)),
+            ],
+            json!({"n": 2}),
+        ),
+        (
+            vec![
+                part(Key::Inner, one("n", 1)),
+                named("m", 3),
+                part(Key::Inner, one("m", 4)),
+            ],
+            json!({"n": 1, "m": 4}),
+        ),
+        (
+            vec![
+                named("n", 1),
+                part(Key::Flattened, unknown()),
+                part(Key::Inner, one("m", 3)),
+            ],
+            json!({"n": 1, "m": 3, "a": 0}),
+        ),
+        (
+            vec![
+                named("a", 1),
+                part(Key::Flattened, unknown()),
+                part(Key::Inner, one("n", 3)),
+            ],
+            json!({"n": 3, "a": 0}),
+        ),
+        (
+            vec![part(Key::Flattened, unknown()), named("a", 1)],
+            json!({"a": 1}),
+        ),
+    ] {
+        let mut plan = computing(Template::Object(entries));
+        plan.steps[0].body = Action::value(one("a", 0)).into();
+        plan.output = Output::new(Reference::new(Source::Step(1)));
+        assert_eq!(Executable::new(&plan).mistake(), None, "{plan}");
+        let text = serde_json::to_string(&plan).unwrap();
+        let again: Plan = serde_json::from_str(&text).unwrap();
+        assert_eq!(again, plan, "{text}");
+        for plan in [plan, again] {
+            let ran =
+                smol::block_on(Toolbox::<()>::new().run(&plan, json!({"x": 1}), &())).unwrap();
+            assert_eq!(ran, outcome, "{plan}");
+        }
+    }
 }
 
 #[test]

@@ -138,9 +138,17 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
 
 /// A body in which there are two local values: those of the two `for`s around it.
 fn body(place: usize) -> impl Strategy<Value = Body> {
-    let action = |inside: bool| {
+    // A part of a local value that all patterns but `_` have a name for, or what has one only in a pattern that is a name.
+    let action = |inside: bool, of_pair: bool| {
         let local = reference((0..2_usize).prop_map(Source::Local));
-        let local = local.prop_map(Template::Reference);
+        let local = local.prop_map(move |mut local| {
+            if of_pair {
+                let mut part = Segment::new(Selector::Index(1));
+                part.optional = std::mem::take(&mut local.optional);
+                local.path.insert(0, part);
+            }
+            Template::Reference(local)
+        });
         let args = if inside {
             prop_oneof![template(place), local].boxed()
         } else {
@@ -156,41 +164,47 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
             Body::Action(action)
         })
     };
-    let branches = (
-        template(place),
-        template(place),
-        pattern(),
-        prop::collection::vec(action(true), 4),
-    );
-    let branches = branches.prop_map(|(holds, value, pattern, mut bodies)| {
-        let pattern = format!("Some({pattern})");
-        let bind = |value| Condition::Let {
-            pattern: pattern.clone().into(),
-            value,
-        };
-        let computed = Computed::new("true || false", [Source::Local(2)]).into();
-        let conditions = [
-            vec![Condition::Holds(holds.clone())],
-            vec![bind(value.clone())],
-            vec![bind(value), Condition::Holds(computed), bind(holds)],
-            Vec::new(),
-        ];
-        let branches = conditions.into_iter().zip(bodies.drain(..));
-        let branches = branches.map(|(conditions, body)| Branch::new(conditions, body));
-        Body::If(branches.collect())
-    });
-    let inside = prop_oneof![branches, action(true)];
-    let lists = (template(place), template(place), pattern(), inside);
+    let branches = |of_pair| {
+        let branches = (
+            template(place),
+            template(place),
+            prop::sample::select(vec!["each", "_", "(key, value)", "(_, value)"]),
+            prop::collection::vec(action(true, of_pair), 4),
+        );
+        branches.prop_map(|(holds, value, pattern, mut bodies)| {
+            let pattern = format!("Some({pattern})");
+            let bind = |value| Condition::Let {
+                pattern: pattern.clone().into(),
+                value,
+            };
+            let computed = Computed::new("true || false", [Source::Local(2)]).into();
+            let conditions = [
+                vec![Condition::Holds(holds.clone())],
+                vec![bind(value.clone())],
+                vec![bind(value), Condition::Holds(computed), bind(holds)],
+                Vec::new(),
+            ];
+            let branches = conditions.into_iter().zip(bodies.drain(..));
+            let branches = branches.map(|(conditions, body)| Branch::new(conditions, body));
+            Body::If(branches.collect())
+        })
+    };
+    let inside = move |of_pair| prop_oneof![branches(of_pair), action(true, of_pair)];
+    let pairs = prop::sample::select(vec!["each", "(key, value)", "(_, value)"]);
+    let lists = prop_oneof![
+        (template(place), template(place), pairs, inside(true)),
+        (
+            template(place),
+            template(place),
+            Just("each"),
+            inside(false)
+        ),
+    ];
     let lists = lists.prop_map(|(list, inner, pattern, body)| {
         let each = |list, body| Body::from(For::new(pattern, list, body));
         each(list, each(inner, body))
     });
-    prop_oneof![2 => action(false), 1 => lists]
-}
-
-/// Patterns that data may have: they name things, and no name is that of a step or an input.
-fn pattern() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["each", "_", "(key, value)", "(_, value)"])
+    prop_oneof![2 => action(false, false), 1 => lists]
 }
 
 fn policy(place: usize) -> impl Strategy<Value = Policy> {

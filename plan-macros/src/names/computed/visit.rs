@@ -1,14 +1,14 @@
 //! The way through an expression: what binds names, what mentions them, and what a computed value cannot be.
 
-use super::{Finder, Meaning, dereferenced, in_parens, owned, root, source, taken};
+use super::{Finder, Meaning, dereferenced, in_parens, owned, source, taken};
 use crate::docs::text_of;
-use crate::parse::{is_source_name, names_in};
+use crate::parse::{is_source_name, names_in, tidy};
 use quote::ToTokens;
 use syn::punctuated::Pair;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    BinOp, Block, Expr, ExprBinary, ExprField, ExprRange, Item, Lit, Local, Member, Pat, Path,
-    Stmt, Token, UnOp,
+    BinOp, Block, Expr, ExprBinary, ExprField, ExprRange, Ident, Item, Lit, Local, Member, Pat,
+    Path, Stmt, Token, UnOp,
 };
 
 /// Methods of the standard library that take what they are called on.
@@ -64,6 +64,41 @@ fn changes(operator: &BinOp) -> bool {
         BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Le(_) | BinOp::Ge(_)
     );
     !compares && operator.to_token_stream().to_string().ends_with('=')
+}
+
+/// The operand before a range's dots: in `a && b..c`, it is `b`.
+fn last_operand(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Binary(both) => last_operand(&both.right),
+        Expr::Unary(unary) => last_operand(&unary.expr),
+        Expr::Reference(reference) => last_operand(&reference.expr),
+        other => other,
+    }
+}
+
+/// What is first after a range's dots: in `a..b.c(d) > e`, it is `b`.
+fn first_operand(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Binary(both) => first_operand(&both.left),
+        Expr::Cast(cast) => first_operand(&cast.expr),
+        Expr::Field(field) => first_operand(&field.base),
+        Expr::MethodCall(call) => first_operand(&call.receiver),
+        Expr::Index(index) => first_operand(&index.expr),
+        Expr::Try(ask) => first_operand(&ask.expr),
+        other => other,
+    }
+}
+
+/// What methods are called on.
+fn receiver(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::MethodCall(call) => receiver(&call.receiver),
+        Expr::Field(field) => receiver(&field.base),
+        Expr::Index(index) => receiver(&index.expr),
+        Expr::Paren(inner) => receiver(&inner.expr),
+        Expr::Try(ask) => receiver(&ask.expr),
+        other => other,
+    }
 }
 
 impl Finder<'_> {
@@ -124,21 +159,27 @@ impl Finder<'_> {
         }
     }
 
-    /// `inbox..data`, in place of `inbox.data`.
-    fn visit_dots(&mut self, range: &mut ExprRange) {
-        let (Some(start), Some(end)) = (&range.start, &mut range.end) else {
-            return;
+    /// `inbox..data`, in place of `inbox.data`. Says whether it was reported.
+    fn visit_dots(&mut self, range: &ExprRange) -> bool {
+        let (Some(start), Some(end)) = (&range.start, &range.end) else {
+            return false;
         };
-        if let (Some(first), Some(second)) = (self.plans_root(start), root(end))
-            && is_source_name(&second)
-            && !self.is_bound(&second)
-            && matches!(self.names.find(&second, self.frames), Meaning::Unknown)
-        {
-            let message = format!("one dot leads to a field: write `{first}.{second}`");
-            self.refuse(range.limits, &message);
-            // The name after the dots is reported.
-            range.end = None;
-        }
+        let (before, after) = (last_operand(start), first_operand(end));
+        let is_value = source(receiver(before)).is_some_and(|name| is_source_name(&name));
+        let Some(field) = source(after).filter(|field| is_value && self.is_unknown(field)) else {
+            return false;
+        };
+        let before = tidy(&before.to_token_stream());
+        let message = format!("one dot leads to a field: write `{before}.{field}`");
+        self.refuse(range.limits, &message);
+        true
+    }
+
+    /// Whether nothing that a plan's values see has the name.
+    fn is_unknown(&self, name: &Ident) -> bool {
+        is_source_name(name)
+            && !self.is_bound(name)
+            && matches!(self.names.find(name, self.frames), Meaning::Unknown)
     }
 
     /// `self.n`, in place of `n`.
@@ -179,7 +220,10 @@ impl Finder<'_> {
         match expr {
             Expr::Path(path) => self.visit_path(&path.path),
             Expr::Range(range) => {
-                self.visit_dots(range);
+                // All that is around the two parts was meant otherwise.
+                if self.visit_dots(range) {
+                    return;
+                }
                 visit_mut::visit_expr_range_mut(self, range);
             }
             Expr::Paren(inner) => self.visit_looked(&mut inner.expr),
@@ -318,8 +362,12 @@ impl Finder<'_> {
             }
             Expr::Macro(call) => self.visit_tokens(&mut call.mac),
             Expr::Try(ask) if self.nested == 0 => {
-                let token = ask.question_token;
+                let (token, before) = (ask.question_token, self.report.len());
                 self.visit_expr_mut(&mut ask.expr);
+                if self.report.len() > before {
+                    // It may be about a `?` before this one.
+                    return;
+                }
                 let way = match &*ask.expr {
                     Expr::MethodCall(call) if call.method == "first" => {
                         "\nhelp: in a reference, `.get(0)?` is the first element if there is one"

@@ -35,7 +35,7 @@ pub(super) use recognize::recognize;
 pub(super) use rules::Rules;
 
 #[cfg(feature = "dynamic")]
-use super::Unsupported;
+use super::{Unsupported, UnsupportedPart};
 #[cfg(feature = "dynamic")]
 use crate::Plan;
 #[cfg(feature = "dynamic")]
@@ -154,7 +154,11 @@ impl Dialect {
     ///
     /// All parts of the plan that the dialect cannot express.
     pub fn write(self, plan: &Plan) -> Result<String, Unsupported> {
-        (self.rules().write)(plan)
+        let rules = self.rules();
+        match UnsupportedPart::deep(plan) {
+            deep if deep.is_empty() => (rules.write)(plan),
+            deep => Err(Unsupported::new(rules.document, deep)),
+        }
     }
 }
 

@@ -7,11 +7,9 @@ mod names;
 mod step;
 mod value;
 
-use super::unsupported::{Unsupported, UnsupportedPart};
+use super::unsupported::{Unsupported, UnsupportedPart, shown};
 use crate::Plan;
-use crate::plan::{
-    Body, Bound, Condition, Optional, Output, RustText, Source as From, Step, Template,
-};
+use crate::plan::{Body, Bound, Optional, Output, RustText, Source as From, Template};
 use crate::print::Line;
 use fragment::FragmentError;
 use layout::{LayoutStyle, Printer, Tree};
@@ -190,7 +188,7 @@ impl<'p> RustSource<'p> {
 
     /// What is written, unless some of it is nested too deeply to be looked at.
     fn source(&self) -> Result<(SourceWriter<'_>, Option<String>), Vec<UnsupportedPart>> {
-        let deep = deep(self.plan);
+        let deep = UnsupportedPart::deep(self.plan);
         if !deep.is_empty() {
             return Err(deep);
         }
@@ -222,53 +220,6 @@ impl<'p> RustSource<'p> {
 
 /// The name of the target in messages about parts that it cannot express.
 const TARGET: &str = "`plan!`";
-/// How deep templates are nested at most.
-const DEEPEST: usize = 128;
-/// How deep conditions and loops are nested at most.
-const DEEPEST_BODY: usize = 64;
-
-/// The parts of a plan that are nested too deeply.
-fn deep(plan: &Plan) -> Vec<UnsupportedPart> {
-    let is_deep = |step: &Step| {
-        let fallback = step.policy.fallback.as_ref();
-        is_deep_body(&step.body, DEEPEST_BODY) || fallback.is_some_and(|it| is_deep(it, DEEPEST))
-    };
-    let steps = plan.steps.iter().filter(|step| is_deep(step));
-    let mut places: Vec<String> = steps
-        .map(|step| format!("step `{}`", shown(&step.id)))
-        .collect();
-    if self::is_deep(&plan.output.value, DEEPEST) {
-        places.push("the output".to_owned());
-    }
-    let part = |place| UnsupportedPart::new(place, "a value that is nested too deeply");
-    places.into_iter().map(part).collect()
-}
-
-fn is_deep_body(body: &Body, left: usize) -> bool {
-    let Some(left) = left.checked_sub(1) else {
-        return true;
-    };
-    match body {
-        Body::Action(action) => is_deep(&action.args, DEEPEST),
-        Body::If(branches) => branches.iter().any(|branch| {
-            let mut conditions = branch.conditions.iter().map(Condition::template);
-            conditions.any(|it| is_deep(it, DEEPEST)) || is_deep_body(&branch.body, left)
-        }),
-        Body::For(each) => is_deep(&each.list, DEEPEST) || is_deep_body(&each.body, left),
-    }
-}
-
-fn is_deep(template: &Template, left: usize) -> bool {
-    let Some(left) = left.checked_sub(1) else {
-        return true;
-    };
-    template.parts().any(|part| is_deep(part, left))
-}
-
-/// What a text of the plan says, for a message.
-fn shown(text: &str) -> String {
-    Line(crate::resolve::describe::short(text)).to_string()
-}
 
 /// What a pattern binds.
 struct LocalName {

@@ -4,12 +4,57 @@ use super::fragment::{self, Pattern};
 use super::layout::{LayoutStyle, Tree};
 use super::value::{Takes, said};
 use super::{LocalName, SourceWriter, docs, names, shown};
+use crate::plan::json::meaningless;
 use crate::plan::{
-    Action, Body, Bound, Condition, Entry, Key, Number, RustText, Step, Template, attributes,
+    Action, Body, Bound, Condition, Entry, Key, Number, Optional, Policy, Reference, RustText,
+    Step, Template, attributes,
 };
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::collections::HashSet;
+
+/// What a policy says that has no effect, and that `plan!` refuses for this reason.
+fn pointless(policy: &Policy, body: &Body) -> Vec<&'static str> {
+    let default = Policy::DEFAULT;
+    let is_computed = matches!(body, Body::Action(Action { tool: None, .. }));
+    let waits = (policy.backoff, policy.max, policy.jitter);
+    let has_waits = waits != (default.backoff, default.max, default.jitter);
+    let has_limits = policy.timeout.is_some() || policy.deadline.is_some();
+    let is_longer = |(timeout, deadline)| timeout > deadline;
+    let pointless = [
+        (
+            policy.attempts <= 1 && has_waits,
+            "how long to wait before another attempt, with one attempt",
+        ),
+        (
+            policy.max != default.max && policy.max < policy.backoff,
+            "a longest wait that is shorter than the first one",
+        ),
+        (
+            policy.timeout.zip(policy.deadline).is_some_and(is_longer),
+            "a time limit that is longer than the deadline of all attempts",
+        ),
+        (
+            is_computed && (policy.attempts > 1 || has_limits),
+            "attempts or time limits of a computed value",
+        ),
+        (
+            policy.fallback.is_some() && policy.optional == Optional::Whole,
+            "that it is optional, beside a fallback",
+        ),
+    ];
+    let pointless = pointless.into_iter().filter(|(is_said, _)| *is_said);
+    let meaningless = meaningless(policy, body.repeats()).into_iter();
+    let all = pointless.map(|(_, what)| what);
+    all.chain(meaningless.map(|(_, what)| what)).collect()
+}
+
+/// Whether a reference in a value has a `?` or a `[..]`, which mean something else in a Rust expression.
+fn has_path_of_plans(template: &Template) -> bool {
+    let has = |reference: &Reference| reference.can_end() || reference.is_projection();
+    matches!(template, Template::Reference(reference) if has(reference))
+        || template.parts().any(has_path_of_plans)
+}
 
 impl SourceWriter<'_> {
     /// A step, after its doc comment and its attributes.
@@ -24,6 +69,9 @@ impl SourceWriter<'_> {
             let names = after.iter().filter_map(|&step| self.names.steps.get(step));
             let names: Vec<&str> = names.map(String::as_str).collect();
             lines.push(Tree::Text(format!("#[after({})]", names.join(", "))));
+        }
+        for pointless in pointless(&step.policy, &step.body) {
+            self.cannot_express(self.here(), pointless);
         }
         let attributes = attributes(&step.policy).into_iter();
         lines.extend(attributes.map(|attribute| Tree::Text(format!("#[{attribute}]"))));
@@ -94,6 +142,13 @@ impl SourceWriter<'_> {
                 let (pattern, local) = self.binds(&each.pattern, &list, true);
                 // The list is resolved without the variables that the pattern binds.
                 let value = self.value("in", &list, Takes::Block);
+                if list.parts().any(has_path_of_plans) {
+                    let list = shown(&list.to_string());
+                    let what = format!(
+                        "the list `{list}`, which has a reference with `?` or `[..]` in it"
+                    );
+                    self.cannot_express(self.here(), what);
+                }
                 self.locals.push(local);
                 let body = self.body(&each.body);
                 self.locals.pop();

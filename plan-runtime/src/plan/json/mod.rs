@@ -27,6 +27,7 @@ pub(in crate::plan) use view::{ObjectMember, TextPart, View};
 pub use write::InPlan;
 
 use super::Number;
+use super::depth::DEEPEST_BODY;
 
 /// The kinds of JSON values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +56,6 @@ impl JsonType {
 
 /// How many parts the path of a reference has at most. No JSON is nested so deep.
 pub(crate) const MOST_PARTS: usize = 256;
-
-/// How deep values are nested at most. It is that of JSON texts in serde_json.
-pub(crate) const DEEPEST_VALUE: usize = 127;
-
-/// How deep bodies are nested at most, and how many local values there are at most in one.
-pub(crate) const DEEPEST_BODY: usize = 64;
 
 /// What is wrong with an `else` that would be printed, and never be used.
 pub(crate) const NOTHING_ENDS: &str =

@@ -3,6 +3,7 @@
 use crate::plan::{Computed, Key, Number, Part, Reference, Source, Tag, Template};
 use crate::shape::Tagging;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// A template as it is written: variants of enums are objects and strings, and members of nested objects are where serde puts them.
 pub(in crate::plan) enum View<'a> {
@@ -73,9 +74,9 @@ impl Template {
     }
 
     fn members(&self) -> Vec<ObjectMember<'_>> {
-        let mut members = Vec::new();
-        add_members(self, &mut members);
-        members
+        let mut members = Members::default();
+        members.add(self);
+        members.into_list()
     }
 }
 
@@ -86,44 +87,95 @@ impl View<'_> {
     }
 }
 
-impl ObjectMember<'_> {
+impl<'a> ObjectMember<'a> {
+    fn name(&self) -> Option<&'a str> {
+        match *self {
+            Self::Template(name, _) | Self::Text(name, _) => Some(name),
+            Self::Flattened(_) => None,
+        }
+    }
+
     pub(in crate::plan) fn is_flattened(&self) -> bool {
         matches!(self, Self::Flattened(_))
     }
 }
 
 /// The members of an object template, with those of the objects flattened into it, as far as they are known.
-fn add_members<'a>(template: &'a Template, out: &mut Vec<ObjectMember<'a>>) {
-    match template {
-        Template::Null => {}
-        Template::Object(entries) => {
-            for entry in entries {
-                match &entry.key {
-                    Key::Name(name) => out.push(ObjectMember::Template(name, &entry.value)),
-                    Key::Flattened | Key::Inner => add_members(&entry.value, out),
+#[derive(Default)]
+struct Members<'a> {
+    /// Each with the number of the object that it is written in.
+    list: Vec<(usize, ObjectMember<'a>)>,
+    objects: usize,
+}
+
+impl<'a> Members<'a> {
+    fn add(&mut self, template: &'a Template) {
+        let object = self.objects;
+        let add = |this: &mut Self, member| this.list.push((object, member));
+        match template {
+            Template::Null => {}
+            Template::Object(entries) => {
+                for entry in entries {
+                    match &entry.key {
+                        Key::Name(name) => {
+                            add(self, ObjectMember::Template(name, &entry.value));
+                        }
+                        Key::Flattened | Key::Inner => self.add_inner(&entry.value),
+                    }
+                }
+            }
+            Template::Tagged(tag, content) => {
+                let inner = content.as_deref();
+                match tag {
+                    Tag::None | Tag::Variant(Tagging::Untagged, _) => {
+                        self.add(inner.unwrap_or(&NULL));
+                    }
+                    Tag::Variant(Tagging::External, name) => {
+                        add(self, ObjectMember::Template(name, inner.unwrap_or(&NULL)));
+                    }
+                    Tag::Variant(Tagging::Internal(tag), name) => {
+                        add(self, ObjectMember::Text(tag, name));
+                        self.add_inner(inner.unwrap_or(&NULL));
+                    }
+                    Tag::Variant(Tagging::Adjacent(tag, key), name) => {
+                        add(self, ObjectMember::Text(tag, name));
+                        if let Some(content) = inner {
+                            add(self, ObjectMember::Template(key, content));
+                        }
+                    }
+                }
+            }
+            other => add(self, ObjectMember::Flattened(other)),
+        }
+    }
+
+    fn add_inner(&mut self, template: &'a Template) {
+        self.objects += 1;
+        self.add(template);
+    }
+
+    /// Of members with one name from several objects, a run uses the last. An object that has one twice by itself is not legal, and is written
+    /// as it is.
+    fn into_list(self) -> Vec<ObjectMember<'a>> {
+        let Self { list, objects } = self;
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        let mut replaced = Vec::new();
+        if objects > 0 {
+            replaced = vec![false; list.len()];
+            for (place, (object, member)) in list.iter().enumerate() {
+                let Some(name) = member.name() else {
+                    // What it has is not known, so it may be what counts.
+                    last.clear();
+                    continue;
+                };
+                if let Some(before) = last.insert(name, place) {
+                    replaced[before] = list[before].0 != *object;
                 }
             }
         }
-        Template::Tagged(tag, content) => {
-            let inner = content.as_deref();
-            match tag {
-                Tag::None | Tag::Variant(Tagging::Untagged, _) => {
-                    add_members(inner.unwrap_or(&NULL), out);
-                }
-                Tag::Variant(Tagging::External, name) => {
-                    out.push(ObjectMember::Template(name, inner.unwrap_or(&NULL)));
-                }
-                Tag::Variant(Tagging::Internal(tag), name) => {
-                    out.push(ObjectMember::Text(tag, name));
-                    add_members(inner.unwrap_or(&NULL), out);
-                }
-                Tag::Variant(Tagging::Adjacent(tag, key), name) => {
-                    out.push(ObjectMember::Text(tag, name));
-                    out.extend(inner.map(|content| ObjectMember::Template(key, content)));
-                }
-            }
-        }
-        other => out.push(ObjectMember::Flattened(other)),
+        let list = list.into_iter().enumerate();
+        let list = list.filter(|(place, _)| !replaced.get(*place).is_some_and(|it| *it));
+        list.map(|(_, (_, member))| member).collect()
     }
 }
 

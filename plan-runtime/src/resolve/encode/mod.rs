@@ -9,14 +9,12 @@ mod parts;
 use super::describe;
 use super::error::{ErrorDetail, Location, ResolveError};
 use super::meter::{MEMBER, Meter, OBJECT, PART, Writing, charge};
+use crate::plan::depth::DEEPEST_VALUE;
 use parts::{List, Object, Struct, tagged};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::Serializer as Json;
 use serde_json::{Map, Value};
 use std::fmt::Display;
-
-/// As deep as JSON text can be nested for serde_json to read it back.
-const DEEPEST: u8 = 127;
 
 /// The JSON of a value, or an error where JSON cannot hold it.
 ///
@@ -58,7 +56,7 @@ pub(crate) fn encode_within<T: Serialize + ?Sized>(
 
 #[derive(Clone, Copy)]
 struct Encoder<'m> {
-    depth: u8,
+    depth: usize,
     /// The value is the key of a map, which is a member's name in JSON: a text in the end.
     is_key: bool,
     meter: Option<&'m Meter<'m>>,
@@ -82,7 +80,7 @@ fn finite(value: f64) -> Result<(), ResolveError> {
 
 impl<'m> Encoder<'m> {
     fn deeper(self) -> Result<Self, ResolveError> {
-        if self.depth >= DEEPEST {
+        if self.depth >= DEEPEST_VALUE {
             return Err(ResolveError::of(ErrorDetail::TooDeep));
         }
         Ok(Self {

@@ -4,8 +4,8 @@ mod says;
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::{
-    Body, Condition, Executable, For, Part, Plan, Reference, RustText, Segment, Selector, Source,
-    Step, Template,
+    Action, Body, Condition, Executable, For, Part, Plan, Reference, RustText, Segment, Selector,
+    Source, Step, Template,
 };
 use plan_runtime::{Result, plan, tool};
 use proptest::collection::vec;
@@ -354,6 +354,55 @@ fn an_output_of_another_type_is_an_error() {
     let message =
         "step `sum` (record): argument `value` takes u64, but `twice` is a list of 2 elements";
     assert!(error.contains(message), "{error}");
+}
+
+/// What a pattern has no name for cannot be printed, whatever it is.
+#[test]
+fn a_reference_needs_a_name_in_the_pattern() {
+    let with = |pattern: &str, tokens: &[Segment]| {
+        let mut plan = Pay::PLAN.clone();
+        let mut reference = Reference::new(Source::Local(0));
+        reference.path = tokens.to_vec();
+        let act = Action::call("record", Template::object([("value", reference.into())]));
+        plan.steps[0].body = For::new(pattern, Reference::new(Source::Input(2)), act).into();
+        Executable::new(&plan).mistake().map(str::to_owned)
+    };
+    let index = |index| Segment::new(Selector::Index(index));
+    let key = || Segment::new(Selector::Key("a".into()));
+    let none = "step `plain` reads a local value for which its pattern has no name";
+    for (pattern, path, message) in [
+        ("x", vec![], None),
+        ("x", vec![key()], None),
+        ("(x)", vec![], None),
+        ("_", vec![], Some(none.to_owned())),
+        ("_", vec![key()], Some(none.to_owned())),
+        ("(i, x)", vec![index(0)], None),
+        ("(i, x)", vec![index(1), key()], None),
+        (
+            "(i, x)",
+            vec![],
+            Some(format!("{none}, but only for `i` and `x`")),
+        ),
+        (
+            "(i, x)",
+            vec![index(2)],
+            Some(format!("{none}, but only for `i` and `x`")),
+        ),
+        (
+            "(i, x)",
+            vec![key()],
+            Some(format!("{none}, but only for `i` and `x`")),
+        ),
+        (
+            "(_, x)",
+            vec![index(0)],
+            Some(format!("{none}, but only for `x`")),
+        ),
+        ("(x,)", vec![index(0)], None),
+        ("(x,)", vec![], Some(format!("{none}, but only for `x`"))),
+    ] {
+        assert_eq!(with(pattern, &path), message, "{pattern} {path:?}");
+    }
 }
 
 #[test]

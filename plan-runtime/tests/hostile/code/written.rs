@@ -111,13 +111,13 @@ fn a_local_value_goes_by_the_name_that_its_pattern_gives() {
         ("mail", "/id", json!("mail.id"), "mail.id"),
         ("mail", "/id", Value::Null, "mail.id"),
         ("(open, secret)", "/1", json!("secret"), "secret"),
-        ("(open, secret)", "", Value::Null, "local0"),
     ];
     for (pattern, pointer, written, derived) in right {
         let found = read(plan(pattern, pointer, written));
         assert_eq!(found.as_deref(), Some(derived), "{pattern}");
     }
     assert_eq!(read(plan("(open, secret)", "/1", json!("open"))), None);
+    assert_eq!(read(plan("(open, secret)", "", Value::Null)), None);
     assert_eq!(read(plan("mail", "", json!("list"))), None);
 }
 
@@ -318,8 +318,9 @@ fn a_part_goes_by_its_name_in_any_plain_pattern() {
         let plan = match looped_over_data("m", pattern, reference) {
             Ok(plan) => plan,
             Err(message) => {
+                let unnamed = message.contains("its pattern has no name");
                 assert!(
-                    message.ends_with("is not compared with the value"),
+                    unnamed || message.ends_with("is not compared with the value"),
                     "{message}"
                 );
                 refused += 1;
@@ -340,7 +341,7 @@ fn a_part_goes_by_its_name_in_any_plain_pattern() {
             assert!(printed.starts_with("local1") || raw, "{pattern}");
         }
     }
-    assert_eq!(refused, 15);
+    assert_eq!(refused, 16);
 }
 
 /// A pattern, and whether it has the name in it.

@@ -2,7 +2,8 @@
 
 use super::UNLIMITED;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Code, Contract, Contracts, Limits, Reader};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Dialect, Limits, Reader};
+use plan_runtime::plan::{Action, Body, Branch, Entry, For, Key, Part, Step, Template};
 use serde_json::{Value, json};
 
 const ALL: Limits = UNLIMITED.values(usize::MAX);
@@ -202,4 +203,84 @@ fn references_have_a_limit() {
         assert_eq!(read(300), Some(Code::LimitPassed), "{part}");
         assert_eq!(read(100_000), Some(Code::LimitPassed), "{part}");
     }
+}
+
+/// A value or a body around another one.
+type Around<T> = fn(T) -> T;
+
+/// A plan of one step, with a value in others and a body in others.
+fn built(
+    around: Around<Template>,
+    values: usize,
+    around_body: Around<Body>,
+    bodies: usize,
+) -> Plan {
+    let value = (0..values).fold("x".into(), |inner, _| around(inner));
+    let call = Action::call("t", Template::object([("x", value)]));
+    let body = (0..bodies).fold(call.into(), |inner, _| around_body(inner));
+    let mut plan = Plan::new("p");
+    plan.steps = vec![Step::new("s", body)];
+    plan
+}
+
+const VALUES: [Around<Template>; 4] = [
+    |inner| vec![inner].into(),
+    |inner| Template::object([("a", inner)]),
+    |inner| Template::Object(vec![Entry::new(Key::Flattened, inner)]),
+    |inner| Template::Text(vec![Part::Literal("a".into()), Part::value(inner, "")]),
+];
+
+const BODIES: [Around<Body>; 2] = [
+    |inner| vec![Branch::new(None, inner)].into(),
+    |inner| For::new("_", Vec::<Template>::new(), inner).into(),
+];
+
+const DIALECTS: [Dialect; 4] = [
+    Dialect::PlanJson,
+    Dialect::ActionPlan,
+    Dialect::ToolPlan,
+    Dialect::Blueprint,
+];
+
+/// Indentation makes a text quadratic in its depth, so that what is too deep is refused before it is text.
+#[test]
+fn too_deep_a_plan_is_refused_before_it_is_written() {
+    let deep_values = VALUES.map(|around| built(around, 2_000, BODIES[0], 0));
+    let deep_bodies = BODIES.map(|around| built(VALUES[0], 0, around, 2_000));
+    for plan in deep_values.iter().chain(&deep_bodies) {
+        for dialect in DIALECTS {
+            let mut said = String::new();
+            let measured = allocation_counter::measure(|| {
+                said = dialect.write(plan).unwrap_err().to_string();
+            });
+            assert!(
+                said.ends_with("step `s`: a value that is nested too deeply"),
+                "{said}"
+            );
+            assert!(measured.bytes_total < 2_000, "{}", measured.bytes_total);
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_however_deep_it_is() {
+    let mut written = 0;
+    let plans = [1, 60, 120, 124, 125, 126, 127, 128]
+        .into_iter()
+        .flat_map(|levels| {
+            let values = VALUES.map(|around| built(around, levels, BODIES[0], 0));
+            let bodies = BODIES.map(|around| built(VALUES[0], 0, around, levels / 2 + 1));
+            values.into_iter().chain(bodies)
+        });
+    for plan in plans {
+        for dialect in DIALECTS {
+            let Ok(text) = dialect.write(&plan) else {
+                continue;
+            };
+            written += 1;
+            let read = Reader::new().dialect(dialect).limits(ALL).read(&text);
+            assert!(*read.unwrap().plan() == plan, "{dialect}");
+        }
+    }
+    assert!(written > 60, "{written}");
 }

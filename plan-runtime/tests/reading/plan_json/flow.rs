@@ -78,6 +78,20 @@ error[unknown-member]: unknown member `valeu` in a condition
 ",
             ),
             (
+                r#""for": {"pattern": "(i, x)", "list": ["a"], "body": {"value": {"reference": {"local": 0, "pointer": ""}}}}"#,
+                "error[unknown-local]: this reads a local value for which its pattern has no name, but only for `i` and `x`
+  --> 3:91 in step `b`
+   = help: the pattern `x` names the whole value, and `(a, b)` the parts of a pair
+",
+            ),
+            (
+                r#""if": [{"pattern": "Some(_)", "value": 1, "then": {"value": {"reference": {"local": 0, "pointer": "/a"}}}}]"#,
+                "error[unknown-local]: this reads a local value for which its pattern has no name
+  --> 3:89 in step `b`
+   = help: the pattern `x` names the whole value, and `(a, b)` the parts of a pair
+",
+            ),
+            (
                 r#""if": [{"pattern": "Some(x)", "then": {"value": 1}}]"#,
                 "error[missing-member]: the branch has a `pattern`, but no `value` for it
   --> 3:22 in step `b`

@@ -98,9 +98,10 @@ fn member(name: &str, value: &str) -> String {
 
 /// What a plan serializes to, if it can be read back.
 fn write(plan: &Plan) -> Result<String, Unsupported> {
-    let written = serde_json::to_string_pretty(plan).and_then(|text| {
+    // A reader goes over the inside of a value for each level around it, which indentation would make much longer.
+    let written = serde_json::to_string(plan).and_then(|text| {
         serde_json::from_str::<Plan>(&text)?;
-        Ok(text)
+        serde_json::to_string_pretty(plan)
     });
     written.map_err(|error| {
         let part = UnsupportedPart::new("the plan", error.to_string());

@@ -4,8 +4,9 @@ use super::{PlanReader, id};
 use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::plan::depth::DEEPEST_BODY;
 use crate::plan::json::names::{self, binding, branch, each, step, tool};
-use crate::plan::json::{DEEPEST_BODY, NO_CONDITIONS, many_locals};
+use crate::plan::json::{NO_CONDITIONS, many_locals};
 use crate::plan::{
     Action, Body, Bound, Branch, Condition, For, Policy, RustText, Step, Template, ToolInfo,
 };

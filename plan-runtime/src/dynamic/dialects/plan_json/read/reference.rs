@@ -41,6 +41,14 @@ impl PlanReader<'_> {
             let help = "a reference could mean either, so rename one of them";
             return self.builder.error(note.help(help.to_owned()));
         };
+        if let Source::Local(depth) = source
+            && let Some(bound) = self.locals.get(depth)
+            && let Some(mistake) = bound.unnamed(reference.path())
+        {
+            let note = Note::error(Code::UnknownLocal, node.place(), format!("this {mistake}"));
+            let help = "the pattern `x` names the whole value, and `(a, b)` the parts of a pair";
+            return self.builder.error(note.help(help.to_owned()));
+        }
         let written = plan::written(name, rest);
         let agrees = match self.names {
             IdKind::InPlan(_) => plan::agrees(name, rest, &said),

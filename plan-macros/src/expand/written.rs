@@ -1,0 +1,55 @@
+//! What `Plan::to_rust` writes is a plan without mistakes, as far as the macro can tell.
+
+#[path = "../../../plan-runtime/tests/support/plans.rs"]
+mod plans;
+
+use plan_runtime::Plan;
+use plan_runtime::dynamic::RustSource;
+use plan_runtime::plan::Executable;
+use proc_macro2::TokenStream;
+use proptest::prelude::*;
+use std::cell::Cell;
+use std::str::FromStr;
+
+/// The source of a plan, between the braces of `plan!`.
+fn source(plan: &Plan) -> Option<String> {
+    let source = RustSource::new(plan).allow_code().write().ok()?;
+    let inside = source.strip_prefix("plan! {")?.trim_end();
+    Some(inside.strip_suffix('}')?.to_owned())
+}
+
+/// The mistakes that the macro finds in a source, but for names in computed values, whose code is random.
+fn mistakes(source: &str) -> Vec<String> {
+    let tokens = TokenStream::from_str(source).expect("tokens");
+    let expansion = super::plan(tokens).to_string();
+    let mistakes = expansion.split("compile_error ! {").skip(1);
+    let said = mistakes.map(|rest| rest.split('}').next().unwrap_or_default().to_owned());
+    said.filter(|said| !said.contains("no step or input is named"))
+        .collect()
+}
+
+/// Random plans, each of whose parts is left out if it cannot be written.
+#[test]
+fn what_is_written_has_no_mistakes() {
+    let written = Cell::new(0);
+    proptest!(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() }, |(plan in plans::plan())| {
+        let mut plan = plan;
+        plan.name = "p".into();
+        plan.output = Plan::new("").output;
+        for input in &mut plan.inputs {
+            input.type_name = "String".into();
+        }
+        for step in 0..plan.steps.len() {
+            let mut one = plan.clone();
+            one.steps.swap(0, step);
+            one.steps.truncate(1);
+            one.steps[0].after.clear();
+            if let (None, Some(source)) = (Executable::new(&one).mistake(), source(&one)) {
+                written.set(written.get() + 1);
+                let mistakes = mistakes(&source);
+                prop_assert!(mistakes.is_empty(), "{mistakes:?} in {source}");
+            }
+        }
+    });
+    assert!(written.get() > 100, "{}", written.get());
+}
