@@ -224,8 +224,8 @@ impl Printer {
             "!" if operand => self.put(sign, false, Last::Bang),
             "." => {
                 // `1. .max(2.)` and `pair.0 .1` are other tokens without the space.
-                let is_literal = matches!(next, Some(TokenTree::Literal(_)));
-                let apart = self.last == Last::Number && (self.out.ends_with('.') || is_literal);
+                let is_named = matches!(next, Some(TokenTree::Ident(_)));
+                let apart = self.last == Last::Number && (self.out.ends_with('.') || !is_named);
                 self.put(sign, apart, Last::Glue);
             }
             ".." | "..=" | "..." => {
