@@ -11,8 +11,8 @@ use syn::{Token, Type};
 pub(crate) struct HeadTokens {
     pub(crate) attrs: TokenStream,
     pub(crate) vis: TokenStream,
-    /// A keyword before the name, where none belongs: `fn`.
-    pub(crate) keyword: Option<Ident>,
+    /// Keywords before the name, where none belongs: `async fn`.
+    pub(crate) keywords: Vec<Ident>,
     /// The name, or where it should be.
     pub(crate) name: Result<Ident, Span>,
     /// What is between the name and the inputs: `<T>`, which no plan has.
@@ -78,7 +78,10 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     }
     let is_keyword =
         tokens.peek_ident(0).is_some_and(is_item_keyword) || is_word_before_name(tokens);
-    let keyword = is_keyword.then(|| tokens.next_ident()).flatten();
+    let mut keywords = Vec::from_iter(is_keyword.then(|| tokens.next_ident()).flatten());
+    while !keywords.is_empty() && tokens.peek_ident(0).is_some_and(is_item_keyword) {
+        keywords.extend(tokens.next_ident());
+    }
     let name = tokens.next_ident().ok_or_else(|| {
         let next = tokens.peek(0);
         next.map_or(tokens.last(), proc_macro2::TokenTree::span)
@@ -110,7 +113,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let head = HeadTokens {
         attrs,
         vis,
-        keyword,
+        keywords,
         name,
         generics,
         inputs,
