@@ -54,19 +54,20 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
 pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
     let before = report.len();
-    if let Some(keyword) = source.keyword {
+    if let Some(keyword) = source.keywords.first() {
+        let is_typo = similar(&keyword.to_string(), ["pub"]).is_some();
         let message = if keyword == "pub" && source.vis.is_empty() {
             "`pub` is before the name of the plan".to_owned()
         } else if keyword == "pub" {
             "a plan has one `pub`: remove this one".to_owned()
-        } else if similar(&keyword.to_string(), ["pub"]).is_some() {
+        } else if is_typo {
             format!("expected `pub`, found `{keyword}`")
         } else {
             "a plan starts with its name: `Name(input: Type) -> Output { … }`".to_owned()
         };
         report.error(keyword, message);
         // Another item of Rust: nothing in it is meant as a part of a plan.
-        if source.inputs.is_none() && source.output.is_none() {
+        if keyword != "pub" && !is_typo {
             return None;
         }
     }

@@ -11,8 +11,8 @@ use syn::{Token, Type};
 pub(crate) struct HeadTokens {
     pub(crate) attrs: TokenStream,
     pub(crate) vis: TokenStream,
-    /// A keyword before the name, where none belongs: `fn`.
-    pub(crate) keyword: Option<Ident>,
+    /// Keywords before the name, where none belongs: `async fn`.
+    pub(crate) keywords: Vec<Ident>,
     /// The name, or where it should be.
     pub(crate) name: Result<Ident, Span>,
     /// What is between the name and the inputs: `<T>`, which no plan has.
@@ -79,7 +79,10 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let is_keyword = tokens.peek_ident(0).is_some_and(is_item_keyword)
         || tokens.is_ident(0, "pub")
         || is_word_before_name(tokens) && !is_later(tokens);
-    let mut keyword = is_keyword.then(|| tokens.next_ident()).flatten();
+    let mut keywords = Vec::from_iter(is_keyword.then(|| tokens.next_ident()).flatten());
+    while !keywords.is_empty() && tokens.peek_ident(0).is_some_and(is_item_keyword) {
+        keywords.extend(tokens.next_ident());
+    }
     if is_scope(tokens, 0) && tokens.peek_ident(1).is_some() {
         tokens.next();
     }
@@ -89,7 +92,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
         next.map_or(tokens.last(), proc_macro2::TokenTree::span)
     });
     if is_later {
-        keyword = tokens.next_ident();
+        keywords.extend(tokens.next_ident());
     }
     let generics = if tokens.is_punct(0, '<') {
         tokens.take_until(|tokens| is_inputs(tokens) || ends(tokens))
@@ -118,7 +121,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let head = HeadTokens {
         attrs,
         vis,
-        keyword,
+        keywords,
         name,
         generics,
         inputs,
