@@ -333,7 +333,7 @@ fn a_nested_literal_and_an_order() {
                 );
                 let __n2 = __l1.names();
                 let _ = || __PlanArguments1_0 {
-                    place: __plan::Takes::fit(__plan::Allows::present(__l1.plan_value())),
+                    place: __plan::TakesStruct::fit(__plan::Allows::present(__l1.plan_value())),
                     ..__plan::any()
                 };
                 __t3.check("label", true);
