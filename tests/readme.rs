@@ -1,4 +1,4 @@
-//! The README's mistake is a mistake in the README's program, and the message is the compiler's.
+//! The README's mistake is a mistake in the README's program, the message is the compiler's, and the printed plan is that of the program.
 
 const README: &str = include_str!("../README.md");
 
@@ -23,4 +23,69 @@ fn mistake() {
         README.contains(&format!("```text\n{message}```\n")),
         "the README should contain:\n\n```text\n{message}```"
     );
+}
+
+/// The program, without its `main`.
+mod program {
+    use plan_runtime::{Result, Shape, plan, tool};
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize, Shape)]
+    struct Email {
+        thread_id: String,
+        from: String,
+        subject: String,
+    }
+
+    /// Finds e-mails, the latest first.
+    #[tool]
+    async fn find_emails(sender: String) -> Result<Vec<Email>> {
+        let from = format!("{sender}@example.org");
+        Ok(vec![Email {
+            thread_id: "t-92".into(),
+            from,
+            subject: "Lunch?".into(),
+        }])
+    }
+
+    /// Replies to an e-mail.
+    #[tool]
+    async fn reply_email(
+        thread_id: String,
+        to: String,
+        subject: String,
+        body: String,
+    ) -> Result<String> {
+        Ok(format!("{thread_id} to {to}: {subject}: {body}"))
+    }
+
+    plan! {
+        /// Replies to the latest e-mail from a sender.
+        ReplyToLatest(sender: String, reply: String) -> String {
+            /// Find the sender's e-mails.
+            step emails = FindEmails { sender };
+
+            step sent = ReplyEmail {
+                thread_id: emails[0].thread_id,
+                to: emails[0].from,
+                subject: format!("Re: {}", emails[0].subject),
+                body: reply,
+            };
+
+            sent
+        }
+    }
+
+    #[test]
+    fn printed_plan() {
+        let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+        let here = squeezed(include_str!("readme.rs")).replace(',', "");
+        let (before, _) = super::program().split_once("fn main()").expect("a `main`");
+        assert!(here.contains(&squeezed(before).replace(',', "")));
+        let printed = ReplyToLatest::PLAN.to_string();
+        assert!(
+            super::README.contains(&format!("```text\n{printed}```\n")),
+            "{printed}"
+        );
+    }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Header {
     pub(crate) broken: Vec<Ident>,
     /// Whether there may be other inputs, which could not be read.
     pub(crate) unclear_inputs: bool,
+    /// Whether the type of the output cannot be read, so that the braces may be a part of it or of a step.
+    pub(crate) unclear_body: bool,
     /// Whether no output means that it could not be read, not that it is missing.
     pub(crate) unclear: bool,
     pub(crate) output: Option<Type>,

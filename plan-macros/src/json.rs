@@ -21,13 +21,18 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
         // What is in a `Box`.
         Type::Slice(slice) => unknown_parts(&slice.elem),
         Type::Path(path) => match path.path.segments.last() {
-            Some(last) if KNOWN.iter().any(|known| last.ident == known) => {
+            Some(last) if KNOWN.iter().any(|known| last.ident == known) || is_full_result(last) => {
                 type_arguments(last).flat_map(unknown_parts).collect()
             }
             _ => vec![ty],
         },
         _ => vec![ty],
     }
+}
+
+/// Whether it is the `Result` of the standard library, and not an alias that has an error of its own.
+fn is_full_result(segment: &PathSegment) -> bool {
+    segment.ident == "Result" && type_arguments(segment).count() == 2
 }
 
 fn type_arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {

@@ -108,13 +108,61 @@ pub(crate) fn ident(key: &str, input: ParseStream) -> syn::Result<Ident> {
 
 /// The path of the runtime crate where no option says it: `::plan_runtime`, or the name that the user's crate gives to that dependency.
 /// rustc, in whose process this runs, has the names of dependencies as arguments: `--extern flows=…/libplan_runtime-….rmeta`.
-pub(crate) fn runtime() -> Path {
+fn runtime() -> Path {
     static NAME: OnceLock<Option<String>> = OnceLock::new();
     let name =
         NAME.get_or_init(|| renamed(std::env::args_os().map(|it| it.to_string_lossy().into())));
     let name = name.as_deref().unwrap_or("plan_runtime");
     let name = Ident::new(name, Span::call_site());
     parse_quote!(::#name)
+}
+
+/// The path of the runtime crate: the one that `option` gave, or that of the dependency. Where there is none, all that uses it would be an
+/// error, so this is the only one.
+pub(crate) fn path(given: Option<Path>, option: &str, report: &mut Report) -> Option<Path> {
+    if given.is_some() {
+        return given;
+    }
+    if is_dependency() {
+        return Some(runtime());
+    }
+    report.error_at(
+        Span::call_site(),
+        format_args!(
+            "`plan_runtime` is not a dependency of this crate\nhelp: add `plan-runtime` to its `Cargo.toml`, or name the crate that re-exports it: `{option}`"
+        ),
+    );
+    None
+}
+
+fn is_dependency() -> bool {
+    static MISSING: OnceLock<bool> = OnceLock::new();
+    let missing = MISSING.get_or_init(|| {
+        let arguments: Vec<String> = std::env::args_os()
+            .map(|it| it.to_string_lossy().into())
+            .collect();
+        is_missing(&arguments, |root| std::fs::read_to_string(root).ok())
+    });
+    !missing
+}
+
+/// Whether rustc was called with dependencies of which none is the runtime crate. Another crate may have its name, if the root of the crate,
+/// which `read` gives the text of, has an `extern crate`.
+fn is_missing(arguments: &[String], read: impl FnOnce(&str) -> Option<String>) -> bool {
+    let externs: Vec<&String> = arguments
+        .windows(2)
+        .filter(|pair| pair[0] == "--extern")
+        .map(|pair| &pair[1])
+        .collect();
+    let has_it = |argument: &&String| argument.contains("plan_runtime");
+    let is_root = |argument: &&String| argument.ends_with(".rs");
+    !externs.is_empty()
+        && !externs.iter().any(has_it)
+        && arguments
+            .iter()
+            .find(is_root)
+            .and_then(|root| read(root))
+            .is_some_and(|root| !root.contains("plan_runtime"))
 }
 
 /// The name of the dependency, if it is not its own.
@@ -185,6 +233,30 @@ mod tests {
 
     fn of(arguments: &[&str]) -> Option<String> {
         renamed(arguments.iter().map(|&it| it.to_owned()))
+    }
+
+    #[test]
+    fn a_missing_dependency() {
+        let facade = "facade=/target/deps/libfacade-0a1b.rmeta";
+        let own = "plan_runtime=/target/deps/libplan_runtime-0a1b.rmeta";
+        let flows = "flows=/target/deps/libplan_runtime-0a1b.rmeta";
+        let is_missing = |arguments: &[&str], root: Option<&str>| {
+            let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
+            super::is_missing(&arguments, |_| root.map(str::to_owned))
+        };
+        let root = Some("use facade::plan;");
+        assert!(is_missing(&["src/lib.rs", "--extern", facade], root));
+        assert!(!is_missing(
+            &["src/lib.rs", "--extern", facade, "--extern", own],
+            root
+        ));
+        assert!(!is_missing(&["src/lib.rs", "--extern", flows], root));
+        let named = Some("extern crate facade as plan_runtime;");
+        assert!(!is_missing(&["src/lib.rs", "--extern", facade], named));
+        // The text is not known, or the dependencies are in a file.
+        assert!(!is_missing(&["-", "--extern", facade], root));
+        assert!(!is_missing(&["src/lib.rs", "--extern", facade], None));
+        assert!(!is_missing(&["src/lib.rs", "@/target/arguments"], root));
     }
 
     #[test]

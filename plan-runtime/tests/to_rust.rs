@@ -5,6 +5,7 @@ mod plans;
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Reader, RustSource};
+use plan_runtime::plan::{Absent, Action, For, Reference, Source, Step, Template};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -289,4 +290,29 @@ fn what_has_no_effect_in_a_policy_is_not_written() {
         let expected = format!("`plan!` cannot express a part of the plan: step `s`: {lacks}");
         assert_eq!(said, expected);
     }
+}
+
+/// A text that somebody wrote about another name is not shown.
+#[test]
+fn messages_name_steps_and_local_values_as_they_are_called_now() {
+    let call = |value| Action::call("t", Template::object([("a", value)]));
+    let read = |source, text: &str| {
+        let missing = Absent::Default(Box::new(json!(1)));
+        let reference = Reference::new(source)
+            .key("x")
+            .absent(missing)
+            .written(text);
+        assert_eq!(reference.as_written(), Some(text));
+        call(Template::Reference(reference))
+    };
+    let list = Template::List(vec![Template::Null]);
+    let mut plan = Plan::new("p");
+    plan.steps = vec![
+        Step::new("now", call(Template::Null)),
+        Step::new("s", read(Source::Step(0), "before.x")),
+        Step::new("e", For::new("new", list, read(Source::Local(0), "old.x"))),
+    ];
+    let said = plan.to_rust().unwrap_err().to_string();
+    assert!(said.contains("the reference `now.x"), "{said}");
+    assert!(said.contains("the reference `new.x"), "{said}");
 }

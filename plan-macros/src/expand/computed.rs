@@ -5,6 +5,7 @@ use super::value::Builder;
 use super::{Context, local};
 use crate::ast::Computed;
 use crate::names::Source;
+use crate::parse::value_text;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
@@ -155,7 +156,7 @@ impl Builder<'_> {
         for frame in frames {
             self.data.local(frame);
         }
-        self.data.text(&computed.written.to_string());
+        self.data.text(&value_text(&computed.written));
         let constant = self.constant(quote!(__plan::Constant::Compute(&#compute)));
         self.data.number(constant);
     }

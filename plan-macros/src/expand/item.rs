@@ -239,7 +239,7 @@ fn shared(
 
 /// The name of the item that checks the output.
 fn output_name() -> Ident {
-    Ident::new("__PLAN_OUTPUT", Span::mixed_site())
+    Ident::new("check_of_output", Span::mixed_site())
 }
 
 /// A type as its author wrote it.

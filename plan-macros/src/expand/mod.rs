@@ -47,6 +47,11 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     if plan.declared().any(|name| name == "gen") {
         return self::plan(with_raw_gen(input));
     }
+    plan.krate = options::path(plan.krate, "#![plan(crate = …)]", &mut report);
+    if plan.krate.is_none() {
+        let errors = report.into_compile_errors();
+        return quote!(#ide #errors);
+    }
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = StepGraph::new(&plan, &names);
@@ -105,10 +110,7 @@ impl<'a> Context<'a> {
 impl Context<'_> {
     /// The path of the runtime crate.
     fn krate(&self) -> TokenStream {
-        match &self.plan.krate {
-            Some(path) => quote!(#path),
-            None => options::runtime().into_token_stream(),
-        }
+        self.plan.krate.to_token_stream()
     }
 
     /// The name of the type of a step or an input. Its span is where the type is written, so that what is wrong with

@@ -108,7 +108,7 @@ fn a_reference() {
                     __n0.key("FetchEmails", "sender");
                     &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
                 };
-                const __PLAN_OUTPUT: &[__plan::Constant] = {
+                const check_of_output: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
                     let __t0 = <__PlanStep0 as __plan::HasShape>::KNOWN;
                     let __t1 = <_ as __plan::HasShape>::KNOWN;
@@ -134,7 +134,7 @@ fn a_reference() {
                 };
                 static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
                     "13 latest_thread24 Finds the latest thread.1 6 sender6 String0 1 5 inbox20 Look into the inbox.0 T0 a0 11 FetchEmails1 6 senderri0 6 sender;;6 Stringrs0 23 inbox.data[0].thread_id.1 4 data#0 !.2 9 thread_id;",
-                    &[check_of_step_inbox, __PLAN_OUTPUT],
+                    &[check_of_step_inbox, check_of_output],
                 ));
                 #[doc(hidden)]
                 impl<__App> __plan::RunsOn<__App> for LatestThread
@@ -345,7 +345,7 @@ fn a_nested_literal_and_an_order() {
                 );
                 let __n2 = __l1.names();
                 let _ = || __PlanArguments1_0 {
-                    place: __plan::Takes::fit(__plan::Allows::present(__l1.plan_value())),
+                    place: __plan::TakesStruct::fit(__plan::Allows::present(__l1.plan_value())),
                     ..__plan::any()
                 };
                 __t3.check("label", true);

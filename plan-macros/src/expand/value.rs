@@ -192,18 +192,18 @@ impl<'a> Builder<'a> {
             Value::Literal(literal) => {
                 let (start, end) = ends(&literal.path);
                 let name = located(self.literal(literal), start);
-                self.fits(it(name.into(), end), start, end)
+                self.fits("TakesStruct", it(name.into(), end), start, end)
             }
             Value::Json(at, json) => {
                 self.json(json);
                 let untyped = quote_spanned!(*at=> __plan::untyped());
-                self.fits(untyped.into(), *at, *at)
+                self.fits("Takes", untyped.into(), *at, *at)
             }
             Value::Format(format) => self.format(format).into(),
             Value::Reference(reference) => {
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                self.fits(it(way, end), start, end)
+                self.fits("Takes", it(way, end), start, end)
             }
             Value::Computed(computed) => {
                 let name = self.computed(computed);
@@ -231,10 +231,10 @@ impl<'a> Builder<'a> {
     }
 
     /// Checks that a value fits its place.
-    fn fits(&self, it: Tokens, start: Span, end: Span) -> Tokens {
+    fn fits(&self, place: &str, it: Tokens, start: Span, end: Span) -> Tokens {
         let arrival = if self.is_inner { "FitsInto" } else { "Allows" };
         let present = path(&[arrival, "present"], start, end).parens(it, end);
-        path(&["Takes", "fit"], start, end).parens(present, end)
+        path(&[place, "fit"], start, end).parens(present, end)
     }
 
     /// Writes a value that gives its place its type, and gives an expression of that type.

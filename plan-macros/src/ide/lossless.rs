@@ -37,7 +37,7 @@ fn of_head(head: &HeadTokens) -> TokenStream {
     let HeadTokens {
         attrs,
         vis,
-        keyword,
+        keywords,
         name,
         generics,
         inputs,
@@ -48,7 +48,7 @@ fn of_head(head: &HeadTokens) -> TokenStream {
     let name = name.as_ref().ok();
     let inputs = inputs.iter().flatten().map(InputTokens::to_token_stream);
     let output = output.as_ref().map(|(_, ty)| ty);
-    quote!(#attrs #vis #keyword #name #generics #(#inputs)* #extra #output)
+    quote!(#attrs #vis #(#keywords)* #name #generics #(#inputs)* #extra #output)
 }
 
 fn of_step(step: &StepTokens) -> TokenStream {

@@ -32,14 +32,7 @@ pub(super) fn call(
         Value::Literal(literal) => match literal.fields {
             Fields::Named(..) | Fields::Unit => Body::Call(literal),
             Fields::Unnamed(..) => {
-                report.error(
-                    &literal.path,
-                    format!(
-                        "a tool is called with named arguments: `{} {{ … }}`\n\
-                         help: if this is a value, not a tool, give the step a type: `step {name}: Type = …;`",
-                        path_text(&literal.path)
-                    ),
-                );
+                unnamed(&literal.path, name, report);
                 Body::Broken(None)
             }
         },
@@ -62,6 +55,18 @@ pub(super) fn call(
     }
 }
 
+/// Says of `Tool(…)` that the arguments of a tool have names.
+fn unnamed(path: &Path, name: &Ident, report: &mut Report) {
+    report.error(
+        path,
+        format!(
+            "a tool is called with named arguments: `{} {{ … }}`\n\
+             help: if this is a value, not a tool, give the step a type: `step {name}: Type = …;`",
+            path_text(path)
+        ),
+    );
+}
+
 /// Says of a value why it is not the call of a tool.
 fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Report) {
     if let Some((function, path)) = function(tokens.clone()) {
@@ -74,6 +79,8 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
                 function.to_upper_camel_case(),
             ),
         );
+    } else if let Some((_, path)) = called(tokens.clone()) {
+        unnamed(&path, name, report);
     } else if let Some((at, message)) = other_control_flow(&tokens, name) {
         report.error_at(at, message);
     } else if until == "`}`" {
@@ -176,6 +183,11 @@ fn tool_path(tokens: TokenStream) -> Option<Path> {
 
 /// The function that is called by `name(…)`, or as if it were a tool by `name { … }`.
 fn function(tokens: TokenStream) -> Option<(String, Path)> {
+    called(tokens).filter(|(name, _)| !name.starts_with(char::is_uppercase))
+}
+
+/// What is called by `name(…)` or `name { … }`.
+fn called(tokens: TokenStream) -> Option<(String, Path)> {
     let parser = |input: ParseStream<'_>| {
         let path = input.call(Path::parse_mod_style)?;
         let group = input.parse::<proc_macro2::Group>()?;
@@ -183,6 +195,5 @@ fn function(tokens: TokenStream) -> Option<(String, Path)> {
         input.parse::<TokenStream>()?;
         Ok(called.then(|| (last_name(&path), path)))
     };
-    let (name, path) = parser.parse2(tokens).ok().flatten()?;
-    (!name.starts_with(char::is_uppercase)).then_some((name, path))
+    parser.parse2(tokens).ok().flatten()
 }

@@ -54,17 +54,22 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
 pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
     let before = report.len();
-    if let Some(keyword) = source.keyword {
+    if let Some(keyword) = source.keywords.first() {
+        let is_typo = similar(&keyword.to_string(), ["pub"]).is_some();
         let message = if keyword == "pub" && source.vis.is_empty() {
             "`pub` is before the name of the plan".to_owned()
         } else if keyword == "pub" {
             "a plan has one `pub`: remove this one".to_owned()
-        } else if similar(&keyword.to_string(), ["pub"]).is_some() {
+        } else if is_typo {
             format!("expected `pub`, found `{keyword}`")
         } else {
             "a plan starts with its name: `Name(input: Type) -> Output { … }`".to_owned()
         };
         report.error(keyword, message);
+        // Another item of Rust: nothing in it is meant as a part of a plan.
+        if keyword != "pub" && !is_typo {
+            return None;
+        }
     }
     let name = match source.name {
         Ok(name) => name,
@@ -116,6 +121,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     }
     // Without braces, the type may have taken anything.
     let output = source.output.filter(|_| source.braces && extra.is_none());
+    let unclear_body = matches!(&output, Some((_, ty)) if types::read(ty.clone()).is_err());
     let output = output.and_then(|(arrow, ty)| self::output(arrow, ty, report));
     if !source.braces || extra.is_some() {
         let at = extra.map_or(source.end, |tree| tree.span());
@@ -138,6 +144,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         inputs,
         broken,
         unclear_inputs,
+        unclear_body,
         unclear: arrow || report.len() > before,
         output,
     })

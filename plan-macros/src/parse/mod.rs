@@ -17,7 +17,7 @@ mod value;
 
 pub(crate) use flow::{fields_in, names_in, pattern_text};
 pub(crate) use head::krate;
-pub(crate) use token_text::{path_text, tidy};
+pub(crate) use token_text::{path_text, tidy, value_text};
 
 use crate::ast::{Header, Plan, Step, Tail, Value};
 use crate::report::Report;
@@ -40,7 +40,11 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         Some(head) => Some(head::head(head, report)?),
         None => None,
     };
-    let (steps, tail) = statements(source.statements, head.as_ref(), report);
+    let mut in_body = Report::default();
+    let (steps, tail) = statements(source.statements, head.as_ref(), &mut in_body);
+    if !head.as_ref().is_some_and(|head| head.unclear_body) {
+        report.extend(in_body);
+    }
     Some(Plan {
         krate,
         head,

@@ -73,6 +73,15 @@ pub(super) fn start_of(tree: &TokenTree) -> Span {
 /// Reports why tokens are not a value.
 fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report) {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    if let [TokenTree::Group(object)] = &*trees
+        && is_json_object(object)
+    {
+        report.contained(
+            object,
+            "an object of untyped JSON is written in `json!`: `json!({ … })`",
+        );
+        return;
+    }
     let dot = trees.windows(2).find_map(|pair| match pair {
         [TokenTree::Punct(dot), next] if dot.as_char() == '.' => {
             let is_name = match next {
@@ -92,7 +101,7 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         [
             TokenTree::Ident(_) | TokenTree::Group(_),
             TokenTree::Group(index),
-        ] if index.delimiter() == Delimiter::Bracket && index.stream().is_empty() => Some(index),
+        ] if index.delimiter() == Delimiter::Bracket && is_no_index(index) => Some(index),
         _ => None,
     });
     if let Some(index) = index {
@@ -118,6 +127,21 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         }
         Some(_) => report.push(error),
     }
+}
+
+/// Whether this is `[]` or `[*]`.
+fn is_no_index(group: &Group) -> bool {
+    let mut content = group.stream().into_iter();
+    let is_star = |tree| matches!(tree, TokenTree::Punct(star) if star.as_char() == '*');
+    content.next().is_none_or(is_star) && content.next().is_none()
+}
+
+/// Whether this is `{ "key": …`.
+fn is_json_object(group: &Group) -> bool {
+    let mut content = group.stream().into_iter();
+    group.delimiter() == Delimiter::Brace
+        && matches!(content.next(), Some(TokenTree::Literal(_)))
+        && matches!(content.next(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':')
 }
 
 /// Whether nothing is wrong with these tokens but that more has to follow.
@@ -161,7 +185,7 @@ pub(super) fn separated(pieces: Vec<Piece>, end: Span, report: &mut Report) -> V
         let was_dangling = std::mem::replace(&mut dangling, is_dangling(&item));
         match (&item.kind, comma) {
             // `a.,b c` may be `a.b, c`.
-            (ValueKind::Reference(..), _) if was_dangling && !item.extra.is_empty() => {
+            _ if was_dangling && !item.extra.is_empty() => {
                 values.push(Value::Broken);
             }
             (ValueKind::Broken(tokens, _), Some(comma)) if tokens.is_empty() => {

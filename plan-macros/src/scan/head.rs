@@ -11,8 +11,8 @@ use syn::{Token, Type};
 pub(crate) struct HeadTokens {
     pub(crate) attrs: TokenStream,
     pub(crate) vis: TokenStream,
-    /// A keyword before the name, where none belongs: `fn`.
-    pub(crate) keyword: Option<Ident>,
+    /// Keywords before the name, where none belongs: `async fn`.
+    pub(crate) keywords: Vec<Ident>,
     /// The name, or where it should be.
     pub(crate) name: Result<Ident, Span>,
     /// What is between the name and the inputs: `<T>`, which no plan has.
@@ -79,7 +79,10 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let is_keyword = tokens.peek_ident(0).is_some_and(is_item_keyword)
         || tokens.is_ident(0, "pub")
         || is_word_before_name(tokens) && !is_later(tokens);
-    let mut keyword = is_keyword.then(|| tokens.next_ident()).flatten();
+    let mut keywords = Vec::from_iter(is_keyword.then(|| tokens.next_ident()).flatten());
+    while !keywords.is_empty() && tokens.peek_ident(0).is_some_and(is_item_keyword) {
+        keywords.extend(tokens.next_ident());
+    }
     if is_scope(tokens, 0) && tokens.peek_ident(1).is_some() {
         tokens.next();
     }
@@ -89,16 +92,16 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
         next.map_or(tokens.last(), proc_macro2::TokenTree::span)
     });
     if is_later {
-        keyword = tokens.next_ident();
+        keywords.extend(tokens.next_ident());
     }
     let generics = if tokens.is_punct(0, '<') {
         tokens.take_until(|tokens| is_inputs(tokens) || ends(tokens))
     } else {
         TokenStream::new()
     };
-    // The steps are in braces, too, but no arrow follows them.
+    // The steps are in braces, too, but neither an arrow nor other braces follow them.
     let braced = tokens.peek_group(0, Delimiter::Brace);
-    let braced = braced.filter(|_| tokens.is_arrow(1));
+    let braced = braced.filter(|_| tokens.is_arrow(1) || tokens.is_braces(1));
     let group = tokens.peek_group(0, Delimiter::Parenthesis).or(braced);
     let inputs = group.map(|group| inputs(group.stream()));
     let braced_inputs = braced.map(Group::span);
@@ -118,7 +121,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let head = HeadTokens {
         attrs,
         vis,
-        keyword,
+        keywords,
         name,
         generics,
         inputs,
@@ -147,7 +150,7 @@ fn ends(tokens: &Tokens) -> bool {
     tokens.is_arrow(0) || tokens.is_braces(0)
 }
 
-/// Whether `Name(…)`, `Name ->`, `Name<` or `Name {` with steps in it comes next.
+/// Whether `Name(…)`, `Name ->`, `Name<`, `Name {` with steps in it, or `Name` and inputs in other brackets comes next.
 fn starts_head(tokens: &Tokens) -> bool {
     let Some(name) = tokens.peek_ident(0).filter(|name| *name != "step") else {
         return false;
@@ -169,14 +172,18 @@ fn starts_head(tokens: &Tokens) -> bool {
         body.is_ident(0, "step") && body.peek_ident(1).is_some()
     });
     let is_generic = tokens.is_punct(1, '<') && name.to_string().starts_with(char::is_uppercase);
-    tokens.is_arrow(1) || holds_steps || is_generic
+    let is_group = matches!(tokens.peek(1), Some(TokenTree::Group(_)));
+    let has_output = is_group && (tokens.is_arrow(2) || tokens.is_braces(2));
+    tokens.is_arrow(1) || holds_steps || has_output || is_generic
 }
 
 /// What starts an item of Rust that looks like a plan.
 fn is_item_keyword(ident: &Ident) -> bool {
-    ["fn", "async", "struct", "impl", "plan"]
-        .iter()
-        .any(|keyword| ident == keyword)
+    [
+        "fn", "async", "struct", "enum", "impl", "trait", "mod", "plan",
+    ]
+    .iter()
+    .any(|keyword| ident == keyword)
 }
 
 /// Whether a plan starts after a word: `pbu Name(input: Type) -> …`.

@@ -15,7 +15,9 @@ use syn::{DeriveInput, Ident, Meta, Path};
 /// `#[derive(Shape)]`.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut report = Report::default();
-    let krate = krate(input, &mut report);
+    let Some(krate) = krate(input, &mut report) else {
+        return report.into_compile_errors();
+    };
     let shape = shape(input, &krate, &mut report)
         .unwrap_or_else(|| quote!(#krate::check::TypeShape::Opaque));
     let errors = report.into_compile_errors();
@@ -37,8 +39,9 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     }
 }
 
-fn krate(input: &DeriveInput, report: &mut Report) -> Path {
-    let mut krate = options::runtime();
+/// The path of the runtime crate, if there is one.
+fn krate(input: &DeriveInput, report: &mut Report) -> Option<Path> {
+    let mut krate = None;
     for attr in &input.attrs {
         if !attr.path().is_ident("shape") {
             continue;
@@ -46,7 +49,7 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Path {
         match &attr.meta {
             Meta::List(list) => {
                 options::read(list.tokens.clone(), &["crate"], report, |_, input| {
-                    krate = options::krate(input)?;
+                    krate = Some(options::krate(input)?);
                     Ok(())
                 });
             }
@@ -66,7 +69,7 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Path {
             );
         }
     }
-    krate
+    options::path(krate, "#[shape(crate = …)]", report)
 }
 
 fn input_fields(input: &DeriveInput) -> Box<dyn Iterator<Item = &syn::Field> + '_> {

@@ -13,6 +13,9 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut report = Report::default();
     let ident = &input.ident;
     let options = ContractOptions::read(input, &mut report);
+    let Some(krate) = options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
+        return report.into_compile_errors();
+    };
     match &input.data {
         Data::Struct(_) => {}
         Data::Enum(data) => report.error(
@@ -34,7 +37,6 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     }
     let errors = report.into_compile_errors();
 
-    let krate = &options.krate;
     let output = options.output.unwrap_or_else(|| parse_quote!(()));
     let name = options
         .name
@@ -75,7 +77,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
 }
 
 struct ContractOptions {
-    krate: Path,
+    krate: Option<Path>,
     name: Option<String>,
     output: Option<Type>,
     read_only: bool,
@@ -84,7 +86,7 @@ struct ContractOptions {
 impl ContractOptions {
     fn read(input: &DeriveInput, report: &mut Report) -> Self {
         let mut read = Self {
-            krate: options::runtime(),
+            krate: None,
             name: None,
             output: None,
             read_only: false,
@@ -111,7 +113,7 @@ impl ContractOptions {
                     "output" => read.output = Some(input.parse()?),
                     "name" => read.name = Some(options::string(key, input)?.value()),
                     "read_only" => read.read_only = true,
-                    _ => read.krate = options::krate(input)?,
+                    _ => read.krate = Some(options::krate(input)?),
                 }
                 Ok(())
             },

@@ -23,13 +23,16 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         .partition(|attr| attr.path().is_ident("derive") || attr.path().is_ident("serde"));
     item.attrs = rest;
 
-    let krate = &options.krate;
+    let Some(krate) = &options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
+        let errors = report.into_compile_errors();
+        return quote!(#errors #[allow(dead_code)] #item);
+    };
     let unknown = report
         .first()
         .map(|error| json::unknown(&error, &quote!(#krate::check)));
     let tool = Expansion {
         unknown,
-        krate: &options.krate,
+        krate,
         name: &options.name,
         read_only: options.read_only,
         ident: &options.ident,
@@ -291,7 +294,7 @@ impl Expansion<'_> {
 }
 
 struct FunctionOptions {
-    krate: Path,
+    krate: Option<Path>,
     name: String,
     read_only: bool,
     ident: Ident,
@@ -301,7 +304,7 @@ impl FunctionOptions {
     fn read(tokens: TokenStream, function: &ItemFn, report: &mut Report) -> Self {
         let name = text_of(&function.sig.ident);
         let mut read = Self {
-            krate: options::runtime(),
+            krate: None,
             name: name.clone(),
             read_only: false,
             ident: format_ident!("Tool"),
@@ -316,7 +319,7 @@ impl FunctionOptions {
                     "name" => read.name = options::string(key, input)?.value(),
                     "read_only" => read.read_only = true,
                     "struct" => ident = Some(options::ident(key, input)?),
-                    _ => read.krate = options::krate(input)?,
+                    _ => read.krate = Some(options::krate(input)?),
                 }
                 Ok(())
             },

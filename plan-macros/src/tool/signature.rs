@@ -72,6 +72,20 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
                     signature.application = application(&input.attrs, reference, no_generics, report);
                     input.attrs.retain(|attr| !is_for_struct(attr));
                 }
+                Type::Reference(reference)
+                    if signature.application.is_none() && may_be_application(&reference.elem) =>
+                {
+                    let (pat, ty) = (&input.pat, &reference.elem);
+                    report.error(
+                        &input.ty,
+                        format_args!(
+                            "the application is the first parameter, and all others are owned\nhelp: if this is the application, move it to the front; if it is an argument, write `{}: {}`",
+                            pat.to_token_stream(),
+                            ty.to_token_stream(),
+                        ),
+                    );
+                    input.attrs.retain(|attr| !is_for_struct(attr));
+                }
                 _ => signature.arguments.extend(argument(input, report)),
             },
         }
@@ -156,6 +170,19 @@ fn is_borrowed_value(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => path.path.is_ident("str") || path.path.is_ident("String"),
         Type::Slice(_) | Type::Array(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a parameter that refers to it may be meant as the application.
+fn may_be_application(ty: &Type) -> bool {
+    const NUMBERS: [&str; 6] = ["bool", "u32", "u64", "usize", "i64", "f64"];
+    match ty {
+        Type::Path(path) => {
+            !is_borrowed_value(ty)
+                && !NUMBERS.iter().any(|name| path.path.is_ident(name))
+                && path.path.get_ident().is_some()
+        }
         _ => false,
     }
 }

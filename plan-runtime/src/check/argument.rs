@@ -184,6 +184,22 @@ pub trait Takes<K, T, How>: Sized {
     }
 }
 
+/// A place that takes a value of the struct or enum `T`.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found `{T}`",
+    label = "this is `{T}`",
+    note = "if `{T}` is a tool, this does not call it: only a step without a type does, `step name = {T} {{ … }};`"
+)]
+pub trait TakesStruct<K, T, How>: Sized {
+    /// The value in its place.
+    fn fit(_: PassedTo<K, T, Self>) -> Self {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K, T, How, To: Takes<K, T, How>> TakesStruct<K, T, How> for To {}
+
 /// As it is.
 pub struct Same;
 /// Into an `Option`.

@@ -13,8 +13,8 @@ mod segment;
 
 pub use argument::{
     Allows, AlwaysPresent, CanBe, FitsInto, IsUntyped, MaybeAbsent, ShownInText, Takes, TakesList,
-    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesText, UntypedJson, any, inner, show,
-    shown, untyped,
+    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesStruct, TakesText, UntypedJson, any,
+    inner, show, shown, untyped,
 };
 pub use called::Called;
 pub use cursor::{

@@ -1,10 +1,10 @@
 //! The plan of a `plan!`, which is made when it is first used.
 
 use super::{Checked, Executable, Graph, Plan};
-use std::cell::RefCell;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::OnceLock;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::ThreadId;
 
 /// The plan of a `plan!`, which is part of the program: what `Name::PLAN` refers to.
 ///
@@ -50,30 +50,44 @@ impl Made for (Plan, OnceLock<Checked>) {
     }
 }
 
-thread_local! {
-    /// The addresses of the plans that this thread makes. Making one calls the functions of serde's defaults, which may use another.
-    static MAKING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+/// Which plans are being made, and which threads wait for them. Making one calls the functions of serde's defaults, which may use another.
+static MAKING: Mutex<Vec<Making>> = Mutex::new(Vec::new());
+
+/// Tells the threads that wait that a plan was made, or could not be.
+static ENDED: Condvar = Condvar::new();
+
+/// A plan, by its address, and a thread that makes it or waits for it.
+#[derive(Clone, Copy, PartialEq)]
+struct Making {
+    plan: usize,
+    thread: ThreadId,
+    waits: bool,
 }
 
-/// Until it is dropped, a plan is being made, and may not be used by what makes it: a `OnceLock` would wait for itself.
-struct Making;
-
 impl Making {
-    fn start(plan: &LazyPlan) -> Self {
-        let address = std::ptr::from_ref(plan).addr();
-        let again = MAKING.with_borrow(|making| making.contains(&address));
-        assert!(
-            !again,
-            "a plan is used while it is made: the function of a serde default in it mentions the plan itself"
-        );
-        MAKING.with_borrow_mut(|making| making.push(address));
-        Self
+    fn list() -> MutexGuard<'static, Vec<Self>> {
+        MAKING.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the thread that makes this plan is this one, or waits for a plan that this one makes.
+    fn is_endless(self, list: &[Self]) -> bool {
+        let maker = list.iter().find(|it| !it.waits && it.plan == self.plan);
+        maker.is_some_and(|maker| {
+            let waiting = list.iter().find(|it| it.waits && it.thread == maker.thread);
+            let plan = waiting.map(|waiting| waiting.plan);
+            maker.thread == self.thread
+                || plan.is_some_and(|plan| Self { plan, ..self }.is_endless(list))
+        })
     }
 }
 
-impl Drop for Making {
+/// Until it is dropped, the plan is being made.
+struct Maker(Making);
+
+impl Drop for Maker {
     fn drop(&mut self) {
-        MAKING.with_borrow_mut(Vec::pop);
+        Making::list().retain(|it| *it != self.0);
+        ENDED.notify_all();
     }
 }
 
@@ -92,9 +106,38 @@ impl LazyPlan {
         if let Some(made) = self.plan.get() {
             return &**made;
         }
-        let _making = Making::start(self);
-        let make = || -> Box<dyn Made> { Box::new(((self.make)(), OnceLock::new())) };
-        &**self.plan.get_or_init(make)
+        let maker = self.maker();
+        // If this thread waited, another one may have made it.
+        let made = self
+            .plan
+            .get_or_init(|| Box::new(((self.make)(), OnceLock::new())));
+        drop(maker);
+        &**made
+    }
+
+    /// Waits for the thread that makes the plan, if there is one, and is the next.
+    fn maker(&self) -> Maker {
+        let plan = std::ptr::from_ref(self).addr();
+        let thread = std::thread::current().id();
+        let [making, waiting] = [false, true].map(|waits| Making {
+            plan,
+            thread,
+            waits,
+        });
+        let mut list = Making::list();
+        while list.iter().any(|it| !it.waits && it.plan == plan) {
+            if making.is_endless(&list) {
+                drop(list);
+                panic!(
+                    "a plan is used while it is made: the function of a serde default in it uses the plan itself, directly or through another plan"
+                );
+            }
+            list.push(waiting);
+            list = ENDED.wait(list).unwrap_or_else(PoisonError::into_inner);
+            list.retain(|it| *it != waiting);
+        }
+        list.push(making);
+        Maker(making)
     }
 
     /// A copy of the plan, which can be changed.
@@ -163,23 +206,71 @@ impl PartialEq<LazyPlan> for Plan {
 #[cfg(test)]
 mod tests {
     use super::{LazyPlan, Plan};
-    use std::panic::catch_unwind;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
 
     static ITSELF: LazyPlan = LazyPlan::new(|| Plan::new(ITSELF.name.clone()));
     static OTHER: LazyPlan = LazyPlan::new(|| Plan::new("other"));
     static OF_OTHER: LazyPlan = LazyPlan::new(|| Plan::new(OTHER.name.clone()));
 
+    /// What a use of the plan panics with.
+    fn panic(plan: &'static LazyPlan) -> String {
+        let panic = catch_unwind(AssertUnwindSafe(|| plan.name.clone())).unwrap_err();
+        let message = panic.downcast_ref::<&str>().copied();
+        message.unwrap_or_default().to_owned()
+    }
+
     #[test]
     fn a_plan_that_uses_itself_is_a_panic_each_time() {
         for _ in 0..2 {
-            let panic = catch_unwind(|| ITSELF.name.clone()).unwrap_err();
-            let message = panic.downcast_ref::<&str>().copied();
-            assert!(
-                message
-                    .unwrap()
-                    .starts_with("a plan is used while it is made")
-            );
+            assert!(panic(&ITSELF).starts_with("a plan is used while it is made"));
             assert_eq!(OF_OTHER.name, "other");
+        }
+    }
+
+    static ARRIVED: AtomicUsize = AtomicUsize::new(0);
+    static MEET: Barrier = Barrier::new(3);
+    static FIRST: LazyPlan = LazyPlan::new(|| uses(&SECOND));
+    static SECOND: LazyPlan = LazyPlan::new(|| uses(&THIRD));
+    static THIRD: LazyPlan = LazyPlan::new(|| uses(&FIRST));
+
+    /// Makes a plan of another one, once all three are being made.
+    fn uses(other: &LazyPlan) -> Plan {
+        if ARRIVED.fetch_add(1, Ordering::SeqCst) < 3 {
+            MEET.wait();
+        }
+        Plan::new(other.name.clone())
+    }
+
+    #[test]
+    fn plans_that_use_each_other_are_a_panic_in_each_thread() {
+        let (sender, receiver) = channel();
+        for plan in [&FIRST, &SECOND, &THIRD] {
+            let sender = sender.clone();
+            std::thread::spawn(move || sender.send(panic(plan)));
+        }
+        for _ in 0..3 {
+            let message = receiver.recv_timeout(Duration::from_secs(60));
+            let message = message.expect("each thread ends");
+            assert!(message.starts_with("a plan is used while it is made"));
+        }
+    }
+
+    static SLOW: LazyPlan = LazyPlan::new(|| {
+        assert!(ARRIVED_AT_SLOW.fetch_add(1, Ordering::SeqCst) == 0);
+        std::thread::sleep(Duration::from_millis(50));
+        Plan::new("slow")
+    });
+    static ARRIVED_AT_SLOW: AtomicUsize = AtomicUsize::new(0);
+
+    #[test]
+    fn a_plan_that_many_threads_use_is_made_once() {
+        let names = [(); 8].map(|()| std::thread::spawn(|| SLOW.name.clone()));
+        for name in names {
+            assert_eq!(name.join().unwrap(), "slow");
         }
     }
 }

@@ -137,11 +137,11 @@ flowchart TB
   output(["output: Vec#60;Option#60;String#62;#62;"]):::output
   subgraph step_answers["answers<br/>concurrency(4)"]
     step_answers_for{{"for mail in mails"}}
-    step_answers_if{"if let Some(boss) = #38;<br/>mail.from.manager"}
+    step_answers_if{"if let Some(boss) =<br/>#38;mail.from.manager"}
     step_answers_call["reply"]
   end
   subgraph step_last["last"]
-    step_last_if{"if quick #38;#38; ! answers.is_empty()"}
+    step_last_if{"if quick #38;#38; !answers.is_empty()"}
     step_last_call["reply"]
     step_last_if_2{"if quick"}
     step_last_call_2["answer"]
@@ -183,12 +183,12 @@ flowchart TB
   subgraph cluster_step_answers {
     graph [label="answers\nconcurrency(4)", style="rounded"];
     step_answers_for [label="for mail in mails", shape=hexagon];
-    step_answers_if [label="if let Some(boss) = &amp;\nmail.from.manager", shape=diamond];
+    step_answers_if [label="if let Some(boss) =\n&amp;mail.from.manager", shape=diamond];
     step_answers_call [label="reply"];
   }
   subgraph cluster_step_last {
     graph [label="last", style="rounded"];
-    step_last_if [label="if quick &amp;&amp; ! answers.is_empty()", shape=diamond];
+    step_last_if [label="if quick &amp;&amp; !answers.is_empty()", shape=diamond];
     step_last_call [label="reply"];
     step_last_if_2 [label="if quick", shape=diamond];
     step_last_call_2 [label="answer"];
@@ -243,11 +243,11 @@ flowchart LR
   output(["output: Vec#60;Option#60;String#62;#62;"]):::output
   subgraph step_answers["answers<br/>concurrency(4)"]
     step_answers_for{{"for mail in mails"}}
-    step_answers_if{"if let Some(boss) = #38;<br/>mail.from.manager"}
+    step_answers_if{"if let Some(boss) =<br/>#38;mail.from.manager"}
     step_answers_call["reply"]
   end
   subgraph step_last["last"]
-    step_last_if{"if quick #38;#38; ! answers.is_empty()"}
+    step_last_if{"if quick #38;#38; !answers.is_empty()"}
     step_last_call["reply"]
     step_last_if_2{"if quick"}
     step_last_call_3["reply"]

@@ -69,7 +69,7 @@ fn tables() {
 | `station` | `tools::Find` | Find the station. | `city` | `retry(3, backoff = "200ms")`, `timeout("10s")` |
 | `seen` | for `day` in `days` if `ready` then `Look` else `Guess` |  | `days`, `ready`, `station` | `concurrency(4)`, `optional(each)` |
 | `ready` | computed `bool` |  | `station` |  |
-| `told` | if `let Some(x) = & seen [0]` then `Tell` |  | `seen` | `fallback(None)` |
+| `told` | if `let Some(x) = &seen[0]` then `Tell` |  | `seen` | `fallback(None)` |
 
 | Output | Type |
 | --- | --- |

@@ -6,7 +6,7 @@ use super::escape::Code;
 use crate::ast::{Body, Condition, List, Optional, Policy, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
-use crate::parse::{path_text, pattern_text, tidy};
+use crate::parse::{path_text, pattern_text, tidy, value_text};
 use humantime::format_duration;
 use quote::quote;
 use std::fmt::Write;
@@ -46,7 +46,7 @@ fn body(does: &Body, step: &Step, parts: &mut Vec<String>) {
         Body::For(repeat) => {
             let list = match &repeat.list {
                 List::Reference(reference, _) => written(reference),
-                List::Computed(computed, _) => computed.written.to_string(),
+                List::Computed(computed, _) => value_text(&computed.written),
                 List::Broken => "…".to_owned(),
             };
             let (name, list) = (code(&pattern_text(&repeat.pat)), code(&short(&list)));
@@ -63,7 +63,11 @@ fn condition(condition: &Condition) -> String {
     match condition {
         Condition::Holds(value) => text(value),
         Condition::Let(pattern, computed, _) => {
-            format!("let {} = {}", pattern_text(pattern), computed.written)
+            format!(
+                "let {} = {}",
+                pattern_text(pattern),
+                value_text(&computed.written)
+            )
         }
         Condition::Broken(_) => "…".to_owned(),
     }
@@ -142,7 +146,7 @@ pub(super) fn policies(policy: &Policy) -> Vec<String> {
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Reference(reference) => written(reference),
-        Value::Computed(computed) => computed.written.to_string(),
+        Value::Computed(computed) => value_text(&computed.written),
         Value::Scalar(scalar) => {
             let (minus, lit) = (&scalar.minus, &scalar.lit);
             tidy(&quote!(#minus #lit))

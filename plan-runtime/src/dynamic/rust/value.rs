@@ -4,7 +4,8 @@ use super::fragment::{self, FragmentError};
 use super::layout::{LayoutStyle, Tree};
 use super::{SourceWriter, names, shown};
 use crate::plan::{
-    Absent, Computed, Entry, Key, Number, Part, Path, Reference, Selector, Source as From, Template,
+    Absent, Computed, Entry, Key, Number, Part, Path, Reference, Selector, Source as From,
+    Template, written,
 };
 use crate::print::Quoted;
 use proc_macro2::Delimiter;
@@ -235,20 +236,34 @@ impl SourceWriter<'_> {
         ))
     }
 
+    /// A reference for a message, with the name that what it reads has now.
+    fn shown_reference(&self, reference: &Reference) -> String {
+        let path = reference.path();
+        let now = match reference.source {
+            From::Local(depth) => self.locals.get(depth).and_then(|it| it.bound.start(path)),
+            source => self.plan.name_of(source).map(|name| (name, path)),
+        };
+        let text = now.map(|(name, path)| match reference.as_written_for(name) {
+            Some(text) => text.to_owned(),
+            None => written(name, path),
+        });
+        shown(&text.unwrap_or_else(|| reference.text().into_owned()))
+    }
+
     /// A reference, from what it reads.
     fn reference(&self, reference: &Reference) -> Result<String, String> {
-        let shown = || shown(&reference.text());
-        let nothing = || format!("the reference `{}`, which leads to nothing", shown());
+        let shown = self.shown_reference(reference);
+        let nothing = || format!("the reference `{shown}`, which leads to nothing");
         let (name, path) = match reference.source {
             From::Local(depth) => {
                 let local = self.locals.get(depth).ok_or_else(nothing)?;
                 let found = local.bound.start(reference.path());
-                let (name, path) = found
-                    .ok_or_else(|| format!("the part `{}` of `{}`", shown(), local.pattern))?;
+                let (name, path) =
+                    found.ok_or_else(|| format!("the part `{shown}` of `{}`", local.pattern))?;
                 let name = names::keyword(name).ok_or_else(nothing)?;
                 if self.binding(&name) != Some(depth) {
                     let what = "whose name another pattern binds again";
-                    return Err(format!("the reference `{}`, {what}", shown()));
+                    return Err(format!("the reference `{shown}`, {what}"));
                 }
                 (Cow::Owned(name), path)
             }
@@ -256,18 +271,17 @@ impl SourceWriter<'_> {
                 let (_, name) = self.named(source).ok_or_else(nothing)?;
                 if self.binding(name).is_some() {
                     let what = "whose name a pattern around it binds";
-                    return Err(format!("the reference `{}`, {what}", shown()));
+                    return Err(format!("the reference `{shown}`, {what}"));
                 }
                 (Cow::Borrowed(name), reference.path())
             }
         };
-        way(&name, path, reference)
+        way(&name, path, &shown)
     }
 }
 
 /// A name and the path from it on, in the syntax of `plan!`, as far as that has one: what is absent, types say there.
-fn way(name: &str, path: Path<'_>, reference: &Reference) -> Result<String, String> {
-    let shown = shown(&reference.text());
+fn way(name: &str, path: Path<'_>, shown: &str) -> Result<String, String> {
     let mut text = name.to_owned();
     if path.segments.len() > MOST {
         let count = path.segments.len();

@@ -465,7 +465,7 @@ fn what_plan_made_is_part_of_the_program_and_json_never_is() {
 fn an_if_let_over_a_text_keeps_its_let() {
     let printed = Talk::PLAN.to_string();
     assert!(
-        printed.contains("if let \"a let b\" = words [0].as_str() {"),
+        printed.contains("if let \"a let b\" = words[0].as_str() {"),
         "{printed}"
     );
     assert!(
