@@ -27,7 +27,7 @@
 /// );
 /// ```
 ///
-/// A plan that runs as a step of another has limits of its own.
+/// A plan that runs as a step of another has the same limits, and counts what it holds by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

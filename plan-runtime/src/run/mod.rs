@@ -146,7 +146,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Runs at most `limit` calls concurrently; 0 counts as 1. A `for` makes one call for each element. The default is
     /// [`DEFAULT_CONCURRENCY`].
     ///
-    /// A plan that runs as a step of another plan counts as one step of that plan, and has a limit of its own.
+    /// Plans inside the run share the limit, however deep they are.
     pub fn concurrency(self, limit: usize) -> Self {
         self.configure(|options| options.concurrency = limit.max(1))
     }
