@@ -32,7 +32,7 @@ fn mistakes(source: &str) -> Vec<String> {
 #[test]
 fn what_is_written_has_no_mistakes() {
     let written = Cell::new(0);
-    proptest!(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() }, |(plan in plans::plan())| {
+    proptest!(ProptestConfig { failure_persistence: None, cases: 800, ..ProptestConfig::default() }, |(plan in plans::plan())| {
         let mut plan = plan;
         plan.name = "p".into();
         plan.output = Plan::new("").output;

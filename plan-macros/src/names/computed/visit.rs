@@ -3,12 +3,14 @@
 use super::{Finder, Meaning, dereferenced, in_parens, owned, source, taken};
 use crate::docs::text_of;
 use crate::parse::{is_source_name, names_in, tidy};
-use quote::ToTokens;
+use proc_macro2::Span;
+use quote::{ToTokens, quote_spanned};
 use syn::punctuated::Pair;
+use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     BinOp, Block, Expr, ExprBinary, ExprField, ExprRange, Ident, Item, Lit, Local, Member, Pat,
-    Path, Stmt, Token, UnOp,
+    Path, RangeLimits, Stmt, Token, UnOp,
 };
 
 /// Methods of the standard library that take what they are called on.
@@ -20,6 +22,7 @@ fn consumes(method: &str) -> bool {
         "expect",
         "filter",
         "flatten",
+        "into",
         "is_none_or",
         "is_some_and",
         "map",
@@ -28,6 +31,7 @@ fn consumes(method: &str) -> bool {
         "or",
         "or_else",
         "transpose",
+        "try_into",
         "xor",
         "zip",
     ];
@@ -99,6 +103,35 @@ fn receiver(expr: &Expr) -> &Expr {
         Expr::Try(ask) => receiver(&ask.expr),
         other => other,
     }
+}
+
+/// Whether a range ends with a call, as in `a..len()`: there, `a.len()` may be meant.
+fn ends_with_call(range: &ExprRange) -> bool {
+    let (Some(start), Some(end)) = (&range.start, &range.end) else {
+        return false;
+    };
+    let is_called = match first_operand(end) {
+        Expr::Call(call) => source(&call.func).is_some_and(|name| is_source_name(&name)),
+        _ => false,
+    };
+    let is_literal = matches!(**start, Expr::Lit(_));
+    is_called && !is_literal && matches!(range.limits, RangeLimits::HalfOpen(_))
+}
+
+/// A range whose type is that of its end: rustc has nothing to say of the type of a range whose first part has an unknown function. The parts
+/// are computed in their order.
+fn turned(range: &ExprRange) -> Expr {
+    let (first, last, at) = (&range.start, &range.end, range.limits.span());
+    let [start, end] = ["start", "end"].map(|name| Ident::new(name, Span::mixed_site()));
+    let range = quote_spanned! {at=>
+        {
+            let (#start, #end);
+            #start = #first;
+            #end = #last;
+            ::core::ops::Range { end: #end, start: #start }
+        }
+    };
+    in_parens(&range, at)
 }
 
 impl Finder<'_> {
@@ -224,7 +257,13 @@ impl Finder<'_> {
                 if self.visit_dots(range) {
                     return;
                 }
-                visit_mut::visit_expr_range_mut(self, range);
+                if ends_with_call(range) {
+                    range.start.iter_mut().for_each(|it| self.visit_taken(it));
+                    range.end.iter_mut().for_each(|it| self.visit_expr_mut(it));
+                    *expr = turned(range);
+                } else {
+                    visit_mut::visit_expr_range_mut(self, range);
+                }
             }
             Expr::Paren(inner) => self.visit_looked(&mut inner.expr),
             Expr::Field(field) => {
