@@ -268,7 +268,7 @@ impl<'p> Check<'p> {
                         Condition::Let { pattern, value } => {
                             self.template_as(Form::Let(pattern), value, 0)?;
                             pattern_fits(pattern, value, true)?;
-                            self.locals.push(value.bound_by(pattern));
+                            self.bind(value.bound_by(pattern))?;
                         }
                     }
                 }
@@ -278,10 +278,21 @@ impl<'p> Check<'p> {
                 self.template_as(Form::Each(&each.pattern), &each.list, 0)?;
                 pattern_fits(&each.pattern, &each.list, false)?;
                 let around = self.locals.len();
-                self.locals.push(each.list.bound_by(&each.pattern));
+                self.bind(each.list.bound_by(&each.pattern))?;
                 self.inner(&each.body, around, depth)
             }
         }
+    }
+
+    /// Adds a local value to those around.
+    fn bind(&mut self, local: LocalValue<'p>) -> Result<(), String> {
+        if self.locals.len() >= DEEPEST_BODY {
+            return Err(format!(
+                "has more than {DEEPEST_BODY} local values in each other"
+            ));
+        }
+        self.locals.push(local);
+        Ok(())
     }
 
     /// A body in another, around which there are fewer local values.

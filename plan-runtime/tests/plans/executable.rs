@@ -462,3 +462,28 @@ fn patterns_that_are_compared_with_data() {
         assert_eq!(Executable::new(&plan).mistake(), None);
     }
 }
+
+/// As many local values as a document may have: what may run can be stored.
+#[test]
+fn local_values_in_each_other() {
+    let chain = |count: usize| {
+        let bind = |_| Condition::Let {
+            pattern: "Some(y)".into(),
+            value: reference(Source::Step(0)),
+        };
+        let conditions: Vec<_> = (0..count).map(bind).collect();
+        let branch = Branch::new(conditions, Action::value(Template::Null));
+        with(Step::new("b", Body::If(vec![branch])))
+    };
+    let most = chain(64);
+    assert_eq!(Executable::new(&most).mistake(), None);
+    let text = serde_json::to_string(&most).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), most);
+    let more = chain(65);
+    refused(
+        &more,
+        "step `b` has more than 64 local values in each other",
+    );
+    let text = serde_json::to_string(&more).unwrap();
+    serde_json::from_str::<Plan>(&text).unwrap_err();
+}
