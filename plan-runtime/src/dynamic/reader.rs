@@ -296,7 +296,11 @@ impl<'p> From<&'p Document<'_>> for Executable<'p> {
     fn from(document: &'p Document<'_>) -> Self {
         let plan = &document.plan;
         let graph = document.graph.get_or_init(|| Graph::checked(plan)).clone();
-        Self { plan, graph }
+        Self {
+            plan,
+            graph,
+            is_source: false,
+        }
     }
 }
 

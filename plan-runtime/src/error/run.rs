@@ -3,7 +3,7 @@
 use super::{Error, on_one_line};
 use crate::plan::{Plan, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName, some_of};
-use crate::resolve::{ErrorKind, ResolveError};
+use crate::resolve::{Limit, ResolveError};
 use humantime::format_duration;
 use std::error::Error as StdError;
 use std::fmt;
@@ -28,6 +28,8 @@ pub enum StepError {
     Deadline(Duration),
     /// The step failed, and its fallback cannot be made out of the inputs and the outputs either.
     Fallback(Arc<ResolveError>),
+    /// A [limit](crate::run::Limits) of the run was exceeded, which has ended it.
+    Limit(Arc<ResolveError>),
     /// Nothing here runs this step.
     Unknown,
 }
@@ -38,15 +40,35 @@ impl StepError {
     }
 
     pub(crate) fn arguments(error: ResolveError) -> Self {
-        Self::Arguments(Arc::new(error))
+        Self::of(error, None, Self::Arguments)
     }
 
     pub(crate) fn output(error: ResolveError) -> Self {
-        Self::Output(Arc::new(error))
+        Self::of(error, Some("its output"), Self::Output)
     }
 
     pub(crate) fn fallback(error: ResolveError) -> Self {
-        Self::Fallback(Arc::new(error))
+        Self::of(error, Some("its fallback"), Self::Fallback)
+    }
+
+    fn of(
+        error: ResolveError,
+        part: Option<&'static str>,
+        kind: fn(Arc<ResolveError>) -> Self,
+    ) -> Self {
+        match (error.exceeded(), part) {
+            (None, _) => kind(Arc::new(error)),
+            (Some(_), None) => Self::Limit(Arc::new(error)),
+            (Some(_), Some(part)) => Self::Limit(Arc::new(error.of_part(part))),
+        }
+    }
+
+    /// The limit of the run that was exceeded.
+    pub(crate) fn exceeded(&self) -> Option<Limit> {
+        match self {
+            Self::Limit(error) => error.exceeded(),
+            _ => None,
+        }
     }
 
     /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` where the tool says so.
@@ -59,6 +81,7 @@ impl StepError {
             Self::Timeout(_) => "TIMEOUT",
             Self::Deadline(_) => "DEADLINE_EXCEEDED",
             Self::Fallback(_) => "INVALID_FALLBACK",
+            Self::Limit(_) => "LIMIT_EXCEEDED",
             Self::Unknown => "UNKNOWN_STEP",
         }
     }
@@ -80,6 +103,7 @@ impl StepError {
             | Self::Output(_)
             | Self::Deadline(_)
             | Self::Fallback(_)
+            | Self::Limit(_)
             | Self::Unknown => false,
         }
     }
@@ -92,11 +116,7 @@ impl fmt::Display for StepError {
         match self {
             Self::Tool(error) => write!(f, "{}", on_one_line(error.as_std())),
             Self::Panic(message) => write!(f, "panicked: {}", Cut(Line(message), MOST)),
-            Self::Arguments(error) => write!(f, "{error}"),
-            // It has been encoded, but is too large to be kept.
-            Self::Output(error) if error.kind() == ErrorKind::TooLarge => {
-                write!(f, "its output: {error}")
-            }
+            Self::Arguments(error) | Self::Limit(error) => write!(f, "{error}"),
             Self::Output(error) => write!(f, "its output cannot be encoded: {error}"),
             Self::Timeout(limit) => write!(f, "took longer than {}", format_duration(*limit)),
             Self::Deadline(limit) => {
@@ -116,7 +136,10 @@ impl StdError for StepError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::Tool(error) => Some(error.as_std()),
-            Self::Arguments(error) | Self::Output(error) | Self::Fallback(error) => Some(&**error),
+            Self::Arguments(error)
+            | Self::Output(error)
+            | Self::Fallback(error)
+            | Self::Limit(error) => Some(&**error),
             Self::Panic(_) | Self::Timeout(_) | Self::Deadline(_) | Self::Unknown => None,
         }
     }
@@ -155,6 +178,17 @@ impl Failure {
         &self.error
     }
 
+    /// Whether it is the end of the run that is named already.
+    fn is_limit(&self) -> bool {
+        match &self.error {
+            StepError::Limit(_) => true,
+            StepError::Tool(error) => error
+                .downcast_ref::<RunError>()
+                .is_some_and(RunError::is_limit),
+            _ => false,
+        }
+    }
+
     /// The steps that could not run because of this one, in the plan's order.
     pub fn blocked(&self) -> impl ExactSizeIterator<Item = &str> {
         self.blocked.iter().map(|id| &**id)
@@ -186,7 +220,7 @@ impl fmt::Display for Elements<'_> {
 }
 
 /// Why a run was over before its time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,
@@ -194,6 +228,8 @@ pub(crate) enum Interrupt {
     Nested(usize),
     /// The call that it is inside of is over.
     Outer,
+    /// A limit was exceeded: here, or in another part of the run.
+    Limit(Arc<str>),
 }
 
 /// Why a run gave no output.
@@ -278,6 +314,11 @@ impl RunError {
         matches!(self.0.cause, Cause::Interrupted(Interrupt::Deadline(_)))
     }
 
+    /// Whether the run was ended because it exceeded one of its [limits](crate::run::Limits).
+    pub fn is_limit(&self) -> bool {
+        matches!(self.0.cause, Cause::Interrupted(Interrupt::Limit(_)))
+    }
+
     /// Whether another try may succeed: whether this is so of every failure.
     pub fn is_transient(&self) -> bool {
         match &self.0.cause {
@@ -285,9 +326,12 @@ impl RunError {
                 .failures()
                 .iter()
                 .all(|failure| failure.error.is_transient()),
-            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Nested(_) | Interrupt::Outer) => {
-                false
-            }
+            Cause::Interrupted(
+                Interrupt::Cancelled
+                | Interrupt::Nested(_)
+                | Interrupt::Outer
+                | Interrupt::Limit(_),
+            ) => false,
             Cause::Output(error) | Cause::Panicked(error) => error.is_transient(),
             Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
         }
@@ -328,6 +372,7 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Interrupted(Interrupt::Outer) => {
                 f.write_str("took longer than the call that it is part of may take")?;
             }
+            Cause::Interrupted(Interrupt::Limit(place)) => write!(f, "was ended: {place}")?,
             Cause::Interrupted(Interrupt::Nested(around)) => write!(
                 f,
                 "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
@@ -338,6 +383,9 @@ impl fmt::Display for ErrorText<'_> {
             _ => "; ",
         };
         for failure in error.failures() {
+            if error.is_limit() && failure.is_limit() {
+                continue;
+            }
             write!(f, "{separator}{failure}")?;
             separator = "; ";
         }

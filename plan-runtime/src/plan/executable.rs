@@ -31,6 +31,8 @@ use std::sync::{Arc, OnceLock};
 pub struct Executable<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) graph: Checked,
+    /// Whether it is the plan of a `plan!`, which a compiler has checked and its author has read.
+    pub(crate) is_source: bool,
 }
 
 /// What is known of a plan, or why it cannot run.
@@ -40,7 +42,11 @@ impl<'p> Executable<'p> {
     /// Checks a plan.
     pub fn new(plan: &'p Plan) -> Self {
         let graph = Graph::checked(plan);
-        Self { plan, graph }
+        Self {
+            plan,
+            graph,
+            is_source: false,
+        }
     }
 
     /// The plan.

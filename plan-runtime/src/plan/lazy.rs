@@ -163,7 +163,11 @@ impl Deref for LazyPlan {
 impl<'p> From<&'p LazyPlan> for Executable<'p> {
     fn from(plan: &'p LazyPlan) -> Self {
         let graph = plan.made().graph();
-        Self { plan, graph }
+        Self {
+            plan,
+            graph,
+            is_source: true,
+        }
     }
 }
 

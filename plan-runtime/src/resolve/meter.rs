@@ -35,6 +35,8 @@ pub(crate) struct Meter<'a> {
 pub(crate) struct MemoryBudget {
     /// The limit for one value.
     pub(crate) value: usize,
+    /// The limit for the arguments of one call.
+    pub(crate) arguments: usize,
     /// The limit for all.
     pub(crate) total: usize,
     /// What is left of that.
@@ -45,6 +47,7 @@ impl MemoryBudget {
     /// For a value that is nobody's but the caller's.
     pub(crate) const UNLIMITED: Self = Self {
         value: usize::MAX,
+        arguments: usize::MAX,
         total: usize::MAX,
         left: usize::MAX,
     };
@@ -57,19 +60,38 @@ impl MemoryBudget {
         }
     }
 
+    /// As much as there is room for here and there.
+    pub(crate) fn within(self, other: Self) -> Self {
+        let narrower = if other.left < self.left { other } else { self };
+        Self {
+            value: self.value.min(other.value),
+            arguments: self.arguments.min(other.arguments),
+            ..narrower
+        }
+    }
+
     #[inline]
     fn bytes(self) -> usize {
         self.value.min(self.left)
     }
 
+    /// Whether a call may have arguments of this size.
+    #[inline]
+    pub(crate) fn check_arguments(self, bytes: usize) -> Result<(), ResolveError> {
+        if bytes > self.arguments {
+            return Err(ResolveError::limit(Limit::Arguments(self.arguments)));
+        }
+        Ok(())
+    }
+
     /// The error for a value that needs more.
     #[cold]
     pub(crate) fn exceeded(self) -> ResolveError {
-        ResolveError::of(ErrorDetail::TooLarge(if self.left < self.value {
+        ResolveError::limit(if self.left < self.value {
             Limit::Total(self.total)
         } else {
             Limit::Value(self.value)
-        }))
+        })
     }
 }
 

@@ -30,6 +30,7 @@ mod walk;
 pub use code::{Compute, Show};
 pub use encode::encode;
 pub(crate) use encode::encode_within;
+pub(crate) use error::Limit;
 pub use error::{ErrorKind, ResolveError};
 pub(crate) use meter::{MemoryBudget, Meter};
 pub(crate) use scope::drop_quietly;

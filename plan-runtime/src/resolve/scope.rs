@@ -184,6 +184,15 @@ impl<'a> Scope<'a> {
         self.meter
     }
 
+    /// Whether what was made so far may be the arguments of a call.
+    #[inline]
+    pub(crate) fn check_arguments(&self) -> Result<(), ResolveError> {
+        match self.meter {
+            Some(meter) => meter.room().check_arguments(meter.spent()),
+            None => Ok(()),
+        }
+    }
+
     /// How much room there is for what a tool gives.
     pub(crate) fn room(&self) -> MemoryBudget {
         self.meter

@@ -1,5 +1,6 @@
 //! What a call knows of the run that it is part of.
 
+use super::allowance::Allowance;
 use super::shared::SharedRun;
 use crate::error::Elements;
 use crate::print::MessageName;
@@ -56,6 +57,9 @@ pub struct CallContext(Option<Arc<CallPlace>>);
 /// Where a call is.
 pub(super) struct CallPlace {
     pub(super) run: Arc<SharedRun>,
+    pub(super) allowance: Arc<Allowance>,
+    /// In how many others the plan runs.
+    pub(super) depth: usize,
     /// The call of the plan that the step is of.
     pub(super) outer: Option<CallContext>,
     pub(super) plan: String,
@@ -172,6 +176,16 @@ impl CallContext {
     /// What the run has in common with the plans inside it.
     pub(super) fn run(&self) -> Option<&Arc<SharedRun>> {
         Some(&self.0.as_ref()?.run)
+    }
+
+    /// What the plan may do and hold.
+    pub(super) fn allowance(&self) -> Option<&Arc<Allowance>> {
+        Some(&self.0.as_ref()?.allowance)
+    }
+
+    /// In how many others a plan runs that is called here.
+    pub(super) fn depth_inside(&self) -> usize {
+        self.0.as_ref().map_or(0, |place| place.depth + 1)
     }
 
     /// A number that only this call of the run has.

@@ -1,13 +1,19 @@
-//! Limits on the memory of a run.
+//! Limits on what a run does and holds.
 
-/// How much a run makes and holds before something in it fails, so that no plan uses up the memory.
+use std::time::Duration;
+
+/// How much a run does and holds before it is ended, so that no plan uses up the memory, the time, or the patience of those whom it calls.
 ///
-/// The limits are about the values that steps read and give. The bytes are about what a value takes in memory: an element counts 32, a
-/// member 64 and its name, an object that has members 600 more, and a text its length. What tools do with their own memory is not
-/// counted.
+/// [`DEFAULT`](Self::DEFAULT) holds for plans of `plan!`, and [`UNTRUSTED`](Self::UNTRUSTED) for all others: those that were read from JSON,
+/// or built in Rust. A run has its limits together with all plans inside it. If a plan inside it has [limits of its own](super::Run::limits),
+/// or is one of those others, it counts toward both.
 ///
-/// What would exceed a limit is not made: its step fails, with an error that names the argument and the limit. While a value is made, the
-/// run also looks whether its deadline, or that of the attempt, is over, and whether it was cancelled.
+/// What would exceed a limit is not made. The run ends with an [error](super::RunError::is_limit) that names the limit, the step and its
+/// argument; no `#[optional]` and no `#[fallback]` makes up for that. While a value is made, the run also looks whether its deadline, or that
+/// of the attempt, is over, and whether it was cancelled.
+///
+/// The bytes are about what a value takes in memory: an element counts 32, a member 64 and its name, an object that has members 600 more, and
+/// a text its length. What tools do with their own memory is not counted.
 ///
 /// ```
 /// use plan_runtime::run::Limits;
@@ -20,37 +26,98 @@
 ///     twice.len()
 /// };
 /// let run = plan.run(&()).limits(Limits::DEFAULT.value(2 << 10));
+/// let error = smol::block_on(run).unwrap_err();
+/// assert!(error.is_limit());
 /// assert_eq!(
-///     smol::block_on(run).unwrap_err().to_string(),
-///     "plan `plan` failed: step `twice`: the value would take more than 2 KiB, the run's limit for one value; \
+///     error.to_string(),
+///     "plan `plan` was ended: step `twice`: the value would take more than 2 KiB, the run's limit for one value; \
 ///      read less of it, or raise `run::Limits::value`"
 /// );
 /// ```
-///
-/// A plan that runs as a step of another has the same limits, and counts what it holds by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// Bytes of one value: the arguments of a call, a computed value, the list of a `for`, a condition, a fallback, an output of a
     /// tool, the output of the plan. By default 128 MiB.
     pub value: usize,
+    /// Bytes of the arguments of one call. By default as many as one value may have; 16 MiB for others than those of `plan!`.
+    pub arguments: usize,
     /// Bytes of all that the run holds at one time: the outputs that are still to be read, the lists of each `for` with what their elements
     /// gave, the arguments of the calls that run, and what is kept for the report. The inputs are not counted. By default 512 MiB.
     pub total: usize,
+    /// Calls of tools, whose further attempts do not count, and of plans. By default any number; 10,000 for others than those of `plan!`.
+    pub calls: usize,
+    /// Attempts of all calls. By default any number; 20,000 for others than those of `plan!`.
+    pub attempts: usize,
+    /// Elements of all lists that a `for` iterates over. By default any number; 100,000 for others than those of `plan!`.
+    pub elements: usize,
+    /// How many plans run inside each other as steps of the outermost. By default any number; 16 for others than those of `plan!`. More than
+    /// 63 are refused in any case where they are polled on one stack.
+    pub depth: usize,
+    /// How long the run may take, as its [deadline](super::Run::deadline) does. By default any time; 24 hours for others than those of `plan!`.
+    pub time: Duration,
 }
 
 impl Limits {
-    /// 128 MiB for one value, and 512 MiB for all.
+    /// 128 MiB for one value, and 512 MiB for all; nothing else is limited. Plans of `plan!` have these.
     pub const DEFAULT: Self = Self {
         value: 128 << 20,
+        arguments: 128 << 20,
         total: 512 << 20,
+        calls: usize::MAX,
+        attempts: usize::MAX,
+        elements: usize::MAX,
+        depth: usize::MAX,
+        time: Duration::MAX,
+    };
+
+    /// The same for values, and limits for all else: what a plan has that is not one of `plan!`.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    /// use plan_runtime::Error;
+    ///
+    /// let toolbox = Toolbox::<()>::new().with_fn(Contract::new("ask"), |_| async { Err(Error::msg("try again")) });
+    /// let plan = r#"{
+    ///     "name": "stubborn",
+    ///     "steps": [{"id": "answer", "tool": {"name": "ask"}, "policy": {"attempts": 4000000, "backoff": "0s"}}],
+    ///     "output": {"value": null}
+    /// }"#;
+    /// let plan = toolbox.read(plan)?;
+    /// assert_eq!(
+    ///     smol::block_on(toolbox.run(&plan, (), &())).unwrap_err().to_string(),
+    ///     "plan `stubborn` was ended: step `answer` (ask): the run has made 20000 attempts, its limit; \
+    ///      retry less, or raise `run::Limits::attempts`"
+    /// );
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
+    pub const UNTRUSTED: Self = Self {
+        arguments: 16 << 20,
+        calls: 10_000,
+        attempts: 20_000,
+        elements: 100_000,
+        depth: 16,
+        time: Duration::from_secs(24 * 60 * 60),
+        ..Self::DEFAULT
     };
 
     setters! {
         /// Limits the bytes of one value.
         value: usize;
+        /// Limits the bytes of the arguments of one call.
+        arguments: usize;
         /// Limits the bytes of all that the run holds at one time.
         total: usize;
+        /// Limits the calls.
+        calls: usize;
+        /// Limits the attempts of all calls.
+        attempts: usize;
+        /// Limits the elements of all lists.
+        elements: usize;
+        /// Limits how many plans run inside each other.
+        depth: usize;
+        /// Limits the time.
+        time: Duration;
     }
 }
 

@@ -14,10 +14,11 @@
 //! | [`RunError`], [`Failure`], [`StepError`] | why a run failed |
 //! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
 //! | [`ExecutionResults`] | the same in the form of the step blueprint |
-//! | [`Limits`] | how much a run makes and holds |
+//! | [`Limits`] | how much a run does and holds |
 //! | [`Observer`] | is notified of events as they happen |
 //! | [`Timer`] | where waits and time limits take the time from |
 
+mod allowance;
 mod catch;
 mod context;
 mod limits;
@@ -216,9 +217,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.capture_outputs = capture)
     }
 
-    /// Limits how much the run makes and holds, in bytes of memory. Without it, the [defaults](Limits::default) do.
+    /// Limits how much the run does and holds. Without it, [`Limits::DEFAULT`] does for plans of `plan!`, and [`Limits::UNTRUSTED`] for others.
     pub fn limits(self, limits: Limits) -> Self {
-        self.configure(|options| options.limits = limits)
+        self.configure(|options| options.limits = Some(limits))
     }
 
     /// Has the run watched, also by several observers. Whoever needs one after the run passes an [`Arc`] of it.
@@ -267,8 +268,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     /// Makes the run a part of the one that made a call: it has that run's bound on calls, what becomes of other steps
-    /// [on failure](Self::on_failure), limits, observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
-    /// effect. A deadline of its own holds besides that of the call.
+    /// [on failure](Self::on_failure), observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
+    /// effect. [Limits](Self::limits) and a deadline of its own hold besides those of the call.
     ///
     /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose:
     ///
@@ -325,14 +326,21 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
             && let Stage::New(executable, inputs, options) =
                 std::mem::replace(&mut self.stage, Stage::Ended)
         {
-            let plan = executable.plan;
+            let Executable {
+                plan, is_source, ..
+            } = executable;
+            let limits = if is_source {
+                Limits::DEFAULT
+            } else {
+                Limits::UNTRUSTED
+            };
             let schedule = match nested {
                 Some(_) => executable
                     .graph
                     .map_err(Cause::Plan)
                     .and_then(|graph| Ok((graph, inputs?)))
                     .and_then(|(graph, inputs)| {
-                        catch(|| Schedule::new(plan, graph, inputs, *options))
+                        catch(|| Schedule::new(plan, graph, inputs, limits, *options))
                             .map_err(Cause::Panicked)
                     }),
                 None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST))),

@@ -19,7 +19,8 @@ pub(super) struct Options<'a> {
     pub(super) on_failure: OnFailure,
     pub(super) deadline: Option<Duration>,
     pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
-    pub(super) limits: Limits,
+    /// `None` for those that the plan has by default.
+    pub(super) limits: Option<Limits>,
     pub(super) capture: bool,
     pub(super) capture_outputs: bool,
     /// Whether each attempt is to be in a report.
@@ -39,7 +40,7 @@ impl Default for Options<'_> {
             on_failure: OnFailure::default(),
             deadline: None,
             cancel: None,
-            limits: Limits::default(),
+            limits: None,
             capture: false,
             capture_outputs: false,
             record: false,
@@ -61,7 +62,6 @@ impl Options<'_> {
             seed: self.seed,
             on_failure: self.on_failure,
             concurrency: self.concurrency,
-            limits: self.limits,
             observers: std::mem::take(&mut self.observers),
         })
     }

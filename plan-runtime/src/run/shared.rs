@@ -1,7 +1,6 @@
 //! What a run has in common with the plans inside it.
 
 use super::catch::catch;
-use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::permits::Permits;
@@ -18,7 +17,6 @@ pub(super) struct SharedOptions {
     pub(super) on_failure: OnFailure,
     /// How many calls run at one time.
     pub(super) concurrency: usize,
-    pub(super) limits: Limits,
     pub(super) observers: Vec<Arc<dyn Observer>>,
 }
 

@@ -118,6 +118,9 @@ impl<'s> Request<'s> {
             Ok(tool) => tool,
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
+        if let Err(error) = self.scope.check_arguments() {
+            return Started::Ended(Err(StepError::arguments(error)));
+        }
         if let Some(captured) = self.captured {
             let meter = self.scope.meter().map(Meter::again);
             match encode_within(&tool, meter.as_ref()) {
@@ -166,6 +169,9 @@ impl<'s> Request<'s> {
             Ok(arguments) => arguments,
             Err(error) => return Started::Ended(Err(StepError::arguments(error))),
         };
+        if let Err(error) = self.scope.check_arguments() {
+            return Started::Ended(Err(StepError::arguments(error)));
+        }
         if let Some(captured) = self.captured {
             captured.set(Some(arguments.clone()));
         }
@@ -206,5 +212,5 @@ impl<'s> Request<'s> {
 
 /// Whether an error means that nothing more is to be made.
 fn stops(error: &ResolveError) -> bool {
-    matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::Interrupted)
+    matches!(error.kind(), ErrorKind::Limit | ErrorKind::Interrupted)
 }

@@ -1,6 +1,6 @@
 use super::support::{Driven, Lab, graph, plan, run};
 use plan_runtime::plan::Plan;
-use plan_runtime::run::DEFAULT_CONCURRENCY;
+use plan_runtime::run::{DEFAULT_CONCURRENCY, Limits};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
@@ -115,6 +115,7 @@ fn count(plan: &Plan) -> Run<'_, (), u64> {
     Run::new(plan, Ok(vec![]), &(), |_, request, app| {
         request.call::<Count, ()>(app, false)
     })
+    .limits(Limits::DEFAULT)
 }
 
 #[derive(Serialize, Deserialize)]

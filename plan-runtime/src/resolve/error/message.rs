@@ -25,6 +25,9 @@ impl ResolveError {
         if let Some(input) = &self.0.input {
             write!(f, "input `{}`: ", MessageName(input))?;
         }
+        if let Some(part) = self.0.part {
+            write!(f, "{part}: ")?;
+        }
         let argument = self.argument().map(|argument| describe::short(&argument));
         let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
         match (&self.0.what, &argument) {
@@ -126,16 +129,7 @@ impl ResolveError {
                 pointer => write!(f, "`{}` {message}", describe::pointer(pointer)),
             },
             ErrorDetail::TooDeep => f.write_str("the value is nested too deep"),
-            ErrorDetail::TooLarge(Limit::Value(limit)) => write!(
-                f,
-                "the value would take more than {}, the run's limit for one value; read less of it, or raise `run::Limits::value`",
-                describe::bytes(*limit)
-            ),
-            ErrorDetail::TooLarge(Limit::Total(limit)) => write!(
-                f,
-                "with this value, the run would hold more than {}, its limit; run fewer calls concurrently, read less, or raise `run::Limits::total`",
-                describe::bytes(*limit)
-            ),
+            ErrorDetail::Limit(limit) => write!(f, "{limit}"),
             ErrorDetail::Interrupted => f.write_str("the run ended before the value was made"),
             ErrorDetail::Type { message, .. } | ErrorDetail::Other(message) => f.write_str(message),
             ErrorDetail::Needed(field) => write!(f, "missing field `{field}`"),
@@ -156,6 +150,49 @@ impl ResolveError {
             },
             (None, Some(computed)) => write!(f, "the computed `{}`", describe::short(computed)),
             (None, None) => f.write_str("the value"),
+        }
+    }
+}
+
+/// What exceeded the limit, and what to do.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Value(limit) => write!(
+                f,
+                "the value would take more than {}, the run's limit for one value; read less of it, or raise `run::Limits::value`",
+                describe::bytes(limit)
+            ),
+            Self::Arguments(limit) => write!(
+                f,
+                "the arguments take more than {}, the run's limit for those of one call; pass less, or raise `run::Limits::arguments`",
+                describe::bytes(limit)
+            ),
+            Self::Total(limit) => write!(
+                f,
+                "with this value, the run would hold more than {}, its limit; run fewer calls concurrently, read less, or raise `run::Limits::total`",
+                describe::bytes(limit)
+            ),
+            Self::Calls(limit) => write!(
+                f,
+                "the run has made {}, its limit; iterate over less, or raise `run::Limits::calls`",
+                describe::counted(limit, "call")
+            ),
+            Self::Attempts(limit) => write!(
+                f,
+                "the run has made {}, its limit; retry less, or raise `run::Limits::attempts`",
+                describe::counted(limit, "attempt")
+            ),
+            Self::Elements(limit) => write!(
+                f,
+                "with this list, the run would iterate over more than {}, its limit; iterate over less, or raise `run::Limits::elements`",
+                describe::counted(limit, "element")
+            ),
+            Self::Depth(limit) => write!(
+                f,
+                "more than {} would run inside each other, the run's limit; end the recursion earlier, or raise `run::Limits::depth`",
+                describe::counted(limit, "plan")
+            ),
         }
     }
 }

@@ -44,6 +44,8 @@ struct Inner {
     beyond: usize,
     /// The input whose value it is, where the plan has not started.
     input: Option<String>,
+    /// What the value is of the step, unless it is its arguments.
+    part: Option<&'static str>,
     source: Option<String>,
     reference: Option<String>,
     computed: Option<String>,
@@ -90,20 +92,23 @@ pub(super) enum ErrorDetail {
     /// The value at the pointer cannot be held as JSON.
     Encode(String),
     TooDeep,
-    /// More bytes would be made than a limit allows.
-    TooLarge(Limit),
+    /// A limit of the run was exceeded.
+    Limit(Limit),
     /// There was no time left.
     Interrupted,
     Other(String),
 }
 
-/// A limit that was reached, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Limit {
-    /// For one value.
+/// A limit of a run, and how much it allows. [`run::Limits`](crate::run::Limits) says what each counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
     Value(usize),
-    /// For all values of a run.
+    Arguments(usize),
     Total(usize),
+    Calls(usize),
+    Attempts(usize),
+    Elements(usize),
+    Depth(usize),
 }
 
 /// What is wrong, without where and why.
@@ -128,8 +133,8 @@ pub enum ErrorKind {
     NotJson,
     /// A value or a template is nested too deep.
     TooDeep,
-    /// A value would be larger than a [limit](crate::run::Limits) of the run allows.
-    TooLarge,
+    /// A [limit](crate::run::Limits) of the run was exceeded.
+    Limit,
     /// The time of the run or of the attempt was over, or the run was cancelled.
     Interrupted,
     /// Something else, such as an error of a `Deserialize` implementation.
@@ -142,6 +147,25 @@ impl ResolveError {
         Self::of(ErrorDetail::Other(message.into()))
     }
 
+    /// A limit of the run was exceeded.
+    pub(crate) fn limit(limit: Limit) -> Self {
+        Self::of(ErrorDetail::Limit(limit))
+    }
+
+    /// The same, of this part of the step.
+    pub(crate) fn of_part(mut self, part: &'static str) -> Self {
+        self.0.part = Some(part);
+        self
+    }
+
+    /// The limit of the run that was exceeded, if that is what is wrong.
+    pub(crate) fn exceeded(&self) -> Option<Limit> {
+        match self.0.what {
+            ErrorDetail::Limit(limit) => Some(limit),
+            _ => None,
+        }
+    }
+
     pub(super) fn of(what: ErrorDetail) -> Self {
         Self(Box::new(Inner {
             what,
@@ -149,6 +173,7 @@ impl ResolveError {
             pointer: Vec::new(),
             beyond: 0,
             input: None,
+            part: None,
             source: None,
             reference: None,
             computed: None,
@@ -290,7 +315,7 @@ impl ResolveError {
             ErrorDetail::NotExecutable => ErrorKind::NotExecutable,
             ErrorDetail::Encode(_) => ErrorKind::NotJson,
             ErrorDetail::TooDeep => ErrorKind::TooDeep,
-            ErrorDetail::TooLarge(_) => ErrorKind::TooLarge,
+            ErrorDetail::Limit(_) => ErrorKind::Limit,
             ErrorDetail::Interrupted => ErrorKind::Interrupted,
             ErrorDetail::Other(_) => ErrorKind::Other,
         }

@@ -4,7 +4,7 @@ use super::super::timer::Sleep;
 use super::Clock;
 use crate::error::Interrupt;
 use crate::resolve::drop_quietly;
-use std::cell::{Cell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -17,7 +17,7 @@ pub(super) struct Interrupts<'x> {
     outer: Option<Instant>,
     cancel: RefCell<Option<Cancel<'x>>>,
     /// What has happened.
-    happened: Cell<Option<Interrupt>>,
+    happened: OnceCell<Interrupt>,
 }
 
 type Cancelling<'x> = Pin<Box<dyn Future<Output = ()> + Send + 'x>>;
@@ -42,19 +42,19 @@ impl<'x> Interrupts<'x> {
             deadline,
             outer,
             cancel: RefCell::new(cancel),
-            happened: Cell::new(None),
+            happened: OnceCell::new(),
         }
     }
 
     /// What has ended the run.
     #[inline]
-    pub(super) fn happened(&self) -> Option<Interrupt> {
+    pub(super) fn happened(&self) -> Option<&Interrupt> {
         self.happened.get()
     }
 
-    /// Ends the run.
+    /// Ends the run, unless something else has.
     pub(super) fn happen(&self, interrupt: Interrupt) {
-        self.happened.set(Some(interrupt));
+        let _ = self.happened.set(interrupt);
     }
 
     /// Whether the run is over; if not, it is woken when it is.

@@ -80,6 +80,8 @@ impl<'x> Schedule<'x> {
                     };
                     let items = items.and_then(|(items, bytes)| {
                         let bytes = room(bytes, items.len())?;
+                        let counted = self.allowance.list(items.len());
+                        counted.map_err(StepError::arguments)?;
                         Ok((items, bytes))
                     });
                     match items {
@@ -113,7 +115,8 @@ impl<'x> Schedule<'x> {
             if self.all_hold(step, &branch.conditions, frame)? {
                 return Ok(Some(place));
             }
-            self.stored -= self.flow(step).leave(*frame, around);
+            let left = self.flow(step).leave(*frame, around);
+            self.held.remove(left);
             *frame = around;
         }
         Ok(None)
@@ -178,7 +181,7 @@ impl<'x> Schedule<'x> {
                 self.watch_element(step, &flow.elements(place));
             }
         });
-        self.stored -= stored - flow.stored;
+        self.held.remove(stored - flow.stored);
         self.steps.more(step).flow = Some(flow);
     }
 
@@ -202,6 +205,9 @@ impl<'x> Schedule<'x> {
         at.attempts += 1;
         at.tried = now;
         let attempt = at.attempts;
+        if let Err(error) = self.charge(action, attempt == 1) {
+            return self.fail(step, place, frame, error);
+        }
         let limit = match (policy.timeout, left) {
             (Some(timeout), left) if left.is_none_or(|left| timeout <= left) => {
                 Some((timeout, StepError::Timeout(timeout)))
@@ -216,7 +222,7 @@ impl<'x> Schedule<'x> {
                 let error = StepError::arguments(self.full());
                 return self.fail(step, place, frame, error);
             }
-            self.stored += size_of::<Attempt>();
+            self.held.add(size_of::<Attempt>());
             let element = self.flow(step).elements(place);
             let log = &mut self.steps.more(step).log;
             let entry = Some(log.len());
@@ -248,20 +254,22 @@ impl<'x> Schedule<'x> {
         };
         let log = self.flow(step).jobs[job].log;
         let captured = captured.take();
-        self.stored += captured.as_ref().map_or(0, |_| bytes);
+        if captured.is_some() {
+            self.held.add(bytes);
+        }
         if let Some(attempt) = self.logged(step, log) {
             attempt.arguments = captured;
         }
         match result {
             Ok(Started::InContext(future, context)) => {
-                self.stored += bytes;
+                self.held.add(bytes);
                 self.flow(step).active += 1;
                 self.push_in_context((step, job), future, span, limit, context, bytes);
             }
             Ok(Started::Running(future)) => {
                 self.calls += 1;
                 self.has_permit = false;
-                self.stored += bytes;
+                self.held.add(bytes);
                 self.flow(step).active += 1;
                 let more = CallState::of(span, limit, None);
                 self.running.push((step, job), Some(future), more, bytes);
@@ -351,18 +359,20 @@ impl<'x> Schedule<'x> {
     /// What belongs at this place will not come.
     fn fail(&mut self, step: usize, place: OutputSlot, frame: Option<usize>, error: StepError) {
         if self.plan.steps[step].policy.optional == Optional::Each && place.is_element() {
-            let flow = self.flow(step);
-            let element = flow.elements(place);
-            note(&mut flow.missed, element, error);
-            return self.deliver(step, place, frame, Value::Null);
+            let element = self.flow(step).elements(place);
+            if !self.is_over(step, &element, &error) {
+                note(&mut self.flow(step).missed, element, error);
+                return self.deliver(step, place, frame, Value::Null);
+            }
         }
         self.fail_whole(step, place, error);
     }
 
     /// The step has failed, and starts nothing more.
     fn fail_whole(&mut self, step: usize, place: OutputSlot, error: StepError) {
+        let element = self.flow(step).elements(place);
+        let is_over = self.is_over(step, &element, &error);
         let flow = self.flow(step);
-        let element = flow.elements(place);
         note(&mut flow.failed, element, error);
         // What waits for another attempt has failed, too, and may be the first.
         for job in flow.cut() {
@@ -372,10 +382,15 @@ impl<'x> Schedule<'x> {
                 note(&mut flow.failed, element, error);
             }
         }
-        if self.run.options.on_failure == OnFailure::Cancel {
-            self.abandon(|task| task.step == step);
-            self.flow(step).active = 0;
+        if is_over || self.run.options.on_failure == OnFailure::Cancel {
+            self.stop_calls(step);
         }
+    }
+
+    /// Drops the calls of a step.
+    fn stop_calls(&mut self, step: usize) {
+        self.abandon(|task| task.step == step);
+        self.flow(step).active = 0;
     }
 
     /// Starts nothing more of a step that runs: what waits for another attempt has failed.

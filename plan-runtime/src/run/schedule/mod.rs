@@ -4,7 +4,7 @@ mod body_state;
 mod clock;
 mod interrupts;
 mod jobs;
-mod memory;
+mod limits;
 mod outcome;
 mod ready;
 mod state;
@@ -14,8 +14,10 @@ mod watch;
 
 pub(super) use outcome::unstarted;
 
+use super::allowance::{Allowance, Held};
 use super::catch::catch;
 use super::context::{CallContext, CallPlace};
+use super::limits::Limits;
 use super::nesting::{Turn, may_start};
 use super::observe::StepRef;
 use super::on_failure::OnFailure;
@@ -48,6 +50,10 @@ pub(super) struct Schedule<'x> {
     run: Arc<SharedRun>,
     /// The call that the run is inside of.
     outer: Option<CallContext>,
+    /// In how many others the plan runs.
+    depth: usize,
+    /// What the plan may do and hold, with all inside it.
+    allowance: Arc<Allowance>,
     options: Options<'x>,
     graph: Arc<Graph>,
     /// For each step, how many of the steps that it waits for have not completed.
@@ -71,8 +77,7 @@ pub(super) struct Schedule<'x> {
     /// Copies of the outputs for the report; empty unless it is to have them.
     captured: Vec<Option<Value>>,
     interrupts: Interrupts<'x>,
-    /// The bytes that are held, as [`Limits`](super::Limits) count them.
-    stored: usize,
+    held: Held,
     random: fastrand::Rng,
     clock: Clock,
     ended: Option<Duration>,
@@ -96,12 +101,24 @@ impl<'x> Schedule<'x> {
         plan: &'x Plan,
         graph: Arc<Graph>,
         inputs: Vec<StoredValue>,
+        by_default: Limits,
         mut options: Options<'x>,
     ) -> Self {
         let count = plan.steps.len();
         let outer = options.outer.take();
         let run = outer.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        let depth = outer.as_ref().map_or(0, CallContext::depth_inside);
+        let around = outer.as_ref().and_then(CallContext::allowance);
+        let allowance = match (around, options.limits, by_default) {
+            (Some(around), None, Limits::DEFAULT) => Arc::clone(around),
+            (around, own, by_default) => {
+                let limits = own.unwrap_or(by_default);
+                let time = Some(limits.time).filter(|time| *time < Duration::MAX);
+                options.deadline = options.deadline.into_iter().chain(time).min();
+                Allowance::new(limits, around.cloned(), depth)
+            }
+        };
         let clock = Clock::start(Arc::clone(&run));
         let seed = run.options.seed.map(|seed| match &outer {
             Some(outer) => seed ^ outer.hash(),
@@ -137,7 +154,9 @@ impl<'x> Schedule<'x> {
                 outer.as_ref().and_then(CallContext::deadline),
                 options.cancel.take(),
             ),
-            stored: 0,
+            held: Held::new(Arc::clone(&allowance)),
+            allowance,
+            depth,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             options,
             clock,
@@ -156,6 +175,13 @@ impl<'x> Schedule<'x> {
             outer.stop_counting();
             schedule.is_shared = true;
         }
+        if let Err(error) = schedule.allowance.enter(depth)
+            && let Some(limit) = error.exceeded()
+        {
+            let outer = schedule.outer.as_ref();
+            let place = outer.map_or_else(String::new, |outer| format!("step `{outer}`: "));
+            schedule.exceed(limit, &format!("{place}{error}"));
+        }
         schedule.look_who_watches();
         schedule.watch_plan_start();
         schedule
@@ -165,7 +191,11 @@ impl<'x> Schedule<'x> {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<()> {
         self.look_who_watches();
         self.turn.polled();
+        if self.is_shared {
+            self.allowance.wake(cx.waker());
+        }
         loop {
+            self.look_at_limits();
             if self.interrupts.poll(cx, &self.clock) {
                 self.cancel();
                 break;
@@ -274,6 +304,9 @@ impl<'x> Schedule<'x> {
         let context = |is_plan| self.context(step, Vec::new(), 1, None, is_plan);
         let request = Request::new(&scope, action).within(&context);
         let number = self.graph.actions[step] as usize;
+        if let Err(error) = self.charge(action, true) {
+            return self.ended_at_once(step, Err(error), span.as_ref());
+        }
         let started = catch(|| match &span {
             Some(span) => span.in_scope(|| start(number, request)),
             None => start(number, request),
@@ -283,12 +316,12 @@ impl<'x> Schedule<'x> {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
                 self.has_permit = false;
-                self.stored += bytes;
+                self.held.add(bytes);
                 let more = span.and_then(|span| CallState::of(span, None, None));
                 self.running.push((step, 0), Some(future), more, bytes);
             }
             Ok(Started::InContext(future, context)) => {
-                self.stored += bytes;
+                self.held.add(bytes);
                 let span = span.unwrap_or_else(Span::none);
                 self.push_in_context((step, 0), future, span, None, context, bytes);
             }
@@ -332,7 +365,7 @@ impl<'x> Schedule<'x> {
             more,
             bytes,
         } = happened;
-        self.stored -= bytes;
+        self.held.remove(bytes);
         let span = more.as_deref().map(|more| &more.span);
         match result {
             Some(result) => {
@@ -363,9 +396,16 @@ impl<'x> Schedule<'x> {
     fn end_failed(&mut self, step: usize, element: Vec<usize>, error: StepError) {
         self.open -= 1;
         self.stop_time(step);
-        match self.recover(step, element, error) {
+        let recovered = if self.is_over(step, &element, &error) {
+            Err((element, error))
+        } else {
+            self.recover(step, element, error)
+        };
+        match recovered {
             Ok(output) => self.complete(step, output),
             Err((element, error)) => {
+                // The fallback may have been too large.
+                self.is_over(step, &element, &error);
                 let first = self.failed.is_empty();
                 self.steps.states[step] = StepState::Failed(number(self.failed.len()));
                 self.failed.push((step, element, error));
@@ -397,7 +437,7 @@ impl<'x> Schedule<'x> {
             self.capture_output(step, &output);
         }
         if self.readers[step] > 0 {
-            self.stored += output.bytes();
+            self.held.add(output.bytes());
             self.outputs[step] = Some(output);
         }
         if self.watched {
@@ -515,7 +555,7 @@ impl<'x> Schedule<'x> {
             fits
         });
         self.calls = self.calls.saturating_sub(calls);
-        self.stored = self.stored.saturating_sub(bytes);
+        self.held.remove(bytes);
         if self.is_shared {
             self.run.permits.give_back(permits);
         }
@@ -530,7 +570,7 @@ impl<'x> Schedule<'x> {
             if self.readers[read] == 0
                 && let Some(output) = self.outputs[read].take()
             {
-                self.stored -= output.bytes();
+                self.held.remove(output.bytes());
             }
         }
     }
@@ -552,6 +592,8 @@ impl<'x> Schedule<'x> {
         let deadline: Option<Instant> = [own, outer].into_iter().flatten().min();
         CallContext::new(CallPlace {
             run: Arc::clone(&self.run),
+            allowance: Arc::clone(&self.allowance),
+            depth: self.depth,
             outer: self.outer.clone(),
             plan: self.plan.name.clone(),
             step: self.plan.steps[step].id.clone(),

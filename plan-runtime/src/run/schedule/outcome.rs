@@ -24,14 +24,19 @@ impl<'x> Schedule<'x> {
             _ => self.failures(),
         };
         let cause = match self.interrupts.happened() {
-            Some(interrupt) => Cause::Interrupted(interrupt),
+            Some(interrupt) => Cause::Interrupted(interrupt.clone()),
             None if failures.is_empty() => {
                 match self.metered(|scope| resolve(&self.plan.output.value, scope)) {
                     Ok((Ok(output), _)) => return Ok(output),
-                    Ok((Err(error), _)) => match self.interrupts.happened() {
-                        Some(interrupt) => Cause::Interrupted(interrupt),
-                        None => Cause::Output(StepError::arguments(error)),
-                    },
+                    Ok((Err(error), _)) => {
+                        if let Some(limit) = error.exceeded() {
+                            self.exceed(limit, &self.place_of_output(&error));
+                        }
+                        match self.interrupts.happened() {
+                            Some(interrupt) => Cause::Interrupted(interrupt.clone()),
+                            None => Cause::Output(StepError::arguments(error)),
+                        }
+                    }
                     Err(panic) => Cause::Output(panic),
                 }
             }
@@ -83,7 +88,7 @@ impl<'x> Schedule<'x> {
         if self.options.record {
             self.captured.resize(self.plan.steps.len(), None);
             self.captured[step] = Some(output.as_json().clone());
-            self.stored += output.bytes();
+            self.held.add(output.bytes());
         }
     }
 

@@ -14,7 +14,7 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What a run takes the time from: for backoff, time limits, and the times in reports and events.
 ///
-/// Without [`Run::timer`](super::Run::timer), a run uses [`ThreadTimer`], which works under every runtime. A run that has neither
+/// Without [`Run::timer`](super::Run::timer), a run uses [`ThreadTimer`], which works under every runtime. A run of a `plan!` that has neither
 /// policies nor a deadline never sleeps. With tokio, for its paused clock say:
 ///
 /// ```

@@ -42,12 +42,11 @@ fn failure(plan: &Plan, limits: Limits) -> String {
     let [failure] = error.failures() else {
         panic!("{error}")
     };
-    let (StepError::Arguments(cause) | StepError::Output(cause) | StepError::Fallback(cause)) =
-        failure.error()
-    else {
+    assert!(error.is_limit());
+    let StepError::Limit(cause) = failure.error() else {
         panic!("{error}")
     };
-    assert_eq!(cause.kind(), ErrorKind::TooLarge);
+    assert_eq!(cause.kind(), ErrorKind::Limit);
     failure.to_string()
 }
 
@@ -161,7 +160,7 @@ fn the_output_of_a_plan_has_the_limit() {
     assert!(
         error
             .to_string()
-            .starts_with("plan `p` failed: its output: argument `[1]"),
+            .starts_with("plan `p` was ended: its output: argument `[1]"),
         "{error}"
     );
     assert!(error.to_string().contains("more than 5 KiB"), "{error}");

@@ -1,5 +1,6 @@
 //! Runs that never end, grow without a bound, or panic.
 
+mod counts;
 mod depth;
 mod limits;
 mod order;

@@ -2,7 +2,7 @@
 
 use super::{plan, step, tools};
 use plan_runtime::Plan;
-use plan_runtime::run::{RunError, Sleep, Status, Timer};
+use plan_runtime::run::{Limits, RunError, Sleep, Status, Timer};
 use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -139,6 +139,7 @@ fn small_values_ask_nobody() {
     });
     let run = tools
         .run(&plan, (), &())
+        .limits(Limits::DEFAULT)
         .timer(timer.clone())
         .cancel_on(cancel);
     smol::block_on(run).unwrap();

@@ -1,0 +1,208 @@
+//! How much of its limits a run has used.
+
+use super::limits::Limits;
+use crate::resolve::{Limit, MemoryBudget, ResolveError};
+use std::iter::successors;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::Waker;
+
+/// The limits of a run and of the plans inside it, and how much of them is used. A run inside another that has limits of its own counts
+/// toward both.
+pub(super) struct Allowance {
+    limits: Limits,
+    around: Option<Arc<Self>>,
+    /// In how many others the plan runs that the limits were set for.
+    depth: usize,
+    held: AtomicUsize,
+    calls: AtomicUsize,
+    attempts: AtomicUsize,
+    elements: AtomicUsize,
+    /// Which limit was exceeded, and where.
+    exceeded: OnceLock<Arc<str>>,
+    /// Who is to be woken then: whoever polls the run that the limits were set for.
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Allowance {
+    pub(super) fn new(limits: Limits, around: Option<Arc<Self>>, depth: usize) -> Arc<Self> {
+        Arc::new(Self {
+            limits,
+            around,
+            depth,
+            held: AtomicUsize::new(0),
+            calls: AtomicUsize::new(0),
+            attempts: AtomicUsize::new(0),
+            elements: AtomicUsize::new(0),
+            exceeded: OnceLock::new(),
+            waker: Mutex::default(),
+        })
+    }
+
+    /// This one, and those around it.
+    #[inline]
+    fn chain(&self) -> impl Iterator<Item = &Self> {
+        successors(Some(self), |it| it.around.as_deref())
+    }
+
+    /// How much room there is for a value.
+    #[inline]
+    pub(super) fn room(&self) -> MemoryBudget {
+        let rooms = self.chain().map(Self::own_room);
+        rooms.fold(MemoryBudget::UNLIMITED, MemoryBudget::within)
+    }
+
+    #[inline]
+    fn own_room(&self) -> MemoryBudget {
+        let Limits {
+            value,
+            arguments,
+            total,
+            ..
+        } = self.limits;
+        MemoryBudget {
+            value,
+            arguments,
+            total,
+            left: total.saturating_sub(self.held.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// One more call is made.
+    #[inline]
+    pub(super) fn call(&self) -> Result<(), ResolveError> {
+        self.count(1, |it| &it.calls, |limits| (limits.calls, Limit::Calls))
+    }
+
+    /// One more attempt is made.
+    #[inline]
+    pub(super) fn attempt(&self) -> Result<(), ResolveError> {
+        self.count(
+            1,
+            |it| &it.attempts,
+            |limits| (limits.attempts, Limit::Attempts),
+        )
+    }
+
+    /// A list of this length is iterated over.
+    pub(super) fn list(&self, length: usize) -> Result<(), ResolveError> {
+        self.count(
+            length,
+            |it| &it.elements,
+            |limits| (limits.elements, Limit::Elements),
+        )
+    }
+
+    #[inline]
+    fn count(
+        &self,
+        more: usize,
+        counter: impl Fn(&Self) -> &AtomicUsize,
+        limit: impl Fn(&Limits) -> (usize, fn(usize) -> Limit),
+    ) -> Result<(), ResolveError> {
+        let mut result = Ok(());
+        for it in self.chain() {
+            let before = counter(it).fetch_add(more, Ordering::Relaxed);
+            let (most, which) = limit(&it.limits);
+            if before.saturating_add(more) > most {
+                result = Err(ResolveError::limit(which(most)));
+            }
+        }
+        result
+    }
+
+    /// A plan starts inside this many others.
+    pub(super) fn enter(&self, depth: usize) -> Result<(), ResolveError> {
+        let mut chain = self.chain();
+        match chain.find(|it| depth - it.depth > it.limits.depth) {
+            Some(it) => Err(ResolveError::limit(Limit::Depth(it.limits.depth))),
+            None => Ok(()),
+        }
+    }
+
+    /// Which of the limits was exceeded, and where.
+    #[inline]
+    pub(super) fn exceeded(&self) -> Option<&Arc<str>> {
+        self.chain().find_map(|it| it.exceeded.get())
+    }
+
+    /// A limit is exceeded: ends the run that it was set for, with all inside it.
+    #[cold]
+    pub(super) fn exceed(&self, limit: Limit, place: &str) {
+        // What exceeds the same limit of the run around exceeds both.
+        let exceeded = self.chain().filter(|it| it.limits.has(limit)).last();
+        let it = exceeded.unwrap_or(self);
+        if it.exceeded.set(place.into()).is_ok() {
+            let waker = it.waker().take();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Whoever polls the run that the limits were set for is woken once they are exceeded.
+    pub(super) fn wake(&self, waker: &Waker) {
+        let mut kept = self.waker();
+        if !kept.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
+            *kept = Some(waker.clone());
+        }
+    }
+
+    fn waker(&self) -> std::sync::MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Limits {
+    /// Whether this is one of them.
+    fn has(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Value(value) => self.value == value,
+            Limit::Arguments(arguments) => self.arguments == arguments,
+            Limit::Total(total) => self.total == total,
+            Limit::Calls(calls) => self.calls == calls,
+            Limit::Attempts(attempts) => self.attempts == attempts,
+            Limit::Elements(elements) => self.elements == elements,
+            Limit::Depth(depth) => self.depth == depth,
+        }
+    }
+}
+
+/// The bytes that one plan of a run holds, as [`Limits`] count them.
+pub(super) struct Held {
+    bytes: usize,
+    allowance: Arc<Allowance>,
+}
+
+impl Held {
+    pub(super) fn new(allowance: Arc<Allowance>) -> Self {
+        Self {
+            bytes: 0,
+            allowance,
+        }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        for it in self.allowance.chain() {
+            it.held.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, bytes: usize) {
+        debug_assert!(bytes <= self.bytes, "what is removed was added");
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        for it in self.allowance.chain() {
+            it.held.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.remove(self.bytes);
+    }
+}
