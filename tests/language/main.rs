@@ -21,3 +21,4 @@ mod printed;
 mod references;
 mod statics;
 mod texts;
+mod throttle;

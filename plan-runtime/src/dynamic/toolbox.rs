@@ -6,7 +6,7 @@ use super::{Document, Findings, Reader, check};
 use crate::plan::{Action, BodyPart, Executable, Input, Output, Reference, Source, Step, ToolInfo};
 use crate::print::MessageName;
 use crate::run::start::{Request, Started, Starter, Starts};
-use crate::run::{Cause, RunError, allows};
+use crate::run::{Cause, RunError, Throttle, allows};
 use crate::{Call, Error, Plan, Result, Run};
 use serde::Serialize;
 use serde_json::Value;
@@ -63,6 +63,7 @@ pub struct Toolbox<App: ?Sized> {
     contracts: Contracts,
     /// In the order of the contracts.
     tools: Vec<Implementation<App>>,
+    throttle: Throttle,
 }
 
 /// What a tool's future is where it may borrow the application.
@@ -105,6 +106,7 @@ impl<App: ?Sized> Toolbox<App> {
         Self {
             contracts: Contracts::new(),
             tools: Vec::new(),
+            throttle: Throttle::new(),
         }
     }
 
@@ -314,6 +316,13 @@ impl<App: ?Sized> Toolbox<App> {
         Ok(self)
     }
 
+    /// Makes all runs of this toolbox call its tools no more often than this throttle lets through.
+    #[must_use]
+    pub fn throttle(mut self, throttle: Throttle) -> Self {
+        self.throttle = throttle;
+        self
+    }
+
     /// Keeps only the tools with these names. A name that ends in `*` means all that begin with the rest.
     ///
     /// For the plans that this toolbox reads and runs, there are no others.
@@ -416,7 +425,7 @@ impl<App: ?Sized> Toolbox<App> {
         let (found, not_ready) = FoundTools::new(self, &plan);
         let inputs =
             before_run::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
-        Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
+        Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app).throttle(&self.throttle)
     }
 
     /// Calls one tool, as a run of a plan that has no other step.

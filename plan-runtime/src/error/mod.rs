@@ -8,6 +8,7 @@ pub use run::{Failure, RunError, StepError};
 use crate::print::{Cut, Line, Lines, MOST};
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 /// What a tool returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -40,6 +41,7 @@ type Boxed = Box<dyn StdError + Send + Sync>;
 pub struct Error {
     error: Boxed,
     permanent: bool,
+    retry_after: Option<Duration>,
 }
 
 impl Error {
@@ -52,10 +54,12 @@ impl Error {
     /// ```
     pub fn new(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         let error = error.into();
-        let permanent = error
-            .downcast_ref::<RunError>()
-            .is_some_and(RunError::is_permanent);
-        Self { error, permanent }
+        let run = error.downcast_ref::<RunError>();
+        Self {
+            permanent: run.is_some_and(RunError::is_permanent),
+            retry_after: run.and_then(RunError::retry_delay),
+            error,
+        }
     }
 
     /// A transient error that is a message.
@@ -101,7 +105,28 @@ impl Error {
                 source: self.error,
             }),
             permanent: self.permanent,
+            retry_after: self.retry_after,
         }
+    }
+
+    /// Says how long not to try again, as a server does with [`Retry-After`](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3) or a status 429. A step
+    /// with `#[retry]` waits at least as long, and calls that share a [`Throttle`](crate::run::Throttle) wait, too; neither longer than an hour.
+    ///
+    /// ```
+    /// # use plan_runtime::Error;
+    /// # use std::time::Duration;
+    /// let error = Error::msg("too many requests").retry_after(Duration::from_secs(30));
+    /// assert_eq!(error.retry_delay(), Some(Duration::from_secs(30)));
+    /// ```
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// How long not to try again, if [somebody said](Self::retry_after). The error of a plan has the longest time of its failures.
+    pub fn retry_delay(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     /// Whether another try may succeed.

@@ -342,6 +342,12 @@ impl RunError {
         }
     }
 
+    /// How long not to try again: the longest that a tool has said.
+    pub(crate) fn retry_delay(&self) -> Option<Duration> {
+        let tools = self.failures().iter().filter_map(|it| it.error.as_tool());
+        tools.filter_map(Error::retry_delay).max()
+    }
+
     /// Whether another try would not help.
     pub fn is_permanent(&self) -> bool {
         !self.is_transient()

@@ -16,12 +16,14 @@
 //! | [`ExecutionResults`] | the same in the form of the step blueprint |
 //! | [`Limits`] | how much a run does and holds |
 //! | [`Gate`] | is asked before each call |
+//! | [`Throttle`] | how often tools may be called, by all runs together |
 //! | [`Observer`] | is notified of events as they happen |
 //! | [`Timer`] | where waits and time limits take the time from |
 
 mod catch;
 mod context;
 mod limits;
+mod names;
 mod nesting;
 mod observe;
 mod on_failure;
@@ -33,6 +35,7 @@ mod report;
 mod schedule;
 mod shared;
 pub(crate) mod start;
+mod throttle;
 mod timer;
 pub(crate) mod tool;
 mod trace;
@@ -49,10 +52,11 @@ pub use report::{
     Attempt, ErrorDetails, ExecutionMetadata, ExecutionResults, Report, Status, StepReport,
     ToolMetadata, ToolResult, Totals,
 };
+pub use throttle::Throttle;
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 
 #[cfg(feature = "dynamic")]
-pub(crate) use context::allows;
+pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
 use crate::error::Interrupt;
@@ -232,6 +236,18 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.gate = Some(Arc::new(gate)))
     }
 
+    /// Makes calls no more often than this throttle lets through, also in plans inside the run. Other runs may have the same one.
+    ///
+    /// Several throttles all hold, also those of a run that this one is [inside](Self::inside). A call that runs a plan inside the run takes a place among those that run only until the
+    /// plan starts, so that it never waits for itself. One that runs a plan *beside* the run keeps it: that plan should not have the same throttle.
+    pub fn throttle(self, throttle: &Throttle) -> Self {
+        self.configure(|options| {
+            if !throttle.is_empty() {
+                options.throttles.push(throttle.clone());
+            }
+        })
+    }
+
     /// Allows the run, and plans inside it, no other calls than those to tools with these names. A name that ends in `*` means all that begin with the rest.
     ///
     /// A plan that calls another tool does not start. If the run is [inside](Self::inside) another, it needs that one's permission, too. Plans are tools.
@@ -301,7 +317,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Makes the run a part of the one that made a call: it has that run's bound on calls, what becomes of other steps
     /// [on failure](Self::on_failure), observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
-    /// effect. [Limits](Self::limits), a [gate](Self::gate), [permissions](Self::only) and a deadline of its own hold besides those of the call.
+    /// effect. [Limits](Self::limits), a [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::only) and a deadline of its own hold besides those of the call.
     ///
     /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose:
     ///

@@ -6,6 +6,7 @@ use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::shared::{SharedOptions, SharedRun};
+use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
 use std::future::Future;
 use std::pin::Pin;
@@ -25,6 +26,7 @@ pub(super) struct Options<'a> {
     pub(super) gate: Option<Arc<dyn AnyGate>>,
     /// The names of the tools that may be called.
     pub(super) only: Option<Vec<String>>,
+    pub(super) throttles: Vec<Throttle>,
     pub(super) capture: bool,
     pub(super) capture_outputs: bool,
     /// Whether each attempt is to be in a report.
@@ -47,6 +49,7 @@ impl Default for Options<'_> {
             limits: None,
             gate: None,
             only: None,
+            throttles: Vec::new(),
             capture: false,
             capture_outputs: false,
             record: false,

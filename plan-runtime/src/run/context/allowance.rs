@@ -1,6 +1,8 @@
 //! How much of its limits a run has used.
 
 use super::super::limits::Limits;
+use super::super::names::allows;
+use super::super::throttle::Throttle;
 use super::gate::AnyGate;
 use crate::error::Cause;
 use crate::plan::{Action, BodyPart, Plan};
@@ -19,6 +21,7 @@ pub(in crate::run) struct Allowance {
     gate: Option<Arc<dyn AnyGate>>,
     /// The names of the tools that may be called.
     only: Option<Vec<String>>,
+    throttles: Vec<Throttle>,
     around: Option<Arc<Self>>,
     /// In how many others the plan runs that the limits were set for.
     depth: usize,
@@ -37,6 +40,7 @@ impl Allowance {
         limits: Limits,
         gate: Option<Arc<dyn AnyGate>>,
         only: Option<Vec<String>>,
+        throttles: Vec<Throttle>,
         around: Option<Arc<Self>>,
         depth: usize,
     ) -> Arc<Self> {
@@ -44,6 +48,7 @@ impl Allowance {
             limits,
             gate,
             only,
+            throttles,
             around,
             depth,
             held: AtomicUsize::new(0),
@@ -66,6 +71,12 @@ impl Allowance {
         let mut gates: Vec<_> = self.chain().filter_map(|it| it.gate.clone()).collect();
         gates.reverse();
         gates
+    }
+
+    /// What limits how often tools are called.
+    pub(in crate::run) fn throttles(&self) -> Vec<Throttle> {
+        let throttles = self.chain().flat_map(|it| it.throttles.iter().cloned());
+        throttles.collect()
     }
 
     /// Why a plan may not run: the tools that it calls and may not.
@@ -268,13 +279,4 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.remove(self.bytes);
     }
-}
-
-/// Whether a list has the name of a tool, or its beginning with a `*`.
-pub(crate) fn allows<N: AsRef<str>>(list: &[N], tool: &str) -> bool {
-    list.iter()
-        .any(|name| match name.as_ref().strip_suffix('*') {
-            Some(beginning) => tool.starts_with(beginning),
-            None => tool == name.as_ref(),
-        })
 }

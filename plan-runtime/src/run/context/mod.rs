@@ -3,13 +3,12 @@
 mod allowance;
 mod gate;
 
-#[cfg(feature = "dynamic")]
-pub(crate) use allowance::allows;
 pub(super) use allowance::{Allowance, Held};
 pub(super) use gate::{AnyGate, Question};
 pub use gate::{Decision, Gate, GatedCall};
 
 use super::shared::SharedRun;
+use super::throttle::Turn;
 use crate::error::Elements;
 use crate::print::MessageName;
 use std::fmt;
@@ -81,6 +80,8 @@ pub(super) struct CallPlace {
     /// Whether the call counts toward those that the run makes at one time.
     pub(super) counts: AtomicBool,
     pub(super) dropped: Mutex<Dropped>,
+    /// The call's turn among those to the same tools.
+    pub(super) turn: Mutex<Option<Turn>>,
 }
 
 /// Whether a call was dropped, or who is to be told when it is.
@@ -216,8 +217,17 @@ impl CallContext {
         place.is_some()
     }
 
+    /// Keeps the call's turn until it counts no more.
+    pub(super) fn keep(&self, turn: Option<Turn>) {
+        if let Some(place) = &self.0 {
+            *locked(&place.turn) = turn;
+        }
+    }
+
     /// The call counts no more: it has ended, or was dropped, or what it waits for are calls of a plan inside it.
     pub(super) fn stop_counting(&self) {
+        let turn = self.0.as_ref().map(|place| locked(&place.turn).take());
+        drop(turn);
         if let Some(place) = &self.0
             && place.counts.swap(false, Ordering::Relaxed)
         {

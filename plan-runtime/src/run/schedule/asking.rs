@@ -1,34 +1,79 @@
-//! What a run does while gates decide about its calls.
+//! What a run does while calls wait for gates and throttles.
 
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::{Decision, Question};
 use super::super::start::{Request, Started};
+use super::super::throttle::Turn;
+use super::super::timer::Sleep;
+use super::body_state::WaitsFor;
 use super::task::CallState;
-use super::{Schedule, Start};
+use super::{MOST_QUESTIONS, Schedule, Start};
 use crate::plan::Action;
 use crate::resolve::Meter;
 use std::cmp::Reverse;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 impl<'x> Schedule<'x> {
-    /// Whether somebody decides about the calls of this action.
+    /// Whether a call may have to wait before it starts.
     #[inline]
-    pub(super) fn is_gated(&self, action: &Action) -> bool {
-        !self.gates.is_empty() && action.tool.is_some()
+    pub(super) fn has_to_wait(&self, action: &Action) -> bool {
+        !(self.gates.is_empty() && self.throttles.is_empty()) && action.tool.is_some()
     }
 
-    /// Whether a job has to wait: it is asked about it, or has failed before that.
+    /// Whether a job has to wait before its next attempt, or has failed before that.
     pub(super) fn must_wait(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
         let flow = self.flow(step);
         let at = &flow.jobs[job];
-        let action = at.action;
+        let (action, has_turn) = (at.action, at.turn.is_some());
         let is_decided = flow.allowed.contains(&at.number) || at.question.is_some();
-        if is_decided || !self.is_gated(action) {
+        let Some(tool) = action.tool.as_ref().filter(|_| self.has_to_wait(action)) else {
             return false;
+        };
+        let must_ask = !is_decided && !self.gates.is_empty();
+        let needs_turn = !has_turn && self.throttles.iter().any(|it| it.has(&tool.name));
+        if (must_ask || needs_turn) && self.asking >= MOST_QUESTIONS {
+            let flow = self.flow(step);
+            flow.again.push(Reverse(job));
+            flow.deferred = true;
+            self.deferred.push(step);
+            return true;
         }
+        if must_ask && self.ask(step, job, start) {
+            return true;
+        }
+        if needs_turn {
+            self.queue(step, job, &tool.name);
+        }
+        needs_turn
+    }
+
+    /// Waits for the turn of a call among those to the same tools.
+    fn queue(&mut self, step: usize, job: usize, tool: &str) {
+        let slot = Arc::new(Mutex::new(None));
+        let coming = Turn::new(&self.throttles, tool).come(Arc::clone(&self.run.options.timer));
+        let come = Arc::clone(&slot);
+        let wait = async move {
+            let turn = coming.await;
+            *come.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
+        };
+        self.wait_for(step, job, WaitsFor::Turn(slot), Box::pin(wait));
+    }
+
+    fn wait_for(&mut self, step: usize, job: usize, what: WaitsFor, wait: Sleep) {
+        self.asking += 1;
         let flow = self.flow(step);
-        let at = &flow.jobs[job];
-        let (place, frame, number) = (at.place, at.frame, at.number);
+        flow.active += 1;
+        flow.jobs[job].waits_for = what;
+        let wait = Some(CallState::asking(wait));
+        self.running.push((step, job), None, wait, 0);
+    }
+
+    /// Asks the gates about a job. Whether it has to wait for them, or has failed.
+    fn ask(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
+        let at = &self.flow(step).jobs[job];
+        let (action, place, frame, number) = (at.action, at.place, at.frame, at.number);
         let (started, bytes) = {
             let stop = || self.interrupts.look(&self.clock);
             let meter = Meter::new(self.room(), Some(&stop));
@@ -53,13 +98,8 @@ impl<'x> Schedule<'x> {
                 }
                 let (question, answer) = Question::ask(self.gates.clone(), *call, bytes);
                 self.hold(step, bytes);
-                self.asking += 1;
-                let flow = self.flow(step);
-                flow.active += 1;
-                flow.jobs[job].asks = true;
-                flow.jobs[job].question = Some(Box::new(question));
-                let wait = Some(CallState::asking(answer));
-                self.running.push((step, job), None, wait, 0);
+                self.flow(step).jobs[job].question = Some(Box::new(question));
+                self.wait_for(step, job, WaitsFor::Gates, answer);
             }
             // A plan: its own calls are asked for.
             Ok(Started::Asks(None)) => return false,
@@ -72,33 +112,36 @@ impl<'x> Schedule<'x> {
         true
     }
 
-    /// The gates have decided about a job.
+    /// What a job has waited for is there.
     pub(super) fn answered(&mut self, step: usize, job: usize) {
         self.asking -= 1;
+        self.resume_deferred();
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
         let at = &mut flow.jobs[job];
-        let (place, frame) = (at.place, at.frame);
-        let Some(question) = at.question.as_ref().filter(|_| at.asks) else {
-            return;
+        let (place, frame, number) = (at.place, at.frame, at.number);
+        let answer = match std::mem::replace(&mut at.waits_for, WaitsFor::Nothing) {
+            WaitsFor::Nothing => return,
+            WaitsFor::Turn(slot) => {
+                at.turn = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                Some(Decision::Allow)
+            }
+            WaitsFor::Gates => at.question.as_ref().and_then(|it| it.take_answer()),
         };
-        let answer = question.take_answer();
-        at.asks = false;
         flow.active -= 1;
         match answer {
-            Some(Decision::Refuse(reason)) => {
-                self.forget_question(step, job);
-                self.fail(step, place, frame, StepError::Refused(reason.into()));
-            }
             Some(Decision::Allow) => flow.again.push(Reverse(job)),
             Some(Decision::AllowStep) => {
-                let number = at.number;
                 flow.allowed.push(number);
                 flow.again.push(Reverse(job));
                 for job in self.drop_questions(step, Some(number)) {
                     self.flow(step).again.push(Reverse(job));
                 }
+            }
+            Some(Decision::Refuse(reason)) => {
+                self.forget_question(step, job);
+                self.fail(step, place, frame, StepError::Refused(reason.into()));
             }
             None => {
                 let reason = "the gate gave no answer".into();
@@ -108,12 +151,26 @@ impl<'x> Schedule<'x> {
         self.settle(step);
     }
 
-    /// Asks no more about the calls of a step, or of one of its actions. Returns those that were asked about.
+    /// There is room for further calls that have to wait.
+    fn resume_deferred(&mut self) {
+        for step in std::mem::take(&mut self.deferred) {
+            if let Some(flow) = self.steps.flow_mut(step) {
+                flow.deferred = false;
+                self.settle(step);
+            }
+        }
+    }
+
+    /// Waits no more for the calls of a step, or asks no more about one of its actions. Returns the jobs that waited.
     pub(super) fn drop_questions(&mut self, step: usize, number: Option<usize>) -> Vec<usize> {
         let flow = self.flow(step);
         let fits = |job: &usize| {
             let job = &flow.jobs[*job];
-            job.asks && number.is_none_or(|number| job.number == number)
+            match job.waits_for {
+                WaitsFor::Nothing => false,
+                WaitsFor::Gates => number.is_none_or(|number| job.number == number),
+                WaitsFor::Turn(_) => number.is_none(),
+            }
         };
         let asked: Vec<usize> = (0..flow.jobs.len()).filter(fits).collect();
         if asked.is_empty() {
@@ -122,7 +179,7 @@ impl<'x> Schedule<'x> {
         flow.active -= asked.len();
         self.abandon(|task| task.step == step && task.asks() && asked.contains(&task.job));
         for &job in &asked {
-            self.flow(step).jobs[job].asks = false;
+            self.flow(step).jobs[job].waits_for = WaitsFor::Nothing;
             self.forget_question(step, job);
         }
         asked
@@ -134,6 +191,17 @@ impl<'x> Schedule<'x> {
         if let Some(question) = flow.jobs[job].question.take() {
             flow.stored -= question.bytes;
             self.held.remove(question.bytes);
+        }
+    }
+
+    /// The tool of a job says that nobody is to call it for this time.
+    #[cold]
+    pub(super) fn close_throttles(&mut self, step: usize, job: usize, time: Duration) {
+        if let Some(tool) = &self.flow(step).jobs[job].action.tool {
+            let now = self.run.options.timer.now();
+            for throttle in &self.throttles {
+                throttle.close(&tool.name, now, time);
+            }
         }
     }
 }

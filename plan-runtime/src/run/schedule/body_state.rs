@@ -2,11 +2,13 @@
 
 use super::super::StepError;
 use super::super::context::Question;
+use super::super::throttle::Turn;
 use crate::plan::{Action, For};
 use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The state of a step with branches, elements or attempts.
@@ -24,6 +26,8 @@ pub(super) struct BodyState<'x> {
     pub(super) active: usize,
     /// The numbers of the actions whose further calls the gates allow all.
     pub(super) allowed: Vec<usize>,
+    /// Whether its next call has to wait until others wait no more.
+    pub(super) deferred: bool,
     /// Whether the step is in the queue of those that may start something.
     pub(super) queued: bool,
     /// Whether something of it will never start.
@@ -81,10 +85,20 @@ pub(super) struct Job<'x> {
     pub(super) log: Option<usize>,
     /// What the gates were asked about it.
     pub(super) question: Option<Box<Question>>,
-    /// Whether they have not answered.
-    pub(super) asks: bool,
+    /// What it waits for before it may start.
+    pub(super) waits_for: WaitsFor,
+    /// Its turn among the calls to the same tools.
+    pub(super) turn: Option<Turn>,
     /// While it waits for its next attempt, the error of the last one.
     pub(super) waits: Option<StepError>,
+}
+
+/// What a call waits for before it starts.
+pub(super) enum WaitsFor {
+    Nothing,
+    Gates,
+    /// Its turn, which comes here.
+    Turn(Arc<Mutex<Option<Turn>>>),
 }
 
 /// Notes a failure, if it is that of an earlier element than the one that is noted.
@@ -134,7 +148,8 @@ impl<'x> BodyState<'x> {
             tried: Duration::ZERO,
             log: None,
             question: None,
-            asks: false,
+            waits_for: WaitsFor::Nothing,
+            turn: None,
             waits: None,
         });
         self.jobs.len() - 1

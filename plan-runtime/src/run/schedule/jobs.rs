@@ -5,6 +5,7 @@ use super::super::catch::catch;
 use super::super::on_failure::OnFailure;
 use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
+use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::body_state::{BodyState, CALL, LIST, OutputSlot, note};
 use super::task::CallState;
@@ -270,6 +271,7 @@ impl<'x> Schedule<'x> {
             Ok(Started::InContext(future, context)) => {
                 self.held.add(bytes);
                 self.flow(step).active += 1;
+                context.keep(self.flow(step).jobs[job].turn.take());
                 self.push_in_context((step, job), future, span, limit, context, bytes);
             }
             Ok(Started::Running(future)) => {
@@ -317,6 +319,14 @@ impl<'x> Schedule<'x> {
         if let Some(attempt) = self.logged(step, log) {
             attempt.end(now, result.as_ref().err());
         }
+        let mut not_before = Duration::ZERO;
+        if let Err(StepError::Tool(error)) = &result
+            && let Some(wait) = error.retry_delay()
+        {
+            not_before = wait.min(LONGEST_CLOSED);
+            self.close_throttles(step, job, not_before);
+        }
+        self.flow(step).jobs[job].turn = None;
         let error = match result {
             Ok(output) if self.has_room(output.bytes()) => {
                 self.forget_question(step, job);
@@ -336,6 +346,7 @@ impl<'x> Schedule<'x> {
         if policy.jitter {
             wait = wait.mul_f64(self.random.f64());
         }
+        wait = wait.max(not_before);
         if policy
             .deadline
             .is_some_and(|deadline| now.saturating_add(wait) >= started.saturating_add(deadline))
@@ -450,7 +461,11 @@ impl<'x> Schedule<'x> {
             return self.drop_step(step);
         }
         let limit = self.plan.steps[step].policy.concurrency;
-        if !flow.queued && flow.has_more() && limit.is_none_or(|limit| flow.active < limit.max(1)) {
+        if !flow.queued
+            && !flow.deferred
+            && flow.has_more()
+            && limit.is_none_or(|limit| flow.active < limit.max(1))
+        {
             flow.queued = true;
             self.ready.insert(step);
         }

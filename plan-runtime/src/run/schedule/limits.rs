@@ -22,16 +22,22 @@ pub(super) fn allowance(
 ) -> Arc<Allowance> {
     let around = outer.and_then(CallContext::allowance);
     let (gate, only) = (options.gate.take(), options.only.take());
-    if let (Some(around), None, None, None, Limits::DEFAULT) =
-        (around, options.limits, &gate, &only, by_default)
-    {
+    let throttles = std::mem::take(&mut options.throttles);
+    if let (Some(around), None, None, None, [], Limits::DEFAULT) = (
+        around,
+        options.limits,
+        &gate,
+        &only,
+        &throttles[..],
+        by_default,
+    ) {
         return Arc::clone(around);
     }
     let limits = options.limits.unwrap_or(by_default);
     let time = Some(limits.time).filter(|time| *time < Duration::MAX);
     options.deadline = options.deadline.into_iter().chain(time).min();
     let depth = outer.map_or(0, CallContext::depth_inside);
-    Allowance::new(limits, gate, only, around.cloned(), depth)
+    Allowance::new(limits, gate, only, throttles, around.cloned(), depth)
 }
 
 impl Schedule<'_> {

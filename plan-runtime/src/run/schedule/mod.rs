@@ -27,6 +27,7 @@ use super::options::Options;
 use super::permits::Applicant;
 use super::shared::SharedRun;
 use super::start::{Request, Started, StepFuture, StepResult};
+use super::throttle::Throttle;
 use super::timer::Sleep;
 use super::trace::Span;
 use crate::error::{Cause, Interrupt, StepError};
@@ -58,8 +59,12 @@ pub(super) struct Schedule<'x> {
     allowance: Arc<Allowance>,
     /// Who is asked before each call.
     gates: Vec<Arc<dyn AnyGate>>,
-    /// About how many calls they are asked now.
+    /// What limits how often tools are called.
+    throttles: Vec<Throttle>,
+    /// How many calls wait for one of these now.
     asking: usize,
+    /// The steps whose next call has to wait for that.
+    deferred: Vec<usize>,
     options: Options<'x>,
     graph: Arc<Graph>,
     /// For each step, how many of the steps that it waits for have not completed.
@@ -99,7 +104,7 @@ pub(super) struct Schedule<'x> {
     has_permit: bool,
 }
 
-/// At most this many questions to gates are open at one time.
+/// At most this many calls wait for gates and throttles at one time.
 const MOST_QUESTIONS: usize = 64;
 
 /// Starts the action of a number.
@@ -159,7 +164,9 @@ impl<'x> Schedule<'x> {
             ),
             held: Held::new(Arc::clone(&allowance)),
             gates: allowance.gates(),
+            throttles: allowance.throttles(),
             asking: 0,
+            deferred: Vec::new(),
             allowance,
             depth,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
@@ -206,7 +213,7 @@ impl<'x> Schedule<'x> {
                 break;
             }
             let mut is_waiting = false;
-            while self.calls < self.run.options.concurrency && self.asking < MOST_QUESTIONS {
+            while self.calls < self.run.options.concurrency {
                 let Some(step) = self.next_ready() else { break };
                 if !may_start() {
                     self.ready.insert(step);
@@ -277,7 +284,9 @@ impl<'x> Schedule<'x> {
         // A single call is by far the most frequent, and needs no more than this.
         let limited = policy.attempts > 1 || policy.timeout.is_some() || policy.deadline.is_some();
         let single = match body {
-            Body::Action(action) if !(limited || self.options.capture || self.is_gated(action)) => {
+            Body::Action(action)
+                if !(limited || self.options.capture || self.has_to_wait(action)) =>
+            {
                 Some(action)
             }
             _ => None,
@@ -616,6 +625,7 @@ impl<'x> Schedule<'x> {
             is_plan,
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
+            turn: Mutex::default(),
         })
     }
 
