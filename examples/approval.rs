@@ -1,6 +1,8 @@
-//! A plan is data before it runs: it is shown, someone says yes or no, and only then it does something.
+//! A plan is data before it runs: it is shown, someone says yes or no, and only then it does something. What is dangerous is asked for again, call by
+//! call, with the arguments that it will have.
 
 use plan_runtime::plan::Plan;
+use plan_runtime::run::{Decision, Gate, GatedCall};
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -14,7 +16,7 @@ struct Customer {
 }
 
 /// Looks up who has not paid for this number of days.
-#[tool]
+#[tool(read_only)]
 async fn find_debtors(days: u32) -> Result<Vec<Customer>> {
     let customer = |name: &str, owed| Customer {
         name: name.into(),
@@ -38,11 +40,12 @@ async fn close_account(email: String, reason: String) -> Result<String> {
 
 plan! {
     /// Reminds those who owe us money, and closes the accounts of those who owe a lot.
-    Dun(days: u32, limit: u64) -> Vec<String> {
+    Dun(days: u32, limit: u64) -> Vec<Option<String>> {
         /// Who has not paid?
         step debtors = FindDebtors { days };
 
         /// Remind everyone, or close the account.
+        #[optional(each)]
         step done = for customer in debtors {
             if customer.owed > limit {
                 CloseAccount { email: customer.email, reason: format!("{days} days late") }
@@ -85,6 +88,27 @@ fn ask(question: &str) -> io::Result<Option<bool>> {
     }
 }
 
+/// Asks a person about each account that is to be closed.
+struct Terminal;
+
+impl Gate for Terminal {
+    async fn ask(&self, call: GatedCall) -> Decision {
+        if call.is_read_only() || call.tool() == "send_email" {
+            return Decision::AllowStep;
+        }
+        // A program that does more meanwhile would ask on another thread, and await the answer.
+        match ask(&format!(
+            "{call}\nIt {}. Shall I?",
+            call.description().to_lowercase().trim_end_matches('.')
+        )) {
+            Ok(Some(true)) => Decision::Allow,
+            Ok(Some(false)) => Decision::Refuse("you said no".into()),
+            Ok(None) => Decision::Refuse("there is nobody to ask".into()),
+            Err(error) => Decision::Refuse(error.to_string()),
+        }
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let dun = Dun {
@@ -111,7 +135,10 @@ async fn main() -> Result<()> {
             return Ok(());
         }
     }
-    let (done, report) = dun.run(&()).with_report().await;
-    println!("\n{}\n\n{report}", done?.join("\n"));
+    let (done, report) = dun.run(&()).gate(Terminal).with_report().await;
+    for line in done?.iter().flatten() {
+        println!("{line}");
+    }
+    println!("\n{report}");
     Ok(())
 }

@@ -511,6 +511,87 @@ fn two_tools_of_one_name() {
 }
 
 #[test]
+fn a_second_tool_of_a_name_is_an_error_where_that_is_asked_for() {
+    let cut = || Contract::new("cut");
+    let echo = |given: Value| async move { Ok(given) };
+    let errors = [
+        toolbox().try_with::<Cut>().err(),
+        toolbox().try_with_fn(cut(), echo).err(),
+        toolbox()
+            .try_with_app_fn(cut(), |_, given| Box::pin(async { Ok(given) }))
+            .err(),
+    ];
+    for error in errors {
+        assert_eq!(
+            error.unwrap().to_string(),
+            "the toolbox already has a tool `cut`: give the other tool another name"
+        );
+    }
+    let more = toolbox().try_with_fn(Contract::new("glue"), echo).unwrap();
+    assert!(more.contains("glue") && more.contains("cut"));
+}
+
+#[test]
+fn a_toolbox_with_fewer_tools() {
+    let names = |toolbox: &Toolbox<Shop>| -> Vec<String> {
+        toolbox.contracts().names().map(str::to_owned).collect()
+    };
+    let all = names(&toolbox());
+    assert!(all.iter().any(|name| name == "cut") && all.len() > 2);
+    assert_eq!(names(&toolbox().only(["*"])), all);
+    assert_eq!(names(&toolbox().only(["cut", "dr*"])), ["cut", "drill"]);
+    assert_eq!(
+        names(&toolbox().only(["c", "", "Cut", "cut.*", "*cut"])),
+        [""; 0]
+    );
+    assert_eq!(names(&toolbox().only([""; 0])), [""; 0]);
+    // Each name still has its own tool.
+    let shop = Shop::default();
+    let few = toolbox().only(["drill"]);
+    let drilled = smol::block_on(few.call("drill", json!({"part": "leg"}), &shop));
+    let before = smol::block_on(toolbox().call("drill", json!({"part": "leg"}), &shop));
+    assert_eq!(
+        drilled.unwrap_err().to_string(),
+        before.unwrap_err().to_string()
+    );
+    let findings = few.read(r#"[{"id": "a", "tool": "cut", "arguments": {"part": "leg"}}]"#);
+    assert!(
+        findings
+            .unwrap_err()
+            .to_string()
+            .contains("there is no tool `cut`")
+    );
+}
+
+#[test]
+fn a_single_call() {
+    let tools = Toolbox::<()>::new()
+        .with_fn(
+            Contract::new("fail").arguments(json!({"type": "object", "required": ["x"]})),
+            |_| async { Err(plan_runtime::Error::msg("no")) },
+        )
+        .with_fn(Contract::new("echo"), |given| async move { Ok(given) });
+    let call = |name: &str, given: Value| {
+        smol::block_on(tools.call(name, given, &())).map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        call("echo", json!({"a": [1, null]})),
+        Ok(json!({"a": [1, null]}))
+    );
+    assert_eq!(
+        call("fail", json!({"x": 1})).unwrap_err(),
+        "plan `fail` failed: step `called` (fail): no"
+    );
+    assert_eq!(
+        call("fail", json!({})).unwrap_err(),
+        "plan `fail` failed: step `called` (fail): `fail` needs the argument `x`"
+    );
+    // What looks like a reference is data.
+    let text = json!({"a": "{{called.result}}", "b": "$ref:called"});
+    assert_eq!(call("echo", text.clone()), Ok(text));
+}
+
+#[test]
 fn a_toolbox_is_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Toolbox<std::cell::Cell<u8>>>();

@@ -143,7 +143,7 @@ async fn hide(app: &App, #[context] context: CallContext) -> Result<u64> {
     Ok(Some3 {}.run(app).inside(&context).await.unwrap_or(7))
 }
 
-fn ended(error: RunError) -> String {
+fn ended(error: &RunError) -> String {
     assert!(error.is_limit() && !error.is_transient());
     error.to_string()
 }
@@ -158,7 +158,7 @@ fn all_plans_inside_count_together() {
         if calls == 12 {
             assert_eq!(result.unwrap().len(), 3);
         } else {
-            let text = ended(result.unwrap_err());
+            let text = ended(&result.unwrap_err());
             assert!(
                 text.starts_with("plan `some9` was ended: step `all"),
                 "{text}"
@@ -174,7 +174,7 @@ fn all_plans_inside_count_together() {
         .concurrency(1)
         .limits(Limits::DEFAULT.calls(3));
     assert_eq!(
-        ended(smol::block_on(run).unwrap_err()),
+        ended(&smol::block_on(run).unwrap_err()),
         "plan `some9` was ended: step `all[0].all[2]` (count): the run has made 3 calls, its limit; iterate over less, or \
          raise `run::Limits::calls`"
     );
@@ -188,7 +188,7 @@ fn a_fallback_outside_does_not_make_up_for_a_limit_inside() {
     let app = App::default();
     let run = Hopeful {}.run(&app).limits(Limits::DEFAULT.attempts(500));
     assert_eq!(
-        ended(smol::block_on(run).unwrap_err()),
+        ended(&smol::block_on(run).unwrap_err()),
         "plan `hopeful` was ended: step `never.failed` (fail): the run has made 500 attempts, its limit; retry less, or raise \
          `run::Limits::attempts`"
     );
@@ -202,7 +202,7 @@ fn a_tool_that_hides_the_error_does_not_hide_the_limit() {
     assert_eq!(smol::block_on(plan.run(&app)).unwrap(), 3);
     let run = plan.run(&app).limits(Limits::DEFAULT.calls(2));
     assert_eq!(
-        ended(smol::block_on(run).unwrap_err()),
+        ended(&smol::block_on(run).unwrap_err()),
         "plan `plan` was ended: step `hidden.all[1]` (count): the run has made 2 calls, its limit; iterate over less, or raise \
          `run::Limits::calls`"
     );
@@ -216,7 +216,7 @@ fn what_plans_hold_counts_together() {
     };
     assert!(run(vec![10_000], 40_000).is_ok());
     // Four of them are held concurrently.
-    let text = ended(run(vec![10_000; 4], 40_000).unwrap_err());
+    let text = ended(&run(vec![10_000; 4], 40_000).unwrap_err());
     assert!(text.contains("would hold more than 40000 bytes"), "{text}");
     // Once they have ended, they hold no more.
     let plan = ManyTexts {
@@ -233,7 +233,7 @@ fn plans_go_no_deeper_than_the_limit() {
     let down = |deep| run(deep, Limits::DEFAULT.depth(5));
     assert_eq!(down(5).unwrap(), 0);
     assert_eq!(
-        ended(down(6).unwrap_err()),
+        ended(&down(6).unwrap_err()),
         "plan `down` was ended: step `below.below.below.below.below.below`: more than 5 plans would run inside each other, the \
          run's limit; end the recursion earlier, or raise `run::Limits::depth`"
     );
@@ -262,7 +262,7 @@ fn a_plan_that_was_read_has_limits_inside_another() {
     // Those of the run outside are not, whatever it says itself.
     for limit in [None, Some(10_000), Some(usize::MAX)] {
         let (result, calls) = run(30, limit, Limits::DEFAULT.calls(20));
-        let text = ended(result.unwrap_err());
+        let text = ended(&result.unwrap_err());
         assert!(
             text.starts_with(
                 "plan `reads` was ended: step `done.s[19]` (count): the run has made 20 calls"

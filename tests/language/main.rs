@@ -13,6 +13,7 @@ mod context;
 mod edges;
 mod flattened;
 mod flow;
+mod gate;
 mod limits;
 mod literals;
 mod plans;

@@ -236,6 +236,13 @@ impl Contracts {
         }
     }
 
+    /// Keeps the contracts that fit.
+    pub(super) fn retain(&mut self, keep: impl FnMut(&Contract) -> bool) {
+        self.list.retain(keep);
+        let names = self.list.iter().map(|contract| contract.name.clone());
+        self.places = names.zip(0..).collect();
+    }
+
     /// The contract of this name.
     pub fn get(&self, name: &str) -> Option<&Contract> {
         self.place(name).map(|place| &self.list[place])

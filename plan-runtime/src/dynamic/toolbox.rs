@@ -3,12 +3,14 @@
 use super::before_run::{self, NotReady};
 use super::contract::{Contract, Contracts};
 use super::{Document, Findings, Reader, check};
-use crate::plan::{BodyPart, Executable, ToolInfo};
-use crate::run::Cause;
+use crate::plan::{Action, BodyPart, Executable, Input, Output, Reference, Source, Step, ToolInfo};
+use crate::print::MessageName;
 use crate::run::start::{Request, Started, Starter, Starts};
-use crate::{Call, Result, Run};
+use crate::run::{Cause, RunError, allows};
+use crate::{Call, Error, Plan, Result, Run};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -77,19 +79,21 @@ enum Implementation<App: ?Sized> {
 
 impl<App: ?Sized> Implementation<App> {
     fn start<'x>(&self, request: Request<'_>, app: &'x App, contracts: &Contracts) -> Started<'x> {
-        // What a type is read from is checked by reading it.
-        let tool = request.action().tool.as_ref();
-        let check = |arguments: &Value| {
-            let contract = tool.and_then(|tool| contracts.get(&tool.name));
-            let schema = contract.and_then(|contract| contract.arguments.as_ref());
-            let Some((tool, schema)) = tool.zip(schema) else {
-                return Vec::new();
-            };
-            check::check_value(&tool.name, arguments, schema)
-        };
         match self {
+            // What a type is read from is checked by reading it.
             Self::Typed(start) => start(request, app),
-            Self::Json(call) => request.call_json(check, |arguments| call(app, arguments)),
+            Self::Json(call) => {
+                let tool = request.action().tool.as_ref();
+                let Some(contract) = tool.and_then(|tool| contracts.get(&tool.name)) else {
+                    return request.unknown();
+                };
+                let check = |arguments: &Value| match &contract.arguments {
+                    Some(schema) => check::check_value(&contract.name, arguments, schema),
+                    None => Vec::new(),
+                };
+                let about = (&*contract.name, &*contract.description, contract.read_only);
+                request.call_json(about, check, |arguments| call(app, arguments))
+            }
         }
     }
 }
@@ -131,8 +135,9 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// Where there is a tool of this name already, here and in all other methods that add one. [`contains`](Self::contains) tells.
     #[must_use]
+    #[track_caller]
     pub fn with<T: Call<App> + 'static>(self) -> Self {
-        self.with_typed::<T>(Contract::of::<T>())
+        added(self.try_with::<T>())
     }
 
     /// Adds a tool as [`with`](Self::with) does, with the JSON Schemas of its arguments and its output.
@@ -156,21 +161,13 @@ impl<App: ?Sized> Toolbox<App> {
     /// Where there is a tool of this name already.
     #[cfg(feature = "schema")]
     #[must_use]
+    #[track_caller]
     pub fn with_schema<T>(self) -> Self
     where
         T: Call<App> + schemars::JsonSchema + 'static,
         T::Output: schemars::JsonSchema,
     {
-        self.with_typed::<T>(Contract::with_schema::<T>())
-    }
-
-    fn with_typed<T: Call<App> + 'static>(self, contract: Contract) -> Self {
-        // Computed values read what a step gave from its JSON: a plan may mean a tool of another type by this name.
-        const KEEP: bool = false;
-        self.add(
-            contract,
-            Implementation::Typed(|request, app| request.call::<T, App>(app, KEEP)),
-        )
+        added(self.try_with_schema::<T>())
     }
 
     /// Adds a tool that is known only at run time, and does not need the application: a closure from the arguments to the output.
@@ -191,12 +188,13 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// Where there is a tool of this name already.
     #[must_use]
+    #[track_caller]
     pub fn with_fn<F, R>(self, contract: Contract, call: F) -> Self
     where
         F: Fn(Value) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Value>> + Send + 'static,
     {
-        self.with_app_fn(contract, move |_, arguments| Box::pin(call(arguments)))
+        added(self.try_with_fn(contract, call))
     }
 
     /// Adds a tool that is known only at run time, and needs the application: a closure whose future, in a box, may borrow it.
@@ -219,7 +217,73 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// Where there is a tool of this name already.
     #[must_use]
+    #[track_caller]
     pub fn with_app_fn<F>(self, contract: Contract, call: F) -> Self
+    where
+        F: for<'x> Fn(&'x App, Value) -> Pin<Box<dyn Future<Output = Result<Value>> + Send + 'x>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        added(self.try_with_app_fn(contract, call))
+    }
+
+    /// Adds a tool as [`with`](Self::with) does, unless there is one of its name.
+    ///
+    /// The four methods of this kind are for tools that somebody else names: those of a server, or of a configuration.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    ///
+    /// let add = |toolbox: Toolbox<()>, name: &str| {
+    ///     toolbox.try_with_fn(Contract::new(name), |arguments| async move { Ok(arguments) })
+    /// };
+    /// let toolbox = add(Toolbox::new(), "echo")?;
+    /// let error = add(toolbox, "echo").unwrap_err();
+    /// assert_eq!(error.to_string(), "the toolbox already has a tool `echo`: give the other tool another name");
+    /// # Ok::<(), plan_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where there is a tool of this name already. [`contains`](Self::contains) tells before that, and keeps the toolbox.
+    pub fn try_with<T: Call<App> + 'static>(self) -> Result<Self> {
+        self.add_typed::<T>(Contract::of::<T>())
+    }
+
+    /// Adds a tool as [`with_schema`](Self::with_schema) does, unless there is one of its name.
+    ///
+    /// # Errors
+    ///
+    /// Where there is a tool of this name already.
+    #[cfg(feature = "schema")]
+    pub fn try_with_schema<T>(self) -> Result<Self>
+    where
+        T: Call<App> + schemars::JsonSchema + 'static,
+        T::Output: schemars::JsonSchema,
+    {
+        self.add_typed::<T>(Contract::with_schema::<T>())
+    }
+
+    /// Adds a tool as [`with_fn`](Self::with_fn) does, unless there is one of its name.
+    ///
+    /// # Errors
+    ///
+    /// Where there is a tool of this name already.
+    pub fn try_with_fn<F, R>(self, contract: Contract, call: F) -> Result<Self>
+    where
+        F: Fn(Value) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value>> + Send + 'static,
+    {
+        self.try_with_app_fn(contract, move |_, arguments| Box::pin(call(arguments)))
+    }
+
+    /// Adds a tool as [`with_app_fn`](Self::with_app_fn) does, unless there is one of its name.
+    ///
+    /// # Errors
+    ///
+    /// Where there is a tool of this name already.
+    pub fn try_with_app_fn<F>(self, contract: Contract, call: F) -> Result<Self>
     where
         F: for<'x> Fn(&'x App, Value) -> Pin<Box<dyn Future<Output = Result<Value>> + Send + 'x>>
             + Send
@@ -229,14 +293,68 @@ impl<App: ?Sized> Toolbox<App> {
         self.add(contract, Implementation::Json(Box::new(call)))
     }
 
-    fn add(mut self, contract: Contract, tool: Implementation<App>) -> Self {
-        let name = &contract.name;
-        assert!(
-            !self.contains(name),
-            "the toolbox already has a tool `{name}`: give the other tool another name"
-        );
+    fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Result<Self> {
+        // Computed values read what a step gave from its JSON: a plan may mean a tool of another type by this name.
+        const KEEP: bool = false;
+        self.add(
+            contract,
+            Implementation::Typed(|request, app| request.call::<T, App>(app, KEEP)),
+        )
+    }
+
+    fn add(mut self, contract: Contract, tool: Implementation<App>) -> Result<Self> {
+        if self.contains(&contract.name) {
+            let name = MessageName(&contract.name);
+            return Err(Error::permanent(format!(
+                "the toolbox already has a tool `{name}`: give the other tool another name"
+            )));
+        }
         self.contracts.insert(contract);
         self.tools.push(tool);
+        Ok(self)
+    }
+
+    /// Keeps only the tools with these names. A name that ends in `*` means all that begin with the rest.
+    ///
+    /// For the plans that this toolbox reads and runs, there are no others.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    ///
+    /// let mut toolbox = Toolbox::<()>::new();
+    /// for name in ["mail.list", "mail.send", "calendar.list"] {
+    ///     toolbox = toolbox.with_fn(Contract::new(name), |arguments| async move { Ok(arguments) });
+    /// }
+    /// let toolbox = toolbox.only(["mail.*"]);
+    /// assert_eq!(toolbox.contracts().names().collect::<Vec<_>>(), ["mail.list", "mail.send"]);
+    /// ```
+    #[must_use]
+    pub fn only<N: AsRef<str>>(self, tools: impl IntoIterator<Item = N>) -> Self {
+        let tools: Vec<N> = tools.into_iter().collect();
+        self.retain(|contract| allows(&tools, &contract.name))
+    }
+
+    /// Keeps only the tools that declare that they [only read](crate::Tool::READ_ONLY).
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    ///
+    /// let toolbox = Toolbox::<()>::new()
+    ///     .with_fn(Contract::new("list").read_only(), |arguments| async move { Ok(arguments) })
+    ///     .with_fn(Contract::new("send"), |arguments| async move { Ok(arguments) })
+    ///     .read_only();
+    /// assert_eq!(toolbox.contracts().names().collect::<Vec<_>>(), ["list"]);
+    /// ```
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        self.retain(|contract| contract.read_only)
+    }
+
+    fn retain(mut self, keep: impl Fn(&Contract) -> bool) -> Self {
+        let kept: Vec<bool> = self.contracts.iter().map(&keep).collect();
+        let mut kept = kept.into_iter();
+        self.tools.retain(|_| kept.next() == Some(true));
+        self.contracts.retain(keep);
         self
     }
 
@@ -299,6 +417,42 @@ impl<App: ?Sized> Toolbox<App> {
         let inputs =
             before_run::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
+    }
+
+    /// Calls one tool, as a run of a plan that has no other step.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// use serde_json::json;
+    ///
+    /// let toolbox = Toolbox::new().with::<Double>();
+    /// assert_eq!(smol::block_on(toolbox.call("double", json!({"number": 3}), &()))?, 6);
+    ///
+    /// let error = smol::block_on(toolbox.call("duoble", json!({"number": 3}), &())).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "plan `duoble` cannot start: the toolbox has no tool `duoble` (`double` is similar), which step `called` calls"
+    /// );
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`run`](Self::run).
+    pub async fn call(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+        app: &App,
+    ) -> std::result::Result<Value, RunError> {
+        let given = Reference::new(Source::Input(0));
+        let mut plan = Plan::new(name);
+        plan.inputs = vec![Input::new("arguments", "Value")];
+        plan.steps = vec![Step::new("called", Action::call(name, given))];
+        plan.output = Output::new(Reference::new(Source::Step(0)));
+        let inputs = BTreeMap::from([("arguments", arguments)]);
+        self.run(&plan, inputs, app).await
     }
 
     /// Reads a plan that comes as JSON, and checks it against the contracts of these tools. It is read by a strict [`Reader`] that
@@ -416,4 +570,10 @@ impl<App: ?Sized> fmt::Debug for Toolbox<App> {
         let names: Vec<_> = self.contracts.names().collect();
         f.debug_tuple("Toolbox").field(&names).finish()
     }
+}
+
+/// A toolbox with one more tool.
+#[track_caller]
+fn added<App: ?Sized>(added: Result<Toolbox<App>>) -> Toolbox<App> {
+    added.unwrap_or_else(|error| panic!("{error}"))
 }

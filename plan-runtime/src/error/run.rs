@@ -30,6 +30,8 @@ pub enum StepError {
     Fallback(Arc<ResolveError>),
     /// A [limit](crate::run::Limits) of the run was exceeded, which has ended it.
     Limit(Arc<ResolveError>),
+    /// The run's [gate](crate::run::Gate) did not allow the call, for this reason.
+    Refused(Arc<str>),
     /// Nothing here runs this step.
     Unknown,
 }
@@ -82,6 +84,7 @@ impl StepError {
             Self::Deadline(_) => "DEADLINE_EXCEEDED",
             Self::Fallback(_) => "INVALID_FALLBACK",
             Self::Limit(_) => "LIMIT_EXCEEDED",
+            Self::Refused(_) => "REFUSED",
             Self::Unknown => "UNKNOWN_STEP",
         }
     }
@@ -104,6 +107,7 @@ impl StepError {
             | Self::Deadline(_)
             | Self::Fallback(_)
             | Self::Limit(_)
+            | Self::Refused(_)
             | Self::Unknown => false,
         }
     }
@@ -127,6 +131,7 @@ impl fmt::Display for StepError {
                 )
             }
             Self::Fallback(error) => write!(f, "its fallback: {error}"),
+            Self::Refused(reason) => write!(f, "was refused: {}", Cut(Line(reason), MOST)),
             Self::Unknown => f.write_str("the program has no code that runs this step"),
         }
     }
@@ -140,7 +145,11 @@ impl StdError for StepError {
             | Self::Output(error)
             | Self::Fallback(error)
             | Self::Limit(error) => Some(&**error),
-            Self::Panic(_) | Self::Timeout(_) | Self::Deadline(_) | Self::Unknown => None,
+            Self::Panic(_)
+            | Self::Timeout(_)
+            | Self::Deadline(_)
+            | Self::Refused(_)
+            | Self::Unknown => None,
         }
     }
 }
@@ -274,10 +283,6 @@ pub(crate) enum Cause {
     Panicked(StepError),
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
-    #[cfg_attr(
-        not(feature = "dynamic"),
-        expect(dead_code, reason = "a toolbox looks for them")
-    )]
     Unfit(Vec<String>),
     Output(StepError),
     Plan(Arc<str>),

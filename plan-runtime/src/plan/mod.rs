@@ -65,7 +65,6 @@ mod template;
 mod uses;
 mod written;
 
-#[cfg(feature = "dynamic")]
 pub(crate) use body::BodyPart;
 pub use body::{Action, Body, Branch, Condition, For};
 pub use computed::{Code, Computed, FormatSpec};

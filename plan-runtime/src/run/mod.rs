@@ -15,10 +15,10 @@
 //! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
 //! | [`ExecutionResults`] | the same in the form of the step blueprint |
 //! | [`Limits`] | how much a run does and holds |
+//! | [`Gate`] | is asked before each call |
 //! | [`Observer`] | is notified of events as they happen |
 //! | [`Timer`] | where waits and time limits take the time from |
 
-mod allowance;
 mod catch;
 mod context;
 mod limits;
@@ -38,7 +38,7 @@ pub(crate) mod tool;
 mod trace;
 
 pub use crate::error::{Failure, RunError, StepError};
-pub use context::CallContext;
+pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use limits::Limits;
 pub use observe::{Observer, StepRef};
 pub use on_failure::OnFailure;
@@ -50,6 +50,9 @@ pub use report::{
     ToolMetadata, ToolResult, Totals,
 };
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
+
+#[cfg(feature = "dynamic")]
+pub(crate) use context::allows;
 
 pub(crate) use crate::error::Cause;
 use crate::error::Interrupt;
@@ -222,6 +225,35 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.limits = Some(limits))
     }
 
+    /// Asks this gate before each call to a tool, also in plans inside the run.
+    ///
+    /// If the run is [inside](Self::inside) another that has a gate, both are asked.
+    pub fn gate(self, gate: impl Gate + 'static) -> Self {
+        self.configure(|options| options.gate = Some(Arc::new(gate)))
+    }
+
+    /// Allows the run, and plans inside it, no other calls than those to tools with these names. A name that ends in `*` means all that begin with the rest.
+    ///
+    /// A plan that calls another tool does not start. If the run is [inside](Self::inside) another, it needs that one's permission, too. Plans are tools.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool(name = "mail.list")] async fn list() -> Result<u64> { Ok(2) }
+    /// # #[tool(name = "mail.delete")] async fn delete(number: u64) -> Result<()> { Ok(drop(number)) }
+    /// let plan = plan! { step number = List {}; step done = Delete { number }; done };
+    /// assert!(smol::block_on(plan.run(&()).only(["mail.*"])).is_ok());
+    ///
+    /// let error = smol::block_on(plan.run(&()).only(["mail.list", "calendar.*"])).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "plan `plan` cannot start: the run may not call `mail.delete`, which step `done` calls; it may call `mail.list` and `calendar.*`"
+    /// );
+    /// ```
+    pub fn only<N: Into<String>>(self, tools: impl IntoIterator<Item = N>) -> Self {
+        let tools = tools.into_iter().map(Into::into).collect();
+        self.configure(|options| options.only = Some(tools))
+    }
+
     /// Has the run watched, also by several observers. Whoever needs one after the run passes an [`Arc`] of it.
     pub fn observe(self, observer: impl Observer + 'static) -> Self {
         self.configure(|options| options.observers.push(Arc::new(observer)))
@@ -269,7 +301,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Makes the run a part of the one that made a call: it has that run's bound on calls, what becomes of other steps
     /// [on failure](Self::on_failure), observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
-    /// effect. [Limits](Self::limits) and a deadline of its own hold besides those of the call.
+    /// effect. [Limits](Self::limits), a [gate](Self::gate), [permissions](Self::only) and a deadline of its own hold besides those of the call.
     ///
     /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose:
     ///
@@ -341,7 +373,7 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
                     .and_then(|graph| Ok((graph, inputs?)))
                     .and_then(|(graph, inputs)| {
                         catch(|| Schedule::new(plan, graph, inputs, limits, *options))
-                            .map_err(Cause::Panicked)
+                            .map_err(Cause::Panicked)?
                     }),
                 None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST))),
             };

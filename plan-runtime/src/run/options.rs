@@ -1,5 +1,6 @@
 //! The options of a run.
 
+use super::context::AnyGate;
 use super::context::CallContext;
 use super::limits::Limits;
 use super::observe::Observer;
@@ -21,6 +22,9 @@ pub(super) struct Options<'a> {
     pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     /// `None` for those that the plan has by default.
     pub(super) limits: Option<Limits>,
+    pub(super) gate: Option<Arc<dyn AnyGate>>,
+    /// The names of the tools that may be called.
+    pub(super) only: Option<Vec<String>>,
     pub(super) capture: bool,
     pub(super) capture_outputs: bool,
     /// Whether each attempt is to be in a report.
@@ -41,6 +45,8 @@ impl Default for Options<'_> {
             deadline: None,
             cancel: None,
             limits: None,
+            gate: None,
+            only: None,
             capture: false,
             capture_outputs: false,
             record: false,

@@ -1,6 +1,7 @@
 //! What starts the steps of a plan: generated code, or a toolbox.
 
 use super::StepError;
+use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
 use crate::plan::Action;
 use crate::resolve::{ErrorKind, Meter, ResolveError, Scope, StoredValue, encode_within, resolve};
@@ -60,6 +61,8 @@ pub enum Started<'x> {
     Running(StepFuture<'x>),
     /// It runs, and knows where it is.
     InContext(StepFuture<'x>, CallContext),
+    /// Gates are to be asked about it first, unless it is a plan, whose calls they are asked about.
+    Asks(Option<Box<GatedCall>>),
 }
 
 /// What there is to start an action with: the action, and what it can refer to.
@@ -69,6 +72,10 @@ pub struct Request<'s> {
     action: &'s Action,
     captured: Option<&'s Cell<Option<Value>>>,
     context: Option<&'s dyn Fn(bool) -> CallContext>,
+    /// Whether there are gates to be asked before the call.
+    asks: bool,
+    /// What they were shown as the arguments.
+    given: Option<&'s Value>,
 }
 
 impl<'s> Request<'s> {
@@ -79,6 +86,8 @@ impl<'s> Request<'s> {
             action,
             captured: None,
             context: None,
+            asks: false,
+            given: None,
         }
     }
 
@@ -94,6 +103,47 @@ impl<'s> Request<'s> {
         Self {
             context: Some(context),
             ..self
+        }
+    }
+
+    /// The same, which is not to call, but to say what gates are asked about.
+    #[must_use]
+    pub(super) fn asking(self) -> Self {
+        Self { asks: true, ..self }
+    }
+
+    /// The same, whose arguments were resolved already, if they were.
+    #[must_use]
+    pub(super) fn given(self, given: Option<&'s Value>) -> Self {
+        Self { given, ..self }
+    }
+
+    /// The arguments of the call.
+    fn arguments<T: DeserializeOwned>(&self) -> Result<T, StepError> {
+        let arguments = match self.given {
+            None => resolve(&self.action.args, self.scope),
+            Some(given) => T::deserialize(given).map_err(serde::de::Error::custom),
+        };
+        let arguments = arguments.map_err(StepError::arguments)?;
+        let checked = self.scope.check_arguments();
+        checked.map_err(StepError::arguments)?;
+        Ok(arguments)
+    }
+
+    /// What gates are asked about this call to a tool.
+    fn question(self, tool: &str, description: &str, is_read_only: bool) -> Started<'static> {
+        let call = self.arguments().map(|arguments| GatedCall {
+            context: self
+                .context
+                .map_or_else(CallContext::default, |make| make(false)),
+            tool: tool.to_owned(),
+            description: description.to_owned(),
+            is_read_only,
+            arguments,
+        });
+        match call {
+            Ok(call) => Started::Asks(Some(Box::new(call))),
+            Err(error) => Started::Ended(Err(error)),
         }
     }
 
@@ -114,12 +164,15 @@ impl<'s> Request<'s> {
         T: Call<A> + 'x,
         A: ?Sized,
     {
-        let tool: T = match resolve(&self.action.args, self.scope) {
+        if self.asks && T::PLAN.is_some() {
+            return Started::Asks(None);
+        }
+        let tool: T = match self.arguments() {
             Ok(tool) => tool,
-            Err(error) => return Started::Ended(Err(StepError::arguments(error))),
+            Err(error) => return Started::Ended(Err(error)),
         };
-        if let Err(error) = self.scope.check_arguments() {
-            return Started::Ended(Err(StepError::arguments(error)));
+        if self.asks {
+            return self.question(T::NAME, T::DESCRIPTION, T::READ_ONLY);
         }
         if let Some(captured) = self.captured {
             let meter = self.scope.meter().map(Meter::again);
@@ -159,19 +212,17 @@ impl<'s> Request<'s> {
     #[cfg(feature = "dynamic")]
     pub(crate) fn call_json<'x, F>(
         self,
+        (name, description, is_read_only): (&str, &str, bool),
         check: impl FnOnce(&Value) -> Vec<String>,
         call: impl FnOnce(Value) -> F,
     ) -> Started<'x>
     where
         F: Future<Output = Result<Value>> + Send + 'x,
     {
-        let arguments: Value = match resolve(&self.action.args, self.scope) {
+        let arguments: Value = match self.arguments() {
             Ok(arguments) => arguments,
-            Err(error) => return Started::Ended(Err(StepError::arguments(error))),
+            Err(error) => return Started::Ended(Err(error)),
         };
-        if let Err(error) = self.scope.check_arguments() {
-            return Started::Ended(Err(StepError::arguments(error)));
-        }
         if let Some(captured) = self.captured {
             captured.set(Some(arguments.clone()));
         }
@@ -179,6 +230,9 @@ impl<'s> Request<'s> {
         if !mistakes.is_empty() {
             let error = serde::de::Error::custom(mistakes.join("; "));
             return Started::Ended(Err(StepError::arguments(error)));
+        }
+        if self.asks {
+            return self.question(name, description, is_read_only);
         }
         let room = self.scope.room();
         let output = call(arguments);

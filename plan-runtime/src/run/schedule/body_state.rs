@@ -1,6 +1,7 @@
 //! How far a step has come that is more than one call: its lists, its local values, and its calls.
 
 use super::super::StepError;
+use super::super::context::Question;
 use crate::plan::{Action, For};
 use crate::resolve::StoredValue;
 use serde_json::Value;
@@ -19,8 +20,10 @@ pub(super) struct BodyState<'x> {
     pub(super) jobs: Vec<Job<'x>>,
     /// The jobs whose wait is over. The one that started first is first.
     pub(super) again: BinaryHeap<Reverse<usize>>,
-    /// The calls that run.
+    /// The calls that run, and those that a gate decides about.
     pub(super) active: usize,
+    /// The numbers of the actions whose further calls the gates allow all.
+    pub(super) allowed: Vec<usize>,
     /// Whether the step is in the queue of those that may start something.
     pub(super) queued: bool,
     /// Whether something of it will never start.
@@ -76,6 +79,10 @@ pub(super) struct Job<'x> {
     pub(super) tried: Duration,
     /// The last attempt's place in the log.
     pub(super) log: Option<usize>,
+    /// What the gates were asked about it.
+    pub(super) question: Option<Box<Question>>,
+    /// Whether they have not answered.
+    pub(super) asks: bool,
     /// While it waits for its next attempt, the error of the last one.
     pub(super) waits: Option<StepError>,
 }
@@ -126,6 +133,8 @@ impl<'x> BodyState<'x> {
             started: Duration::ZERO,
             tried: Duration::ZERO,
             log: None,
+            question: None,
+            asks: false,
             waits: None,
         });
         self.jobs.len() - 1

@@ -187,6 +187,9 @@ impl<'x> Schedule<'x> {
 
     /// Makes the first or a further attempt of a job.
     fn attempt(&mut self, step: usize, job: usize, start: Start<'_, 'x>) {
+        if self.must_wait(step, job, start) {
+            return;
+        }
         let now = self.clock.now();
         let policy = &self.plan.steps[step].policy;
         let at = &mut self.flow(step).jobs[job];
@@ -246,7 +249,10 @@ impl<'x> Schedule<'x> {
                 let element = flow.map_or_else(Vec::new, |flow| flow.elements(place));
                 self.context(step, element, attempt, until, is_plan)
             };
+            let question = flow.and_then(|flow| flow.jobs[job].question.as_ref());
+            let given = question.map(|question| &question.arguments);
             let request = Request::new(&scope, action)
+                .given(given)
                 .capturing(self.options.capture.then_some(&captured))
                 .within(&context);
             let result = catch(|| span.in_scope(|| start(number, request)));
@@ -280,6 +286,7 @@ impl<'x> Schedule<'x> {
                 self.tried(step, job, Err(error), Some(&span));
             }
             Ok(Started::Ended(result)) => self.tried(step, job, result, Some(&span)),
+            Ok(Started::Asks(_)) => self.tried(step, job, Err(StepError::Unknown), Some(&span)),
             Err(panic) => self.tried(step, job, Err(panic), Some(&span)),
         }
     }
@@ -312,6 +319,7 @@ impl<'x> Schedule<'x> {
         }
         let error = match result {
             Ok(output) if self.has_room(output.bytes()) => {
+                self.forget_question(step, job);
                 self.hold(step, output.bytes());
                 self.flow(step).made += output.bytes();
                 return self.deliver(step, place, frame, output.into_json());
@@ -357,7 +365,13 @@ impl<'x> Schedule<'x> {
     }
 
     /// What belongs at this place will not come.
-    fn fail(&mut self, step: usize, place: OutputSlot, frame: Option<usize>, error: StepError) {
+    pub(super) fn fail(
+        &mut self,
+        step: usize,
+        place: OutputSlot,
+        frame: Option<usize>,
+        error: StepError,
+    ) {
         if self.plan.steps[step].policy.optional == Optional::Each && place.is_element() {
             let element = self.flow(step).elements(place);
             if !self.is_over(step, &element, &error) {
@@ -382,6 +396,7 @@ impl<'x> Schedule<'x> {
                 note(&mut flow.failed, element, error);
             }
         }
+        self.drop_questions(step, None);
         if is_over || self.run.options.on_failure == OnFailure::Cancel {
             self.stop_calls(step);
         }
@@ -406,6 +421,8 @@ impl<'x> Schedule<'x> {
                 self.fail(step, place, frame, error);
             }
         }
+        let has_questions = !self.drop_questions(step, None).is_empty();
+        self.flow(step).cut |= has_questions;
         self.settle(step);
     }
 

@@ -1,5 +1,6 @@
 //! The scheduler: starts each step when the steps that it waits for have ended.
 
+mod asking;
 mod body_state;
 mod clock;
 mod interrupts;
@@ -14,8 +15,9 @@ mod watch;
 
 pub(super) use outcome::unstarted;
 
-use super::allowance::{Allowance, Held};
 use super::catch::catch;
+use super::context::AnyGate;
+use super::context::{Allowance, Held};
 use super::context::{CallContext, CallPlace};
 use super::limits::Limits;
 use super::nesting::{Turn, may_start};
@@ -27,7 +29,7 @@ use super::shared::SharedRun;
 use super::start::{Request, Started, StepFuture, StepResult};
 use super::timer::Sleep;
 use super::trace::Span;
-use crate::error::{Interrupt, StepError};
+use crate::error::{Cause, Interrupt, StepError};
 use crate::plan::{Action, Body, Graph, Optional, Plan, Step, number};
 use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
 use body_state::OutputSlot;
@@ -54,6 +56,10 @@ pub(super) struct Schedule<'x> {
     depth: usize,
     /// What the plan may do and hold, with all inside it.
     allowance: Arc<Allowance>,
+    /// Who is asked before each call.
+    gates: Vec<Arc<dyn AnyGate>>,
+    /// About how many calls they are asked now.
+    asking: usize,
     options: Options<'x>,
     graph: Arc<Graph>,
     /// For each step, how many of the steps that it waits for have not completed.
@@ -93,6 +99,9 @@ pub(super) struct Schedule<'x> {
     has_permit: bool,
 }
 
+/// At most this many questions to gates are open at one time.
+const MOST_QUESTIONS: usize = 64;
+
 /// Starts the action of a number.
 type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
 
@@ -103,22 +112,16 @@ impl<'x> Schedule<'x> {
         inputs: Vec<StoredValue>,
         by_default: Limits,
         mut options: Options<'x>,
-    ) -> Self {
+    ) -> Result<Self, Cause> {
         let count = plan.steps.len();
         let outer = options.outer.take();
         let run = outer.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
         let depth = outer.as_ref().map_or(0, CallContext::depth_inside);
-        let around = outer.as_ref().and_then(CallContext::allowance);
-        let allowance = match (around, options.limits, by_default) {
-            (Some(around), None, Limits::DEFAULT) => Arc::clone(around),
-            (around, own, by_default) => {
-                let limits = own.unwrap_or(by_default);
-                let time = Some(limits.time).filter(|time| *time < Duration::MAX);
-                options.deadline = options.deadline.into_iter().chain(time).min();
-                Allowance::new(limits, around.cloned(), depth)
-            }
-        };
+        let allowance = limits::allowance(&mut options, by_default, outer.as_ref());
+        if let Some(cause) = allowance.refuses(plan) {
+            return Err(cause);
+        }
         let clock = Clock::start(Arc::clone(&run));
         let seed = run.options.seed.map(|seed| match &outer {
             Some(outer) => seed ^ outer.hash(),
@@ -155,6 +158,8 @@ impl<'x> Schedule<'x> {
                 options.cancel.take(),
             ),
             held: Held::new(Arc::clone(&allowance)),
+            gates: allowance.gates(),
+            asking: 0,
             allowance,
             depth,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
@@ -184,7 +189,7 @@ impl<'x> Schedule<'x> {
         }
         schedule.look_who_watches();
         schedule.watch_plan_start();
-        schedule
+        Ok(schedule)
     }
 
     /// Is ready once no step runs and none is to start.
@@ -201,7 +206,7 @@ impl<'x> Schedule<'x> {
                 break;
             }
             let mut is_waiting = false;
-            while self.calls < self.run.options.concurrency {
+            while self.calls < self.run.options.concurrency && self.asking < MOST_QUESTIONS {
                 let Some(step) = self.next_ready() else { break };
                 if !may_start() {
                     self.ready.insert(step);
@@ -272,7 +277,9 @@ impl<'x> Schedule<'x> {
         // A single call is by far the most frequent, and needs no more than this.
         let limited = policy.attempts > 1 || policy.timeout.is_some() || policy.deadline.is_some();
         let single = match body {
-            Body::Action(action) if !limited && !self.options.capture => Some(action),
+            Body::Action(action) if !(limited || self.options.capture || self.is_gated(action)) => {
+                Some(action)
+            }
             _ => None,
         };
         let Some(action) = single else {
@@ -328,6 +335,9 @@ impl<'x> Schedule<'x> {
             // It stays a step that runs, which the run drops when it ends.
             Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
             Ok(Started::Ended(result)) => self.ended_at_once(step, result, span.as_ref()),
+            Ok(Started::Asks(_)) => {
+                self.ended_at_once(step, Err(StepError::Unknown), span.as_ref());
+            }
             Err(panic) => self.ended_at_once(step, Err(panic), span.as_ref()),
         }
     }
@@ -378,6 +388,7 @@ impl<'x> Schedule<'x> {
                     None => self.single_ended(step, result, span),
                 }
             }
+            None if more.is_some_and(|more| more.asks) => self.answered(step, job),
             None => self.waited(step, job),
         }
     }
@@ -541,9 +552,10 @@ impl<'x> Schedule<'x> {
 
     /// Drops calls and waits.
     fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
-        let (mut calls, mut bytes, mut permits) = (0, 0, 0);
+        let (mut calls, mut asked, mut bytes, mut permits) = (0, 0, 0, 0);
         self.running.abandon(|task| {
             let fits = which(task);
+            asked += usize::from(fits && task.asks());
             if fits && task.is_call() {
                 calls += 1;
                 bytes += task.bytes;
@@ -555,6 +567,7 @@ impl<'x> Schedule<'x> {
             fits
         });
         self.calls = self.calls.saturating_sub(calls);
+        self.asking = self.asking.saturating_sub(asked);
         self.held.remove(bytes);
         if self.is_shared {
             self.run.permits.give_back(permits);

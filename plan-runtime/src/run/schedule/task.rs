@@ -28,6 +28,8 @@ pub(super) struct CallState {
     pub(super) context: Option<CallContext>,
     /// How long the call may take, or how long to wait.
     limit: Option<TimeLimit>,
+    /// Whether it waits for a gate.
+    pub(super) asks: bool,
 }
 
 /// How long a call may take, and its error when that is over; or how long to wait.
@@ -61,6 +63,7 @@ impl CallState {
             span,
             context,
             limit,
+            asks: false,
         }))
     }
 
@@ -70,7 +73,15 @@ impl CallState {
             span: Span::none(),
             context: None,
             limit: Some(TimeLimit { sleep, error }),
+            asks: false,
         })
+    }
+
+    /// A wait for the answer of a gate.
+    pub(super) fn asking(answer: Sleep) -> Box<Self> {
+        let mut wait = Self::wait(answer);
+        wait.asks = true;
+        wait
     }
 }
 
@@ -78,6 +89,11 @@ impl Task<'_> {
     /// Whether a call is running.
     pub(super) fn is_call(&self) -> bool {
         self.future.is_some()
+    }
+
+    /// Whether it waits for a gate.
+    pub(super) fn asks(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| more.asks)
     }
 
     /// The call's context, if it asked for one.

@@ -1,16 +1,24 @@
 //! How much of its limits a run has used.
 
-use super::limits::Limits;
+use super::super::limits::Limits;
+use super::gate::AnyGate;
+use crate::error::Cause;
+use crate::plan::{Action, BodyPart, Plan};
+use crate::print::{MessageName, some_of};
 use crate::resolve::{Limit, MemoryBudget, ResolveError};
+use std::collections::BTreeMap;
 use std::iter::successors;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::Waker;
 
-/// The limits of a run and of the plans inside it, and how much of them is used. A run inside another that has limits of its own counts
-/// toward both.
-pub(super) struct Allowance {
+/// What a run and the plans inside it may do, and how much of that they have done. A run inside another that has limits or permissions of its
+/// own has both.
+pub(in crate::run) struct Allowance {
     limits: Limits,
+    gate: Option<Arc<dyn AnyGate>>,
+    /// The names of the tools that may be called.
+    only: Option<Vec<String>>,
     around: Option<Arc<Self>>,
     /// In how many others the plan runs that the limits were set for.
     depth: usize,
@@ -25,9 +33,17 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    pub(super) fn new(limits: Limits, around: Option<Arc<Self>>, depth: usize) -> Arc<Self> {
+    pub(in crate::run) fn new(
+        limits: Limits,
+        gate: Option<Arc<dyn AnyGate>>,
+        only: Option<Vec<String>>,
+        around: Option<Arc<Self>>,
+        depth: usize,
+    ) -> Arc<Self> {
         Arc::new(Self {
             limits,
+            gate,
+            only,
             around,
             depth,
             held: AtomicUsize::new(0),
@@ -45,9 +61,56 @@ impl Allowance {
         successors(Some(self), |it| it.around.as_deref())
     }
 
+    /// Who is asked before a call, the outermost first.
+    pub(in crate::run) fn gates(&self) -> Vec<Arc<dyn AnyGate>> {
+        let mut gates: Vec<_> = self.chain().filter_map(|it| it.gate.clone()).collect();
+        gates.reverse();
+        gates
+    }
+
+    /// Why a plan may not run: the tools that it calls and may not.
+    pub(in crate::run) fn refuses(&self, plan: &Plan) -> Option<Cause> {
+        let mut refused: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
+        let lists: Vec<&[String]> = self.chain().filter_map(|it| it.only.as_deref()).collect();
+        if lists.is_empty() {
+            return None;
+        }
+        for step in &plan.steps {
+            step.body.visit(&mut |part| {
+                let BodyPart::Action(Action {
+                    tool: Some(tool), ..
+                }) = part
+                else {
+                    return;
+                };
+                let mut lists = lists.iter();
+                if let Some(list) = lists.position(|list| !allows(list, &tool.name)) {
+                    let steps = refused.entry((&tool.name, list)).or_default();
+                    if steps.last() != Some(&&*step.id) {
+                        steps.push(&step.id);
+                    }
+                }
+            });
+        }
+        let refused = refused.into_iter().map(|((tool, list), steps)| {
+            let tool = MessageName(tool);
+            let calls = match steps.len() {
+                1 => format!("step {} calls", some_of(&steps)),
+                _ => format!("steps {} call", some_of(&steps)),
+            };
+            let may = match lists[list] {
+                [] => "nothing".into(),
+                list => some_of(list).to_string(),
+            };
+            format!("the run may not call `{tool}`, which {calls}; it may call {may}")
+        });
+        let refused: Vec<String> = refused.collect();
+        (!refused.is_empty()).then_some(Cause::Unfit(refused))
+    }
+
     /// How much room there is for a value.
     #[inline]
-    pub(super) fn room(&self) -> MemoryBudget {
+    pub(in crate::run) fn room(&self) -> MemoryBudget {
         let rooms = self.chain().map(Self::own_room);
         rooms.fold(MemoryBudget::UNLIMITED, MemoryBudget::within)
     }
@@ -70,13 +133,13 @@ impl Allowance {
 
     /// One more call is made.
     #[inline]
-    pub(super) fn call(&self) -> Result<(), ResolveError> {
+    pub(in crate::run) fn call(&self) -> Result<(), ResolveError> {
         self.count(1, |it| &it.calls, |limits| (limits.calls, Limit::Calls))
     }
 
     /// One more attempt is made.
     #[inline]
-    pub(super) fn attempt(&self) -> Result<(), ResolveError> {
+    pub(in crate::run) fn attempt(&self) -> Result<(), ResolveError> {
         self.count(
             1,
             |it| &it.attempts,
@@ -85,7 +148,7 @@ impl Allowance {
     }
 
     /// A list of this length is iterated over.
-    pub(super) fn list(&self, length: usize) -> Result<(), ResolveError> {
+    pub(in crate::run) fn list(&self, length: usize) -> Result<(), ResolveError> {
         self.count(
             length,
             |it| &it.elements,
@@ -112,7 +175,7 @@ impl Allowance {
     }
 
     /// A plan starts inside this many others.
-    pub(super) fn enter(&self, depth: usize) -> Result<(), ResolveError> {
+    pub(in crate::run) fn enter(&self, depth: usize) -> Result<(), ResolveError> {
         let mut chain = self.chain();
         match chain.find(|it| depth - it.depth > it.limits.depth) {
             Some(it) => Err(ResolveError::limit(Limit::Depth(it.limits.depth))),
@@ -122,13 +185,13 @@ impl Allowance {
 
     /// Which of the limits was exceeded, and where.
     #[inline]
-    pub(super) fn exceeded(&self) -> Option<&Arc<str>> {
+    pub(in crate::run) fn exceeded(&self) -> Option<&Arc<str>> {
         self.chain().find_map(|it| it.exceeded.get())
     }
 
     /// A limit is exceeded: ends the run that it was set for, with all inside it.
     #[cold]
-    pub(super) fn exceed(&self, limit: Limit, place: &str) {
+    pub(in crate::run) fn exceed(&self, limit: Limit, place: &str) {
         // What exceeds the same limit of the run around exceeds both.
         let exceeded = self.chain().filter(|it| it.limits.has(limit)).last();
         let it = exceeded.unwrap_or(self);
@@ -141,7 +204,7 @@ impl Allowance {
     }
 
     /// Whoever polls the run that the limits were set for is woken once they are exceeded.
-    pub(super) fn wake(&self, waker: &Waker) {
+    pub(in crate::run) fn wake(&self, waker: &Waker) {
         let mut kept = self.waker();
         if !kept.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
             *kept = Some(waker.clone());
@@ -169,13 +232,13 @@ impl Limits {
 }
 
 /// The bytes that one plan of a run holds, as [`Limits`] count them.
-pub(super) struct Held {
+pub(in crate::run) struct Held {
     bytes: usize,
     allowance: Arc<Allowance>,
 }
 
 impl Held {
-    pub(super) fn new(allowance: Arc<Allowance>) -> Self {
+    pub(in crate::run) fn new(allowance: Arc<Allowance>) -> Self {
         Self {
             bytes: 0,
             allowance,
@@ -183,7 +246,7 @@ impl Held {
     }
 
     #[inline]
-    pub(super) fn add(&mut self, bytes: usize) {
+    pub(in crate::run) fn add(&mut self, bytes: usize) {
         self.bytes += bytes;
         for it in self.allowance.chain() {
             it.held.fetch_add(bytes, Ordering::Relaxed);
@@ -191,7 +254,7 @@ impl Held {
     }
 
     #[inline]
-    pub(super) fn remove(&mut self, bytes: usize) {
+    pub(in crate::run) fn remove(&mut self, bytes: usize) {
         debug_assert!(bytes <= self.bytes, "what is removed was added");
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
@@ -205,4 +268,13 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.remove(self.bytes);
     }
+}
+
+/// Whether a list has the name of a tool, or its beginning with a `*`.
+pub(crate) fn allows<N: AsRef<str>>(list: &[N], tool: &str) -> bool {
+    list.iter()
+        .any(|name| match name.as_ref().strip_suffix('*') {
+            Some(beginning) => tool.starts_with(beginning),
+            None => tool == name.as_ref(),
+        })
 }

@@ -1,6 +1,14 @@
 //! What a call knows of the run that it is part of.
 
-use super::allowance::Allowance;
+mod allowance;
+mod gate;
+
+#[cfg(feature = "dynamic")]
+pub(crate) use allowance::allows;
+pub(super) use allowance::{Allowance, Held};
+pub(super) use gate::{AnyGate, Question};
+pub use gate::{Decision, Gate, GatedCall};
+
 use super::shared::SharedRun;
 use crate::error::Elements;
 use crate::print::MessageName;

@@ -1,0 +1,220 @@
+//! Who is asked before a call.
+
+use super::super::catch::catch;
+use super::CallContext;
+use crate::print::{Cut, Line, MOST, MessageName};
+use serde_json::Value;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Decides which calls a run makes: a person who is asked, a rule, a budget.
+///
+/// [`Run::gate`](crate::Run::gate) sets it. It is asked before each call to a tool, once for all its attempts, and the call has the arguments
+/// that it was shown. The calls of plans inside the run are asked for one by one; that of the plan itself is not. A value that is computed calls nothing.
+///
+/// While it decides, other steps go on; at most 64 questions are open at one time. The time does not count toward the time limits of the step, but
+/// toward the deadline of the run. If another step fails meanwhile and the run [stops](crate::run::OnFailure), the question is dropped.
+///
+/// ```
+/// use plan_runtime::run::{Decision, Gate, GatedCall};
+/// use plan_runtime::{Result, plan, tool};
+///
+/// /// Looks up what an item costs.
+/// #[tool(read_only)]
+/// async fn find_price(item: String) -> Result<usize> {
+///     Ok(item.len())
+/// }
+///
+/// /// Pays.
+/// #[tool]
+/// async fn pay(cents: usize) -> Result<usize> {
+///     Ok(cents)
+/// }
+///
+/// /// In place of a person who reads the call and decides.
+/// struct Desk;
+///
+/// impl Gate for Desk {
+///     async fn ask(&self, call: GatedCall) -> Decision {
+///         if call.is_read_only() {
+///             return Decision::AllowStep;
+///         }
+///         match call.arguments()["cents"].as_u64() {
+///             Some(0..10) => Decision::Allow,
+///             _ => Decision::Refuse(format!("`{call}` is too much")),
+///         }
+///     }
+/// }
+///
+/// plan! {
+///     Buy(items: Vec<String>) -> Vec<Option<usize>> {
+///         step prices = for item in items { FindPrice { item } };
+///         #[optional(each)]
+///         step paid = for cents in prices { Pay { cents } };
+///         paid
+///     }
+/// }
+///
+/// let buy = Buy { items: vec!["lamp".into(), "grand piano".into()] };
+/// let (paid, report) = smol::block_on(buy.run(&()).gate(Desk).with_report());
+/// assert_eq!(paid?, [Some(4), None]);
+/// let error = report.step("paid").unwrap().error().unwrap();
+/// assert_eq!(error.code(), "REFUSED");
+/// assert_eq!(error.to_string(), r#"was refused: `paid[1]: pay {"cents":11}` is too much"#);
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
+///
+/// A gate that panics refuses the call. One that is never ready lets the run wait for its deadline.
+pub trait Gate: Send + Sync {
+    /// Decides whether the call is made. Questions about several calls may be open at one time.
+    fn ask(&self, call: GatedCall) -> impl Future<Output = Decision> + Send;
+}
+
+impl<T: Gate + ?Sized> Gate for Arc<T> {
+    fn ask(&self, call: GatedCall) -> impl Future<Output = Decision> + Send {
+        (**self).ask(call)
+    }
+}
+
+/// What a [`Gate`] decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// The call is made.
+    Allow,
+    /// This call is made, and the same one for all other elements of the step's `for`, about which the gate is asked no more. Where the step has other
+    /// calls in the branches of an `if`, the gate is asked about each of these. If the step's plan runs as a step of another, this holds for that one run of it.
+    AllowStep,
+    /// The call is not made, for this reason. Its step fails with [`StepError::Refused`](crate::run::StepError::Refused), and is not tried again.
+    Refuse(String),
+}
+
+/// A call that a [`Gate`] decides about.
+///
+/// It prints as the path of the call, the tool, and the arguments as JSON, on one line of at most 4,000 characters; escapes show characters that
+/// a terminal would not.
+#[derive(Clone, Debug)]
+pub struct GatedCall {
+    pub(in crate::run) context: CallContext,
+    pub(in crate::run) tool: String,
+    pub(in crate::run) description: String,
+    pub(in crate::run) is_read_only: bool,
+    pub(in crate::run) arguments: Value,
+}
+
+impl GatedCall {
+    /// Where the call is: the run, the plan, the step, and the element of a `for`. It prints as a path.
+    pub fn context(&self) -> &CallContext {
+        &self.context
+    }
+
+    /// The name of the tool.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// What the tool does, as the tool says, and not the plan.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Whether the tool declares that it [only reads](crate::Tool::READ_ONLY).
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// The arguments that the tool is called with.
+    pub fn arguments(&self) -> &Value {
+        &self.arguments
+    }
+}
+
+impl fmt::Display for GatedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            context,
+            tool,
+            arguments,
+            ..
+        } = self;
+        let tool = MessageName(tool);
+        write!(f, "{context}: {tool} {}", Cut(Line(arguments), MOST))
+    }
+}
+
+/// A gate of any type.
+pub(in crate::run) trait AnyGate: Send + Sync {
+    fn ask_boxed(&self, call: GatedCall) -> Pin<Box<dyn Future<Output = Decision> + Send + '_>>;
+}
+
+impl<G: Gate> AnyGate for G {
+    fn ask_boxed(&self, call: GatedCall) -> Pin<Box<dyn Future<Output = Decision> + Send + '_>> {
+        Box::pin(self.ask(call))
+    }
+}
+
+/// The question whether a call is made, and the arguments that it is made with.
+pub(in crate::run) struct Question {
+    pub(in crate::run) arguments: Value,
+    /// The bytes that they count.
+    pub(in crate::run) bytes: usize,
+    answer: Answer,
+}
+
+type Answer = Arc<Mutex<Option<Decision>>>;
+
+impl Question {
+    /// Asks all of these. The future is ready once they have answered.
+    pub(in crate::run) fn ask(
+        gates: Vec<Arc<dyn AnyGate>>,
+        call: GatedCall,
+        bytes: usize,
+    ) -> (Self, Pin<Box<dyn Future<Output = ()> + Send>>) {
+        let answer = Answer::default();
+        let arguments = call.arguments.clone();
+        let answered = Arc::clone(&answer);
+        let asking = async move {
+            let decision = ask_all(gates, call).await;
+            *answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(decision);
+        };
+        let question = Self {
+            arguments,
+            bytes,
+            answer,
+        };
+        (question, Box::pin(asking))
+    }
+
+    /// What the gates have decided, once they have.
+    pub(in crate::run) fn take_answer(&self) -> Option<Decision> {
+        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        answer.take()
+    }
+}
+
+async fn ask_all(gates: Vec<Arc<dyn AnyGate>>, call: GatedCall) -> Decision {
+    let mut all = Decision::AllowStep;
+    for gate in gates {
+        match ask(&*gate, call.clone()).await {
+            Decision::AllowStep => {}
+            Decision::Allow => all = Decision::Allow,
+            refused @ Decision::Refuse(_) => return refused,
+        }
+    }
+    all
+}
+
+/// Asks a gate, which may panic.
+async fn ask(gate: &dyn AnyGate, call: GatedCall) -> Decision {
+    let panicked = || Decision::Refuse("the gate panicked".into());
+    let Ok(mut asking) = catch(|| gate.ask_boxed(call)) else {
+        return panicked();
+    };
+    poll_fn(|cx| match catch(|| asking.as_mut().poll(cx)) {
+        Ok(polled) => polled,
+        Err(_) => std::task::Poll::Ready(panicked()),
+    })
+    .await
+}
